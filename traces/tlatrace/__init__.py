@@ -1,0 +1,3 @@
+"""The conformance toolchain: TLA+ values, traces, tools, verdicts."""
+
+from __future__ import annotations

@@ -1,0 +1,17 @@
+"""Traces: recorded runs, and the files that hold them (`ndjson`, `itf`)."""
+
+from __future__ import annotations
+
+from tlatrace.trace.model import FORMAT, INIT, VERSION, Event, Header, Implementation, Trace
+from tlatrace.values import State
+
+__all__ = [
+    "FORMAT",
+    "INIT",
+    "VERSION",
+    "Event",
+    "Header",
+    "Implementation",
+    "State",
+    "Trace",
+]

@@ -1,0 +1,76 @@
+"""A trace in memory: a header, and events counted from 0.
+
+`traces/FORMAT.md` says what each field means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from tlatrace.values import Json, State, Value
+
+__all__ = ["FORMAT", "INIT", "VERSION", "Event", "Header", "Implementation", "Trace"]
+
+FORMAT: Final = "rocketproof-trace"
+VERSION: Final = 1
+INIT: Final = "Init"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Implementation:
+    """The program that was recorded."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What a trace is a trace of."""
+
+    spec: str
+    """Name of the TLA+ module."""
+    spec_sha256: str | None = None
+    """64 lower-case hexadecimal digits of the module's text; None where the recorder has none."""
+    constants: State = field(default_factory=dict)
+    """Constant of the module -> its value in this run."""
+    seed: int | None = None
+    """The seed that reproduces the run; None for a run that no seed reproduces."""
+    implementation: Implementation | None = None
+    meta: Mapping[str, Json] = field(default_factory=dict)
+    """Free JSON data for people; no check may depend on it."""
+    ignored: tuple[str, ...] = ()
+    """Keys of the header line that this version does not know, sorted; never written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One step of the specification, or the initial state (step 0, action "Init", no params)."""
+
+    step: int
+    action: str | None
+    """Name of the TLA+ operator; None where the recorder does not know which action it was."""
+    params: tuple[Value, ...] = ()
+    """Arguments of the action, in the order of the operator's parameters."""
+    node: str | None = None
+    """Where it happened, for people and per-node views."""
+    state: State | None = None
+    """The whole state after the step; then `observed` is None."""
+    observed: State | None = None
+    """A part of the state after the step; the checker searches for the rest."""
+    clock: int | None = None
+    """Time of the recorder in its own unit, for people; order comes from `step`."""
+
+    def __post_init__(self) -> None:
+        assert self.step >= 0, f"a step is counted from 0, got {self.step}"
+        assert self.state is None or self.observed is None, "an event has a state or observes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """A recorded run; `header` is None, and there are no events, where the file was empty."""
+
+    header: Header | None
+    events: tuple[Event, ...]
