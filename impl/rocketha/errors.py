@@ -1,0 +1,81 @@
+"""The errors that `rocketha` raises: one root, and leaves that say whose fault it is.
+
+A `FormatError` is the sender's (or the disk's) fault: the bytes at hand are not what the format
+says; nothing else escapes a decoder. An `EncodingError` is the caller's: the value does not fit into
+the format. A `DiskError` comes from below.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CommitLogError",
+    "DiskError",
+    "EncodingError",
+    "EpochFileError",
+    "FormatError",
+    "IncompleteRecordError",
+    "MissingFileError",
+    "PacketError",
+    "PowerCutError",
+    "RockethaError",
+]
+
+
+class RockethaError(Exception):
+    """Anything that `rocketha` refuses or cannot do; the message is one line for its user."""
+
+
+class FormatError(RockethaError):
+    """Bytes that are not what their format says.
+
+    `what` names the format or the field, `offset` is where in the given bytes (or, for records, in
+    the CommitLog) it was seen, `reason` is a clause without a full stop.
+    """
+
+    def __init__(self, what: str, *, offset: int, reason: str) -> None:
+        super().__init__(f"{what} at byte {offset}: {reason}")
+        self.what = what
+        self.offset = offset
+        self.reason = reason
+
+
+class PacketError(FormatError):
+    """A peer sent bytes that no peer may send now: close the connection."""
+
+
+class EpochFileError(FormatError):
+    """An epoch file is damaged: use its backup, or rebuild it from the master."""
+
+
+class CommitLogError(FormatError):
+    """A CommitLog record or segment is damaged: the log ends before it."""
+
+
+class IncompleteRecordError(CommitLogError):
+    """The bytes end inside a record: more may follow, or the tail was torn."""
+
+
+class EncodingError(RockethaError):
+    """A value does not fit into the format that should carry it."""
+
+    def __init__(self, what: str, *, reason: str) -> None:
+        super().__init__(f"{what}: {reason}")
+        self.what = what
+        self.reason = reason
+
+
+class DiskError(RockethaError):
+    """A storage operation failed. `path` is relative to the root of the disk."""
+
+    def __init__(self, path: str, *, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class MissingFileError(DiskError):
+    """The named file does not exist."""
+
+
+class PowerCutError(DiskError):
+    """The power went off at this operation: the replica is gone, its disk is what survived."""

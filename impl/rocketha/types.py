@@ -1,0 +1,75 @@
+"""The numbers of the protocol, each with its own type, and the epoch entry.
+
+Offsets count bytes in the CommitLog from its beginning; ranges are half-open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, NewType
+
+__all__ = [
+    "INT32_MAX",
+    "INT64_MAX",
+    "NO_EPOCH",
+    "UNBOUNDED",
+    "BrokerId",
+    "Epoch",
+    "EpochEntry",
+    "Offset",
+    "SizeBytes",
+    "TimestampMs",
+    "chain_epochs",
+]
+
+Epoch = NewType("Epoch", int)
+"""Number of a master's reign, 32 bits, assigned by the controller; grows with every election."""
+
+Offset = NewType("Offset", int)
+"""Position in the CommitLog in bytes, 64 bits."""
+
+BrokerId = NewType("BrokerId", int)
+"""Identity of a replica, 64 bits, assigned by the controller from 1 on."""
+
+SizeBytes = NewType("SizeBytes", int)
+"""A length in bytes."""
+
+TimestampMs = NewType("TimestampMs", int)
+"""Milliseconds since 1970-01-01 UTC."""
+
+INT32_MAX: Final = 2**31 - 1
+INT64_MAX: Final = 2**63 - 1
+
+UNBOUNDED: Final = Offset(INT64_MAX)
+"""End of the last epoch: it grows with the log. `Long.MAX_VALUE` in RocketMQ."""
+
+NO_EPOCH: Final = Epoch(-1)
+"""What a replica without epochs reports as its last epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEntry:
+    """The part `[start_offset, end_offset)` of the CommitLog that was written in one epoch.
+
+    Source: remoting `EpochEntry`.
+    """
+
+    epoch: Epoch
+    start_offset: Offset
+    end_offset: Offset = UNBOUNDED
+
+    def __post_init__(self) -> None:
+        assert 0 <= self.epoch <= INT32_MAX, self.epoch
+        assert 0 <= self.start_offset <= INT64_MAX, self.start_offset
+        assert self.start_offset <= self.end_offset <= INT64_MAX, self
+
+
+def chain_epochs(starts: Sequence[tuple[Epoch, Offset]]) -> tuple[EpochEntry, ...]:
+    """Make entries of which each ends where the next one starts; the last one is unbounded.
+
+    Neither the epoch file nor the handshake carries ends.
+    """
+    bounded = [EpochEntry(epoch, start, end) for (epoch, start), (_, end) in pairwise(starts)]
+    return (*bounded, *(EpochEntry(epoch, start) for epoch, start in starts[-1:]))
