@@ -13,6 +13,7 @@ tlc2.value.impl in TLC.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from tlatrace.errors import ModelGapError, TlaTextError, ValueFormatError
@@ -37,11 +38,14 @@ _MAX_DIGITS: Final = 18
 
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 _UNESCAPES: Final = {written[1]: plain for plain, written in _ESCAPES.items()}
+_CONJUNCT: Final = re.compile(r"^[ \t]*/\\[ \t]", re.MULTILINE)
+_VARIABLE: Final = re.compile(r"\s*(\w+)\s*=", re.ASCII)
+_PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
 _TOKEN: Final = re.compile(
     r"""\s*(?:
         (-?\d+|[A-Za-z0-9_]+)            # number or name
       | ("(?:[^"\\]|\\.)*")              # string
-      | (<<|>>|\|->|:>|@@|\.\.|/\\|[{}\[\](),=])
+      | (<<|>>|\|->|:>|@@|\.\.|[{}\[\](),])
       | (\S)                             # anything else is an error
     )""",
     re.VERBOSE | re.ASCII | re.DOTALL,
@@ -100,7 +104,7 @@ def _write_int(value: int) -> str:
 
 
 def _write_string(text: str) -> str:
-    if text.isalnum() and text.isascii():
+    if _PLAIN.fullmatch(text):
         return f'"{text}"'
     for character in text:
         if character not in _ESCAPES and not " " <= character <= "~":
@@ -144,27 +148,34 @@ def parse_state(text: str) -> dict[str, Value]:
     Raises:
         TlaTextError: anything else, or the same variable twice.
     """
-    tokens = _tokens(text)
+    conjuncts = _CONJUNCT.split(text)
+    if conjuncts[0].isspace() or not conjuncts[0]:
+        del conjuncts[0]
+    elif len(conjuncts) > 1:
+        raise TlaTextError(text, 0, "expected /\\ and a variable")
     state: dict[str, Value] = {}
-    at = 0
-    if tokens[0] != "/\\":
-        name, value, at = _assignment(text, tokens, 0)
-        state[name] = value
-    while at < len(tokens) - 1:
-        if tokens[at] != "/\\" or (state and tokens[0] != "/\\"):
-            raise _error(text, at, "expected /\\ and a variable")
-        name, value, end = _assignment(text, tokens, at + 1)
+    for conjunct in conjuncts:
+        name, value = _assignment(conjunct)
         if name in state:
-            raise _error(text, at, f"the variable {name} is assigned twice")
+            raise TlaTextError(text, 0, f"the variable {name} is assigned twice")
         state[name] = value
-        at = end
+    if not state:
+        raise TlaTextError(text, 0, "a state has at least one variable")
     return state
+
+
+@lru_cache(maxsize=4096)  # the states of one model share most of their variables' values
+def _assignment(text: str) -> tuple[str, Value]:
+    match = _VARIABLE.match(text)
+    if match is None:
+        raise TlaTextError(text, 0, "expected a variable and =")
+    return match[1], parse_tla(text[match.end() :])
 
 
 def _tokens(text: str) -> list[str]:
     """Split into tokens, with "" behind the last one."""
     tokens: list[str] = []
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text.rstrip()):  # space at the end would cost quadratic time
         if match.lastindex == 4:
             raise TlaTextError(text, match.start(4), "TLC prints no such character here")
         tokens.append(match.group(match.lastindex or 0))
@@ -173,15 +184,8 @@ def _tokens(text: str) -> list[str]:
 
 
 def _error(text: str, at: int, reason: str) -> TlaTextError:
-    starts = [match.start(match.lastindex or 0) for match in _TOKEN.finditer(text)]
+    starts = [match.start(match.lastindex or 0) for match in _TOKEN.finditer(text.rstrip())]
     return TlaTextError(text, starts[at] if at < len(starts) else len(text), reason)
-
-
-def _assignment(text: str, tokens: list[str], at: int) -> tuple[str, Value, int]:
-    if not _IDENTIFIER.fullmatch(tokens[at]) or tokens[at + 1] != "=":
-        raise _error(text, at, "expected a variable and =")
-    value, end = _value(text, tokens, at + 2, 0)
-    return tokens[at], value, end
 
 
 def _value(text: str, tokens: list[str], at: int, depth: int) -> tuple[Value, int]:

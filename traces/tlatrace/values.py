@@ -359,8 +359,6 @@ def _decode(obj: object, depth: int) -> Value:
         if not obj.isascii():
             _refuse_lone_surrogates(obj)
         return obj
-    if isinstance(obj, bool):
-        return obj
     if isinstance(obj, int):
         if not -_INT_LIMIT < obj < _INT_LIMIT:
             raise ValueFormatError(f"an integer has more than {MAX_DIGITS} digits")
@@ -371,18 +369,24 @@ def _decode(obj: object, depth: int) -> Value:
     if isinstance(obj, list):
         return tuple([_decode(element, depth) for element in obj])
     if isinstance(obj, dict):
-        if len(obj) == 1:
-            [(key, payload)] = obj.items()
-            if key.startswith("#"):
-                return _decode_special(key, payload, depth)
-        fields = {key: _decode(value, depth) for key, value in obj.items()}
-        for key in fields:
-            if key.startswith("#"):
-                raise ValueFormatError(f'the key "{key}" stands beside other keys')
-            if not key.isascii():
-                _refuse_lone_surrogates(key)
-        return _record_of(fields)
+        names = sorted(obj)
+        joined = "".join(names)
+        if "#" in joined or not joined.isascii():
+            if len(names) == 1 and joined.startswith("#"):
+                return _decode_special(joined, obj[joined], depth)
+            _check_names(names)
+        if not names:
+            return ()
+        return Fcn(tuple([(name, _decode(obj[name], depth)) for name in names]), True)
     raise ValueFormatError(f"{_json_kind(obj)} is not a TLA+ value")
+
+
+def _check_names(names: list[str]) -> None:
+    for name in names:
+        if name.startswith("#"):
+            raise ValueFormatError(f'the key "{name[:32]}" stands beside other keys')
+        if not name.isascii():
+            _refuse_lone_surrogates(name)
 
 
 def _decode_special(key: str, payload: object, depth: int) -> Value:

@@ -1,0 +1,121 @@
+"""JSON from untrusted bytes: what Python's parser lets through is refused here.
+
+Refused beyond RFC 8259 syntax: the same key twice in an object, NaN and Infinity, numbers that
+overflow to infinity, invalid UTF-8, halves of surrogate pairs, nesting and number of values beyond
+the limits, and integers of thousands of digits. Depth and number are checked before parsing, so
+that parsing cannot exhaust the stack or the memory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Final
+
+from tlatrace.errors import TraceFormatError
+from tlatrace.trace.lines import Limits
+from tlatrace.values import Json
+
+__all__ = ["parse_json"]
+
+_ESCAPED: Final = re.compile(rb"\\.", re.DOTALL)
+_NO_BRACKET: Final = bytes(set(range(256)) - set(b"[]{}"))
+
+
+class _RefusedError(ValueError):
+    """What a hook of the parser refuses."""
+
+
+def parse_json(raw: bytes, *, path: Path, line: int, limits: Limits) -> Json:
+    """Parse one JSON text that starts at line `line` of the file `path`.
+
+    Raises:
+        TraceFormatError: with the line and, where known, the column (both from 1).
+    """
+    _check_size(raw, path, line, limits)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        column = error.start - before.rfind(b"\n")
+        at = line + before.count(b"\n")
+        raise TraceFormatError(path, at, "the bytes are not UTF-8", column) from None
+    try:
+        parsed: Json = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_refuse_constant,
+            parse_float=_finite_float,
+        )
+        if "\\u" in text:
+            json.dumps(parsed, ensure_ascii=False).encode("utf-8")
+    except json.JSONDecodeError as error:
+        reason = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        raise TraceFormatError(path, line + error.lineno - 1, reason, error.colno) from None
+    except UnicodeEncodeError:
+        raise TraceFormatError(path, line, "a string holds half of a surrogate pair") from None
+    except _RefusedError as error:
+        raise TraceFormatError(path, line, str(error)) from None
+    except ValueError:  # int() refuses more digits than sys.get_int_max_str_digits()
+        raise TraceFormatError(path, line, "an integer has too many digits") from None
+    except RecursionError:  # the caller's stack was nearly full
+        raise TraceFormatError(path, line, "the JSON is nested too deep") from None
+    return parsed
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _RefusedError(f"the key {json.dumps(key[:64])} stands twice in one object")
+            seen.add(key)
+    return fields
+
+
+def _refuse_constant(name: str) -> Json:
+    raise _RefusedError(f"{name} is not JSON")
+
+
+def _finite_float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _RefusedError("a number is too large")
+    return number
+
+
+def _check_size(raw: bytes, path: Path, line: int, limits: Limits) -> None:
+    """Refuse too many values, or nesting too deep, by counting brackets and commas.
+
+    Counting everywhere, inside strings too, is fast and errs upwards; only where that is over a
+    limit are the strings taken out and the count repeated.
+    """
+    opening = raw.count(b"[") + raw.count(b"{")
+    if opening <= limits.depth and opening + raw.count(b",") + raw.count(b":") < (
+        limits.values_per_line
+    ):
+        return
+    outside = b"".join(_ESCAPED.sub(b"", raw).split(b'"')[::2])
+    values = 1 + sum(outside.count(mark) for mark in (b"[", b"{", b",", b":"))
+    if values > limits.values_per_line:
+        reason = f"the JSON holds more than {limits.values_per_line} values"
+        raise TraceFormatError(path, line, reason)
+    if _deeper_than(outside.translate(None, _NO_BRACKET), limits.depth):
+        reason = f"the JSON is nested deeper than {limits.depth} brackets"
+        raise TraceFormatError(path, line, reason)
+
+
+def _deeper_than(brackets: bytes, limit: int) -> bool:
+    for _ in range(limit):
+        if not brackets:
+            return False
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    depth = 0
+    for bracket in brackets:  # does not match up: the parser will refuse it, if it gets there
+        depth += 1 if bracket in b"[{" else -1
+        if depth > limit:
+            return True
+    return False
