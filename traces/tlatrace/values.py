@@ -63,6 +63,7 @@ MAX_DIGITS: Final = 1000
 _INT_LIMIT: Final = 10**MAX_DIGITS
 _PLAIN_INT_LIMIT: Final = 2**53  # beyond it, JSON readers with doubles lose digits
 _BIGINT: Final = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
+_MODEL_NAME: Final = re.compile(r"[A-Za-z0-9_]{1,256}", re.ASCII)
 _TOO_DEEP: Final = f"the value is nested deeper than {MAX_DEPTH}"
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -399,8 +400,8 @@ def _decode_special(key: str, payload: object, depth: int) -> Value:
             return tuple([_decode(element, depth) for element in payload])
         case "#bigint", str() if len(payload) <= MAX_DIGITS + 1 and _BIGINT.fullmatch(payload):
             return _decode(int(payload), depth)
-        case "#model", str() if payload:
-            return ModelValue(str(_decode(payload, depth)))
+        case "#model", str() if _MODEL_NAME.fullmatch(payload):
+            return ModelValue(payload)
         case (("#set" | "#map" | "#tup" | "#bigint" | "#model"), _):
             raise ValueFormatError(f'"{key}" does not hold what it must')
         case _:

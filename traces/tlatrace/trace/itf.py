@@ -39,7 +39,7 @@ from tlatrace.values import Json, State, Value, to_json
 
 __all__ = ["ITF_LIMITS", "UNKNOWN_SPEC", "itf_text", "read_itf", "write_itf"]
 
-ITF_LIMITS: Final = Limits(depth=72, total_bytes=64 * 2**20, values_per_line=4_000_000)
+ITF_LIMITS: Final = Limits(depth=72, total_bytes=64 * 2**20, values_per_line=1_000_000)
 """One JSON text holds the whole trace, so the limits of a line are those of the file."""
 
 UNKNOWN_SPEC: Final = "Unknown"
@@ -61,12 +61,12 @@ def itf_text(trace: Trace) -> str:
     """Write a trace as one ITF document: the same trace gives the same text.
 
     Raises:
-        ValueFormatError: a header that a reader of traces would refuse.
+        ValueFormatError: a header, a name or a value that `read_itf` would refuse.
     """
     names: set[str] = set()
     for event in trace.events:
         names.update(event.state or (), event.observed or ())
-    variables = sorted(names)
+    variables = sorted([check_name(name, "a variable") for name in names])
     meta: dict[str, Json] = {
         "format": "ITF",
         "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
@@ -128,8 +128,11 @@ def _to_itf(obj: Json) -> Json:
     if isinstance(obj, list):
         return [_to_itf(element) for element in obj]
     if isinstance(obj, dict):
-        if "#model" in obj:
-            return {_UNSERIALIZABLE: obj["#model"]}
+        name = obj.get("#model")
+        if isinstance(name, str):
+            if not is_identifier(name):
+                raise ValueFormatError(f"the model value {name!r} is not a TLA+ identifier")
+            return {_UNSERIALIZABLE: name}
         return {key: _to_itf(value) for key, value in obj.items()}
     return obj
 

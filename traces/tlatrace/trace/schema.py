@@ -12,7 +12,9 @@ import re
 from typing import Final
 
 from tlatrace.errors import ValueFormatError
+from tlatrace.trace.lines import DEFAULT_LIMITS
 from tlatrace.trace.model import FORMAT, INIT, VERSION, Event, Header, Implementation
+from tlatrace.trace.strict_json import size_fault
 from tlatrace.values import (
     Json,
     State,
@@ -40,6 +42,9 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:!|::)[A-Za-z_][A-Za-z0-9
 _MAX_NAME: Final = 256
 _SHA256: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _INT64: Final = 2**63
+_CANONICAL: Final = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+)
 
 
 def check_name(name: str, what: str) -> str:
@@ -114,17 +119,25 @@ def header_to_json(header: Header) -> dict[str, Json]:
         "constants": state_to_json(header.constants),
         "seed": header.seed,
         "implementation": implementation,
-        "meta": dict(sorted(header.meta.items())),
+        "meta": dict(header.meta),
     }
     header_from_json(obj)
     return obj
 
 
 def header_line(header: Header) -> str:
-    """Write the header line, without its end."""
-    return json.dumps(
-        header_to_json(header), ensure_ascii=False, allow_nan=False, separators=(",", ":")
-    )
+    """Write the header line, without its end.
+
+    Raises:
+        ValueFormatError: a reader with the default limits would refuse it.
+    """
+    try:
+        fields = [
+            f'"{key}":{_CANONICAL.encode(value)}' for key, value in header_to_json(header).items()
+        ]
+    except ValueError as error:
+        raise ValueFormatError(f'"meta" is not JSON: {error}') from None
+    return _readable("{" + ",".join(fields) + "}")
 
 
 # ---- events -------------------------------------------------------------------------------
@@ -172,7 +185,7 @@ def event_line(event: Event) -> str:
     """Write an event's line, without its end; absent optional fields are left out.
 
     Raises:
-        ValueFormatError: a name or a value that the reader would refuse.
+        ValueFormatError: a reader with the default limits would refuse it.
     """
     action = None if event.action is None else check_name(event.action, "an action")
     params = ",".join([canonical(param) for param in event.params])
@@ -186,7 +199,20 @@ def event_line(event: Event) -> str:
     if event.clock is not None:
         parts.append(f',"clock":{event.clock}')
     parts.append("}")
-    return "".join(parts)
+    return _readable("".join(parts))
+
+
+def _readable(line: str) -> str:
+    try:
+        raw = line.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueFormatError("a string holds half of a surrogate pair") from None
+    if len(raw) > DEFAULT_LIMITS.line_bytes:
+        raise ValueFormatError(f"the line is longer than {DEFAULT_LIMITS.line_bytes} bytes")
+    fault = size_fault(raw, DEFAULT_LIMITS)
+    if fault is not None:
+        raise ValueFormatError(fault)
+    return line
 
 
 def _state_text(state: State) -> str:

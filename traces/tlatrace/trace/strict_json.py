@@ -18,7 +18,7 @@ from tlatrace.errors import TraceFormatError
 from tlatrace.trace.lines import Limits
 from tlatrace.values import Json
 
-__all__ = ["parse_json"]
+__all__ = ["parse_json", "size_fault"]
 
 _ESCAPED: Final = re.compile(rb"\\.", re.DOTALL)
 _NO_BRACKET: Final = bytes(set(range(256)) - set(b"[]{}"))
@@ -34,7 +34,9 @@ def parse_json(raw: bytes, *, path: Path, line: int, limits: Limits) -> Json:
     Raises:
         TraceFormatError: with the line and, where known, the column (both from 1).
     """
-    _check_size(raw, path, line, limits)
+    fault = size_fault(raw, limits)
+    if fault is not None:
+        raise TraceFormatError(path, line, fault)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -87,25 +89,24 @@ def _finite_float(text: str) -> float:
     return number
 
 
-def _check_size(raw: bytes, path: Path, line: int, limits: Limits) -> None:
-    """Refuse too many values, or nesting too deep, by counting brackets and commas.
+def size_fault(raw: bytes, limits: Limits) -> str | None:
+    """Say why a JSON text has too many values or is nested too deep; None if neither.
 
     Counting everywhere, inside strings too, is fast and errs upwards; only where that is over a
     limit are the strings taken out and the count repeated.
     """
     opening = raw.count(b"[") + raw.count(b"{")
-    if opening <= limits.depth and opening + raw.count(b",") + raw.count(b":") < (
-        limits.values_per_line
-    ):
-        return
+    values = opening + raw.count(b",") + raw.count(b":")
+    if opening <= limits.depth and values < limits.values_per_line:
+        return None
     outside = b"".join(_ESCAPED.sub(b"", raw).split(b'"')[::2])
-    values = 1 + sum(outside.count(mark) for mark in (b"[", b"{", b",", b":"))
-    if values > limits.values_per_line:
-        reason = f"the JSON holds more than {limits.values_per_line} values"
-        raise TraceFormatError(path, line, reason)
+    if values >= limits.values_per_line:
+        values = 1 + sum(outside.count(mark) for mark in (b"[", b"{", b",", b":"))
+        if values > limits.values_per_line:
+            return f"the JSON holds more than {limits.values_per_line} values"
     if _deeper_than(outside.translate(None, _NO_BRACKET), limits.depth):
-        reason = f"the JSON is nested deeper than {limits.depth} brackets"
-        raise TraceFormatError(path, line, reason)
+        return f"the JSON is nested deeper than {limits.depth} brackets"
+    return None
 
 
 def _deeper_than(brackets: bytes, limit: int) -> bool:
