@@ -1,8 +1,8 @@
 """The errors that `rocketha` raises: one root, and leaves that say whose fault it is.
 
 A `FormatError` is the sender's (or the disk's) fault: the bytes at hand are not what the format
-says; nothing else escapes a decoder. An `EncodingError` is the caller's: the value does not fit into
-the format. A `DiskError` comes from below.
+says; nothing else escapes a decoder. An `EncodingError` is the caller's: the value does not fit
+into the format. A `DiskError` comes from below.
 """
 
 from __future__ import annotations

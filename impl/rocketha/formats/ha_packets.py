@@ -42,9 +42,9 @@ Ack, slave to master, 12 bytes
 |  4 |     8 | maxPhyOffset of the slave                                  |
 
 `push_x` writes a packet. `pull_slave_packet` and `pull_master_packet` read the first packet of a
-buffer: `None` means that more bytes are needed, a `PacketError` that no more bytes can help. A wrong
-state or size is refused before the body has arrived, and each packet is measured by the size of its
-own kind.
+buffer: `None` means that more bytes are needed, a `PacketError` that no more bytes can help. A
+wrong state or size is refused before the body has arrived, and each packet is measured by the size
+of its own kind.
 
 Source: store/ha/autoswitch `AutoSwitchHAClient`, `AutoSwitchHAConnection`.
 """
