@@ -1,0 +1,1 @@
+"""Measurements: always a ratio against a named baseline of the same run."""

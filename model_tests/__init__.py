@@ -1,0 +1,1 @@
+"""Tests driven by the model: state machines, agreement with TLC, mutants, proofs."""

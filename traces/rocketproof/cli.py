@@ -1,0 +1,103 @@
+"""The command line: which commands there are, and what becomes of an error.
+
+A command is a module in `rocketproof.commands` with a click object named `command`. It is imported
+when it is called, so that `rocketproof --help` does not wait for Spark or z3.
+
+Exit codes, everywhere: 0 conforms (or is as expected), 1 diverges, 2 usage or tool error,
+3 undecided. Python's own exit code for an uncaught exception is 1, which would read as "diverges":
+so a defect of ours is caught, shown with its traceback, and is a tool error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import traceback
+from typing import Final
+
+import click
+
+from rocketha.errors import RockethaError
+from rocketproof import __version__
+from tlatrace.errors import TlatraceError
+
+EXIT_CONFORMS: Final = 0
+EXIT_DIVERGES: Final = 1
+EXIT_ERROR: Final = 2
+EXIT_UNDECIDED: Final = 3
+EXIT_INTERRUPTED: Final = 130
+
+COMMANDS: Final[tuple[tuple[str, str], ...]] = (
+    ("demo", "The main job end to end: check, simulate, validate, catch a bug, write a report."),
+    ("doctor", "Java, TLC and the libraries: what was found, where, which version."),
+    ("check", "Run TLC and compare its result with the one that the manifest expects."),
+    ("simulate", "Run the implementation once, under faults, and record the run."),
+    ("validate", "Hold recorded runs against the TLA+ text."),
+    ("explain", "Show the first step of a run that the TLA+ text does not allow, and why."),
+    ("corpus", "Generate and validate many runs on Spark."),
+    ("mutants", "The museum: is every known bug found by TLC and by runs of the implementation?"),
+    ("prove", "Prove theorems about the protocols with z3."),
+)
+"""(name, help line) in the order of the help page; the module has the name of the command."""
+
+
+class LazyGroup(click.Group):
+    """A click group whose commands are imported when they are called.
+
+    click offers no other way to list a command without importing it than to override its two
+    look-ups, hence the inheritance.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """List the commands whose module is there, in the order of `COMMANDS`."""
+        return [name for name, _ in COMMANDS if is_ready(name)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the module of a command and return its `command`."""
+        if cmd_name not in dict(COMMANDS) or not is_ready(cmd_name):
+            return None
+        command = importlib.import_module(f"rocketproof.commands.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any."""
+        rows = [(name, text) for name, text in COMMANDS if name in self.list_commands(ctx)]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; an error of ours becomes one line on standard error and exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except (TlatraceError, RockethaError) as error:
+            click.echo(f"rocketproof: {error}", err=True)
+            ctx.exit(EXIT_ERROR)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except (click.Abort, KeyboardInterrupt):
+            click.echo("rocketproof: interrupted", err=True)
+            ctx.exit(EXIT_INTERRUPTED)
+        except Exception:
+            traceback.print_exc()
+            click.echo("rocketproof: this is a defect of rocketproof, not a verdict", err=True)
+            ctx.exit(EXIT_ERROR)
+
+
+def is_ready(name: str) -> bool:
+    """Tell whether the module of a command is there."""
+    return importlib.util.find_spec(f"rocketproof.commands.{name}") is not None
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example:  rocketproof check epoch_truncation --model small",
+)
+@click.version_option(__version__, package_name="rocketproof")
+def main() -> None:
+    """Hold RocketMQ's high-availability protocols against their TLA+ text.
+
+    Exit codes: 0 conforms or as expected, 1 diverges, 2 usage or tool error, 3 undecided.
+    """

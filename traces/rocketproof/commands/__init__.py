@@ -1,0 +1,1 @@
+"""One module a command, each exposing a click command named `command`."""
