@@ -100,12 +100,12 @@ def size_fault(raw: bytes, limits: Limits) -> str | None:
     if opening <= limits.depth and values < limits.values_per_line:
         return None
     outside = b"".join(_ESCAPED.sub(b"", raw).split(b'"')[::2])
+    if _deeper_than(outside.translate(None, _NO_BRACKET), limits.depth):
+        return f"the JSON is nested deeper than {limits.depth} brackets"
     if values >= limits.values_per_line:
         values = 1 + sum(outside.count(mark) for mark in (b"[", b"{", b",", b":"))
         if values > limits.values_per_line:
             return f"the JSON holds more than {limits.values_per_line} values"
-    if _deeper_than(outside.translate(None, _NO_BRACKET), limits.depth):
-        return f"the JSON is nested deeper than {limits.depth} brackets"
     return None
 
 
