@@ -1,0 +1,250 @@
+"""A disk in memory that loses at a power cut what was not synchronized.
+
+It keeps two states: what a running program sees, and what is on the platter; and between them the
+operations that were not synchronized. A power cut draws which of them got there:
+
+* Of the writes to a file and changes of its size any subset, in their order: each is kept, lost or
+  torn, and of a torn write any piece is kept. Where the file had to grow for a piece, the bytes
+  before it are zero.
+* Of the changes of names in a directory any first part, as a journal of names does it. Names do not
+  wait for contents: a renamed file may be there with none of its bytes.
+
+The simulator and the tests of what survives use it; a draw comes from the `random.Random` that is
+handed in, so one seed gives one disk.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+from rocketha.errors import MissingFileError
+from rocketha.storage.disk import parent
+from rocketha.types import SizeBytes
+
+__all__ = ["MemoryDisk", "PowerCut"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Resize:
+    size: int
+
+
+_Change: TypeAlias = _Write | _Resize
+
+
+@dataclass(slots=True, eq=False)
+class _File:
+    seen: bytearray = field(default_factory=bytearray)
+    durable: bytearray = field(default_factory=bytearray)
+    unsynced: list[_Change] = field(default_factory=list)
+
+    def change(self, change: _Change) -> None:
+        _apply(self.seen, change)
+        self.unsynced.append(change)
+
+    def sync(self) -> None:
+        for change in self.unsynced:
+            _apply(self.durable, change)
+        self.unsynced.clear()
+
+    def settle(self, survivors: list[_Change]) -> None:
+        """Keep of what was not synchronized only the survivors, and see nothing else."""
+        self.unsynced = survivors
+        self.sync()
+        self.seen = bytearray(self.durable)
+
+
+def _apply(content: bytearray, change: _Change) -> None:
+    match change:
+        case _Write(offset, data):
+            content.extend(bytes(max(0, offset - len(content))))
+            content[offset : offset + len(data)] = data
+        case _Resize(size):
+            del content[size:]
+            content.extend(bytes(size - len(content)))
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """A change of names: `path` is now this file, or none."""
+
+    path: str
+    file: _File | None
+
+
+_Rename: TypeAlias = tuple[_Naming, ...]
+"""The namings of one operation; they reach the platter together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerCut:
+    """What a power cut did to operations that were not synchronized."""
+
+    kept: int = 0
+    lost: int = 0
+    torn: int = 0
+    names_lost: int = 0
+
+
+class MemoryDisk:
+    """Files in memory, with the durability of real ones."""
+
+    __slots__ = ("_durable_names", "_names", "_unsynced_names")
+
+    def __init__(self) -> None:
+        """Make an empty disk."""
+        self._names: dict[str, _File] = {}
+        self._durable_names: dict[str, _File] = {}
+        self._unsynced_names: dict[str, list[_Rename]] = {}
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is such a file."""
+        return path in self._names
+
+    def size(self, path: str) -> SizeBytes:
+        """Return the size of a file. Raises: MissingFileError"""
+        return SizeBytes(len(self._file(path).seen))
+
+    def names(self, directory: str) -> tuple[str, ...]:
+        """Return the sorted names of the files in a directory; none if it does not exist."""
+        paths = (path for path in self._names if parent(path) == directory)
+        return tuple(sorted(path.rpartition("/")[2] for path in paths))
+
+    def read(self, path: str, offset: int = 0, size: int | None = None) -> bytes:
+        """Read up to `size` bytes, or all. Raises: MissingFileError"""
+        seen = self._file(path).seen
+        return bytes(seen[offset:] if size is None else seen[offset : offset + size])
+
+    def write(self, path: str, offset: int, data: bytes) -> None:
+        """Write at `offset`; make the file if need be, and fill a gap with zeros."""
+        if path not in self._names:
+            self._name(path, _File())
+        self._names[path].change(_Write(offset, data))
+
+    def truncate(self, path: str, size: int) -> None:
+        """Cut a file, or fill it up with zeros. Raises: MissingFileError"""
+        self._file(path).change(_Resize(size))
+
+    def fsync(self, path: str) -> None:
+        """Make the content of a file durable, not its name. Raises: MissingFileError"""
+        self._file(path).sync()
+
+    def fsync_dir(self, directory: str) -> None:
+        """Make the names in a directory durable."""
+        self._keep_names(self._unsynced_names.pop(directory, []))
+
+    def rename(self, src: str, dst: str) -> None:
+        """Give a file another name in its directory, in the place of a file that has it.
+
+        Raises: MissingFileError
+        """
+        assert parent(src) == parent(dst)
+        file = self._file(src)
+        del self._names[src]
+        self._names[dst] = file
+        self._unsynced_in(dst).append((_Naming(src, None), _Naming(dst, file)))
+
+    def unlink(self, path: str) -> None:
+        """Remove a file. Raises: MissingFileError"""
+        self._file(path)
+        del self._names[path]
+        self._unsynced_in(path).append((_Naming(path, None),))
+
+    @property
+    def unsynced(self) -> int:
+        """Return the number of operations that a power cut may undo."""
+        contents = sum(len(file.unsynced) for file in self._files())
+        return contents + sum(map(len, self._unsynced_names.values()))
+
+    def lose_unsynced(self) -> PowerCut:
+        """Cut the power; nothing survives that was not synchronized."""
+        cut = PowerCut(
+            lost=sum(len(file.unsynced) for file in self._files()),
+            names_lost=sum(map(len, self._unsynced_names.values())),
+        )
+        for file in self._files():
+            file.settle([])
+        self._settle_names()
+        return cut
+
+    def power_cut(self, rng: random.Random) -> PowerCut:
+        """Cut the power; draw what survives (see the module)."""
+        kept = lost = torn = 0
+        for file in self._files():
+            survivors: list[_Change] = []
+            for change in file.unsynced:
+                match rng.randrange(3):
+                    case 0:
+                        lost += 1
+                    case 1:
+                        kept += 1
+                        survivors.append(change)
+                    case _:
+                        torn += 1
+                        survivors += _torn(change, rng)
+            file.settle(survivors)
+        names_lost = 0
+        for directory in sorted(self._unsynced_names):
+            changes = self._unsynced_names[directory]
+            survive = rng.randint(0, len(changes))
+            names_lost += len(changes) - survive
+            self._keep_names(changes[:survive])
+        self._settle_names()
+        return PowerCut(kept=kept, lost=lost, torn=torn, names_lost=names_lost)
+
+    def _file(self, path: str) -> _File:
+        if path not in self._names:
+            raise MissingFileError(path, reason="does not exist")
+        return self._names[path]
+
+    def _files(self) -> list[_File]:
+        """Return every file once, in an order that does not depend on addresses in memory."""
+        found: dict[int, _File] = {}
+        for names in (self._durable_names, self._names):
+            found |= {id(names[path]): names[path] for path in sorted(names)}
+        for directory in sorted(self._unsynced_names):
+            for naming in (n for change in self._unsynced_names[directory] for n in change):
+                if naming.file is not None:
+                    found[id(naming.file)] = naming.file
+        return list(found.values())
+
+    def _unsynced_in(self, path: str) -> list[_Rename]:
+        return self._unsynced_names.setdefault(parent(path), [])
+
+    def _name(self, path: str, file: _File) -> None:
+        self._names[path] = file
+        self._unsynced_in(path).append((_Naming(path, file),))
+
+    def _keep_names(self, changes: list[_Rename]) -> None:
+        for naming in (n for change in changes for n in change):
+            if naming.file is None:
+                self._durable_names.pop(naming.path, None)
+            else:
+                self._durable_names[naming.path] = naming.file
+
+    def _settle_names(self) -> None:
+        self._unsynced_names.clear()
+        self._names = dict(self._durable_names)
+
+
+def _torn(change: _Change, rng: random.Random) -> list[_Change]:
+    """Draw the piece of a write that survives; a change of size is all or nothing."""
+    match change:
+        case _Write(offset, data):
+            first = rng.randint(0, len(data))
+            end = rng.randint(first, len(data))
+            return [_Write(offset + first, data[first:end])] if first < end else []
+        case _Resize():
+            return [change] if rng.random() < 0.5 else []
+        case _ as unreachable:
+            assert_never(unreachable)
