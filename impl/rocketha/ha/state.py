@@ -1,0 +1,177 @@
+"""What a broker keeps in memory for the replication of its log.
+
+The log itself is not part of it: its end is read from the `LogView` that comes with each event, so
+that there is one truth. The epoch file and the log change only through effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, NewType, Protocol
+
+from rocketha.bugs import NO_BUGS, Bugs
+from rocketha.epoch.cache import NO_EPOCHS, NOTHING_KNOWN, EpochCache
+from rocketha.types import BrokerId, Epoch, EpochEntry, Offset, SizeBytes, TimestampMs
+
+__all__ = [
+    "BEGINNING",
+    "NOT_YET",
+    "TRANSFER_BATCH_BYTES",
+    "BrokerState",
+    "ConnectionId",
+    "HaAddress",
+    "HaOptions",
+    "LogView",
+    "MasterConnection",
+    "Phase",
+    "Role",
+    "SlaveConnection",
+]
+
+ConnectionId = NewType("ConnectionId", int)
+"""A connection, unique within one incarnation of a broker and never used again."""
+
+HaAddress = NewType("HaAddress", str)
+"""Where a broker accepts slaves; for the cores a name without structure."""
+
+NOT_YET: Final = Offset(-1)
+"""An offset that is not known yet."""
+
+TRANSFER_BATCH_BYTES: Final = SizeBytes(32 * 1024)
+"""Source: `MessageStoreConfig.haTransferBatchSize`."""
+
+BEGINNING: Final = TimestampMs(0)
+"""Before every event."""
+
+
+class LogView(Protocol):
+    """What the cores may see of the CommitLog: the state of it before their effects."""
+
+    @property
+    def min_offset(self) -> Offset:
+        """The first byte that is there; 0 for an empty log."""
+        ...
+
+    @property
+    def max_phy_offset(self) -> Offset:
+        """The end of the log: the next byte goes here. 0 for an empty log."""
+        ...
+
+    @property
+    def segment_size(self) -> SizeBytes:
+        """The size of every segment; segments begin at its multiples."""
+        ...
+
+    def read(self, offset: Offset, size: SizeBytes) -> bytes:
+        """Return at most `size` bytes from `offset` on, from one segment.
+
+        Empty outside `[min_offset, max_phy_offset)`.
+        """
+        ...
+
+
+class Role(StrEnum):
+    """What a broker believes to be. A zombie master still says `MASTER`."""
+
+    MASTER = "Master"
+    SLAVE = "Slave"
+
+
+class Phase(StrEnum):
+    """How far a connection is. Source: store/ha `HAConnectionState`."""
+
+    READY = "Ready"
+    HANDSHAKE = "Handshake"
+    TRANSFER = "Transfer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HaOptions:
+    """The settings of a broker; the defaults are RocketMQ's.
+
+    Source: store/config `MessageStoreConfig`.
+    """
+
+    transfer_batch_bytes: SizeBytes = TRANSFER_BATCH_BYTES
+    heartbeat_ms: int = 5_000
+    """An idle sender says something after so long."""
+    housekeeping_ms: int = 20_000
+    """A peer that was silent for longer is dead."""
+    reconnect_ms: int = 5_000
+    """A slave waits so long before it connects again."""
+    is_sync_from_last_file: bool = False
+    """A slave with an empty log starts at the master's last segment."""
+    is_async_learner: bool = False
+    bugs: Bugs = NO_BUGS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlaveConnection:
+    """The slave's end. Source: `AutoSwitchHAClient`."""
+
+    id: ConnectionId
+    peer: HaAddress
+    phase: Phase
+    """HANDSHAKE: the request is out; TRANSFER: the reply was accepted."""
+    reported: Offset = NOT_YET
+    """The last acknowledgement."""
+    last_read_ms: TimestampMs
+    last_write_ms: TimestampMs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MasterConnection:
+    """The master's end. Source: `AutoSwitchHAConnection`."""
+
+    id: ConnectionId
+    phase: Phase = Phase.READY
+    """READY: nobody introduced himself; TRANSFER: the handshake was answered."""
+    slave_id: BrokerId | None = None
+    sync_from_last_file: bool = False
+    async_learner: bool = False
+    slave_ack: Offset = NOT_YET
+    """The last acknowledgement that arrived."""
+    next_offset: Offset = NOT_YET
+    """The next byte to send; set by the first acknowledgement."""
+    cur: EpochEntry | None = None
+    """The epoch of that byte, copied from the cache."""
+    last_read_ms: TimestampMs
+    last_write_ms: TimestampMs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerState:
+    """A broker that runs. Make the first one with `BrokerState(broker_id=..., options=...)`."""
+
+    broker_id: BrokerId
+    options: HaOptions = HaOptions()
+    incarnation: int = 0
+    """Number of crashes; handed in by `Restarted`."""
+    role: Role = Role.SLAVE
+    known_epoch: Epoch = NOTHING_KNOWN
+    """The highest masterEpoch that was learnt in this incarnation."""
+    cache: EpochCache = NO_EPOCHS
+    received_epoch: Epoch = NOTHING_KNOWN
+    """currentReceivedEpoch: the epoch of the last transfer header."""
+    tenure: int = 0
+    """Number of role changes in this incarnation."""
+    master_address: HaAddress | None = None
+    """Whom a slave connects to."""
+    connect_at_ms: TimestampMs = BEGINNING
+    """Not before this time."""
+    client: SlaveConnection | None = None
+    servers: Mapping[ConnectionId, MasterConnection] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+
+    def with_server(self, connection: MasterConnection) -> BrokerState:
+        """Return the state with this end of a connection put in."""
+        return replace(self, servers=MappingProxyType({**self.servers, connection.id: connection}))
+
+    def without_server(self, conn: ConnectionId) -> BrokerState:
+        """Return the state without that connection."""
+        left = {key: value for key, value in self.servers.items() if key != conn}
+        return replace(self, servers=MappingProxyType(left))
