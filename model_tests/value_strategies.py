@@ -19,8 +19,9 @@ def texts() -> st.SearchStrategy[str]:
 
 def printable_texts() -> st.SearchStrategy[str]:
     """Strings that a TLA+ string can hold."""
-    alphabet = st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from('\\"\t\n\f\r')
-    return st.text(alphabet, max_size=12) | st.sampled_from(("a", "b", "log", "IF", "two words"))
+    plain = st.characters(min_codepoint=32, max_codepoint=126, blacklist_characters="`")
+    words = ("a", "b", "log", "IF", "two words", "(* c *)", "\\* c", "====", "|->")
+    return st.text(plain | st.sampled_from('\\"\t\n\f\r'), max_size=12) | st.sampled_from(words)
 
 
 def model_values() -> st.SearchStrategy[ModelValue]:

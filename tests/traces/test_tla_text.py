@@ -47,7 +47,16 @@ def test_the_least_integer_is_written_as_a_difference() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [2**31, -(2**31) - 1, "é", "\x00", ModelValue("IF"), ModelValue("a b"), tla_set([2**40])],
+    [
+        2**31,
+        -(2**31) - 1,
+        "é",
+        "\x00",
+        "a`b'",
+        ModelValue("IF"),
+        ModelValue("a b"),
+        tla_set([2**40]),
+    ],
     ids=repr,
 )
 def test_what_tlc_cannot_hold_is_a_model_gap(value: Value) -> None:
@@ -71,6 +80,7 @@ PRINTED: list[tuple[str, Value]] = [
     ("-1..1", tla_set([-1, 0, 1])),
     ("3..1", tla_set([])),
     ("(1)", 1),
+    ("[2nd |-> 1, IF |-> 2]", record({"2nd": 1, "IF": 2})),
     ("(1 :> 2 @@ 2 :> 3)", (2, 3)),
     (
         '[ k |-> <<>>,\n  z |-> {1, 2},\n  long |->\n      << "a",\n         b >> ]',

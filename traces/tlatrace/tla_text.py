@@ -31,6 +31,7 @@ _WORDS: Final = """
 RESERVED_WORDS: Final = frozenset(_WORDS.split())
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]*[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+_FIELD: Final = re.compile(r"\w+", re.ASCII)  # TLC prints reserved words and 2nd as fields, too
 _INT_MIN: Final = -(2**31)  # TLC's integers are Java ints
 _INT_MAX: Final = 2**31 - 1
 _MAX_INTERVAL: Final = 100_000
@@ -40,10 +41,11 @@ _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n", "\f": "\\
 _UNESCAPES: Final = {written[1]: plain for plain, written in _ESCAPES.items()}
 _CONJUNCT: Final = re.compile(r"^[ \t]*/\\[ \t]", re.MULTILINE)
 _VARIABLE: Final = re.compile(r"\s*(\w+)\s*=", re.ASCII)
-_PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
+_PLAIN: Final = re.compile(r"[ !#-\[\]-_a-~]*")
+_BACKTICK: Final = "`"  # SANY takes it for the start of a comment, even inside a string
 _TOKEN: Final = re.compile(
     r"""\s*(?:
-        (-?\d+|[A-Za-z0-9_]+)            # number or name
+        (-?\d+\b|[A-Za-z0-9_]+)          # number or name
       | ("(?:[^"\\]|\\.)*")              # string
       | (<<|>>|\|->|:>|@@|\.\.|[{}\[\](),])
       | (\S)                             # anything else is an error
@@ -107,7 +109,7 @@ def _write_string(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return f'"{text}"'
     for character in text:
-        if character not in _ESCAPES and not " " <= character <= "~":
+        if character not in _ESCAPES and (not " " <= character <= "~" or character == _BACKTICK):
             raise ModelGapError(f"a TLA+ string cannot hold the character {character!r}")
     return '"' + "".join([_ESCAPES.get(character, character) for character in text]) + '"'
 
@@ -265,7 +267,7 @@ def _record(text: str, tokens: list[str], at: int, depth: int) -> tuple[Value, i
     pairs: list[tuple[Value, Value]] = []
     while True:
         name = tokens[at]
-        if not _IDENTIFIER.fullmatch(name) or tokens[at + 1] != "|->":
+        if not _FIELD.fullmatch(name) or tokens[at + 1] != "|->":
             raise _error(text, at, "expected a field and |->")
         value, at = _value(text, tokens, at + 2, depth)
         pairs.append((name, value))
