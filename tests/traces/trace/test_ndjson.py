@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from model_tests.value_strategies import traces
 from tlatrace.errors import TraceFormatError, ValueFormatError
@@ -112,6 +113,35 @@ def test_lines_are_spelled_as_the_format_says() -> None:
         '{"step":3,"action":"Transfer","params":["b1",2],"node":"b1",'
         '"observed":{"alive":{"#set":[true]},"log":{"b1":[1]}},"clock":12}'
     )
+
+
+def test_the_example_of_the_format_is_read(tmp_path: Path) -> None:
+    document = Path(__file__).parents[3] / "traces" / "FORMAT.md"
+    example = document.read_text(encoding="utf-8").split("```ndjson\n")[1].split("```")[0]
+    path = tmp_path / "example.ndjson"
+    path.write_text(example, encoding="utf-8")
+
+    trace = read_trace(path)
+
+    assert [event.action for event in trace.events] == ["Init", "ElectMaster", "Append", None]
+    assert text_of(trace).decode() == example
+
+
+@same_folder
+@given(position=st.integers(min_value=0), junk=st.binary(max_size=3), dropped=st.integers(0, 3))
+def test_a_damaged_file_is_read_or_refused_and_nothing_else(
+    position: int, junk: bytes, dropped: int, tmp_path: Path
+) -> None:
+    whole = f"{HEADER}\n{INIT}\n{STEP}\n".encode()
+    at = position % len(whole)
+    path = tmp_path / "damaged.ndjson"
+    path.write_bytes(whole[:at] + junk + whole[at + dropped :])
+
+    try:
+        trace = read_trace(path)
+    except TraceFormatError:
+        return
+    assert len(trace.events) <= 2
 
 
 def test_events_are_read_one_at_a_time(written: Callable[..., Path]) -> None:
