@@ -1,0 +1,66 @@
+"""Write the golden CommitLog again (see README.md): a difference is a change of the format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocketha.formats.message import Host, Message, properties_text
+from rocketha.storage.commit_log import CommitLog, CommitLogOptions
+from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.types import Offset, SizeBytes, TimestampMs
+
+SEGMENT_SIZE = SizeBytes(768)
+
+_BORN = TimestampMs(1_700_000_000_000)
+_STORED = TimestampMs(1_700_000_000_005)
+_BROKER = Host(bytes([192, 168, 0, 1]), 10911)
+_CLIENT_V6 = Host(bytes.fromhex("20010db8000000000000000000000007"), 51234)
+_BROKER_V6 = Host(bytes.fromhex("20010db8000000000000000000000001"), 10911)
+
+MESSAGES: tuple[Message, ...] = (
+    Message(
+        topic="TopicTest",
+        body=b"Hello RocketMQ",
+        queue_id=3,
+        queue_offset=7,
+        born_timestamp_ms=_BORN,
+        born_host=Host(bytes([10, 0, 0, 7]), 51234),
+        store_timestamp_ms=_STORED,
+        store_host=_BROKER,
+    ),
+    Message(
+        topic="TopicTest",
+        body="Grüße, 世界".encode(),
+        queue_offset=8,
+        flag=-1,
+        sys_flag=1 << 2,
+        born_timestamp_ms=_BORN,
+        born_host=_CLIENT_V6,
+        store_timestamp_ms=_STORED,
+        store_host=_BROKER_V6,
+        reconsume_times=2,
+        prepared_transaction_offset=Offset(42),
+        properties=properties_text({"TAGS": "A", "KEYS": "k1 k2"}),
+    ),
+    Message(topic="t" * 200, body=b"", store_timestamp_ms=_STORED, store_host=_BROKER),
+    Message(topic="TopicTest", body=bytes(range(100)), born_host=_CLIENT_V6),
+    Message(topic="", body=b"last", store_host=_BROKER_V6),
+)
+"""Hosts of both families, both versions of the record, a filler before the fourth message."""
+
+
+def golden_segments() -> dict[str, bytes]:
+    """Return the golden segments by name, each with its full size as RocketMQ allocates it."""
+    disk = MemoryDisk()
+    log, _ = CommitLog.open(disk, CommitLogOptions(segment_size=SEGMENT_SIZE))
+    for message in MESSAGES:
+        log.append(message)
+    names = disk.names("commitlog")
+    return {name: disk.read(f"commitlog/{name}").ljust(SEGMENT_SIZE, b"\0") for name in names}
+
+
+if __name__ == "__main__":
+    directory = Path(__file__).parent / "commitlog"
+    directory.mkdir(exist_ok=True)
+    for name, data in golden_segments().items():
+        (directory / name).write_bytes(data)
