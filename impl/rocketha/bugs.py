@@ -2,6 +2,10 @@
 
 A value is the tag that the specification writes behind `CHECK`. Without switches the cores follow
 the specification; with one the run must be told apart from it.
+
+Three are about the disk and belong to its options: B06 is `EpochStoreOptions.skip_empty_write`, B86
+`EpochStoreOptions.in_place`, B07 `CommitLogOptions.durable_truncate`; `STORAGE_BUGS` names them for
+whoever opens the storage.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-__all__ = ["NO_BUGS", "Bug", "Bugs"]
+__all__ = ["NO_BUGS", "STORAGE_BUGS", "Bug", "Bugs"]
 
 
 class Bug(StrEnum):
@@ -64,3 +68,6 @@ Bugs: TypeAlias = frozenset[Bug]
 """The switches that are on."""
 
 NO_BUGS: Final[Bugs] = frozenset()
+
+STORAGE_BUGS: Final[Bugs] = frozenset({Bug.B06, Bug.B07, Bug.B86})
+"""Switches that the cores do not read."""

@@ -1,13 +1,63 @@
-"""The core of a broker: one event in, the new state, effects, and at most one action out."""
+"""The core of a broker: one event in, the new state, effects, and at most one action out.
+
+This module has what concerns the broker as a whole; `master` and `slave` have the two ends of a
+connection. A slave has one connection to its master; a master has one for each slave, and a stale
+one beside it until it notices.
+"""
 
 from __future__ import annotations
 
-from rocketha.ha.effects import Stepped
-from rocketha.ha.events import Event
-from rocketha.ha.state import BrokerState, LogView
-from rocketha.types import TimestampMs
+from dataclasses import replace
+from types import MappingProxyType
+from typing import assert_never
 
-__all__ = ["next_timer_ms", "step"]
+from rocketha.bugs import Bug
+from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, recover_epochs
+from rocketha.formats.ha_packets import Ack, Handshake, HandshakeReply, Transfer
+from rocketha.ha import master, slave
+from rocketha.ha.effects import (
+    ActionName,
+    AppendMessage,
+    CloseConnection,
+    Effect,
+    FlushLog,
+    SpecAction,
+    Stepped,
+    StoreEpochs,
+    TruncateLog,
+)
+from rocketha.ha.events import (
+    ConnectionLost,
+    Event,
+    MasterAddressLearnt,
+    MasterLearnt,
+    MessagePut,
+    PacketReceived,
+    PacketRefused,
+    PeerAccepted,
+    PeerConnected,
+    Restarted,
+    TimerFired,
+    TransferDue,
+)
+from rocketha.ha.state import (
+    BrokerState,
+    ConnectionId,
+    LogView,
+    Phase,
+    Role,
+    SlaveConnection,
+)
+from rocketha.types import Offset, TimestampMs
+
+__all__ = [
+    "become_master",
+    "become_slave",
+    "next_timer_ms",
+    "put_message",
+    "restart",
+    "step",
+]
 
 
 def step(state: BrokerState, event: Event, *, now_ms: TimestampMs, log: LogView) -> Stepped:
@@ -16,9 +66,259 @@ def step(state: BrokerState, event: Event, *, now_ms: TimestampMs, log: LogView)
     Events for connections that the core has closed change nothing. Nothing is raised, whatever a
     peer sends: the connection is closed.
     """
-    raise NotImplementedError((state, event, now_ms, log))
+    match event:
+        case Restarted():
+            return restart(state, event, now_ms=now_ms, log=log)
+        case MasterLearnt():
+            return _master_learnt(state, event, now_ms=now_ms, log=log)
+        case MasterAddressLearnt():
+            return Stepped(replace(state, master_address=event.address))
+        case MessagePut():
+            return put_message(state, event, now_ms=now_ms)
+        case PeerConnected():
+            return slave.connected(state, event.conn, event.peer, now_ms=now_ms)
+        case PeerAccepted():
+            return master.accept(state, event.conn, now_ms=now_ms)
+        case PacketReceived():
+            return _packet_received(state, event, now_ms=now_ms, log=log)
+        case PacketRefused():
+            return _refuse(state, event.conn, str(event.error), now_ms=now_ms)
+        case ConnectionLost():
+            return _connection_lost(state, event.conn, now_ms=now_ms)
+        case TransferDue():
+            if event.conn not in state.servers:
+                return Stepped(state)
+            return master.transfer(state, event.conn, now_ms=now_ms, log=log)
+        case TimerFired():
+            return _timer_fired(state, now_ms=now_ms, log=log)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def next_timer_ms(state: BrokerState) -> TimestampMs | None:
-    """Return when `TimerFired` will have something to do, `None` if only an event can tell."""
-    raise NotImplementedError(state)
+    """Return when `TimerFired` will have something to do, `None` if only an event can tell.
+
+    The heartbeats of a master are not in it: they are sent when `TransferDue` says so.
+    """
+    options = state.options
+    times = [c.last_read_ms + options.housekeeping_ms for c in state.servers.values()]
+    client = state.client
+    if client is not None:
+        times.append(client.last_read_ms + options.housekeeping_ms)
+        if client.phase is Phase.TRANSFER:
+            times.append(client.last_write_ms + options.heartbeat_ms)
+    elif state.role is Role.SLAVE and state.master_address is not None:
+        times.append(state.connect_at_ms)
+    return TimestampMs(min(times)) if times else None
+
+
+def restart(state: BrokerState, event: Restarted, *, now_ms: TimestampMs, log: LogView) -> Stepped:
+    """Come back as a slave, with an epoch cache that fits the log that recovery found.
+
+    Spec: EpochTruncation!Restart
+    Source: AutoSwitchHAService.init, EpochFileCache.initCacheFromFile
+    """
+    bugs = state.options.bugs
+    found = EpochCache(event.entries)
+    cache = recover_epochs(found, log.max_phy_offset, bugs)
+    # The source takes the epoch it is told, even one in which it was master before.
+    known = NOTHING_KNOWN if Bug.B10 in bugs else cache.last_epoch
+    fresh = BrokerState(
+        broker_id=state.broker_id,
+        options=state.options,
+        incarnation=event.incarnation,
+        known_epoch=known,
+        cache=cache,
+        connect_at_ms=now_ms,
+    )
+    changed = cache.starts() != found.starts()
+    return Stepped(
+        fresh,
+        (StoreEpochs(entries=cache.entries),) if changed else (),
+        SpecAction(name=ActionName.RESTART),
+    )
+
+
+def _master_learnt(
+    state: BrokerState, event: MasterLearnt, *, now_ms: TimestampMs, log: LogView
+) -> Stepped:
+    """Act on the controller's answer; it may be old, or known already."""
+    if event.master is None or event.epoch < state.known_epoch:
+        return Stepped(state)
+    if event.epoch > state.known_epoch:
+        if event.master == state.broker_id:
+            return become_master(state, event, log=log)
+        return become_slave(state, event, now_ms=now_ms)
+    if state.role is Role.SLAVE and event.master != state.broker_id and event.address is not None:
+        # Known from the epoch file or from the master itself; only its address is new.
+        return Stepped(replace(state, master_address=event.address))
+    return Stepped(state)
+
+
+def become_master(state: BrokerState, event: MasterLearnt, *, log: LogView) -> Stepped:
+    """Begin a reign: the new epoch starts at the end of the last message, which is on the disk.
+
+    A master that is elected again keeps the connections of its slaves.
+
+    Spec: EpochTruncation!BecomeMaster
+    Source: AutoSwitchHAService.changeToMaster, changeToMasterWhenLastRoleIsMaster
+    """
+    assert event.master == state.broker_id
+    assert event.epoch > state.known_epoch
+    bugs = state.options.bugs
+    was_master = state.role is Role.MASTER
+
+    effects: list[Effect] = [] if was_master else list(_closed(state))
+    start = _message_end(log)
+    if start < log.max_phy_offset:
+        effects.append(TruncateLog(offset=start))
+    # The source notes the start of the epoch although the log before it may still be lost.
+    if Bug.FLUSH_BEFORE_EPOCH not in bugs:
+        effects.append(FlushLog())
+    older = state.cache.truncate_suffix_by_epoch(event.epoch, bugs)
+    cache = older.append_epoch(event.epoch, start, bugs)
+    effects.append(StoreEpochs(entries=cache.entries))
+    elected = replace(
+        state,
+        role=Role.MASTER,
+        known_epoch=event.epoch,
+        cache=cache,
+        received_epoch=NOTHING_KNOWN,
+        tenure=state.tenure + (0 if was_master else 1),
+        master_address=None,
+        client=None,
+    )
+    kept = [master.refreshed_connection(elected, c) for c in state.servers.values()]
+    servers = MappingProxyType({c.id: c for c in kept} if was_master else {})
+    return Stepped(
+        replace(elected, servers=servers),
+        tuple(effects),
+        SpecAction(name=ActionName.BECOME_MASTER, epoch=event.epoch, offset=start),
+    )
+
+
+def _message_end(log: LogView) -> Offset:
+    """Return the end of the last whole message, before a filler.
+
+    An epoch that began behind the filler would differ in its start from one that began before it,
+    with the same messages.
+    """
+    end = log.aligned_end()
+    # A segment ends with a filler, and only there.
+    if end == log.min_offset or end % log.segment_size:
+        return end
+    offsets = log.record_offsets()
+    if not offsets:
+        return end
+    last = offsets[-1]
+    return Offset(last + int.from_bytes(log.read(last, 4)))
+
+
+def become_slave(state: BrokerState, event: MasterLearnt, *, now_ms: TimestampMs) -> Stepped:
+    """Learn of a new master: drop all connections, and connect to it soon.
+
+    Spec: EpochTruncation!BecomeSlave
+    Source: AutoSwitchHAService.changeToSlave
+    """
+    assert event.master != state.broker_id
+    assert event.epoch > state.known_epoch
+
+    demoted = replace(
+        state,
+        role=Role.SLAVE,
+        known_epoch=event.epoch,
+        received_epoch=NOTHING_KNOWN,
+        tenure=state.tenure + (1 if state.role is Role.MASTER else 0),
+        master_address=event.address,
+        connect_at_ms=now_ms,
+        client=None,
+        servers=MappingProxyType({}),
+    )
+    action = SpecAction(name=ActionName.BECOME_SLAVE, epoch=event.epoch)
+    return Stepped(demoted, _closed(state), action)
+
+
+def _closed(state: BrokerState) -> tuple[CloseConnection, ...]:
+    """Close everything. Source: AutoSwitchHAService.destroyConnections."""
+    client = () if state.client is None else (state.client.id,)
+    return tuple(
+        CloseConnection(conn=conn, reason="the role or the master changed")
+        for conn in (*client, *state.servers)
+    )
+
+
+def put_message(state: BrokerState, event: MessagePut, *, now_ms: TimestampMs) -> Stepped:
+    """Append a producer's message; a slave takes none.
+
+    Spec: EpochTruncation!PutMessage
+    Source: CommitLog.asyncPutMessage
+    """
+    if state.role is not Role.MASTER:
+        return Stepped(state)
+
+    append = AppendMessage(message=event.message, store_timestamp_ms=now_ms)
+    return Stepped(state, (append,), SpecAction(name=ActionName.PUT_MESSAGE))
+
+
+def _packet_received(
+    state: BrokerState, event: PacketReceived, *, now_ms: TimestampMs, log: LogView
+) -> Stepped:
+    conn, packet = event.conn, event.packet
+    client = _client_at(state, conn)
+    if client is None and conn not in state.servers:
+        return Stepped(state)
+    match packet:
+        case Handshake() if client is None:
+            return master.handshake(state, conn, packet, now_ms=now_ms, log=log)
+        case Ack() if client is None:
+            return master.receive_ack(state, conn, packet, now_ms=now_ms, log=log)
+        case HandshakeReply() if client is not None:
+            return slave.receive_handshake(state, client, packet, now_ms=now_ms, log=log)
+        case Transfer() if client is not None:
+            return slave.receive_transfer(state, client, packet, now_ms=now_ms, log=log)
+        case Handshake() | Ack() | HandshakeReply() | Transfer():
+            return _refuse(state, conn, "a packet of the other direction", now_ms=now_ms)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _client_at(state: BrokerState, conn: ConnectionId) -> SlaveConnection | None:
+    return state.client if state.client is not None and state.client.id == conn else None
+
+
+def _refuse(state: BrokerState, conn: ConnectionId, reason: str, *, now_ms: TimestampMs) -> Stepped:
+    """Close a connection over which something impossible came."""
+    if _client_at(state, conn) is not None:
+        return slave.disconnect(state, now_ms=now_ms, reason=reason)
+    if conn in state.servers:
+        return master.refuse(state, conn, reason)
+    return Stepped(state)
+
+
+def _connection_lost(state: BrokerState, conn: ConnectionId, *, now_ms: TimestampMs) -> Stepped:
+    if _client_at(state, conn) is not None:
+        return slave.disconnect(state, now_ms=now_ms)
+    return Stepped(state.without_server(conn))
+
+
+def _timer_fired(state: BrokerState, *, now_ms: TimestampMs, log: LogView) -> Stepped:
+    """Close connections that are silent, then say something or connect, whatever is due."""
+    effects: list[Effect] = []
+    for conn in master.silent_connections(state, now_ms=now_ms):
+        refused = master.refuse(state, conn, "the slave is silent")
+        state = refused.state
+        effects += refused.effects
+    stepped = _client_timer(state, now_ms=now_ms, log=log)
+    return replace(stepped, effects=(*effects, *stepped.effects))
+
+
+def _client_timer(state: BrokerState, *, now_ms: TimestampMs, log: LogView) -> Stepped:
+    client, options = state.client, state.options
+    if client is None:
+        due = now_ms >= state.connect_at_ms
+        return slave.connect(state, now_ms=now_ms, log=log) if due else Stepped(state)
+    if now_ms - client.last_read_ms >= options.housekeeping_ms:
+        return slave.disconnect(state, now_ms=now_ms, reason="the master is silent")
+    if client.phase is Phase.TRANSFER and now_ms - client.last_write_ms >= options.heartbeat_ms:
+        return slave.report(state, client, now_ms=now_ms, log=log)
+    return Stepped(state)

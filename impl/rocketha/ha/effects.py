@@ -72,11 +72,9 @@ class AppendMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncateLog:
-    """Cut the log: it ends at `offset` now, and all of it is on the disk."""
+    """Cut the log durably: it ends at `offset` now. What is before may still be in memory only."""
 
     offset: Offset
-    durable: bool = True
-    """False: only in memory; a crash brings the tail back (bug B07)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +84,9 @@ class FlushLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreEpochs:
-    """Replace the content of the epoch file."""
+    """Replace the content of the epoch file, durably and as a whole."""
 
     entries: tuple[EpochEntry, ...]
-    durable: bool = True
-    """False: without a sync; a power cut brings the old content back (bug B86)."""
 
 
 Effect: TypeAlias = (

@@ -48,7 +48,10 @@ BEGINNING: Final = TimestampMs(0)
 
 
 class LogView(Protocol):
-    """What the cores may see of the CommitLog: the state of it before their effects."""
+    """What the cores may see of the CommitLog: the state of it before their effects.
+
+    `rocketha.storage.commit_log.CommitLog` is one.
+    """
 
     @property
     def min_offset(self) -> Offset:
@@ -65,11 +68,25 @@ class LogView(Protocol):
         """The size of every segment; segments begin at its multiples."""
         ...
 
-    def read(self, offset: Offset, size: SizeBytes) -> bytes:
-        """Return at most `size` bytes from `offset` on, from one segment.
+    @property
+    def last_segment(self) -> Offset:
+        """The start of the last segment."""
+        ...
 
-        Empty outside `[min_offset, max_phy_offset)`.
-        """
+    def read(self, offset: Offset, size: int) -> bytes:
+        """Return `size` bytes from `offset` on, fewer at the end of the log."""
+        ...
+
+    def aligned_end(self) -> Offset:
+        """Return the end of the last whole record or filler."""
+        ...
+
+    def record_offsets(self) -> tuple[Offset, ...]:
+        """Return where the whole records begin, without the fillers."""
+        ...
+
+    def is_record_boundary(self, offset: Offset) -> bool:
+        """Tell whether a record or filler begins at `offset`, or the log ends there."""
         ...
 
 

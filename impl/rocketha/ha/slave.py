@@ -1,0 +1,289 @@
+"""The slave's side of a connection: it cuts its log where the master's differs, copies the rest.
+
+```
+READY: drop a torn tail --connected--> HANDSHAKE --reply: cut, report--> TRANSFER: append, report
+```
+
+Whatever else arrives closes the connection; after a while the slave connects again.
+
+Source: `AutoSwitchHAClient`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rocketha.bugs import Bug
+from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, consistent_point
+from rocketha.formats.ha_packets import (
+    Ack,
+    Handshake,
+    HandshakeReply,
+    Transfer,
+    push_ack,
+    push_handshake,
+)
+from rocketha.ha.effects import (
+    ActionName,
+    AppendLog,
+    CloseConnection,
+    Connect,
+    Effect,
+    FlushLog,
+    SendPacket,
+    SpecAction,
+    Stepped,
+    StoreEpochs,
+    TruncateLog,
+)
+from rocketha.ha.state import (
+    BrokerState,
+    ConnectionId,
+    HaAddress,
+    LogView,
+    Phase,
+    Role,
+    SlaveConnection,
+)
+from rocketha.types import INT64_MAX, Epoch, Offset, SizeBytes, TimestampMs
+
+__all__ = [
+    "connect",
+    "connected",
+    "disconnect",
+    "receive_handshake",
+    "receive_transfer",
+    "report",
+]
+
+
+def connect(state: BrokerState, *, now_ms: TimestampMs, log: LogView) -> Stepped:
+    """Ask for a connection to the master, and cut off a record that did not arrive as a whole.
+
+    The epoch cache stays: no epoch begins inside a record.
+
+    Source: AutoSwitchHAClient.run (READY), AutoSwitchHAService.truncateInvalidMsg
+    """
+    peer = state.master_address
+    if state.role is not Role.SLAVE or state.client is not None or peer is None:
+        return Stepped(state)
+    effects: list[Effect] = []
+    if log.aligned_end() < log.max_phy_offset:
+        effects.append(TruncateLog(offset=log.aligned_end()))
+    effects.append(Connect(peer=peer))
+    retry_at = TimestampMs(now_ms + state.options.reconnect_ms)
+    return Stepped(replace(state, connect_at_ms=retry_at), tuple(effects))
+
+
+def connected(
+    state: BrokerState, conn: ConnectionId, peer: HaAddress, *, now_ms: TimestampMs
+) -> Stepped:
+    """Introduce oneself on the new connection, if it is still wanted.
+
+    Source: AutoSwitchHAClient.sendHandshakeHeader
+    """
+    if state.role is not Role.SLAVE or state.client is not None or peer != state.master_address:
+        return Stepped(state, (CloseConnection(conn=conn, reason="it is not wanted any more"),))
+    client = SlaveConnection(
+        id=conn, peer=peer, phase=Phase.HANDSHAKE, last_read_ms=now_ms, last_write_ms=now_ms
+    )
+    request = Handshake(
+        broker_id=state.broker_id,
+        sync_from_last_file=state.options.is_sync_from_last_file,
+        async_learner=state.options.is_async_learner,
+    )
+    send = SendPacket(conn=conn, data=push_handshake(request))
+    return Stepped(replace(state, client=client), (send,))
+
+
+def disconnect(state: BrokerState, *, now_ms: TimestampMs, reason: str | None = None) -> Stepped:
+    """Give the connection up; without a reason it is closed already.
+
+    Spec: EpochTruncation!Disconnect
+    Source: AutoSwitchHAClient.closeMasterAndWait
+    """
+    client = state.client
+    if client is None:
+        return Stepped(state)
+
+    retry_at = TimestampMs(now_ms + state.options.reconnect_ms)
+    return Stepped(
+        replace(state, client=None, connect_at_ms=retry_at),
+        () if reason is None else (CloseConnection(conn=client.id, reason=reason),),
+        SpecAction(name=ActionName.DISCONNECT, conn=client.id),
+    )
+
+
+def receive_handshake(
+    state: BrokerState,
+    client: SlaveConnection,
+    reply: HandshakeReply,
+    *,
+    now_ms: TimestampMs,
+    log: LogView,
+) -> Stepped:
+    """Cut the log and the cache at the consistent point, and report the log end.
+
+    Spec: EpochTruncation!ReceiveHandshake
+    Source: AutoSwitchHAClient.doTruncate
+    """
+    bugs = state.options.bugs
+    master_epoch = Epoch(max(reply.last_epoch, NOTHING_KNOWN))
+    if client.phase is not Phase.HANDSHAKE:
+        return disconnect(state, now_ms=now_ms, reason="a second handshake")
+    # The source does not look at the master's epoch.
+    if master_epoch < state.known_epoch and Bug.B11 not in bugs:
+        reason = f"its epoch is {master_epoch}, {state.known_epoch} is known"
+        return disconnect(state, now_ms=now_ms, reason=reason)
+    if reply.entries and reply.entries[-1].start_offset > reply.max_phy_offset:
+        return disconnect(state, now_ms=now_ms, reason="its last epoch begins behind its log")
+
+    own_end = log.max_phy_offset
+    point = consistent_point(
+        state.cache, own_end, EpochCache(reply.entries), reply.max_phy_offset, bugs
+    )
+    if point < log.min_offset:
+        point = Offset(0)  # nothing of what is here is common: start over
+    elif not log.is_record_boundary(min(point, own_end)):
+        reason = f"the consistent point {point} is inside a record"
+        return disconnect(state, now_ms=now_ms, reason=reason)
+
+    cache = state.cache.truncate_suffix_by_offset(point, bugs)
+    effects: list[Effect] = []
+    if point < own_end:
+        effects += [TruncateLog(offset=point), FlushLog()]
+    if cache.starts() != state.cache.starts():
+        effects.append(StoreEpochs(entries=cache.entries))
+    reported = _report_after_truncate(state, point, min(point, own_end))
+    effects.append(SendPacket(conn=client.id, data=push_ack(Ack(max_phy_offset=reported))))
+    return Stepped(
+        replace(
+            state,
+            cache=cache,
+            known_epoch=master_epoch,
+            received_epoch=_received_after_handshake(state, cache),
+            client=replace(
+                client,
+                phase=Phase.TRANSFER,
+                reported=reported,
+                last_read_ms=now_ms,
+                last_write_ms=now_ms,
+            ),
+        ),
+        tuple(effects),
+        SpecAction(
+            name=ActionName.RECEIVE_HANDSHAKE, conn=client.id, epoch=master_epoch, offset=point
+        ),
+    )
+
+
+def _report_after_truncate(state: BrokerState, point: Offset, log_end: Offset) -> Offset:
+    """Return what the first ack says.
+
+    Spec: EpochTruncation!ReportAfterTruncate
+    """
+    if Bug.REPORT_OWN_END in state.options.bugs or Bug.B83 in state.options.bugs:
+        # The source reports the consistent point even if the log does not reach it.
+        return point
+    return min(point, log_end)
+
+
+def _received_after_handshake(state: BrokerState, cache: EpochCache) -> Epoch:
+    """Return with what the first header is compared.
+
+    Spec: EpochTruncation!ReceivedAfterHandshake
+    """
+    if Bug.B01 in state.options.bugs:
+        # The source keeps the last epoch it received, though its entry may have been cut off.
+        return state.received_epoch
+    return cache.last_epoch
+
+
+def receive_transfer(
+    state: BrokerState,
+    client: SlaveConnection,
+    batch: Transfer,
+    *,
+    now_ms: TimestampMs,
+    log: LogView,
+) -> Stepped:
+    """Append a batch, note its epoch if that is new, and report the log end.
+
+    Spec: EpochTruncation!ReceiveTransfer
+    Source: AutoSwitchHAClient.HAClientReader
+    """
+    bugs = state.options.bugs
+    if client.phase is not Phase.TRANSFER:
+        return disconnect(state, now_ms=now_ms, reason="a transfer before the handshake")
+    continues = _continues(state, batch, log)
+    # The source checks it, too, unless the log is empty.
+    if not continues and Bug.OFFSET_CONTINUES not in bugs:
+        reason = f"the batch is for {batch.offset}, the log ends at {log.max_phy_offset}"
+        return disconnect(state, now_ms=now_ms, reason=reason)
+    if batch.offset + len(batch.body) > INT64_MAX:
+        return disconnect(state, now_ms=now_ms, reason="the batch ends behind every offset")
+    is_new = batch.epoch != state.received_epoch
+    if is_new and not _epoch_may_follow(state.cache, batch):
+        reason = f"epoch {batch.epoch} from {batch.epoch_start_offset} on cannot follow"
+        return disconnect(state, now_ms=now_ms, reason=reason)
+
+    cache = state.cache
+    if is_new:
+        cache = cache.append_epoch(batch.epoch, batch.epoch_start_offset, bugs)
+    effects: list[Effect] = []
+    if cache.starts() != state.cache.starts():
+        effects.append(StoreEpochs(entries=cache.entries))
+    offset = batch.offset if continues else log.max_phy_offset
+    if batch.body:
+        effects.append(AppendLog(offset=offset, data=batch.body))
+    # A heartbeat at an offset where nothing is yet must not let an empty log begin there.
+    end = Offset(offset + len(batch.body)) if batch.body else log.max_phy_offset
+    effects.append(SendPacket(conn=client.id, data=push_ack(Ack(max_phy_offset=end))))
+    client = replace(client, reported=end, last_read_ms=now_ms, last_write_ms=now_ms)
+    return Stepped(
+        replace(state, cache=cache, received_epoch=batch.epoch, client=client),
+        tuple(effects),
+        SpecAction(
+            name=ActionName.RECEIVE_TRANSFER,
+            conn=client.id,
+            epoch=batch.epoch,
+            offset=batch.offset,
+            size=SizeBytes(len(batch.body)),
+        ),
+    )
+
+
+def _continues(state: BrokerState, batch: Transfer, log: LogView) -> bool:
+    """Tell whether a batch continues the log; who skips the past may begin at any segment.
+
+    Spec: EpochTruncation!Continues
+    """
+    if batch.offset == log.max_phy_offset:
+        return True
+    begins = log.max_phy_offset == 0 and batch.offset > 0
+    at_segment = batch.offset % log.segment_size == 0
+    return state.options.is_sync_from_last_file and begins and at_segment
+
+
+def _epoch_may_follow(cache: EpochCache, batch: Transfer) -> bool:
+    """Tell whether a master whose log this one continues can have sent such a header."""
+    if not batch.epoch >= NOTHING_KNOWN or not 0 <= batch.epoch_start_offset <= batch.offset:
+        return False
+    if not cache.entries:
+        return True
+    last = cache.entries[-1]
+    if batch.epoch == last.epoch:
+        return batch.epoch_start_offset == last.start_offset
+    return batch.epoch > last.epoch and batch.epoch_start_offset >= last.start_offset
+
+
+def report(
+    state: BrokerState, client: SlaveConnection, *, now_ms: TimestampMs, log: LogView
+) -> Stepped:
+    """Report the log end again: the slave's heartbeat.
+
+    Source: AutoSwitchHAClient.isTimeToReportOffset, AutoSwitchHAClient.reportSlaveMaxOffset
+    """
+    ack = Ack(max_phy_offset=log.max_phy_offset)
+    client = replace(client, reported=ack.max_phy_offset, last_write_ms=now_ms)
+    return Stepped(replace(state, client=client), (SendPacket(conn=client.id, data=push_ack(ack)),))
