@@ -1,0 +1,189 @@
+"""What a power cut takes from the disk in memory, and what it leaves."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketha.errors import PowerCutError
+from rocketha.storage.cut_disk import CutDisk
+from rocketha.storage.memory_disk import MemoryDisk, PowerCut
+
+
+def _durable(content: bytes = b"old") -> MemoryDisk:
+    """Make a disk with one file that is durable by content and name."""
+    disk = MemoryDisk()
+    disk.write("a", 0, content)
+    disk.fsync("a")
+    disk.fsync_dir("")
+    return disk
+
+
+def test_what_was_synchronized_survives() -> None:
+    disk = _durable()
+
+    cut = disk.lose_unsynced()
+
+    assert (disk.read("a"), cut, disk.unsynced) == (b"old", PowerCut(), 0)
+
+
+def test_a_write_that_was_not_synchronized_is_lost() -> None:
+    disk = _durable()
+    disk.write("a", 0, b"new and longer")
+
+    cut = disk.lose_unsynced()
+
+    assert (disk.read("a"), cut) == (b"old", PowerCut(lost=1))
+
+
+def test_a_truncation_that_was_not_synchronized_is_lost() -> None:
+    disk = _durable()
+    disk.truncate("a", 1)
+
+    disk.lose_unsynced()
+
+    assert disk.read("a") == b"old"
+
+
+def test_a_file_whose_directory_was_not_synchronized_is_lost() -> None:
+    disk = MemoryDisk()
+    disk.write("a", 0, b"new")
+    disk.fsync("a")
+
+    cut = disk.lose_unsynced()
+
+    assert (disk.exists("a"), cut) == (False, PowerCut(names_lost=1))
+
+
+def test_a_name_is_durable_without_the_content() -> None:
+    disk = MemoryDisk()
+    disk.write("a", 0, b"new")
+    disk.fsync_dir("")
+
+    disk.lose_unsynced()
+
+    assert disk.read("a") == b""
+
+
+@pytest.mark.parametrize("synchronized", [False, True])
+def test_a_rename_is_durable_with_its_directory(synchronized: bool) -> None:
+    disk = _durable()
+    disk.write("b", 0, b"new")
+    disk.fsync("b")
+    disk.fsync_dir("")
+    disk.rename("b", "a")
+    if synchronized:
+        disk.fsync_dir("")
+
+    disk.lose_unsynced()
+
+    expected = {"a": b"new"} if synchronized else {"a": b"old", "b": b"new"}
+    assert {name: disk.read(name) for name in disk.names("")} == expected
+
+
+def test_a_removed_file_is_back_unless_its_directory_was_synchronized() -> None:
+    disk = _durable()
+    disk.unlink("a")
+
+    disk.lose_unsynced()
+
+    assert disk.read("a") == b"old"
+
+
+def test_directories_are_synchronized_one_by_one() -> None:
+    disk = MemoryDisk()
+    for path in ("x/a", "y/a"):
+        disk.write(path, 0, b"new")
+        disk.fsync(path)
+    disk.fsync_dir("x")
+
+    disk.lose_unsynced()
+
+    assert (disk.exists("x/a"), disk.exists("y/a")) == (True, False)
+
+
+def test_a_power_cut_keeps_loses_and_tears_writes() -> None:
+    """Among many draws each fate of one write is seen, and torn pieces of many kinds."""
+    seen: set[bytes] = set()
+    for seed in range(300):
+        disk = _durable(b"....")
+        disk.write("a", 2, b"abcd")
+        disk.power_cut(random.Random(seed))
+        seen.add(disk.read("a"))
+
+    prefixes, suffix, middle = {b"..ab", b"..abcd", b"..a."}, b"....cd", b"...bc"
+    assert seen >= {b"....", suffix, middle, *prefixes}
+
+
+def test_a_later_write_may_survive_without_an_earlier_one() -> None:
+    seen: set[bytes] = set()
+    for seed in range(200):
+        disk = _durable(b"")
+        disk.write("a", 0, b"1")
+        disk.write("a", 1, b"2")
+        disk.power_cut(random.Random(seed))
+        seen.add(disk.read("a"))
+
+    assert seen == {b"", b"1", b"\x002", b"12"}
+
+
+def test_names_survive_in_their_order() -> None:
+    seen: set[tuple[str, ...]] = set()
+    for seed in range(100):
+        disk = MemoryDisk()
+        for name in "abc":
+            disk.write(name, 0, b"")
+        disk.power_cut(random.Random(seed))
+        seen.add(disk.names(""))
+
+    assert seen == {(), ("a",), ("a", "b"), ("a", "b", "c")}
+
+
+def _busy() -> MemoryDisk:
+    disk = _durable(b"0123456789")
+    for at in range(6):
+        disk.write("a", at, bytes([at]) * 5)
+        disk.write(f"new{at}", 0, b"new")
+    disk.rename("new0", "new1")
+    disk.truncate("a", 8)
+    return disk
+
+
+def test_one_seed_gives_one_disk() -> None:
+    for seed in range(20):
+        disks = [_busy(), _busy()]
+        cuts = [disk.power_cut(random.Random(seed)) for disk in disks]
+
+        contents = [{n: disk.read(n) for n in disk.names("")} for disk in disks]
+        assert contents[0] == contents[1]
+        assert cuts[0] == cuts[1]
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_power_cut_leaves_nothing_open(rng: random.Random) -> None:
+    disk = _busy()
+    disk.power_cut(rng)
+    before = {name: disk.read(name) for name in disk.names("")}
+
+    second = disk.power_cut(rng)
+
+    assert second == PowerCut()
+    assert {name: disk.read(name) for name in disk.names("")} == before
+    assert disk.unsynced == 0
+
+
+def test_the_power_goes_off_before_the_chosen_operation() -> None:
+    inner = MemoryDisk()
+    disk = CutDisk(inner, cut_before=2)
+    disk.write("a", 0, b"1")
+    disk.fsync("a")
+
+    for _ in range(2):
+        with pytest.raises(PowerCutError, match="before this truncate"):
+            disk.truncate("a", 0)
+
+    assert disk.operations == ("write a", "fsync a")
+    assert inner.read("a") == b"1"
