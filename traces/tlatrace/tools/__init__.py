@@ -1,0 +1,1 @@
+"""The programs outside Python: Java, TLC, and the manifest that says what TLC should answer."""

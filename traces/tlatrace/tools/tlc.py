@@ -1,0 +1,153 @@
+"""Run TLC on a module and a configuration, and type what it answers.
+
+What this runner knows of TLC, each learnt from a wrong result:
+
+* TLC ignores TLA-Library when the module comes with a directory: the working directory is the
+  module's folder, and the name is bare.
+* Two runs started in the same second share a state folder: each gets a `-metadir` of its own. SANY
+  unpacks its standard modules into the JVM's temporary folder: each gets one of its own, too.
+* More than one worker may find a longer counterexample and report another depth: one worker where
+  such a number is compared.
+* TLC before 1.8 does not know `-noGenerateSpecTE`, and later ones write files into the module's
+  folder without it: the jar is asked.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from tlatrace.errors import SpecError, ToolError
+from tlatrace.tools.jar import TlcJar, find_jar
+from tlatrace.tools.java import JavaHome, find_java
+from tlatrace.tools.tlc_output import Outcome, TlcProgress, TlcState, progress
+from tlatrace.tools.tlc_run import TlcRun, read_run
+
+__all__ = [
+    "JVM_ARGS",
+    "Outcome",
+    "TlcJar",
+    "TlcProgress",
+    "TlcRun",
+    "TlcState",
+    "all_workers",
+    "find_jar",
+    "run_tlc",
+]
+
+JVM_ARGS: Final = ("-XX:+UseParallelGC", "-Xmx4g", "-Xss64m")
+"""The heap limit is a limit, not a demand; deep recursion in a specification needs the stack."""
+
+_FINGERPRINT: Final = ("-fp", "1", "-seed", "1")
+
+
+def all_workers() -> int:
+    """Return the number of workers that this machine can keep busy."""
+    return os.cpu_count() or 1
+
+
+def run_tlc(
+    module: Path,
+    config: Path,
+    *,
+    workers: int = 1,
+    timeout_s: float = 600.0,
+    check_deadlock: bool = False,
+    libraries: Sequence[Path] = (),
+    extra_args: Sequence[str] = (),
+    jvm_args: Sequence[str] = JVM_ARGS,
+    on_progress: Callable[[TlcProgress], None] | None = None,
+    jar: TlcJar | None = None,
+    java: JavaHome | None = None,
+) -> TlcRun:
+    """Run TLC breadth-first and return what it found.
+
+    `libraries` are folders of modules besides the module's own; `extra_args` go to TLC before the
+    module's name. A run that takes longer than `timeout_s` is ended, with all processes that it
+    started. With one worker the same input gives the same counterexample and depth.
+
+    Raises: SpecError when the module or the configuration is not a file; ToolError without a Java
+    or a jar.
+    """
+    for path in (module, config):
+        if not path.is_file():
+            raise SpecError(path, "there is no such file")
+    jar, java = jar or find_jar(), java or find_java()
+    module, config = module.resolve(), config.resolve()
+    with tempfile.TemporaryDirectory(prefix="rocketproof-tlc-", ignore_cleanup_errors=True) as own:
+        command = [str(java.java), *jvm_args, f"-Djava.io.tmpdir={own}"]
+        if libraries:
+            folders = os.pathsep.join(str(folder.resolve()) for folder in libraries)
+            command.append(f"-DTLA-Library={folders}")
+        command += ["-cp", str(jar.path), "tlc2.TLC", "-tool", "-workers", str(workers)]
+        command += [*_FINGERPRINT, "-metadir", str(Path(own) / "states"), "-config", str(config)]
+        if not check_deadlock:
+            command.append("-deadlock")  # which means: do not check it
+        if "-noGenerateSpecTE" in jar.features:
+            command.append("-noGenerateSpecTE")
+        command += [*extra_args, module.name]
+        return _run(command, module.parent, timeout_s, on_progress)
+
+
+def _run(
+    command: list[str],
+    folder: Path,
+    timeout_s: float,
+    on_progress: Callable[[TlcProgress], None] | None,
+) -> TlcRun:
+    started = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolError("TLC", f"{command[0]} does not start ({error.strerror})") from error
+    timed_out = threading.Event()
+
+    def stop() -> None:
+        timed_out.set()
+        _kill(process)
+
+    watchdog = threading.Timer(timeout_s, stop)
+    watchdog.daemon = True
+    watchdog.start()
+    lines: list[str] = []
+    try:
+        assert process.stdout is not None
+        for raw in process.stdout:
+            line = raw.decode("utf-8", errors="replace")
+            lines.append(line)
+            if on_progress is not None and (seen := progress(line)) is not None:
+                on_progress(seen)
+        exit_code = process.wait()
+    finally:
+        watchdog.cancel()
+        _kill(process)
+        process.wait()
+    return read_run(
+        "".join(lines),
+        exit_code=None if timed_out.is_set() else exit_code,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process of ours, and those that it started, unless it has ended."""
+    if process.poll() is not None:
+        return
+    if os.name == "posix":
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
