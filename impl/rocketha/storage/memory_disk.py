@@ -129,7 +129,8 @@ class MemoryDisk:
         """Write at `offset`; make the file if need be, and fill a gap with zeros."""
         if path not in self._names:
             self._name(path, _File())
-        self._names[path].change(_Write(offset, data))
+        if data:
+            self._names[path].change(_Write(offset, data))
 
     def truncate(self, path: str, size: int) -> None:
         """Cut a file, or fill it up with zeros. Raises: MissingFileError"""

@@ -28,7 +28,7 @@ class AfterCut(Generic[T]):
 
 
 def after_every_power_cut(
-    setup: Callable[[Disk], None], act: Callable[[Disk], None], look: Callable[[Disk], T]
+    setup: Callable[[Disk], object], act: Callable[[Disk], object], look: Callable[[Disk], T]
 ) -> Iterator[AfterCut[T]]:
     """Do `setup` and `act` again and again, and cut the power before each operation of `act`.
 

@@ -40,6 +40,12 @@ def test_a_gap_is_zero(disk: Disk) -> None:
     assert disk.read("a") == b"\0\0\0x"
 
 
+def test_a_write_of_nothing_makes_a_file_and_no_gap(disk: Disk) -> None:
+    disk.write("a", 3, b"")
+
+    assert disk.read("a") == b""
+
+
 def test_a_file_is_cut_and_filled_up(disk: Disk) -> None:
     disk.write("a", 0, b"hello")
 
