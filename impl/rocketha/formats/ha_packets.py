@@ -54,7 +54,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, assert_never
 
 from rocketha.errors import PacketError
 from rocketha.types import NO_EPOCH, BrokerId, Epoch, EpochEntry, Offset, SizeBytes, chain_epochs
@@ -208,6 +208,8 @@ def push_slave_packet(packet: SlavePacket) -> bytes:
             return push_handshake(packet)
         case Ack():
             return push_ack(packet)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def push_master_packet(packet: MasterPacket) -> bytes:
@@ -217,6 +219,8 @@ def push_master_packet(packet: MasterPacket) -> bytes:
             return push_handshake_reply(packet)
         case Transfer():
             return push_transfer(packet)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def pull_slave_packet(
@@ -233,6 +237,8 @@ def pull_slave_packet(
             return _pull_handshake(data)
         case Expecting.TRANSFER:
             return _pull_ack(data)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def pull_master_packet(
@@ -249,6 +255,8 @@ def pull_master_packet(
             return _pull_handshake_reply(data)
         case Expecting.TRANSFER:
             return _pull_transfer(data)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _state_arrived(data: bytes | bytearray, expecting: Expecting) -> bool:
