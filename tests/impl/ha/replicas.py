@@ -1,0 +1,268 @@
+"""Brokers joined by byte streams, on real storage; clock and network are in the test's hand.
+
+Bytes arrive in pieces of `fragment` bytes, whatever the packets are. Nothing happens by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.errors import PacketError
+from rocketha.formats.ha_packets import MasterPacket, SlavePacket
+from rocketha.formats.message import Message
+from rocketha.formats.packet_stream import PacketStream, master_stream, slave_stream
+from rocketha.ha.broker import step
+from rocketha.ha.effects import (
+    AppendLog,
+    AppendMessage,
+    CloseConnection,
+    Connect,
+    Effect,
+    FlushLog,
+    SendPacket,
+    Stepped,
+    StoreEpochs,
+    TruncateLog,
+)
+from rocketha.ha.events import (
+    ConnectionLost,
+    Event,
+    MasterLearnt,
+    MessagePut,
+    PacketReceived,
+    PacketRefused,
+    PeerAccepted,
+    PeerConnected,
+    Restarted,
+    TimerFired,
+    TransferDue,
+)
+from rocketha.ha.state import BrokerState, ConnectionId, HaAddress, HaOptions, Role
+from rocketha.storage.commit_log import CommitLog, CommitLogOptions
+from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
+from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.types import BrokerId, Epoch, SizeBytes, TimestampMs
+
+SEGMENT_SIZE = SizeBytes(1024)
+WHOLE = 1 << 30
+ROUNDS_MAX = 10_000
+
+
+class Replica:
+    """One broker: the core, its storage, and what it did so far."""
+
+    def __init__(self, broker_id: int, options: HaOptions) -> None:
+        self.address = HaAddress(f"broker-{broker_id}")
+        self.state = BrokerState(broker_id=BrokerId(broker_id), options=options)
+        self.disk = MemoryDisk()
+        bugs = options.bugs
+        self._log_options = CommitLogOptions(
+            segment_size=SEGMENT_SIZE, durable_truncate=Bug.B07 not in bugs
+        )
+        self._store = EpochStore(
+            self.disk,
+            EpochStoreOptions(skip_empty_write=Bug.B06 in bugs, in_place=Bug.B86 in bugs),
+        )
+        self.log, _ = CommitLog.open(self.disk, self._log_options)
+        self.actions: list[str] = []
+        self.closed: list[str] = []
+
+    def take(self, event: Event, now_ms: int) -> Stepped:
+        """Let the core take an event, and do to the storage what it says."""
+        stepped = step(self.state, event, now_ms=TimestampMs(now_ms), log=self.log)
+        self.state = stepped.state
+        if stepped.action is not None:
+            self.actions.append(stepped.action.name)
+        for effect in stepped.effects:
+            self._perform(effect)
+        return stepped
+
+    def _perform(self, effect: Effect) -> None:
+        match effect:
+            case AppendLog():
+                self.log.append_raw(effect.offset, effect.data)
+            case AppendMessage():
+                self.log.append(effect.message)
+            case TruncateLog():
+                self.log.truncate(effect.offset)
+            case FlushLog():
+                self.log.flush()
+            case StoreEpochs():
+                self._store.replace(effect.entries)
+            case CloseConnection():
+                self.closed.append(effect.reason)
+            case SendPacket() | Connect():
+                pass  # the network is somebody else's
+
+    def lose_power(self, now_ms: int) -> None:
+        """Lose what was not synchronized, and come back."""
+        self.disk.lose_unsynced()
+        self.log, _ = CommitLog.open(self.disk, self._log_options)
+        entries = self._store.load().entries
+        self.take(Restarted(incarnation=self.state.incarnation + 1, entries=entries), now_ms)
+
+    def bytes(self) -> bytes:
+        """Return the whole log."""
+        return self.log.read(self.log.min_offset, self.log.max_phy_offset)
+
+    def starts(self) -> list[tuple[int, int]]:
+        """Return the epoch cache."""
+        return [(epoch, start) for epoch, start in self.state.cache.starts()]
+
+    def stored(self) -> list[tuple[int, int]]:
+        """Return the epoch file."""
+        return [(entry.epoch, entry.start_offset) for entry in self._store.load().entries]
+
+
+@dataclass
+class Link:
+    """A connection: its two ends, and the bytes on the way."""
+
+    slave: Replica
+    master: Replica
+    up: bytearray = field(default_factory=bytearray)
+    down: bytearray = field(default_factory=bytearray)
+    heard_by_master: PacketStream[SlavePacket] = field(default_factory=slave_stream)
+    heard_by_slave: PacketStream[MasterPacket] = field(default_factory=master_stream)
+
+
+class Group:
+    """The brokers of a group and the connections between them."""
+
+    def __init__(
+        self,
+        count: int = 2,
+        *,
+        fragment: int = WHOLE,
+        batch: int = 32 * 1024,
+        bugs: Bugs = NO_BUGS,
+        last_file: bool = False,
+        learner: bool = False,
+    ) -> None:
+        options = HaOptions(
+            transfer_batch_bytes=SizeBytes(batch),
+            is_sync_from_last_file=last_file,
+            is_async_learner=learner,
+            bugs=bugs,
+        )
+        self.replicas = [Replica(broker_id, options) for broker_id in range(1, count + 1)]
+        self.links: dict[ConnectionId, Link] = {}
+        self.now_ms = 0
+        self._fragment = fragment
+        self._conns = 0
+
+    def __getitem__(self, broker_id: int) -> Replica:
+        return self.replicas[broker_id - 1]
+
+    def take(self, replica: Replica, event: Event) -> Stepped:
+        """Let a broker take an event; carry its bytes and its connections."""
+        stepped = replica.take(event, self.now_ms)
+        for effect in stepped.effects:
+            match effect:
+                case SendPacket() if effect.conn in self.links:
+                    link = self.links[effect.conn]
+                    (link.up if replica is link.slave else link.down).extend(effect.data)
+                case CloseConnection() if effect.conn in self.links:
+                    self.cut(effect.conn, by=replica)
+                case Connect():
+                    self._open(replica, effect.peer)
+                case _:
+                    pass
+        return stepped
+
+    def _open(self, slave: Replica, peer: HaAddress) -> None:
+        [master] = [r for r in self.replicas if r.address == peer]
+        self._conns += 1
+        conn = ConnectionId(self._conns)
+        self.links[conn] = Link(slave, master)
+        self.take(master, PeerAccepted(conn=conn))
+        self.take(slave, PeerConnected(conn=conn, peer=peer))
+
+    def cut(self, conn: ConnectionId, by: Replica | None = None) -> None:
+        """End a connection; both brokers see it, except the one that did it."""
+        link = self.links.pop(conn)
+        for end in (link.slave, link.master):
+            if end is not by:
+                self.take(end, ConnectionLost(conn=conn))
+
+    def cut_all(self) -> None:
+        for conn in list(self.links):
+            self.cut(conn)
+
+    def put(self, broker_id: int, *bodies: bytes) -> None:
+        """Let a master take messages."""
+        for body in bodies:
+            self.take(self[broker_id], MessagePut(message=Message(topic="t", body=body)))
+
+    def elect(self, broker_id: int, epoch: int, *, told: tuple[int, ...] | None = None) -> None:
+        """Tell brokers, or all, of a new master."""
+        master = self[broker_id]
+        learnt = MasterLearnt(
+            epoch=Epoch(epoch), master=master.state.broker_id, address=master.address
+        )
+        for replica in self.replicas:
+            if told is None or replica.state.broker_id in told:
+                self.take(replica, learnt)
+
+    def pass_time(self, ms: int = 5_000) -> None:
+        """Move the clock and fire all timers; let masters send heartbeats."""
+        self.now_ms += ms
+        for replica in self.replicas:
+            self.take(replica, TimerFired())
+        self.settle()
+
+    def settle(self) -> None:
+        """Deliver and send until nothing happens any more."""
+        for _ in range(ROUNDS_MAX):
+            if not (self._deliver_all() or self._send_all()):
+                return
+        raise AssertionError("the brokers do not come to rest")
+
+    def _send_all(self) -> bool:
+        sent = False
+        for replica in self.replicas:
+            for conn in list(replica.state.servers):
+                sent |= bool(self.take(replica, TransferDue(conn=conn)).effects)
+        return sent
+
+    def _deliver_all(self) -> bool:
+        delivered = False
+        for conn, link in list(self.links.items()):
+            while conn in self.links and (link.up or link.down):
+                delivered = True
+                self._deliver(conn, link.up, link.master, link.heard_by_master)
+                if conn in self.links:
+                    self._deliver(conn, link.down, link.slave, link.heard_by_slave)
+        return delivered
+
+    def _deliver(
+        self,
+        conn: ConnectionId,
+        way: bytearray,
+        receiver: Replica,
+        stream: PacketStream[SlavePacket] | PacketStream[MasterPacket],
+    ) -> None:
+        piece = bytes(way[: self._fragment])
+        del way[: self._fragment]
+        stream.feed(piece)
+        try:
+            while conn in self.links and (packet := stream.next_packet()) is not None:
+                self.take(receiver, PacketReceived(conn=conn, packet=packet))
+        except PacketError as error:
+            self.take(receiver, PacketRefused(conn=conn, error=error))
+
+    def assert_equal_logs(self) -> None:
+        """Assert that all have the same log, epochs and epoch file."""
+        first = self.replicas[0]
+        for other in self.replicas[1:]:
+            assert other.bytes() == first.bytes()
+            assert other.starts() == first.starts()
+            assert other.stored() == other.starts()
+
+
+def following(group: Group, broker_id: int) -> int:
+    """Return how many connections of a broker's slaves are in transfer."""
+    replica = group[broker_id]
+    assert replica.state.role is Role.MASTER
+    return sum(c.next_offset >= 0 for c in replica.state.servers.values())
