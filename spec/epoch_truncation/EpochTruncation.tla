@@ -166,10 +166,14 @@ MayAnswer(m) == role[m] = "Master"
 Continues(p, q) == p.offset = Len(q)
 
 -----------------------------------------------------------------------------
+\* Which steps are explored: all of them here, fewer where a finite model overrides this.
+Explored(action, b) == TRUE
+
 \* ---- Actions of the controller ----
 
 \* The controller elects any broker, clean or unclean, with a new masterEpoch.
 ElectMaster(b) ==
+  /\ Explored("ElectMaster", b)
   /\ ctl' = [master |-> b, epoch |-> ctl.epoch + 1]
   /\ ghostActed' = 0
   /\ UNCHANGED <<role, known, inc, logVars, epochVars, received, link>>
@@ -199,6 +203,7 @@ BecomeMaster(b) ==
 \* A broker learns of a master that it is not (AutoSwitchHAService.changeToSlave): it drops its
 \* connections; a master that was replaced stops here to be a zombie.
 BecomeSlave(b) ==
+  /\ Explored("BecomeSlave", b)
   /\ role[b] # "Down"
   /\ ctl.master # b
   /\ known[b] < ctl.epoch
@@ -211,6 +216,7 @@ BecomeSlave(b) ==
 
 \* The flush service writes the log through to the disk.
 Flush(b) ==
+  /\ Explored("Flush", b)
   /\ role[b] # "Down"
   /\ flushed[b] < Len(log[b])
 
@@ -219,6 +225,7 @@ Flush(b) ==
 
 \* Power cut: of the unflushed tail any prefix survives; k records are left.
 Crash(b, k) ==
+  /\ Explored("Crash", b)
   /\ role[b] # "Down"
   /\ k \in flushed[b]..Len(disk[b])
 
@@ -237,6 +244,7 @@ Crash(b, k) ==
 
 \* The broker comes back as a slave and makes its epoch cache fit its log.
 Restart(b) ==
+  /\ Explored("Restart", b)
   /\ role[b] = "Down"
 
   /\ LET q == RecoverEpochs(epochs[b], Len(log[b]))
@@ -250,6 +258,7 @@ Restart(b) ==
 
 \* A producer's message is appended (putMessage); a zombie does not know better.
 PutMessage(m) ==
+  /\ Explored("PutMessage", m)
   /\ role[m] = "Master"
 
   /\ log' = [log EXCEPT ![m] = Append(@, known[m])]
@@ -258,6 +267,7 @@ PutMessage(m) ==
 
 \* The master answers a slave's handshake request with its epoch cache and its log end.
 Handshake(m, s) ==
+  /\ Explored("Handshake", s)
   /\ m # s
   /\ MayAnswer(m)
   /\ role[m] # "Down"
@@ -284,6 +294,7 @@ ReceiveAck(m, s, a) ==
 
 \* The master sends the next n records, all of one epoch; n = 0 is a heartbeat.
 Transfer(m, s, n) ==
+  /\ Explored("Transfer", s)
   /\ Linked(s, m)
   /\ link[s].next # -1
   /\ link[s].cur # NoEntry
@@ -344,6 +355,7 @@ ReceiveTransfer(s) ==
 
 \* The slave sees its connection closed, or closes it; what was in flight is lost.
 Disconnect(s) ==
+  /\ Explored("Disconnect", s)
   /\ link[s] # NoLink
 
   /\ link' = [link EXCEPT ![s] = NoLink]
@@ -384,7 +396,7 @@ EpochFaithful ==
 
 \* Else one reign has two beginnings, and slaves that followed it are cut far below its records.
 EpochStartUnique ==
-  \A a, b \in Broker : \A i \in DOMAIN epochs[a], j \in DOMAIN epochs[b] :
+  \A a, b \in Broker : a # b => \A i \in DOMAIN epochs[a], j \in DOMAIN epochs[b] :
     epochs[a][i].e = epochs[b][j].e => epochs[a][i].s = epochs[b][j].s
 
 \* Else two incarnations write different records under one epoch, and nothing tells them apart.
@@ -392,7 +404,7 @@ EpochPerIncarnation == ghostActed <= 1
 
 \* Records of one epoch at one offset have one history.
 LogMatching ==
-  \A a, b \in Broker : \A o \in 1..Min(Len(log[a]), Len(log[b])) :
+  \A a, b \in Broker : a # b => \A o \in 1..Min(Len(log[a]), Len(log[b])) :
     log[a][o] = log[b][o] => Prefix(log[a], o) = Prefix(log[b], o)
 
 \* Else master and slave keep different bytes at one offset although the slave is in sync.
@@ -400,10 +412,12 @@ PrefixAfterHandshake ==
   \A s \in Broker : link[s] # NoLink =>
     (link[s].open /\ link[s].phase = "Transfer" => IsPrefix(log[s], log[link[s].peer]))
 
-\* Sound: nothing different is kept.  Maximal: nothing common is cut, which may be acknowledged.
-PointOf(a, b) == ConsistentPoint(epochs[a], Len(log[a]), Starts(epochs[b]), Len(log[b]))
-ConsistentPointSound == \A a, b \in Up : PointOf(a, b) <= CommonPrefix(log[a], log[b])
-ConsistentPointMaximal == \A a, b \in Up : PointOf(a, b) >= CommonPrefix(log[a], log[b])
+\* Sound (<=), else something different is kept; maximal (>=), else something common is cut, which
+\* may be acknowledged.
+ConsistentPointExact ==
+  \A a, b \in Up : a # b =>
+    ConsistentPoint(epochs[a], Len(log[a]), Starts(epochs[b]), Len(log[b]))
+      = CommonPrefix(log[a], log[b])
 
 \* Else the slave's cache misses an epoch or begins it late.
 BatchOneEpoch ==
@@ -488,6 +502,13 @@ Spec == Init /\ [][Next]_vars
 
 \* ---- Liveness: once the elections end, every slave that stays up has its master's log ----
 
+\* The master is gone, or it answered before it knew what the slave knows: a slave closes these.
+\*                                                                              \* CHECK NoticeUseless
+Useless(s) ==
+  link[s] # NoLink
+  /\ \/ ~link[s].open
+     \/ link[s].phase = "Handshake" /\ ~MayFollow(s, Head(link[s].down).epoch)
+
 Current(m) == role[m] = "Master" /\ ctl.master = m /\ known[m] = ctl.epoch
 
 Fairness ==
@@ -496,15 +517,15 @@ Fairness ==
   /\ \A m, s \in Broker :
        /\ WF_vars(ctl.master = m /\ Handshake(m, s))
        /\ WF_vars(ReceiveAck(m, s, link[s].reported) /\ link'[s].ack > link[s].ack)
-       /\ WF_vars(\E n \in 1..Len(log[m]) : Transfer(m, s, n))
-  /\ \A s \in Broker :        \* a connection whose master is gone is noticed
-       WF_vars(link[s] # NoLink /\ ~link[s].open /\ Disconnect(s))
+       /\ SF_vars(\E n \in 1..Len(log[m]) : Transfer(m, s, n))   \* heartbeats in between
+  /\ \A s \in Broker : WF_vars(Useless(s) /\ Disconnect(s))
 
 FairSpec == Spec /\ Fairness
 
+\* A slave that stays up has its master's log in the end, if one master stays and writes pause.
 RejoinLive ==
-  \A m \in Broker : <>[]Current(m) =>
-    \A s \in Broker : <>[](role[s] # "Down") => <>[](log[s] = log[m])
+  \A m, s \in Broker : m # s =>
+    (<>[](Current(m) /\ role[s] # "Down") => <>[](log[s] = log[m]))
 
 THEOREM Spec => [](TypeOK /\ EpochFaithful /\ LogMatching /\ PrefixAfterHandshake)
 =============================================================================

@@ -1,5 +1,5 @@
 -------------------------- MODULE MCEpochTruncation --------------------------
-(* Bounds for TLC.  Each is a CONSTRAINT, so that mutants of the spec are bounded alike. *)
+(* Finite models of EpochTruncation: what they explore, and their symmetry. *)
 EXTENDS EpochTruncation, TLC
 
 CONSTANTS
@@ -8,17 +8,33 @@ CONSTANTS
   MaxCrash,      \* power cuts in all
   MaxInFlight    \* packets on a connection
 
-Sum[S \in SUBSET Broker] ==
-  IF S = {} THEN 0 ELSE LET b == CHOOSE x \in S : TRUE IN inc[b] + Sum[S \ {b}]
+\* Next quantifies over Nat; a finite part of it stands here.
+MCNat == 0..MaxOf({MaxEpoch, MaxLog, MaxCrash})
 
-Bounds ==
-  /\ ctl.epoch <= MaxEpoch
-  /\ \A b \in Broker : Len(log[b]) <= MaxLog
-  /\ Sum[Broker] <= MaxCrash
-  /\ \A s \in Broker : link[s] # NoLink => Len(link[s].down) <= MaxInFlight
+Crashes == Cardinality({x \in Broker \X (1..MaxCrash) : x[2] <= inc[x[1]]})
 
-\* Next quantifies over Nat, for which a finite part stands here.
-MCNat == 0..MaxOf({MaxEpoch, MaxLog, MaxCrash} \cup {2}) + 1
+Bounded(action, b) ==
+  CASE action = "ElectMaster" -> ctl.epoch < MaxEpoch
+    [] action = "PutMessage" -> Len(log[b]) < MaxLog
+    [] action = "Crash" -> Crashes < MaxCrash
+    [] action = "Transfer" -> link[b] # NoLink => Len(link[b].down) < MaxInFlight
+    [] OTHER -> TRUE
+
+\* The full model trades interleavings, which the other models have, for depth.
+\* An exchange of messages that has begun goes on, or breaks off, before anything else happens.
+Busy(s) == link[s] # NoLink /\ (link[s].down # <<>> \/ link[s].ack # link[s].reported)
+Idle == \A s \in Broker : ~Busy(s)
+Coarse(action, b) ==
+  /\ Bounded(action, b)
+  /\ CASE action = "Flush" -> FALSE        \* a power cut may keep the whole log anyway
+       [] action = "Restart" -> TRUE
+       [] action = "BecomeSlave" -> Idle /\ role[b] = "Master"    \* slaves learn from handshakes
+       [] action = "Disconnect" -> Idle \/ Busy(b)
+       [] OTHER -> Idle /\ (ghostActed > 0 \/ ctl.epoch = 0)    \* the elected acts at once
+
+\* For liveness: a slave closes no connection that works.
+Steady(action, b) ==
+  Bounded(action, b) /\ (action = "Disconnect" => Useless(b))
 
 Symmetry == Permutations(Broker)
 =============================================================================

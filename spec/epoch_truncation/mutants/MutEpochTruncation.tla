@@ -1,0 +1,53 @@
+-------------------------- MODULE MutEpochTruncation --------------------------
+(* One operator a known bug, or a guard without which a property falls.  The manifest says which
+   operator of the spec each one replaces, and the property that must find it.
+   B.. are entries of the museum of real bugs; the others are tags of `CHECK` in the spec.      *)
+EXTENDS MCEpochTruncation
+
+\* B01, apache/rocketmq#9942: currentReceivedEpoch survives the reconnect that truncates the cache.
+B01ReceivedAfterHandshake(s, q) == received[s]
+
+\* B02, #9689: a master elected again appends an epoch, but open connections keep what they cached.
+B02RefreshedLink(l, q) == l
+
+\* B03: an epoch that begins where the empty previous one began is refused.
+B03AppendEpoch(q, e, s) ==
+  IF q # <<>> /\ (q[Len(q)].e >= e \/ q[Len(q)].s >= s) THEN q
+  ELSE WithEnds(Append(q, [e |-> e, s |-> s, end |-> -1]))
+
+\* B04: the end of the new last entry is removed from a copy.
+B04TruncateSuffixByOffset(q, o) == SelectSeq(q, LAMBDA x : x.s < o)
+
+\* B05: the header is built after the sender has gone to the next epoch.
+B05BatchEntry(m, cur, next, n) ==
+  IF cur.end # -1 /\ next + n = cur.end /\ cur.end < Len(log[m])
+  THEN EpochAt(epochs[m], cur.end) ELSE cur
+
+\* B06: an empty cache is not written, so the old file stays.
+B06StoredEpochs(old, q) == IF q = <<>> THEN old ELSE Starts(q)
+
+\* B07, #10666: truncation moves positions in memory; the records stay on the disk.
+B07TruncatedDisk(d, o) == d
+
+\* B10: a broker that restarts is told that it is still master of the same epoch, and starts it anew.
+B10KnownAtRestart(q) == 0
+
+\* B11: a slave follows whoever has the address of the master.
+B11MayFollow(s, epoch) == TRUE
+
+\* B83: nothing cuts the epoch cache to the log at start-up.
+B83RecoverEpochs(q, end) == WithEnds(q)
+
+\* B86: the epoch file is rewritten in place and not synced before the first record of the epoch.
+B86SurvivingEpochs(file) == {file, IF file = <<>> THEN file ELSE Prefix(file, Len(file) - 1)}
+
+\* The consistent point is the end of the slave's own epoch, wherever the master's ends.
+MinEndNearerEnd(a, b) == a
+
+StartComparedSameStart(x, y) == x.e = y.e
+ReportOwnEndReportAfterTruncate(cp, end) == cp
+FlushBeforeEpochFlushedAtBecomeMaster(b) == flushed[b]
+MasterAnswersMayAnswer(m) == TRUE
+OffsetContinuesContinues(p, q) == TRUE
+NoticeUselessUseless(s) == link[s] # NoLink /\ ~link[s].open
+=============================================================================
