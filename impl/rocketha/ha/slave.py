@@ -222,14 +222,13 @@ def receive_transfer(
         return disconnect(state, now_ms=now_ms, reason=reason)
     if batch.offset + len(batch.body) > INT64_MAX:
         return disconnect(state, now_ms=now_ms, reason="the batch ends behind every offset")
-    is_new = batch.epoch != state.received_epoch
     # The source takes any header, also one that names an epoch that begins behind the batch.
-    if is_new and not _epoch_may_follow(state.cache, batch) and Bug.B05 not in bugs:
+    if not _epoch_may_follow(state.cache, batch) and Bug.B05 not in bugs:
         reason = f"epoch {batch.epoch} from {batch.epoch_start_offset} on cannot follow"
         return disconnect(state, now_ms=now_ms, reason=reason)
 
     cache = state.cache
-    if is_new:
+    if batch.epoch != state.received_epoch:
         cache = cache.append_epoch(batch.epoch, batch.epoch_start_offset, bugs)
     effects: list[Effect] = []
     if cache.starts() != state.cache.starts():
@@ -268,7 +267,7 @@ def _continues(state: BrokerState, batch: Transfer, log: LogView) -> bool:
 
 def _epoch_may_follow(cache: EpochCache, batch: Transfer) -> bool:
     """Tell whether a master whose log this one continues can have sent such a header."""
-    if not batch.epoch >= NOTHING_KNOWN or not 0 <= batch.epoch_start_offset <= batch.offset:
+    if batch.epoch <= NOTHING_KNOWN or not 0 <= batch.epoch_start_offset <= batch.offset:
         return False
     if not cache.entries:
         return True
