@@ -5,7 +5,17 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tlatrace.trace.model import INIT, Event, Header, Implementation, Trace
-from tlatrace.values import Json, ModelValue, State, TlaSet, Value, fcn, record, tla_set
+from tlatrace.values import (
+    Json,
+    ModelValue,
+    State,
+    TlaSet,
+    Value,
+    canonical,
+    fcn,
+    record,
+    tla_set,
+)
 
 _NAMES = ("a", "b", "log", "epochMap", "b1", "IF", "x_1", "WF_x", "Zähler", "two words", "#odd", "")
 _VARIABLES = ("alive", "log", "epochs", "conn", "x")
@@ -39,6 +49,46 @@ def tlc_values() -> st.SearchStrategy[Value]:
     """Values that TLC can read and print: 32-bit integers, printable strings."""
     numbers = st.integers(min_value=-(2**31), max_value=2**31 - 1) | st.integers(0, 3)
     return _nested(st.booleans() | numbers | printable_texts() | model_values(), printable_texts())
+
+
+def uniform_tlc_values() -> st.SearchStrategy[Value]:
+    """Values as `tlc_values`, in whose sets and domains TLC can compare all elements."""
+    kinds: tuple[st.SearchStrategy[Value], ...] = (
+        st.booleans(),
+        st.integers(min_value=-(2**31), max_value=2**31 - 1) | st.integers(0, 3),
+        printable_texts(),
+        model_values(),
+    )
+    return st.recursive(st.sampled_from(kinds), _uniform_containers, max_leaves=6).flatmap(_same)
+
+
+def _same(strategy: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
+    return strategy
+
+
+def _uniform_containers(
+    inner: st.SearchStrategy[st.SearchStrategy[Value]],
+) -> st.SearchStrategy[st.SearchStrategy[Value]]:
+    """Make strategies each of which draws values of one kind."""
+    names = st.dictionaries(printable_texts(), inner, min_size=1, max_size=4)
+    return st.one_of(
+        inner.map(lambda kind: st.lists(kind, max_size=4).map(tuple)),
+        inner.map(lambda kind: st.lists(kind, max_size=4).map(tla_set)),
+        st.lists(inner, max_size=4).map(lambda kinds: st.tuples(*kinds)),
+        names.map(lambda kinds: st.fixed_dictionaries(kinds).map(record)),
+        st.tuples(inner, inner).map(_uniform_functions),
+    )
+
+
+def _uniform_functions(
+    kinds: tuple[st.SearchStrategy[Value], st.SearchStrategy[Value]],
+) -> st.SearchStrategy[Value]:
+    keys = st.lists(kinds[0], max_size=4, unique_by=canonical)
+    return keys.flatmap(
+        lambda found: st.tuples(*[kinds[1] for _ in found]).map(
+            lambda images: fcn(list(zip(found, images, strict=True)))
+        )
+    )
 
 
 def _nested(
