@@ -99,7 +99,7 @@ def common_prefix(own: list[tuple[int, int]], other: list[tuple[int, int]]) -> i
 
 
 @given(histories())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_the_consistent_point_is_the_longest_common_prefix(happenings: list[Happening]) -> None:
     history = History()
 

@@ -91,7 +91,7 @@ def _open_connections(state: BrokerState) -> set[ConnectionId]:
 
 
 @given(st.lists(st.tuples(_events(), st.sampled_from([0, 5_000, 20_000])), max_size=30), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_nothing_that_is_heard_makes_a_core_raise(
     heard: list[tuple[Event, int]], data: st.DataObject
 ) -> None:
