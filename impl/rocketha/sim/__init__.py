@@ -1,0 +1,24 @@
+"""A cluster of the cores in virtual time, under faults that a seed draws."""
+
+from rocketha.sim.actions import ClusterAction, Crashed, Elected, NullObserver, Observer
+from rocketha.sim.cluster import Cluster
+from rocketha.sim.faults import ALL_FAULTS, NO_FAULTS, Fault, Faults
+from rocketha.sim.options import SimOptions
+from rocketha.sim.report import SimReport
+from rocketha.sim.simulate import simulate
+
+__all__ = [
+    "ALL_FAULTS",
+    "NO_FAULTS",
+    "Cluster",
+    "ClusterAction",
+    "Crashed",
+    "Elected",
+    "Fault",
+    "Faults",
+    "NullObserver",
+    "Observer",
+    "SimOptions",
+    "SimReport",
+    "simulate",
+]

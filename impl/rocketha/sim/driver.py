@@ -1,0 +1,274 @@
+"""What happens to a cluster: the controller's elections, producers, flushes, and faults.
+
+Everything that comes by itself is drawn from one random generator, so a seed is a run. The
+controller is abstract: it may elect any broker, and a broker that asks it hears and acts in one
+step. Producers write to every broker that believes to be master.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+from typing import Final
+
+from rocketha.ha.events import MasterLearnt, MessagePut
+from rocketha.ha.state import Role
+from rocketha.sim.cluster import Cluster
+from rocketha.sim.faults import Fault, FaultPlan
+from rocketha.sim.node import Node, broker_address
+from rocketha.sim.options import RunPlan
+from rocketha.sim.records import ghost_message, record_count
+from rocketha.types import BrokerId
+
+__all__ = ["Driver"]
+
+_WATCH_MS: Final = 150
+"""How often the controller looks whether its master can act."""
+_PATIENCE: Final = 3
+"""After so many looks at a master that cannot act, another one is elected."""
+_QUICK_RESTART_MS: Final = 60
+_SLOW_RESTART_MS: Final = 2_500
+_PARTITION_MS: Final = (200, 2_500)
+_IDLE_MS: Final = (500, 3_000)
+
+
+class Driver:
+    """The world around a cluster; `begin` puts it in motion, `heal` makes it kind."""
+
+    def __init__(self, cluster: Cluster, plan: RunPlan, rng: Random) -> None:
+        """Prepare the world; nothing happens yet."""
+        self._cluster = cluster
+        self._plan = plan
+        self._rng = rng
+        self._healed = False
+        self._messages = 0
+        self._idle_until_ms = 0
+        self._deaf_until_ms: dict[BrokerId, int] = {}
+        self._stuck = 0
+
+    def begin(self) -> None:
+        """Elect the first master and start everything that repeats."""
+        plan, strikes = self._plan, self._strikes()
+        self._cluster.elect(self._rng.choice(list(self._cluster.nodes)))
+        for node in self._cluster.nodes.values():
+            self._every(plan.poll_ms, partial(self._poll, node))
+            self._every(plan.flush_ms, partial(self._flush, node))
+        self._every(_WATCH_MS, self._watch)
+        self._sometimes(plan.put_gap_ms, self._put)
+        self._sometimes(plan.failover_gap_ms, self._fail_over)
+        for fault, gap_ms in plan.faults.mean_gap_ms:
+            self._sometimes(gap_ms, strikes[fault])
+
+    def heal(self) -> None:
+        """End all faults: what is down comes back, everybody hears everybody."""
+        self._healed = True
+        self._deaf_until_ms.clear()
+        network = self._cluster.network
+        network.heal()
+        network.plan = FaultPlan(
+            faults=frozenset(),
+            mean_gap_ms=(),
+            delay_percent=0,
+            delay_max_ms=1,
+            fragment_percent=0,
+            stale_route_percent=0,
+        )
+        self._cluster.stale_route_percent = 0
+        for node in self._cluster.nodes.values():
+            if node.state is None:
+                self._cluster.restart(node)
+
+    # ---- repetition ----
+
+    def _every(self, period_ms: int, act: Callable[[], None]) -> None:
+        def fire() -> None:
+            act()
+            self._cluster.scheduler.after(period_ms, fire)
+
+        self._cluster.scheduler.after(1 + self._rng.randrange(period_ms), fire)
+
+    def _sometimes(self, mean_gap_ms: int, act: Callable[[], None]) -> None:
+        """Act again and again until the cluster heals, with gaps of 0 to twice the mean."""
+
+        def fire() -> None:
+            if not self._healed:
+                act()
+                self._sometimes(mean_gap_ms, act)
+
+        self._cluster.scheduler.after(1 + self._rng.randrange(2 * mean_gap_ms), fire)
+
+    # ---- controller ----
+
+    def _poll(self, node: Node) -> None:
+        """A broker asks the controller who is master, and acts on the answer."""
+        cluster, state = self._cluster, node.state
+        if state is None or cluster.master is None:
+            return
+        if cluster.now_ms < self._deaf_until_ms.get(node.id, 0):
+            return
+        address = broker_address(cluster.master)
+        news = cluster.epoch > state.known_epoch
+        if news and Fault.SLOW_POLL in self._plan.faults and not self._healed:
+            if node.id not in self._deaf_until_ms and self._rng.randrange(2):
+                # The answer is late; when it comes it is acted on, or the broker would stay deaf.
+                cluster.counts.add(Fault.SLOW_POLL)
+                wait_ms = self._rng.randrange(self._plan.slow_poll_ms)
+                self._deaf_until_ms[node.id] = cluster.now_ms + wait_ms
+                return
+            self._deaf_until_ms.pop(node.id, None)
+        stranger = state.role is Role.SLAVE and state.master_address is None
+        if news or (stranger and cluster.master != node.id):
+            cluster.deliver(
+                node, MasterLearnt(epoch=cluster.epoch, master=cluster.master, address=address)
+            )
+
+    def _watch(self) -> None:
+        """Elect another broker when the elected one cannot act on its election."""
+        cluster = self._cluster
+        assert cluster.master is not None
+        state = cluster.nodes[cluster.master].state
+        able = state is not None and (
+            state.role is Role.MASTER or state.known_epoch < cluster.epoch
+        )
+        self._stuck = 0 if able else self._stuck + 1
+        if self._stuck >= _PATIENCE:
+            self._stuck = 0
+            cluster.elect(self._best())
+
+    def _best(self) -> BrokerId:
+        """Return a broker with the newest epoch and, among those, the longest log; up if any is."""
+        nodes = self._cluster.up() or list(self._cluster.nodes.values())
+        return max(nodes, key=self._rank).id
+
+    def _rank(self, node: Node) -> tuple[int, int, int]:
+        last = node.state.cache.last_epoch if node.state is not None else 0
+        return last, node.log.max_phy_offset, -node.id
+
+    def _may_elect(self) -> bool:
+        return self._cluster.epoch < self._plan.elections_max
+
+    def _fail_over(self) -> None:
+        """A clean election: of a broker with everything that the master has."""
+        cluster = self._cluster
+        if self._may_elect():
+            best = cluster.nodes[self._best()]
+            equals = [n.id for n in cluster.up() if self._rank(n)[:2] == self._rank(best)[:2]]
+            cluster.elect(self._rng.choice(equals or [best.id]))
+
+    def _re_elect(self) -> None:
+        cluster = self._cluster
+        assert cluster.master is not None
+        state = cluster.nodes[cluster.master].state
+        if self._may_elect() and state is not None and state.role is Role.MASTER:
+            cluster.counts.add(Fault.RE_ELECTION)
+            cluster.elect(cluster.master)
+
+    def _elect_unclean(self) -> None:
+        cluster = self._cluster
+        longest = max(node.log.max_phy_offset for node in cluster.nodes.values())
+        behind = [
+            node.id
+            for node in cluster.nodes.values()
+            if node.id != cluster.master
+            and (node.state is None or node.log.max_phy_offset < longest)
+        ]
+        if self._may_elect() and behind:
+            cluster.counts.add(Fault.UNCLEAN_ELECTION)
+            cluster.elect(self._rng.choice(behind))
+
+    # ---- producers and the flush service ----
+
+    def _put(self) -> None:
+        if self._cluster.now_ms < self._idle_until_ms:
+            return
+        masters = [n for n in self._cluster.up() if n.running().role is Role.MASTER]
+        if not masters:
+            return
+        node = self._rng.choice(masters)
+        if record_count(node.log.max_phy_offset) < self._plan.records_max:
+            self._messages += 1
+            message = ghost_message(node.running().known_epoch, self._messages)
+            self._cluster.deliver(node, MessagePut(message=message))
+
+    def _be_idle(self) -> None:
+        self._cluster.counts.add(Fault.IDLE_GROUP)
+        self._idle_until_ms = self._cluster.now_ms + self._rng.randrange(*_IDLE_MS)
+
+    def _flush(self, node: Node) -> None:
+        if node.state is not None:
+            self._cluster.flush(node)
+
+    # ---- faults that come by themselves ----
+
+    def _strikes(self) -> dict[Fault, Callable[[], None]]:
+        return {
+            Fault.RESET: self._reset,
+            Fault.PARTITION: lambda: self._partition(Fault.PARTITION),
+            Fault.ONE_WAY_PARTITION: lambda: self._partition(Fault.ONE_WAY_PARTITION),
+            Fault.POWER_CUT: lambda: self._crash(Fault.POWER_CUT),
+            Fault.TORN_WRITE: lambda: self._crash(Fault.TORN_WRITE),
+            Fault.PROCESS_CRASH: lambda: self._crash(Fault.PROCESS_CRASH),
+            Fault.RE_ELECTION: self._re_elect,
+            Fault.UNCLEAN_ELECTION: self._elect_unclean,
+            Fault.IDLE_GROUP: self._be_idle,
+        }
+
+    def _reset(self) -> None:
+        connections = self._cluster.network.connections()
+        if connections:
+            self._cluster.counts.add(Fault.RESET)
+            self._cluster.network.reset(self._rng.choice(connections))
+
+    def _partition(self, fault: Fault) -> None:
+        cluster = self._cluster
+        if len(cluster.nodes) < 2:
+            return
+        one, other = self._rng.sample(list(cluster.nodes), 2)
+        cluster.counts.add(fault)
+        directions = [(one, other)]
+        if fault is Fault.PARTITION:
+            directions.append((other, one))
+        for sender, receiver in directions:
+            cluster.network.block(sender, receiver)
+
+        def end() -> None:
+            for sender, receiver in directions:
+                cluster.network.unblock(sender, receiver)
+
+        cluster.scheduler.after(self._rng.randrange(*_PARTITION_MS), end)
+
+    def _crash(self, fault: Fault) -> None:
+        cluster = self._cluster
+        up = cluster.up()
+        if not up:
+            return
+        node = self._victim(up)
+        cluster.counts.add(fault)
+        match fault:
+            case Fault.POWER_CUT:
+                node.lose_power(None)
+            case Fault.TORN_WRITE:
+                node.lose_power(self._rng)
+            case _:
+                pass
+        cluster.crash(node)
+        limit = self._rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS))
+        incarnation = node.incarnation
+
+        def restart() -> None:
+            if node.state is None and node.incarnation == incarnation:
+                cluster.restart(node)
+
+        cluster.scheduler.after(1 + self._rng.randrange(limit), restart)
+
+    def _victim(self, up: list[Node]) -> Node:
+        """Choose who stops; often a master, or the one that has the most to lose."""
+        match self._rng.randrange(3):
+            case 0:
+                return self._rng.choice(up)
+            case 1:
+                masters = [node for node in up if node.running().role is Role.MASTER]
+                return self._rng.choice(masters or up)
+            case _:
+                return max(up, key=lambda n: (n.log.max_phy_offset - n.log.flushed_offset, -n.id))

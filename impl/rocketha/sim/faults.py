@@ -1,0 +1,117 @@
+"""What may go wrong in a run, how often, and how often it did.
+
+Swarm testing: a seed does not use every fault, it draws a subset and its own rates, because faults
+hide each other (a cluster that restarts all the time never replicates far).
+
+Source: Groce et al., "Swarm Testing", ISSTA 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import Final
+
+__all__ = ["ALL_FAULTS", "NO_FAULTS", "Fault", "FaultCounts", "FaultPlan", "Faults", "draw_plan"]
+
+
+class Fault(StrEnum):
+    """A kind of fault; the value is its name in options and reports."""
+
+    DELAY = "delay"
+    """Bytes arrive much later than usual."""
+    FRAGMENTATION = "fragmentation"
+    """Bytes arrive in pieces that no packet border explains."""
+    RESET = "reset"
+    """A connection breaks and loses a suffix of what is in flight."""
+    PARTITION = "partition"
+    """Two brokers do not hear each other for a while; their connections stall."""
+    ONE_WAY_PARTITION = "one-way-partition"
+    """One broker does not hear another, but is heard by it."""
+    POWER_CUT = "power-cut"
+    """A broker stops and loses some of the bytes that were not synced, from some point on."""
+    TORN_WRITE = "torn-write"
+    """A power cut in which any part of the bytes that were not synced may be damaged."""
+    PROCESS_CRASH = "process-crash"
+    """A broker stops; the operating system keeps what was written and syncs it."""
+    RE_ELECTION = "re-election"
+    """The current master is elected again, with a new epoch."""
+    UNCLEAN_ELECTION = "unclean-election"
+    """A broker is elected that lacks records of the master, or is down."""
+    STALE_ROUTE = "stale-route"
+    """A slave is sent to a broker that is not the master."""
+    SLOW_POLL = "slow-poll"
+    """A broker learns late of elections, and may be a zombie until then."""
+    IDLE_GROUP = "idle-group"
+    """Nobody writes for a while, so that epochs stay empty."""
+
+
+Faults = frozenset[Fault]
+
+ALL_FAULTS: Final[Faults] = frozenset(Fault)
+NO_FAULTS: Final[Faults] = frozenset()
+
+
+class FaultCounts:
+    """How often each fault struck in one run."""
+
+    __slots__ = ("_counts",)
+
+    def __init__(self) -> None:
+        self._counts: dict[Fault, int] = dict.fromkeys(Fault, 0)
+
+    def add(self, fault: Fault) -> None:
+        """Count one more."""
+        self._counts[fault] += 1
+
+    def by_name(self) -> dict[str, int]:
+        """Return the counts of those that struck, by name, in the order of `Fault`."""
+        return {fault.value: count for fault, count in self._counts.items() if count}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultPlan:
+    """What one run draws from: the faults that are on, and how often each strikes."""
+
+    faults: Faults
+    mean_gap_ms: tuple[tuple[Fault, int], ...]
+    """Mean time between two strikes of the faults that come by themselves, in a fixed order."""
+    delay_percent: int
+    """Share of sends that are delayed."""
+    delay_max_ms: int
+    fragment_percent: int
+    """Share of sends that are cut in pieces."""
+    stale_route_percent: int
+    """Share of look-ups of the master's address that answer another broker."""
+
+    def __contains__(self, fault: Fault) -> bool:
+        return fault in self.faults
+
+
+_TIMED: Final = (
+    Fault.RESET,
+    Fault.PARTITION,
+    Fault.ONE_WAY_PARTITION,
+    Fault.POWER_CUT,
+    Fault.TORN_WRITE,
+    Fault.PROCESS_CRASH,
+    Fault.RE_ELECTION,
+    Fault.UNCLEAN_ELECTION,
+    Fault.IDLE_GROUP,
+)
+_GAPS_MS: Final = (700, 2_000, 5_000)
+
+
+def draw_plan(rng: Random, allowed: Faults) -> FaultPlan:
+    """Draw the faults of one run from those that are allowed: each with a probability of a half."""
+    chosen = [fault for fault in Fault if rng.random() < 0.5 and fault in allowed]
+    gaps = [(fault, rng.choice(_GAPS_MS)) for fault in _TIMED]
+    return FaultPlan(
+        faults=frozenset(chosen),
+        mean_gap_ms=tuple((fault, gap) for fault, gap in gaps if fault in chosen),
+        delay_percent=rng.choice((5, 20, 60)) if Fault.DELAY in chosen else 0,
+        delay_max_ms=rng.choice((50, 300, 1500)),
+        fragment_percent=rng.choice((20, 100)) if Fault.FRAGMENTATION in chosen else 0,
+        stale_route_percent=rng.choice((20, 50)) if Fault.STALE_ROUTE in chosen else 0,
+    )

@@ -1,0 +1,84 @@
+"""What a run is made of: the caller's choices, and what the seed draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from rocketha.bugs import NO_BUGS, Bugs
+from rocketha.ha.state import HaOptions
+from rocketha.sim.faults import ALL_FAULTS, FaultPlan, Faults, draw_plan
+from rocketha.sim.records import RECORD_SIZE
+from rocketha.types import SizeBytes
+
+__all__ = ["BROKERS_MAX", "STEPS_MAX", "RunPlan", "SimOptions", "draw_run"]
+
+BROKERS_MAX: Final = 9
+STEPS_MAX: Final = 100_000
+
+_BATCHES: Final = (RECORD_SIZE // 2 + 5, RECORD_SIZE, RECORD_SIZE * 5 // 2, 32 * 1024)
+"""Less than a record, a record, two and a half, and RocketMQ's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimOptions:
+    """What the caller chooses; everything else comes from the seed."""
+
+    brokers: int = 3
+    steps: int | None = None
+    """Actions before the faults end and the cluster heals; None: the seed draws it."""
+    faults: Faults = ALL_FAULTS
+    """Faults that may happen; the seed draws a subset."""
+    bugs: Bugs = NO_BUGS
+
+    def __post_init__(self) -> None:
+        assert 1 <= self.brokers <= BROKERS_MAX, self.brokers
+        assert self.steps is None or 0 <= self.steps <= STEPS_MAX, self.steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """What one run does: sizes, rates and faults. All times are virtual."""
+
+    steps: int
+    faults: FaultPlan
+    ha: HaOptions
+    records_max: int
+    """Producers stop when the log they write to has so many."""
+    elections_max: int
+    """No faulty or needless elections after so many."""
+    put_gap_ms: int
+    """Mean time between two messages."""
+    poll_ms: int
+    """How often a broker asks the controller."""
+    slow_poll_ms: int
+    """How long it may stay without an answer."""
+    flush_ms: int
+    """How often the flush service runs."""
+    failover_gap_ms: int
+    """Mean time between two elections that are nobody's fault."""
+
+
+def draw_run(rng: Random, options: SimOptions) -> RunPlan:
+    """Draw one run. Small numbers, so that different seeds pass through equal states."""
+    faults = draw_plan(rng, options.faults)
+    drawn_steps = rng.randrange(40, 100)
+    return RunPlan(
+        steps=drawn_steps if options.steps is None else options.steps,
+        faults=faults,
+        ha=HaOptions(
+            transfer_batch_bytes=SizeBytes(rng.choice(_BATCHES)),
+            heartbeat_ms=rng.choice((400, 1_500, 5_000)),
+            housekeeping_ms=rng.choice((1_200, 6_000, 20_000)),
+            reconnect_ms=rng.choice((50, 300)),
+            bugs=options.bugs,
+        ),
+        records_max=rng.randrange(2, 7),
+        elections_max=rng.randrange(2, 7),
+        put_gap_ms=rng.choice((20, 60, 200)),
+        poll_ms=rng.choice((20, 100)),
+        slow_poll_ms=rng.choice((500, 1_500, 4_000)),
+        flush_ms=rng.choice((100, 2_000, 10_000)),
+        failover_gap_ms=rng.choice((700, 2_000, 5_000)),
+    )

@@ -1,0 +1,79 @@
+"""One simulated run: a seed, a cluster, a world full of faults, and then a world without."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from rocketha.ha.state import Role
+from rocketha.sim.actions import Observer
+from rocketha.sim.cluster import Cluster, StorageFailure
+from rocketha.sim.driver import Driver
+from rocketha.sim.faults import FaultCounts
+from rocketha.sim.network import Network
+from rocketha.sim.options import SimOptions, draw_run
+from rocketha.sim.report import SimReport
+from rocketha.sim.scheduler import Scheduler
+
+__all__ = ["simulate"]
+
+_FAULTS_END_MS: Final = 60_000
+"""A run that takes few actions ends its fault phase then."""
+_HEALING_MS: Final = 60_000
+"""A healed cluster that did not converge in this time never will."""
+_HEALING_ACTIONS: Final = 400
+
+
+def simulate(seed: int, options: SimOptions, observer: Observer) -> SimReport:
+    """Run a cluster; the same seed and options give the same run, always and everywhere."""
+    rng = Random(seed)
+    plan = draw_run(rng, options)
+    scheduler, counts = Scheduler(), FaultCounts()
+    network = Network(scheduler, rng, counts=counts, plan=plan.faults)
+    cluster = Cluster(
+        brokers=options.brokers,
+        plan=plan,
+        scheduler=scheduler,
+        network=network,
+        rng=rng,
+        counts=counts,
+        observer=observer,
+    )
+    driver = Driver(cluster, plan, rng)
+    failure: str | None = None
+    try:
+        driver.begin()
+        while cluster.actions < plan.steps and scheduler.run_next(_FAULTS_END_MS):
+            pass
+        driver.heal()
+        end_ms, end_actions = scheduler.now_ms + _HEALING_MS, cluster.actions + _HEALING_ACTIONS
+        while not converged(cluster) and cluster.actions < end_actions:
+            if not scheduler.run_next(end_ms):
+                break
+    except StorageFailure as error:
+        failure = str(error)
+    return SimReport(
+        seed=seed,
+        actions=cluster.actions,
+        virtual_ms=scheduler.now_ms,
+        faults=counts.by_name(),
+        converged=failure is None and converged(cluster),
+        failure=failure,
+    )
+
+
+def converged(cluster: Cluster) -> bool:
+    """Tell whether all brokers have the bytes of the current master's log, and it knows."""
+    if cluster.master is None or len(cluster.up()) < len(cluster.nodes):
+        return False
+    node = cluster.nodes[cluster.master]
+    state = node.running()
+    if state.role is not Role.MASTER or state.known_epoch != cluster.epoch:
+        return False
+    end = node.log.max_phy_offset
+    acks = {c.slave_id: c.slave_ack for c in state.servers.values()}
+    others = [other for other in cluster.nodes.values() if other is not node]
+    if any(acks.get(other.id) != end or other.log.max_phy_offset != end for other in others):
+        return False
+    bytes_of_master = node.log.read(node.log.min_offset, end)
+    return all(other.log.read(other.log.min_offset, end) == bytes_of_master for other in others)

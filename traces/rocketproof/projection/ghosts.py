@@ -1,0 +1,80 @@
+"""Which epoch wrote each record: read from the bytes of a log, or of a disk.
+
+The bodies of simulated messages say in which epoch they were taken. A record that cannot be read
+counts as written in epoch 0, which no master has.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from rocketha.errors import CommitLogError
+from rocketha.formats.message import Record, RecordCheck, pull_record
+from rocketha.sim.records import RECORD_SIZE, SEGMENT_SIZE, ghost_epoch, record_count, record_offset
+from rocketha.storage.commit_log import CommitLog, CommitLogOptions
+from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.types import SizeBytes
+
+__all__ = ["GhostReader", "Ghosts"]
+
+Ghosts: TypeAlias = tuple[int, ...]
+"""Epoch of each whole record, in their order."""
+
+_UNREADABLE: Final = 0
+_Content: TypeAlias = tuple[tuple[str, bytes], ...]
+
+
+class GhostReader:
+    """Reads ghosts; equal bytes are decoded once."""
+
+    __slots__ = ("_disks", "_options", "_records")
+
+    def __init__(self, options: CommitLogOptions) -> None:
+        """Read logs that are kept with `options`."""
+        self._options = options
+        self._records: dict[tuple[int, bytes], int] = {}
+        self._disks: dict[_Content, Ghosts] = {}
+
+    def in_log(self, log: CommitLog) -> Ghosts:
+        """Return the ghosts of a log, up to its end in memory."""
+        count = record_count(log.max_phy_offset)
+        return tuple([self._epoch(log, at) for at in range(count)])
+
+    def on_disk(self, disk: MemoryDisk) -> Ghosts:
+        """Return the ghosts that recovery would find if the program died now.
+
+        The disk is not touched: recovery runs on a copy.
+        """
+        directory = self._options.directory
+        paths = [f"{directory}/{name}" for name in disk.names(directory)]
+        content = tuple([(path, disk.read(path)) for path in paths])
+        ghosts = self._disks.get(content)
+        if ghosts is None:
+            ghosts = self._disks[content] = self._recovered(content)
+        return ghosts
+
+    def _recovered(self, content: _Content) -> Ghosts:
+        copy = MemoryDisk()
+        for path, data in content:
+            copy.write(path, 0, data)
+        log, _ = CommitLog.open(copy, self._options)
+        return self.in_log(log)
+
+    def _epoch(self, log: CommitLog, at: int) -> int:
+        offset = record_offset(at)
+        raw = log.read(offset, RECORD_SIZE)
+        known = self._records.get((offset, raw))
+        if known is None:
+            known = self._records[offset, raw] = _decoded(raw, at)
+        return known
+
+
+def _decoded(raw: bytes, at: int) -> int:
+    offset = record_offset(at)
+    room = SizeBytes(SEGMENT_SIZE - offset % SEGMENT_SIZE)
+    try:
+        span = pull_record(raw, offset=offset, room=room, check=RecordCheck.WHOLE)
+    except CommitLogError:
+        return _UNREADABLE
+    epoch = ghost_epoch(span.message) if isinstance(span, Record) else None
+    return _UNREADABLE if epoch is None else int(epoch)
