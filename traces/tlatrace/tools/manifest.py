@@ -1,0 +1,337 @@
+"""Read `spec/manifest.toml`: every model, witness, mutant and theorem with its expected result.
+
+    [[model]]     protocol name module config expect="holds" ring="push"|"weekly"
+                  [distinct] [depth] [seconds] [deadlock]
+    [[witness]]   protocol name module config violates shows [length]
+    [[mutant]]    protocol name title module config override expect="killed"|"harmless"
+                  [killed_by] [length] [distinct] [reason] [bug] [seeds]
+    [[theorem]]   protocol name module
+
+Paths are relative to `spec/<protocol>/`; a theorem's module is a dotted Python name. A witness is
+checked with the constants of its configuration and one invariant only, which must be violated. A
+mutant is its configuration with one more override. Counts and lengths are optional so that
+`rocketproof check --record` can fill them in; until then a check of the entry fails. `seconds` is
+for information. `deadlock = true` has TLC check for deadlocks.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from tlatrace.errors import SpecError
+from tlatrace.tools.spec_root import MANIFEST_NAME
+
+__all__ = [
+    "Entry",
+    "Expect",
+    "Kind",
+    "Manifest",
+    "Model",
+    "Mutant",
+    "Ring",
+    "Theorem",
+    "Witness",
+    "kind_of",
+    "read_manifest",
+]
+
+Kind = Literal["model", "witness", "mutant", "theorem"]
+Ring = Literal["push", "weekly"]
+Expect = Literal["killed", "harmless"]
+
+_OVERRIDE: Final = re.compile(r"\w+ <- \w+")
+_KINDS: Final[tuple[Kind, ...]] = ("model", "witness", "mutant", "theorem")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A specification with bounds, all of whose properties hold."""
+
+    protocol: str
+    name: str
+    module: Path
+    config: Path
+    ring: Ring
+    distinct: int | None
+    depth: int | None
+    seconds: float | None
+    deadlock: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """A situation that must be reached: the invariant that denies it must be violated."""
+
+    protocol: str
+    name: str
+    module: Path
+    config: Path
+    """The configuration whose constants it takes."""
+    violates: str
+    """The invariant that denies the situation."""
+    shows: str
+    length: int | None
+    """The number of states of the counterexample."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """A specification with one wrong operator, and the property that finds it."""
+
+    protocol: str
+    name: str
+    title: str
+    module: Path
+    config: Path
+    """The configuration to which the override is added."""
+    override: str
+    """As in a configuration: "Operator <- WrongOperator"."""
+    expect: Expect
+    killed_by: str | None
+    """None for a harmless mutant only."""
+    length: int | None
+    """The number of states of the counterexample; None for a harmless mutant."""
+    distinct: int | None
+    """The number of states of a harmless mutant."""
+    reason: str | None
+    """Why it is harmless; None for a killed one."""
+    bug: bool
+    """Whether the implementation has a switch of the same name."""
+    seeds: int | None
+    """Within how many simulated runs the switch must be found; None leaves it to the caller."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theorem:
+    """A statement that z3 proves."""
+
+    protocol: str
+    name: str
+    module: str
+
+
+Entry = Model | Witness | Mutant | Theorem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """All entries, in the order of the file."""
+
+    path: Path
+    models: tuple[Model, ...]
+    witnesses: tuple[Witness, ...]
+    mutants: tuple[Mutant, ...]
+    theorems: tuple[Theorem, ...]
+
+    @property
+    def root(self) -> Path:
+        """The folder `spec`."""
+        return self.path.parent
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """The names of the protocols, in the order of their first entries."""
+        entries: tuple[Entry, ...] = (
+            *self.models,
+            *self.witnesses,
+            *self.mutants,
+            *self.theorems,
+        )
+        return tuple(dict.fromkeys(entry.protocol for entry in entries))
+
+    def libraries(self, entry: Model | Witness | Mutant) -> tuple[Path, ...]:
+        """Return the folders besides the module's own in which its modules may lie."""
+        folders = (self.root / entry.protocol, self.root / "common")
+        return tuple(f for f in folders if f.is_dir() and f != entry.module.parent)
+
+
+def kind_of(entry: Entry) -> Kind:
+    """Name the table of the manifest that an entry stands in."""
+    match entry:
+        case Model():
+            return "model"
+        case Witness():
+            return "witness"
+        case Mutant():
+            return "mutant"
+        case Theorem():
+            return "theorem"
+
+
+def read_manifest(root: Path) -> Manifest:
+    """Read the manifest in a folder of specifications.
+
+    Raises: SpecError, naming file and entry, when it cannot be read, has unknown or missing keys,
+    wrong types, duplicate names, or names a file that is not there.
+    """
+    path = root / MANIFEST_NAME
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise SpecError(path, f"cannot be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecError(path, str(error)) from error
+    for name in tables:
+        if name not in _KINDS:
+            raise SpecError(path, f"unknown table [[{name}]]")
+    models = tuple(_model(fields) for fields in _fields_of(path, tables, "model"))
+    witnesses = tuple(_witness(fields) for fields in _fields_of(path, tables, "witness"))
+    mutants = tuple(_mutant(fields) for fields in _fields_of(path, tables, "mutant"))
+    theorems = tuple(_theorem(fields) for fields in _fields_of(path, tables, "theorem"))
+    _refuse_twins(path, (*models, *witnesses, *mutants, *theorems))
+    return Manifest(
+        path=path, models=models, witnesses=witnesses, mutants=mutants, theorems=theorems
+    )
+
+
+def _refuse_twins(path: Path, entries: tuple[Entry, ...]) -> None:
+    seen: set[tuple[Kind, str, str]] = set()
+    for entry in entries:
+        key = (kind_of(entry), entry.protocol, entry.name)
+        if key in seen:
+            raise SpecError(path, f"[[{kind_of(entry)}]] {entry.protocol}/{entry.name}: twice")
+        seen.add(key)
+
+
+class _Fields:
+    """The keys of one entry; each is taken once, and none may be left over."""
+
+    def __init__(self, path: Path, kind: Kind, number: int, table: Mapping[str, object]) -> None:
+        self._path = path
+        self._left = dict(table)
+        name = f"{table.get('protocol', '?')}/{table.get('name', '?')}"
+        self._place = f"[[{kind}]] number {number} ({name})"
+        self.protocol = self.text("protocol")
+        self.name = self.text("name")
+
+    def error(self, reason: str) -> SpecError:
+        return SpecError(self._path, f"{self._place}: {reason}")
+
+    def text(self, key: str) -> str:
+        value = self.optional_text(key)
+        if value is None:
+            raise self.error(f"the key {key!r} is missing")
+        return value
+
+    def optional_text(self, key: str) -> str | None:
+        value = self._left.pop(key, None)
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value:
+            raise self.error(f"{key!r} must be a text, not {value!r}")
+        return value
+
+    def word(self, key: str, allowed: tuple[str, ...]) -> str:
+        value = self.text(key)
+        if value not in allowed:
+            raise self.error(f"{key!r} must be one of {', '.join(allowed)}, not {value!r}")
+        return value
+
+    def override(self, key: str) -> str:
+        value = self.text(key)
+        if _OVERRIDE.fullmatch(value) is None:
+            raise self.error(f"{key!r} must read 'Operator <- Other', not {value!r}")
+        return value
+
+    def number(self, key: str) -> int | None:
+        value = self._left.pop(key, None)
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise self.error(f"{key!r} must be a count, not {value!r}")
+        return value
+
+    def seconds(self, key: str) -> float | None:
+        value = self._left.pop(key, None)
+        if value is None:
+            return None
+        if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
+            raise self.error(f"{key!r} must be a number of seconds, not {value!r}")
+        return float(value)
+
+    def flag(self, key: str) -> bool:
+        value = self._left.pop(key, False)
+        if not isinstance(value, bool):
+            raise self.error(f"{key!r} must be true or false, not {value!r}")
+        return value
+
+    def file(self, key: str) -> Path:
+        path = self._path.parent / self.protocol / self.text(key)
+        if not path.is_file():
+            raise self.error(f"{key!r} names {path}, which is not there")
+        return path
+
+    def finish(self) -> None:
+        if self._left:
+            raise self.error(f"unknown key {next(iter(self._left))!r}")
+
+
+def _fields_of(path: Path, tables: Mapping[str, object], kind: Kind) -> list[_Fields]:
+    entries = tables.get(kind, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise SpecError(path, f"{kind!r} must be a list of tables, [[{kind}]]")
+    return [_Fields(path, kind, number, table) for number, table in enumerate(entries, start=1)]
+
+
+def _model(fields: _Fields) -> Model:
+    fields.word("expect", ("holds",))
+    ring: Ring = "push" if fields.word("ring", ("push", "weekly")) == "push" else "weekly"
+    model = Model(
+        protocol=fields.protocol,
+        name=fields.name,
+        module=fields.file("module"),
+        config=fields.file("config"),
+        ring=ring,
+        distinct=fields.number("distinct"),
+        depth=fields.number("depth"),
+        seconds=fields.seconds("seconds"),
+        deadlock=fields.flag("deadlock"),
+    )
+    fields.finish()
+    return model
+
+
+def _witness(fields: _Fields) -> Witness:
+    witness = Witness(
+        protocol=fields.protocol,
+        name=fields.name,
+        module=fields.file("module"),
+        config=fields.file("config"),
+        violates=fields.text("violates"),
+        shows=fields.text("shows"),
+        length=fields.number("length"),
+    )
+    fields.finish()
+    return witness
+
+
+def _mutant(fields: _Fields) -> Mutant:
+    killed = fields.word("expect", ("killed", "harmless")) == "killed"
+    mutant = Mutant(
+        protocol=fields.protocol,
+        name=fields.name,
+        title=fields.text("title"),
+        module=fields.file("module"),
+        config=fields.file("config"),
+        override=fields.override("override"),
+        expect="killed" if killed else "harmless",
+        killed_by=fields.text("killed_by") if killed else None,
+        length=fields.number("length") if killed else None,
+        distinct=None if killed else fields.number("distinct"),
+        reason=None if killed else fields.text("reason"),
+        bug=fields.flag("bug"),
+        seeds=fields.number("seeds"),
+    )
+    fields.finish()
+    return mutant
+
+
+def _theorem(fields: _Fields) -> Theorem:
+    theorem = Theorem(protocol=fields.protocol, name=fields.name, module=fields.text("module"))
+    fields.finish()
+    return theorem

@@ -1,0 +1,69 @@
+"""Write measured counts into the manifest, and leave its comments and order as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT, Table
+
+from tlatrace.errors import SpecError
+from tlatrace.tools.manifest import Manifest, Model, Mutant, Witness, kind_of
+from tlatrace.tools.tlc_output import Outcome
+from tlatrace.tools.tlc_run import TlcRun
+
+__all__ = ["record"]
+
+
+def record(
+    manifest: Manifest,
+    results: Iterable[tuple[Model | Witness | Mutant, TlcRun]],
+    *,
+    exact: bool = True,
+) -> tuple[str, ...]:
+    """Record counts in the manifest's file; return the names of the entries that were written.
+
+    Only numbers are written, and only those of a run that ended as the entry expects: a model that
+    holds, a witness or mutant whose property was violated. What must come out is the author's word.
+    `exact` says that TLC ran with one worker: else depths and lengths are not recorded.
+
+    Raises: SpecError when the file cannot be read or written.
+    """
+    try:
+        document = tomlkit.parse(manifest.path.read_text("utf-8"))
+        written = []
+        for entry, run in results:
+            numbers = _numbers(entry, run, exact)
+            if numbers:
+                _table(manifest, document, entry).update(numbers)
+                written.append(f"{entry.protocol}/{entry.name}")
+        if written:
+            manifest.path.write_text(tomlkit.dumps(document), "utf-8")
+    except (OSError, TOMLKitError) as error:
+        raise SpecError(manifest.path, f"counts cannot be recorded ({error})") from error
+    return tuple(written)
+
+
+def _numbers(entry: Model | Witness | Mutant, run: TlcRun, exact: bool) -> dict[str, int | float]:
+    match entry:
+        case Model() if run.outcome is Outcome.SUCCESS and run.distinct is not None:
+            depth = {"depth": run.depth} if exact and run.depth is not None else {}
+            return {"distinct": run.distinct, **depth, "seconds": max(1, round(run.seconds))}
+        case Mutant(killed_by=None) if run.outcome is Outcome.SUCCESS and run.distinct is not None:
+            return {"distinct": run.distinct}
+        case Witness(violates=name) | Mutant(killed_by=name) if name is not None:
+            if exact and run.violated == name and run.length is not None:
+                return {"length": run.length}
+    return {}
+
+
+def _table(
+    manifest: Manifest, document: tomlkit.TOMLDocument, entry: Model | Witness | Mutant
+) -> Table:
+    tables = document[kind_of(entry)]
+    assert isinstance(tables, AoT)
+    for table in tables.body:
+        if table["protocol"] == entry.protocol and table["name"] == entry.name:
+            return table
+    raise SpecError(manifest.path, f"{entry.protocol}/{entry.name} is gone")

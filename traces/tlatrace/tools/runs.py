@@ -1,0 +1,90 @@
+"""Run TLC on an entry of the manifest and compare."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from tlatrace.errors import SpecError
+from tlatrace.tools.check import CheckRow, compare
+from tlatrace.tools.manifest import Manifest, Model, Mutant, Witness
+from tlatrace.tools.tlc import (
+    JVM_ARGS,
+    QUICK_JVM_ARGS,
+    TlcJar,
+    TlcProgress,
+    TlcRun,
+    all_workers,
+    run_tlc,
+)
+from tlatrace.tools.tlc_config import with_only_invariant, with_override
+
+__all__ = ["CheckedEntry", "check_entry", "config_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedEntry:
+    """A row of the check, with the run behind it."""
+
+    row: CheckRow
+    run: TlcRun
+
+
+def check_entry(
+    manifest: Manifest,
+    entry: Model | Witness | Mutant,
+    *,
+    timeout_s: float = 600.0,
+    workers: int | None = None,
+    jar: TlcJar | None = None,
+    on_progress: Callable[[TlcProgress], None] | None = None,
+) -> CheckedEntry:
+    """Run TLC on one entry and compare the result with the manifest.
+
+    Without `workers`, a model of the weekly ring has all of the machine's, and everything else has
+    one, which makes depths and lengths comparable.
+
+    Raises: ToolError without a Java or a TLC jar.
+    """
+    weekly = isinstance(entry, Model) and entry.ring == "weekly"
+    if workers is None:
+        workers = all_workers() if weekly else 1
+    with tempfile.TemporaryDirectory(prefix="rocketproof-cfg-") as own:
+        config = entry.config
+        if not isinstance(entry, Model):
+            config = Path(own) / entry.config.name
+            config.write_text(config_of(entry), "utf-8")
+        run = run_tlc(
+            entry.module,
+            config,
+            workers=workers,
+            timeout_s=timeout_s,
+            check_deadlock=isinstance(entry, Model) and entry.deadlock,
+            libraries=manifest.libraries(entry),
+            jvm_args=JVM_ARGS if isinstance(entry, Model) else QUICK_JVM_ARGS,
+            on_progress=on_progress,
+            jar=jar,
+        )
+    return CheckedEntry(row=compare(entry, run, exact=workers == 1), run=run)
+
+
+def config_of(entry: Witness | Mutant) -> str:
+    """Return the text of the configuration with which TLC checks a witness or a mutant.
+
+    Raises: SpecError when the configuration cannot be read.
+    """
+    path = entry.config
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(path, f"cannot be read ({error})") from error
+    match entry:
+        case Witness(violates=name):
+            return with_only_invariant(text, name)
+        case Mutant(override=override):
+            return with_override(text, override)
+        case _ as unreachable:
+            assert_never(unreachable)

@@ -1,0 +1,55 @@
+"""Read the little that we need from a TLC configuration, and derive others from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+__all__ = ["invariants_of", "properties_of", "with_only_invariant", "with_override"]
+
+_COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
+_KEYWORD_LIST: Final = """
+    SPECIFICATION INIT NEXT VIEW SYMMETRY CONSTRAINT CONSTRAINTS ACTION_CONSTRAINT
+    ACTION_CONSTRAINTS INVARIANT INVARIANTS PROPERTY PROPERTIES CONSTANT CONSTANTS CHECK_DEADLOCK
+    ALIAS POSTCONDITION TYPE TYPE_CONSTRAINT
+"""
+_INVARIANT: Final = frozenset({"INVARIANT", "INVARIANTS"})
+_PROPERTY: Final = frozenset({"PROPERTY", "PROPERTIES"})
+_KEYWORDS: Final = frozenset(_KEYWORD_LIST.split())
+
+
+def properties_of(config: str) -> tuple[str, ...]:
+    """Return the names under PROPERTY and PROPERTIES, in the order of the configuration."""
+    return tuple(_names_under(config, _PROPERTY))
+
+
+def invariants_of(config: str) -> tuple[str, ...]:
+    """Return the names under INVARIANT and INVARIANTS, in the order of the configuration."""
+    return tuple(_names_under(config, _INVARIANT))
+
+
+def with_override(config: str, override: str) -> str:
+    """Add an override such as "Operator <- Other" to a configuration."""
+    return f"{config.rstrip()}\nCONSTANT {override}\n"
+
+
+def with_only_invariant(config: str, name: str) -> str:
+    """Replace all invariants and properties of a configuration by one invariant."""
+    kept = [body for keyword, body in _sections(config) if keyword not in _INVARIANT | _PROPERTY]
+    return f"{''.join(kept).rstrip()}\nINVARIANT {name}\n"
+
+
+def _sections(config: str) -> Iterator[tuple[str, str]]:
+    """Cut a configuration, without its comments, into its keywords and their sections."""
+    text = _COMMENT.sub(" ", config)
+    starts = [m for m in re.finditer(r"\w+", text) if m[0] in _KEYWORDS]
+    ends = [m.start() for m in starts[1:]] + [len(text)]
+    for start, end in zip(starts, ends, strict=False):
+        yield start[0], text[start.start() : end]
+
+
+def _names_under(config: str, keywords: frozenset[str]) -> Iterator[str]:
+    for keyword, body in _sections(config):
+        if keyword in keywords:
+            yield from re.findall(r"\w+", body)[1:]
