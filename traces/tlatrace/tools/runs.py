@@ -27,10 +27,13 @@ __all__ = ["CheckedEntry", "check_entry", "config_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedEntry:
-    """A row of the check, with the run behind it."""
+    """An entry, the run of TLC on it, and the row that compares the two."""
 
-    row: CheckRow
+    entry: Model | Witness | Mutant
     run: TlcRun
+    row: CheckRow
+    exact: bool
+    """Whether depth and length are comparable: TLC ran with one worker."""
 
 
 def check_entry(
@@ -68,7 +71,8 @@ def check_entry(
             on_progress=on_progress,
             jar=jar,
         )
-    return CheckedEntry(row=compare(entry, run, exact=workers == 1), run=run)
+    exact = workers == 1
+    return CheckedEntry(entry=entry, run=run, row=compare(entry, run, exact=exact), exact=exact)
 
 
 def config_of(entry: Witness | Mutant) -> str:

@@ -1,0 +1,143 @@
+"""`rocketproof doctor`: is everything there that the other commands need?"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tlatrace.errors import TlatraceError
+from tlatrace.tools.jar import FEATURES, find_jar
+from tlatrace.tools.java import find_java, spark_java_home
+from tlatrace.tools.manifest import read_manifest
+from tlatrace.tools.spec_root import find_spec_root
+
+_LIBRARIES: Final = (
+    ("pyspark", "corpora"),
+    ("pyarrow", "corpora"),
+    ("z3-solver", "proofs"),
+    ("hypothesis", "tests driven by the model"),
+    ("msgspec", "traces"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that rocketproof needs, and what was found of it."""
+
+    name: str
+    found: bool
+    version: str
+    where: str
+    note: str = ""
+
+
+@click.command(epilog="Example:  rocketproof doctor --json")
+@click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
+def command(as_json: bool) -> None:
+    """Show Java, the TLC jar and the libraries: what was found, where, which version.
+
+    Exit codes: 0 everything is there, 2 something is missing.
+    """
+    findings = examine()
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        _print(findings)
+    sys.exit(0 if all(finding.found for finding in findings) else 2)
+
+
+def examine() -> tuple[Finding, ...]:
+    """Look for everything that rocketproof needs."""
+    return (
+        Finding(name="Python", found=True, version=platform.python_version(), where=sys.executable),
+        _look("Java", _java),
+        _look("Java for Spark", _java_for_spark),
+        _look("TLC", _tlc),
+        _look("specifications", _specifications),
+        *(_library(name, use) for name, use in _LIBRARIES),
+    )
+
+
+def _look(name: str, finder: Callable[[], Finding]) -> Finding:
+    try:
+        return finder()
+    except TlatraceError as error:
+        return Finding(name=name, found=False, version="", where="", note=str(error))
+
+
+def _java() -> Finding:
+    java = find_java()
+    note = "; ".join((f"from {java.source}", *java.passed_over))
+    return Finding(name="Java", found=True, version=java.version, where=str(java.home), note=note)
+
+
+def _java_for_spark() -> Finding:
+    home, java = spark_java_home(), find_java()
+    plain = home == java.home
+    return Finding(
+        name="Java for Spark",
+        found=True,
+        version=java.version,
+        where=str(home),
+        note="as it is" if plain else "behind a script that drops an option it does not know",
+    )
+
+
+def _tlc() -> Finding:
+    jar = find_jar()
+    missing = [f"{gain} ({name})" for name, (_, _, gain) in FEATURES.items()
+               if name not in jar.features]  # fmt: skip
+    notes = [f"from {jar.source}", "sha256 as pinned" if jar.pinned else f"sha256 {jar.sha256}"]
+    if missing:
+        notes.append(f"a newer jar in TLA2TOOLS_JAR would add: {'; '.join(missing)}")
+    return Finding(
+        name="TLC", found=True, version=jar.version, where=str(jar.path), note=", ".join(notes)
+    )
+
+
+def _specifications() -> Finding:
+    root = find_spec_root()
+    manifest = read_manifest(root)
+    note = (
+        f"{len(manifest.models)} models, {len(manifest.witnesses)} witnesses, "
+        f"{len(manifest.mutants)} mutants"
+    )
+    protocols = ", ".join(manifest.protocols)
+    return Finding(name="specifications", found=True, version=protocols, where=str(root), note=note)
+
+
+def _library(name: str, use: str) -> Finding:
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return Finding(
+            name=name, found=False, version="", where="", note=f"needed for {use}: make setup"
+        )
+    where = str(Path(str(found.locate_file(""))))
+    return Finding(name=name, found=True, version=found.version, where=where, note=f"for {use}")
+
+
+def _print(findings: tuple[Finding, ...]) -> None:
+    table = Table(title="What rocketproof found here")
+    for column in ("what", "found", "version"):
+        table.add_column(column)
+    table.add_column("where and how", overflow="fold")
+    for finding in findings:
+        table.add_row(
+            finding.name,
+            "[green]yes[/]" if finding.found else "[red]no[/]",
+            escape(finding.version),
+            escape("\n".join(text for text in (finding.where, finding.note) if text)),
+        )
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
