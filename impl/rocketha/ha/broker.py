@@ -48,7 +48,7 @@ from rocketha.ha.state import (
     Role,
     SlaveConnection,
 )
-from rocketha.types import Offset, TimestampMs
+from rocketha.types import TimestampMs
 
 __all__ = [
     "become_master",
@@ -169,7 +169,7 @@ def become_master(state: BrokerState, event: MasterLearnt, *, log: LogView) -> S
     was_master = state.role is Role.MASTER
 
     effects: list[Effect] = [] if was_master else list(_closed(state))
-    start = _message_end(log)
+    start = slave.message_end(log)
     if start < log.max_phy_offset:
         effects.append(TruncateLog(offset=start))
     # The source notes the start of the epoch although the log before it may still be lost.
@@ -195,23 +195,6 @@ def become_master(state: BrokerState, event: MasterLearnt, *, log: LogView) -> S
         tuple(effects),
         SpecAction(name=ActionName.BECOME_MASTER, epoch=event.epoch, offset=start),
     )
-
-
-def _message_end(log: LogView) -> Offset:
-    """Return the end of the last whole message, before a filler.
-
-    An epoch that began behind the filler would differ in its start from one that began before it,
-    with the same messages.
-    """
-    end = log.aligned_end()
-    # A segment ends with a filler, and only there.
-    if end == log.min_offset or end % log.segment_size:
-        return end
-    offsets = log.record_offsets()
-    if not offsets:
-        return end
-    last = offsets[-1]
-    return Offset(last + int.from_bytes(log.read(last, 4)))
 
 
 def become_slave(state: BrokerState, event: MasterLearnt, *, now_ms: TimestampMs) -> Stepped:

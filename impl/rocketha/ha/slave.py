@@ -51,6 +51,7 @@ __all__ = [
     "connect",
     "connected",
     "disconnect",
+    "message_end",
     "receive_handshake",
     "receive_transfer",
     "report",
@@ -60,7 +61,8 @@ __all__ = [
 def connect(state: BrokerState, *, now_ms: TimestampMs, log: LogView) -> Stepped:
     """Ask for a connection to the master, and cut off a record that did not arrive as a whole.
 
-    The epoch cache stays: no epoch begins inside a record.
+    A filler without a record behind it goes, too: otherwise an epoch that begins before it would
+    count as one with records. The epoch cache stays: no epoch begins inside a record.
 
     Source: AutoSwitchHAClient.run (READY), AutoSwitchHAService.truncateInvalidMsg
     """
@@ -68,11 +70,29 @@ def connect(state: BrokerState, *, now_ms: TimestampMs, log: LogView) -> Stepped
     if state.role is not Role.SLAVE or state.client is not None or peer is None:
         return Stepped(state)
     effects: list[Effect] = []
-    if log.aligned_end() < log.max_phy_offset:
-        effects.append(TruncateLog(offset=log.aligned_end()))
+    end = message_end(log)
+    if end < log.max_phy_offset:
+        effects.append(TruncateLog(offset=end))
     effects.append(Connect(peer=peer))
     retry_at = TimestampMs(now_ms + state.options.reconnect_ms)
     return Stepped(replace(state, connect_at_ms=retry_at), tuple(effects))
+
+
+def message_end(log: LogView) -> Offset:
+    """Return the end of the last whole message, before a filler.
+
+    A filler alone is no record: an epoch that begins behind it, or a log that ends there, would
+    differ from one with the same messages.
+    """
+    end = log.aligned_end()
+    # A segment ends with a filler, and only there.
+    if end == log.min_offset or end % log.segment_size:
+        return end
+    offsets = log.record_offsets()
+    if not offsets:
+        return end
+    last = offsets[-1]
+    return Offset(last + int.from_bytes(log.read(last, 4)))
 
 
 def connected(

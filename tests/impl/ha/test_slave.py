@@ -15,7 +15,7 @@ from rocketha.formats.ha_packets import (
     push_ack,
     push_handshake,
 )
-from rocketha.formats.message import Message, push_record
+from rocketha.formats.message import BLANK_MIN, Message, push_blank, push_record
 from rocketha.ha.broker import next_timer_ms
 from rocketha.ha.effects import (
     ActionName,
@@ -39,7 +39,15 @@ from rocketha.ha.events import (
     TimerFired,
 )
 from rocketha.ha.state import ConnectionId, HaAddress, Phase, SlaveConnection
-from rocketha.types import INT64_MAX, BrokerId, Epoch, EpochEntry, Offset, chain_epochs
+from rocketha.types import (
+    INT64_MAX,
+    BrokerId,
+    Epoch,
+    EpochEntry,
+    Offset,
+    SizeBytes,
+    chain_epochs,
+)
 from tests.impl.ha.replicas import SEGMENT_SIZE, Group, Replica
 
 CONN = ConnectionId(7)
@@ -131,6 +139,25 @@ def test_a_slave_cuts_at_the_consistent_point_and_reports_its_end() -> None:
     assert slave.state.known_epoch == 3
     assert client(slave).phase is Phase.TRANSFER
     assert client(slave).reported == 2 * SIZE
+
+
+def test_a_filler_without_a_record_is_no_part_of_an_epoch() -> None:
+    """The new epoch begins before the filler; all that the slave has of it is the filler."""
+    per_segment = (SEGMENT_SIZE - BLANK_MIN) // SIZE
+    full = per_segment * SIZE
+    slave = Group()[2]
+    for _ in range(per_segment):
+        slave.log.append(Message(topic="t", body=b"x"))
+    slave.log.append_raw(Offset(full), push_blank(SizeBytes(SEGMENT_SIZE - full)))
+    slave.take(Restarted(incarnation=1, entries=entries((1, 0), (3, full))), now_ms=0)
+    slave.take(LEARNT, now_ms=0)
+    slave.take(TimerFired(), now_ms=0)
+    slave.take(PeerConnected(conn=CONN, peer=MASTER), now_ms=0)
+
+    stepped = hear(slave, reply((1, 0), (3, full), end=2 * SEGMENT_SIZE))
+
+    assert slave.starts() == [(1, 0)]
+    assert says(full) in stepped.effects
 
 
 def test_a_slave_that_agrees_only_reports() -> None:
