@@ -63,7 +63,7 @@ class RunPlan:
 def draw_run(rng: Random, options: SimOptions) -> RunPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     faults = draw_plan(rng, options.faults)
-    drawn_steps = rng.randrange(40, 100)
+    drawn_steps = rng.randrange(60, 140)
     return RunPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
@@ -74,11 +74,11 @@ def draw_run(rng: Random, options: SimOptions) -> RunPlan:
             reconnect_ms=rng.choice((50, 300)),
             bugs=options.bugs,
         ),
-        records_max=rng.randrange(2, 7),
-        elections_max=rng.randrange(2, 7),
+        records_max=rng.randrange(3, 7),
+        elections_max=rng.randrange(3, 7),
         put_gap_ms=rng.choice((20, 60, 200)),
         poll_ms=rng.choice((20, 100)),
         slow_poll_ms=rng.choice((500, 1_500, 4_000)),
-        flush_ms=rng.choice((100, 2_000, 10_000)),
-        failover_gap_ms=rng.choice((700, 2_000, 5_000)),
+        flush_ms=rng.choice((300, 5_000, 30_000)),
+        failover_gap_ms=rng.choice((400, 1_200, 4_000)),
     )
