@@ -1,0 +1,6 @@
+---- MODULE Torn ----
+EXTENDS Naturals
+VARIABLE x
+Init == x = 
+Next == x' = y
+====

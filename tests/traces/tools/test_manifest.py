@@ -1,0 +1,151 @@
+"""The manifest is read strictly, and every complaint names its entry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tlatrace.errors import SpecError
+from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
+from tlatrace.tools.runs import config_of
+from tlatrace.tools.spec_root import spec_root_for
+
+MANIFEST = """\
+[[model]]
+protocol = "counter"
+name = "small"
+module = "Counter.tla"
+config = "small.cfg"
+expect = "holds"
+ring = "push"
+distinct = 15
+depth = 6
+
+[[witness]]
+protocol = "counter"
+name = "NoTwo"
+module = "Counter.tla"
+config = "small.cfg"
+violates = "NoTwo"
+shows = "two"
+length = 3
+
+[[mutant]]
+protocol = "counter"
+name = "B05"
+title = "counts twice"
+module = "mutants/Mut.tla"
+config = "small.cfg"
+override = "Inc <- B05Inc"
+expect = "killed"
+killed_by = "TypeOK"
+length = 4
+bug = true
+
+[[mutant]]
+protocol = "counter"
+name = "Idle"
+title = "never resets"
+module = "mutants/Mut.tla"
+config = "small.cfg"
+override = "Reset <- IdleReset"
+expect = "harmless"
+reason = "nobody waits for it"
+
+[[theorem]]
+protocol = "counter"
+name = "Sum"
+module = "proofs.sum"
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Make a folder of specifications with the manifest above."""
+    (tmp_path / "counter" / "mutants").mkdir(parents=True)
+    (tmp_path / "counter" / "Counter.tla").write_text("", "utf-8")
+    (tmp_path / "counter" / "small.cfg").write_text("INVARIANT TypeOK\n", "utf-8")
+    (tmp_path / "counter" / "mutants" / "Mut.tla").write_text("", "utf-8")
+    (tmp_path / "manifest.toml").write_text(MANIFEST, "utf-8")
+    return tmp_path
+
+
+def mutant(manifest: Manifest, name: str) -> Mutant:
+    return next(m for m in manifest.mutants if m.name == name)
+
+
+def test_all_entries_are_read(root: Path) -> None:
+    manifest = read_manifest(root)
+    assert manifest.root == root
+    assert manifest.protocols == ("counter",)
+    (model,), (witness,), (theorem,) = manifest.models, manifest.witnesses, manifest.theorems
+    assert (model.distinct, model.depth, model.seconds, model.deadlock) == (15, 6, None, False)
+    assert (witness.violates, witness.length) == ("NoTwo", 3)
+    assert theorem.module == "proofs.sum"
+    killed, harmless = mutant(manifest, "B05"), mutant(manifest, "Idle")
+    assert (killed.killed_by, killed.bug, killed.seeds) == ("TypeOK", True, None)
+    assert (harmless.killed_by, harmless.reason) == (None, "nobody waits for it")
+    assert manifest.libraries(killed) == (root / "counter",)
+    assert manifest.libraries(model) == ()
+
+
+def test_configurations_of_witnesses_and_mutants_are_derived(root: Path) -> None:
+    manifest = read_manifest(root)
+    assert config_of(manifest.witnesses[0]).split() == ["INVARIANT", "NoTwo"]
+    assert config_of(mutant(manifest, "B05")).endswith("TypeOK\nCONSTANT Inc <- B05Inc\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('ring = "push"', 'ring = "daily"', r"\[\[model\]\] number 1 \(counter/small\): 'ring'"),
+        ('ring = "push"', "", r"counter/small\): the key 'ring' is missing"),
+        ("depth = 6", "depht = 6", r"counter/small\): unknown key 'depht'"),
+        ("distinct = 15", 'distinct = "15"', r"counter/small\): 'distinct' must be a count"),
+        ("distinct = 15", "distinct = true", r"counter/small\): 'distinct' must be a count"),
+        ("distinct = 15", "distinct = -1", r"counter/small\): 'distinct' must be a count"),
+        ('"Counter.tla"', '"Gone.tla"', r"'module' names .*Gone\.tla, which is not there"),
+        ('violates = "NoTwo"', "violates = 3", r"counter/NoTwo\): 'violates' must be a text"),
+        ("bug = true", 'bug = "yes"', r"\[\[mutant\]\] number 1 .*'bug' must be true or false"),
+        ('killed_by = "TypeOK"', "", r"counter/B05\): the key 'killed_by' is missing"),
+        ('"Inc <- B05Inc"', '"Inc"', r"counter/B05\): 'override' must read"),
+        ('reason = "nobody waits for it"', "", r"counter/Idle\): the key 'reason' is missing"),
+        ('name = "Idle"', 'name = "B05"', r"\[\[mutant\]\] counter/B05: twice"),
+        ('name = "Sum"', "", r"\[\[theorem\]\] number 1 \(counter/\?\): the key 'name'"),
+        ("[[theorem]]", "[[lemma]]", r"unknown table \[\[lemma\]\]"),
+        ("[[theorem]]", "[theorem]", r"'theorem' must be a list of tables"),
+        ("depth = 6", "depth = ", r"manifest\.toml: .*line 9"),
+    ],
+)
+def test_a_mistake_is_named(root: Path, old: str, new: str, complaint: str) -> None:
+    assert old in MANIFEST
+    (root / "manifest.toml").write_text(MANIFEST.replace(old, new, 1), "utf-8")
+    with pytest.raises(SpecError, match=complaint):
+        read_manifest(root)
+
+
+def test_bytes_that_are_no_text_are_the_authors_error(root: Path) -> None:
+    (root / "manifest.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(SpecError, match="utf-8"):
+        read_manifest(root)
+
+
+def test_the_folder_is_found_in_order(tmp_path: Path, root: Path) -> None:
+    named, checkout = tmp_path / "named", tmp_path / "checkout"
+    for folder in (named, checkout / "spec", tmp_path / "work" / "spec"):
+        folder.mkdir(parents=True)
+        (folder / "manifest.toml").write_text("", "utf-8")
+    inner = tmp_path / "work" / "deep" / "deeper"
+    inner.mkdir(parents=True)
+    variable = {"ROCKETPROOF_SPEC_ROOT": str(named)}
+
+    def found(wish: Path | None, environment: dict[str, str], working: Path) -> Path:
+        return spec_root_for(wish, environment=environment, working=working, checkout=checkout)
+
+    assert found(root, variable, inner) == root.resolve()
+    assert found(None, variable, inner) == named.resolve()
+    assert found(None, {}, inner) == (tmp_path / "work" / "spec").resolve()
+    assert found(None, {}, named) == (checkout / "spec").resolve()
+    with pytest.raises(SpecError, match=r"no manifest\.toml in this folder"):
+        found(inner, {}, inner)
