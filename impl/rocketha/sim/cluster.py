@@ -127,7 +127,11 @@ class Cluster:
         self.deliver(node, Restarted(incarnation=node.incarnation, entries=entries))
 
     def flush(self, node: Node) -> None:
-        """Run the flush service of a broker that runs."""
+        """Run the flush service of a broker that runs.
+
+        Spec: EpochTruncation!Flush
+        Source: CommitLog.FlushRealTimeService
+        """
         if node.log.flushed_offset < node.log.max_phy_offset:
             node.log.flush()
             node.log_version += 1

@@ -1,0 +1,181 @@
+"""The rules of ARCHITECTURE.md: who may import whom, and that the links to the specs are alive."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.source_files import (
+    ROOT,
+    SOURCE_ROOTS,
+    imported_modules,
+    module_name,
+    parsed,
+    python_files,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRule:
+    """Modules within `where`, except those within `except_in`, do not import `what`."""
+
+    where: str
+    what: str
+    except_in: str = "nowhere"
+    why: str
+
+    def forbids(self, module: str, imported: str) -> bool:
+        """Tell whether a module breaks the rule with an import."""
+        return (
+            within(module, self.where)
+            and not within(module, self.except_in)
+            and within(imported, self.what)
+        )
+
+
+def within(module: str, package: str) -> bool:
+    return package == "" or module == package or module.startswith(package + ".")
+
+
+RULES: Final = (
+    ImportRule(where="rocketha", what="tlatrace", why="the subject does not know its judge"),
+    ImportRule(where="rocketha", what="rocketproof", why="the subject does not know its judge"),
+    ImportRule(where="tlatrace", what="rocketha", why="the oracle does not know the subject"),
+    ImportRule(where="tlatrace", what="rocketproof", why="the toolchain serves any system"),
+    ImportRule(where="", what="pyspark", except_in="tlatrace.corpus", why="Spark has one place"),
+    ImportRule(where="", what="subprocess", except_in="tlatrace.tools", why="Java has one place"),
+    ImportRule(where="", what="tests", why="tests are not shipped"),
+    ImportRule(where="", what="model_tests", why="tests are not shipped"),
+    ImportRule(where="", what="pickle", why="input is never unpickled"),
+    ImportRule(where="", what=".", why="one way to write an import: the absolute one"),
+)
+SOURCES: Final = tuple(python_files(*SOURCE_ROOTS))
+
+
+def breaches(module: str, tree: ast.Module) -> list[str]:
+    """Say which rules a module breaks."""
+    return [
+        f"{module} imports {imported}: {rule.why}"
+        for imported in sorted(imported_modules(tree))
+        for rule in RULES
+        if rule.forbids(module, imported) or (rule.what == "." and imported.startswith("."))
+    ]
+
+
+def test_imports_keep_the_rules() -> None:
+    assert len(SOURCES) > 20
+    found = [line for path in SOURCES for line in breaches(module_name(path), parsed(path))]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        ("rocketha.ha.slave", "from tlatrace.values import Value"),
+        ("rocketha.ha.slave", "import rocketproof.cli"),
+        ("tlatrace.validate.batch", "def f():\n    import rocketha"),
+        ("tlatrace.validate.batch", "from pyspark.sql import SparkSession"),
+        ("rocketproof.commands.demo", "import subprocess"),
+        ("rocketproof.commands.demo", "from . import check"),
+        ("tlatrace.corpus.session", "from tests.source_files import ROOT"),
+    ],
+)
+def test_a_forbidden_import_is_seen(module: str, text: str) -> None:
+    assert len(breaches(module, ast.parse(text))) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        ("tlatrace.corpus.session", "from pyspark.sql import SparkSession"),
+        ("tlatrace.tools.tlc", "import subprocess"),
+        ("rocketproof.projection.epoch", "import rocketha.ha.slave, tlatrace.values"),
+    ],
+)
+def test_an_allowed_import_is_let_be(module: str, text: str) -> None:
+    assert breaches(module, ast.parse(text)) == []
+
+
+# ---- Links from the implementation to the specifications ----
+
+_SPEC_LINE: Final = re.compile(r"^\s*Spec:\s*(.*?)\s*$", re.MULTILINE)
+_SOURCE_LINE: Final = re.compile(r"^\s*Source:\s*(\S.*)$", re.MULTILINE)
+_LINK: Final = re.compile(r"(\w+)!(\w+)")
+_DEFINITION: Final = re.compile(
+    r"^(?:LOCAL\s+)?([A-Za-z]\w*)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE
+)
+_ACTION_OF_NEXT: Final = re.compile(r"\\/.*?([A-Z]\w*)(?:\([^)]*\))?\s*$", re.MULTILINE)
+_COMMENT: Final = re.compile(r"\\\*[^\n]*")
+
+Operators = dict[str, frozenset[str]]
+
+
+def operators() -> Operators:
+    """Give the operators that each specification defines."""
+    return {
+        path.stem: frozenset(_DEFINITION.findall(path.read_text("utf-8")))
+        for path in sorted((ROOT / "spec").rglob("*.tla"))
+    }
+
+
+def links(tree: ast.Module) -> list[str]:
+    """Give what stands behind `Spec:` in the docstrings of a file."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = [ast.get_docstring(n) or "" for n in ast.walk(tree) if isinstance(n, documented)]
+    return [
+        link.strip()
+        for docstring in docstrings
+        for line in _SPEC_LINE.findall(docstring)
+        for link in line.split(",")
+    ]
+
+
+def is_alive(link: str, known: Operators) -> bool:
+    match = _LINK.fullmatch(link)
+    return match is not None and match[2] in known.get(match[1], frozenset())
+
+
+def actions(spec: Path) -> frozenset[str]:
+    """Give the actions that a specification's Next is made of."""
+    text = _COMMENT.sub("", spec.read_text("utf-8"))
+    match = re.search(r"^Next ==\n((?:  .*\n|\n)+)", text, re.MULTILINE)
+    return frozenset(_ACTION_OF_NEXT.findall(match[1])) if match else frozenset()
+
+
+def test_links_to_the_specifications_are_alive() -> None:
+    known = operators()
+    found = {
+        f"{module_name(path)}: {link}": is_alive(link, known)
+        for path in SOURCES
+        for link in links(parsed(path))
+    }
+    assert [place for place, alive in found.items() if not alive] == []
+    assert any(place.startswith("rocketha.epoch.") for place in found), "no link was found at all"
+
+
+def test_every_action_has_its_code() -> None:
+    spec = ROOT / "spec" / "epoch_truncation" / "EpochTruncation.tla"
+    linked = {link for path in SOURCES for link in links(parsed(path))}
+    needed = actions(spec)
+    assert len(needed) > 10
+    assert sorted(a for a in needed if f"EpochTruncation!{a}" not in linked) == []
+
+
+def test_a_dead_link_is_seen() -> None:
+    tree = ast.parse('def f():\n    """Do.\n\n    Spec: Log!Append, Log!Gone\n    """\n')
+    known: Operators = {"Log": frozenset({"Append"})}
+    assert [is_alive(link, known) for link in links(tree)] == [True, False]
+    assert not is_alive("Append", known)
+    assert not is_alive("Other!Append", known)
+
+
+def test_sources_name_something() -> None:
+    for path in SOURCES:
+        text = path.read_text("utf-8")
+        named = len(_SOURCE_LINE.findall(text))
+        assert named == len(re.findall(r"^\s*Source:", text, re.MULTILINE)), path

@@ -1,0 +1,66 @@
+"""The manifest, the specifications, the mutants and the implementation's switches fit together."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from rocketha.bugs import Bug
+from tests.source_files import ROOT
+from tlatrace.tools.manifest import Manifest, read_manifest
+from tlatrace.tools.tlc_config import invariants_of, properties_of
+
+SPEC: Final = ROOT / "spec"
+_TAG: Final = re.compile(r"\\\* CHECK (\w+)")
+_DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def manifest() -> Manifest:
+    return read_manifest(SPEC)
+
+
+def test_the_manifest_names_every_configuration(manifest: Manifest) -> None:
+    used = {model.config for model in manifest.models}
+    used |= {witness.config for witness in manifest.witnesses}
+    used |= {mutant.config for mutant in manifest.mutants}
+    assert used == set(SPEC.rglob("*.cfg"))
+    assert used, "there is no configuration at all"
+
+
+def test_every_protocol_has_a_small_model(manifest: Manifest) -> None:
+    small = {model.protocol for model in manifest.models if model.name == "small"}
+    assert small == set(manifest.protocols)
+
+
+def test_every_count_is_recorded(manifest: Manifest) -> None:
+    assert [m.name for m in manifest.models if not m.distinct] == []
+    assert [w.name for w in manifest.witnesses if not w.length] == []
+    assert [m.name for m in manifest.mutants if not (m.length or m.distinct)] == []
+
+
+def test_every_guard_that_is_marked_has_a_mutant(manifest: Manifest) -> None:
+    names = {mutant.name for mutant in manifest.mutants}
+    marked = {tag for path in SPEC.rglob("*.tla") for tag in _TAG.findall(path.read_text("utf-8"))}
+    assert marked, "no guard is marked"
+    assert marked == names
+
+
+def test_every_operator_of_a_mutants_module_is_used(manifest: Manifest) -> None:
+    for module in {mutant.module for mutant in manifest.mutants}:
+        overrides = {m.override for m in manifest.mutants if m.module == module}
+        used = {override.partition(" <- ")[2] for override in overrides}
+        assert used == set(_DEFINED.findall(module.read_text("utf-8"))), module
+
+
+def test_a_mutant_is_killed_by_a_property_of_its_configuration(manifest: Manifest) -> None:
+    for mutant in manifest.mutants:
+        if mutant.killed_by is not None:
+            text = mutant.config.read_text("utf-8")
+            assert mutant.killed_by in invariants_of(text) + properties_of(text), mutant.name
+
+
+def test_every_switch_of_the_implementation_is_a_mutant(manifest: Manifest) -> None:
+    assert {m.name for m in manifest.mutants if m.bug} == {bug.value for bug in Bug}

@@ -1,0 +1,185 @@
+"""The command line: lazy commands, unmistakable exit codes, and the commands of the tools."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from rocketha.errors import RockethaError
+from rocketproof.cli import COMMANDS, LazyGroup, is_ready, main
+from tests.traces.tools.endings import SPECS
+from tlatrace.errors import TlatraceError, ToolError
+
+READY = [name for name, _ in COMMANDS if is_ready(name)]
+
+
+def failing(error: BaseException) -> click.Group:
+    """Make a group whose only command raises an error."""
+
+    class Failing(LazyGroup):
+        def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+            def fail() -> None:
+                raise error
+
+            return click.Command(cmd_name, callback=fail)
+
+    return Failing(name="rocketproof")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (ToolError("TLC", "is gone"), 2, "rocketproof: TLC: is gone"),
+        (TlatraceError("no"), 2, "rocketproof: no"),
+        (RockethaError("torn"), 2, "rocketproof: torn"),
+        (RuntimeError("oops"), 2, "rocketproof: this is a defect of rocketproof, not a verdict"),
+        (KeyboardInterrupt(), 130, "rocketproof: interrupted"),
+        (click.UsageError("which?"), 2, "Error: which?"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
+)
+def test_an_error_never_looks_like_a_divergence(error: BaseException, code: int, line: str) -> None:
+    result = CliRunner().invoke(failing(error), ["anything"])
+    assert result.exit_code == code
+    assert result.stderr.rstrip().split("\n")[-1] == line
+    assert ("Traceback" in result.stderr) == isinstance(error, RuntimeError)
+    assert result.stdout == ""
+
+
+def test_the_help_page_lists_what_is_ready_and_imports_none_of_it() -> None:
+    program = (
+        "import sys\n"
+        "from rocketproof.cli import main\n"
+        "main(['--help'], standalone_mode=False)\n"
+        "heavy = {'pyspark', 'pyarrow', 'z3', 'jinja2', 'tomlkit'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(f"\n  {name} " in done.stdout for name in READY)
+    assert {"check", "doctor"} <= set(READY)
+
+
+@pytest.mark.parametrize("name", READY)
+def test_every_command_shows_an_example(name: str) -> None:
+    result = CliRunner().invoke(main, [name, "--help"])
+    assert result.exit_code == 0
+    assert f"rocketproof {name}" in result.output.partition("Example")[2]
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    result = CliRunner().invoke(main, ["frobnicate"])
+    assert result.exit_code == 2
+    assert "No such command" in result.stderr
+
+
+MANIFEST = """\
+[[model]]
+protocol = "counter"
+name = "small"
+module = "Counter.tla"
+config = "holds.cfg"
+expect = "holds"
+ring = "push"
+distinct = 15
+depth = 6
+
+[[witness]]
+protocol = "counter"
+name = "Low"
+module = "Counter.tla"
+config = "holds.cfg"
+violates = "Low"
+shows = "three in all"
+length = 3
+"""
+
+
+@pytest.fixture
+def spec_root(tmp_path: Path) -> Path:
+    """Make a folder of specifications with one small model."""
+    folder = tmp_path / "counter"
+    folder.mkdir()
+    for name in ("Counter.tla", "holds.cfg", "invariant.cfg"):
+        (folder / name).write_bytes((SPECS / name).read_bytes())
+    (tmp_path / "manifest.toml").write_text(MANIFEST, "utf-8")
+    return tmp_path
+
+
+def check(*arguments: str | Path) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, ["check", *map(str, arguments)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nowhere"], "'nowhere' is no protocol of the manifest (known: counter)"),
+        (["counter", "--model", "huge"], "there is no model 'huge' (known: small)"),
+        (["counter", "--config", "x.cfg"], "--config goes with a FILE.tla"),
+        (["Gone.tla"], "Gone.cfg: there is no such configuration"),
+        (["--jar", "no.jar"], "no.jar is not a TLC jar"),
+    ],
+)
+def test_a_wrong_call_is_explained(spec_root: Path, arguments: list[str], says: str) -> None:
+    code, out, err = check("--spec-root", spec_root, *arguments)
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+@pytest.mark.java
+def test_a_check_passes_and_a_changed_count_fails_it(spec_root: Path) -> None:
+    code, out, _ = check("counter", "--spec-root", spec_root, "--json")
+    rows = json.loads(out)["rows"]
+    assert code == 0
+    assert [(row["name"], row["ok"], row["distinct"]) for row in rows] == [
+        ("small", True, 15),
+        ("Low", True, 4),
+    ]
+    changed = MANIFEST.replace("distinct = 15", "distinct = 14")
+    (spec_root / "manifest.toml").write_text(changed, "utf-8")
+    code, out, _ = check("counter", "--spec-root", spec_root, "--model", "small")
+    assert code == 1
+    assert "14 states" in out
+    assert "15 states" in out
+    code, _, err = check("counter", "--spec-root", spec_root, "--model", "small", "--record")
+    assert (code, "counter/small" in err) == (1, True)
+    text = (spec_root / "manifest.toml").read_text("utf-8")
+    assert "distinct = 15\n" in text
+
+
+@pytest.mark.java
+def test_any_specification_can_be_checked(spec_root: Path) -> None:
+    module = spec_root / "counter" / "Counter.tla"
+    code, out, _ = check(module, "--config", module.with_name("invariant.cfg"))
+    assert code == 1
+    assert "Counter.tla: invariant violated: Low" in out
+    assert "\n3: Inc\n" in out
+    code, out, _ = check(module, "--config", module.with_name("holds.cfg"), "--json")
+    assert (code, json.loads(out)["distinct"]) == (0, 15)
+
+
+@pytest.mark.java
+def test_the_doctor_finds_everything() -> None:
+    result = CliRunner().invoke(main, ["doctor", "--json"])
+    findings = {finding["name"]: finding for finding in json.loads(result.stdout)}
+    assert result.exit_code == 0
+    assert {"Java", "Java for Spark", "TLC", "pyspark", "z3-solver", "hypothesis"} <= set(findings)
+    assert findings["TLC"]["version"] == "2.15 (d5b5a7f)"
+
+
+def test_the_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TLA2TOOLS_JAR", "gone.jar")
+    monkeypatch.setenv("ROCKETPROOF_JAVA_HOME", "gone")
+    result = CliRunner().invoke(main, ["doctor"])
+    assert result.exit_code == 2
+    assert "gone.jar is not a TLC jar" in result.stdout
+    assert "ROCKETPROOF_JAVA_HOME" in result.stdout
