@@ -1,0 +1,133 @@
+"""The museum's hunt for a bug in runs, and what counts as a closed row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rocketproof.museum import (
+    FIRST_WAVE,
+    Caught,
+    MuseumRow,
+    NotCaught,
+    NotTried,
+    TraceHunt,
+    Unclear,
+    hunt,
+)
+from tlatrace.tools.check import CheckRow
+from tlatrace.tools.manifest import Mutant
+from tlatrace.trace import Header, Trace
+from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
+
+DIVERGES = Diverges(step=3, action="Transfer", expected="epoch 1", observed="epoch 2")
+
+
+def simulate(seed: int) -> Trace:
+    header = Header(
+        spec="Spec",
+        spec_sha256=None,
+        constants={},
+        seed=seed,
+        implementation=None,
+        meta={},
+    )
+    return Trace(header=header, events=())
+
+
+def judge_with(special: dict[int, Verdict]) -> Callable[[Sequence[Trace]], list[Verdict]]:
+    """Return a judge to which every run conforms but those of these seeds."""
+
+    def judge(traces: Sequence[Trace]) -> list[Verdict]:
+        seeds = [trace.header.seed for trace in traces if trace.header is not None]
+        return [special.get(seed, Conforms(1)) for seed in seeds if seed is not None]
+
+    return judge
+
+
+@pytest.mark.parametrize("seed", [0, 1, FIRST_WAVE - 1, FIRST_WAVE, 3 * FIRST_WAVE + 1])
+def test_a_hunt_finds_the_first_run_that_diverges(seed: int) -> None:
+    judge = judge_with({seed: DIVERGES, seed + 1: DIVERGES})
+
+    found = hunt(simulate, judge, seeds=200)
+
+    assert found == Caught(seed=seed, tried=seed + 1, step=3, action="Transfer")
+
+
+def test_a_hunt_counts_from_its_first_seed() -> None:
+    found = hunt(simulate, judge_with({107: DIVERGES}), seeds=50, first_seed=100)
+
+    assert found == Caught(seed=107, tried=8, step=3, action="Transfer")
+
+
+def test_a_hunt_ends_with_its_budget() -> None:
+    assert hunt(simulate, judge_with({40: DIVERGES}), seeds=40) == NotCaught(tried=40)
+
+
+def test_an_undecided_run_is_not_taken_for_one_that_conforms() -> None:
+    judge = judge_with({2: Undecided("TLC crashed"), 5: DIVERGES})
+
+    assert hunt(simulate, judge, seeds=20) == Unclear(seed=2, reason="TLC crashed")
+
+
+MUTANT = Mutant(
+    protocol="p",
+    name="B05",
+    title="",
+    module=Path("M.tla"),
+    config=Path("M.cfg"),
+    override="A <- B",
+    expect="killed",
+    killed_by="Inv",
+    length=3,
+    distinct=None,
+    reason=None,
+    bug=True,
+    seeds=None,
+)
+FOUND = CheckRow(
+    kind="mutant",
+    protocol="p",
+    name="B05",
+    status="as expected",
+    expected="violates Inv in 3 states",
+    found="violates Inv in 3 states",
+    distinct=10,
+    depth=3,
+    length=3,
+    seconds=1.0,
+    message="",
+)
+CAUGHT = Caught(seed=1, tried=2, step=3, action="A")
+NOT_CAUGHT = NotCaught(tried=9)
+UNCLEAR = Unclear(seed=1, reason="crash")
+
+
+@pytest.mark.parametrize(
+    ("mutant", "tlc", "runs", "closed"),
+    [
+        pytest.param(MUTANT, FOUND, CAUGHT, True, id="found by both"),
+        pytest.param(MUTANT, FOUND, NOT_CAUGHT, False, id="no run is caught"),
+        pytest.param(MUTANT, FOUND, UNCLEAR, False, id="a run is undecided"),
+        pytest.param(MUTANT, FOUND, NotTried(), False, id="its runs were not tried"),
+        pytest.param(
+            MUTANT, replace(FOUND, status="not as expected"), CAUGHT, False, id="TLC finds another"
+        ),
+        pytest.param(
+            replace(MUTANT, bug=False), FOUND, NotTried(), True, id="it has no switch to try"
+        ),
+        pytest.param(
+            replace(MUTANT, expect="harmless"), FOUND, NOT_CAUGHT, True, id="harmless in both"
+        ),
+        pytest.param(
+            replace(MUTANT, expect="harmless"), FOUND, CAUGHT, False, id="not harmless in runs"
+        ),
+    ],
+)
+def test_a_row_is_closed_when_both_sides_are_as_expected(
+    mutant: Mutant, tlc: CheckRow, runs: TraceHunt, closed: bool
+) -> None:
+    assert MuseumRow(mutant=mutant, tlc=tlc, runs=runs).closed is closed

@@ -1,0 +1,166 @@
+"""`rocketproof mutants`: every known bug, in the specification and in the implementation."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import assert_never
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rocketproof.museum import (
+    DEFAULT_SEEDS,
+    Caught,
+    MuseumRow,
+    NotCaught,
+    NotTried,
+    TraceHunt,
+    Unclear,
+    hunt,
+)
+from rocketproof.projection import PROTOCOLS, simulate_trace
+from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
+from tlatrace.tools.runs import check_entry
+from tlatrace.tools.spec_root import find_spec_root
+from tlatrace.trace import Trace
+from tlatrace.validate import load_spec, validate_traces
+from tlatrace.verdict import Verdict
+
+__all__ = ["command"]
+
+
+@click.command(epilog="Example:  rocketproof mutants epoch_truncation")
+@click.argument("protocol", type=click.Choice(list(PROTOCOLS)), required=False)
+@click.option("--bug", "bugs", multiple=True, metavar="NAME", help="This row only; repeatable.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    help=f"Runs to try for each bug (the manifest's number, else {DEFAULT_SEEDS}).",
+)
+@click.option("--no-runs", is_flag=True, help="TLC only: do not run the implementation.")
+@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
+@click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
+def command(
+    protocol: str | None,
+    bugs: tuple[str, ...],
+    seeds: int | None,
+    no_runs: bool,
+    spec_root: Path | None,
+    as_json: bool,
+) -> None:
+    """Find every bug of the museum twice: in the TLA+ text by TLC, in the implementation by traces.
+
+    Exit codes: 0 all rows closed, 1 a row is open, 2 an error, 3 nothing was examined.
+    """
+    manifest = read_manifest(find_spec_root(spec_root))
+    mutants = [m for m in manifest.mutants if protocol in (None, m.protocol)]
+    unknown = sorted(set(bugs) - {m.name for m in mutants})
+    if unknown:
+        known = ", ".join(m.name for m in mutants)
+        raise click.UsageError(f"no such mutant: {', '.join(unknown)} (known: {known})")
+    mutants = [m for m in mutants if not bugs or m.name in bugs]
+    rows: list[MuseumRow] = []
+    console = Console(stderr=True)
+    with console.status("starting TLC") as status:
+        for number, mutant in enumerate(mutants, start=1):
+            status.update(f"{number}/{len(mutants)} {escape(mutant.name)}: {escape(mutant.title)}")
+            row = _examine(manifest, mutant, seeds=seeds, no_runs=no_runs)
+            rows.append(row)
+            if not console.is_terminal and not as_json:
+                click.echo(f"{number}/{len(mutants)} {mutant.name}", err=True)
+    if as_json:
+        click.echo(json.dumps([_row_json(row, no_runs) for row in rows], indent=2))
+    else:
+        _print(rows, no_runs)
+    if not rows:
+        sys.exit(3)
+    sys.exit(0 if all(_closed(row, no_runs) for row in rows) else 1)
+
+
+def _examine(manifest: Manifest, mutant: Mutant, *, seeds: int | None, no_runs: bool) -> MuseumRow:
+    tlc = check_entry(manifest, mutant).row
+    runs: TraceHunt = NotTried()
+    if mutant.bug and not no_runs:
+        runs = hunt(
+            functools.partial(simulate_trace, mutant.protocol, bugs=(mutant.name,)),
+            judge_of(manifest, mutant.protocol),
+            seeds=seeds or mutant.seeds or DEFAULT_SEEDS,
+        )
+    return MuseumRow(mutant=mutant, tlc=tlc, runs=runs)
+
+
+def judge_of(manifest: Manifest, protocol: str) -> Callable[[Sequence[Trace]], list[Verdict]]:
+    """Return a judge of traces of a protocol: TLC on the text of its specification."""
+    module = manifest.root / protocol / f"{PROTOCOLS[protocol].spec}.tla"
+
+    def judge(traces: Sequence[Trace]) -> list[Verdict]:
+        header = traces[0].header
+        assert header is not None, "the simulator writes a header"
+        spec = load_spec(module, constants=header.constants)
+        return list(validate_traces(spec, traces))
+
+    return judge
+
+
+def _closed(row: MuseumRow, no_runs: bool) -> bool:
+    return row.tlc.ok if no_runs else row.closed
+
+
+def _runs_text(runs: TraceHunt) -> str:
+    match runs:
+        case Caught(seed=seed, tried=tried, step=step, action=action):
+            return f"caught after {tried} (seed {seed}, step {step}, {action})"
+        case NotCaught(tried=tried):
+            return f"none of {tried} diverges"
+        case Unclear(seed=seed, reason=reason):
+            return f"seed {seed} undecided: {reason}"
+        case NotTried():
+            return "no switch"
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _print(rows: Sequence[MuseumRow], no_runs: bool) -> None:
+    table = Table(title="The museum")
+    for name in ("bug", "what is wrong", "found by TLC", "in the implementation: seeds", ""):
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        closed = _closed(row, no_runs)
+        table.add_row(
+            row.mutant.name,
+            escape(row.mutant.title),
+            escape(row.tlc.found if row.mutant.expect == "killed" else "harmless here"),
+            escape("not run" if no_runs else _runs_text(row.runs)),
+            "[green]closed[/]" if closed else "[red]OPEN[/]",
+        )
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table)
+    for row in rows:
+        if row.mutant.reason is not None:
+            console.print(f"{row.mutant.name} is harmless: {escape(row.mutant.reason)}.")
+        if not row.tlc.ok:
+            console.print(
+                f"{row.mutant.name}: expected {escape(row.tlc.expected)}, "
+                f"found {escape(row.tlc.found)} {escape(row.tlc.message)}"
+            )
+    still_open = sum(not _closed(row, no_runs) for row in rows)
+    console.print(f"{len(rows)} rows, {still_open} open")
+
+
+def _row_json(row: MuseumRow, no_runs: bool) -> dict[str, object]:
+    return {
+        "bug": row.mutant.name,
+        "protocol": row.mutant.protocol,
+        "title": row.mutant.title,
+        "expect": row.mutant.expect,
+        "tlc": asdict(row.tlc),
+        "runs": {"outcome": type(row.runs).__name__, **asdict(row.runs)},
+        "closed": _closed(row, no_runs),
+    }

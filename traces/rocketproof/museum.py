@@ -1,0 +1,125 @@
+"""The museum of real bugs: is each one found by TLC, and by runs of the implementation?
+
+A row of the museum is a mutant of the manifest. TLC must find it in the specification (or find
+nothing, when the manifest calls it harmless), and when the implementation has a switch of that
+name, a run with the switch on must leave the specification within a number of seeds (or none may,
+when it is harmless). A row for which one of the two is missing is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from tlatrace.tools.check import CheckRow
+from tlatrace.tools.manifest import Mutant
+from tlatrace.trace import Trace
+from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
+
+__all__ = [
+    "DEFAULT_SEEDS",
+    "Caught",
+    "MuseumRow",
+    "NotCaught",
+    "NotTried",
+    "TraceHunt",
+    "Unclear",
+    "hunt",
+]
+
+DEFAULT_SEEDS: Final = 300
+"""Runs that are tried for a bug before it counts as not caught."""
+
+FIRST_WAVE: Final = 15
+"""Runs judged together at first; each further wave doubles them, as a start of TLC has a price."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caught:
+    """A run with the switch on left the specification."""
+
+    seed: int
+    tried: int
+    """Seeds up to and including this one, counted from the first."""
+    step: int
+    action: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotCaught:
+    """All runs conform."""
+
+    tried: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unclear:
+    """A run before the first caught one was undecided."""
+
+    seed: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotTried:
+    """The implementation has no such switch."""
+
+
+TraceHunt: TypeAlias = Caught | NotCaught | Unclear | NotTried
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MuseumRow:
+    """One bug, in the specification and in the implementation."""
+
+    mutant: Mutant
+    tlc: CheckRow
+    runs: TraceHunt
+
+    @property
+    def closed(self) -> bool:
+        """Whether both sides found what the manifest expects."""
+        if not self.tlc.ok:
+            return False
+        if self.mutant.expect == "harmless":
+            return isinstance(self.runs, NotCaught | NotTried)
+        return isinstance(self.runs, Caught | NotTried) and self.mutant.bug == isinstance(
+            self.runs, Caught
+        )
+
+
+def hunt(
+    simulate: Callable[[int], Trace],
+    judge: Callable[[Sequence[Trace]], Sequence[Verdict]],
+    *,
+    seeds: int,
+    first_seed: int = 0,
+) -> TraceHunt:
+    """Simulate seeds in waves until the judge rejects one; at most `seeds` of them.
+
+    Raises: whatever `simulate` and `judge` raise.
+    """
+    assert seeds >= 1
+    for wave in _waves(first_seed, first_seed + seeds):
+        verdicts = judge([simulate(seed) for seed in wave])
+        assert len(verdicts) == len(wave)
+        for seed, verdict in zip(wave, verdicts, strict=True):
+            match verdict:
+                case Diverges(step=step, action=action):
+                    return Caught(
+                        seed=seed, tried=seed - first_seed + 1, step=step, action=action or "Next"
+                    )
+                case Undecided(reason=reason):
+                    return Unclear(seed=seed, reason=reason)
+                case Conforms():
+                    pass
+    return NotCaught(tried=seeds)
+
+
+def _waves(first: int, end: int) -> Iterator[range]:
+    size = FIRST_WAVE
+    while first < end:
+        yield range(first, min(first + size, end))
+        first += size
+        size *= 2
