@@ -1,0 +1,235 @@
+"""`rocketproof validate`: hold recorded runs against the TLA+ text."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from rocketproof import __version__
+from rocketproof.trace_inputs import SpecChoice, TraceFile, find_trace_files, read_trace_file
+from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.report.junit import junit_xml
+from tlatrace.report.markdown import markdown_summary
+from tlatrace.report.results import TraceResult
+from tlatrace.report.sarif import sarif_text
+from tlatrace.trace import Header, Trace
+from tlatrace.trace.lines import DEFAULT_LIMITS, Limits
+from tlatrace.validate.judge import DEFAULT_BATCH
+from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY, validate_traces
+from tlatrace.verdict import Diverges, Undecided, Verdict, combine, exit_code
+
+__all__ = ["command"]
+
+_EXIT_UNREADABLE = 2
+_PATH = click.Path(path_type=Path)
+
+
+def _engine(_context: click.Context, _param: click.Parameter, name: str) -> str:
+    if name == "compiled":
+        raise click.BadParameter("the compiled engine is not available yet; use tlc.")
+    if name != "tlc":
+        raise click.BadParameter(f"{name!r} is no engine; use tlc.")
+    return name
+
+
+@click.command(epilog="Example:  rocketproof validate run.ndjson --junit verdicts.xml")
+@click.argument("traces", nargs=-1, required=True, type=_PATH, metavar="TRACE...")
+@click.option("--spec", "module", type=_PATH, metavar="FILE.tla", help="The specification.")
+@click.option("--config", type=_PATH, metavar="FILE.cfg", help="TLC configuration with constants.")
+@click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too.")
+@click.option("--engine", default="tlc", show_default=True, callback=_engine, metavar="tlc")
+@click.option("--strict", is_flag=True, help="Refuse traces of another text of the specification.")
+@click.option("--junit", type=_PATH, metavar="FILE", help="Write JUnit XML.")
+@click.option("--sarif", type=_PATH, metavar="FILE", help="Write SARIF 2.1.0.")
+@click.option("--summary", type=_PATH, metavar="FILE", help="Append a Markdown summary.")
+@click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
+@click.option("--timeout", "timeout_s", default=600.0, show_default=True, help="Seconds a batch.")
+@click.option("--batch", "batch_size", type=click.IntRange(1), default=DEFAULT_BATCH, hidden=True)
+@click.option("--workers", type=click.IntRange(1), help="TLC processes at a time.")
+@click.option("--spec-root", type=_PATH, help="Folder with manifest.toml.")
+@click.option(
+    "--max-line-bytes",
+    type=click.IntRange(1),
+    default=DEFAULT_LIMITS.line_bytes,
+    show_default=True,
+    help="Longest line of a trace file.",
+)
+@click.option(
+    "--max-events",
+    type=click.IntRange(1),
+    default=DEFAULT_LIMITS.events,
+    show_default=True,
+    help="Most events of a trace.",
+)
+def command(
+    *,
+    traces: tuple[Path, ...],
+    module: Path | None,
+    config: Path | None,
+    invariants: tuple[str, ...],
+    engine: str,
+    strict: bool,
+    junit: Path | None,
+    sarif: Path | None,
+    summary: Path | None,
+    as_json: bool,
+    timeout_s: float,
+    batch_size: int,
+    workers: int | None,
+    spec_root: Path | None,
+    max_line_bytes: int,
+    max_events: int,
+) -> None:
+    """Hold recorded runs against the TLA+ text; a folder stands for the traces in it.
+
+    Without --spec, the specification is found below the spec root by the name in the trace's
+    header, and its constants are those of the header. Without --config and --invariant, the
+    invariants are those of the small model beside it.
+
+    Exit codes, the worst of all traces: 0 conforms, 1 diverges, 3 undecided; 2 when a file is not
+    a trace or a tool fails.
+    """
+    assert engine == "tlc"
+    started = time.monotonic()
+    choice = SpecChoice(module=module, config=config, invariants=invariants, spec_root=spec_root)
+    limits = Limits(line_bytes=max_line_bytes, events=max_events)
+    files = [read_trace_file(path, limits) for path in find_trace_files(traces)]
+    with _progress() as on_progress:
+        results = _results(
+            files,
+            choice,
+            strict=strict,
+            judge=lambda choice_header, group: validate_traces(
+                choice.load(choice_header),
+                group,
+                batch_size=batch_size,
+                timeout_s=timeout_s,
+                workers=workers or os.cpu_count() or 1,
+                on_progress=on_progress,
+            ),
+        )
+    seconds = time.monotonic() - started
+    if junit is not None:
+        _write(junit, junit_xml(results, seconds=seconds), "w")
+    if sarif is not None:
+        _write(sarif, sarif_text(results, version=__version__), "w")
+    if summary is not None:
+        _write(summary, markdown_summary(results), "a")
+    _print(results, as_json)
+    sys.exit(_exit_code(results))
+
+
+def _results(
+    files: list[TraceFile],
+    choice: SpecChoice,
+    *,
+    strict: bool,
+    judge: Callable[[Header, list[Trace]], list[Verdict]],
+) -> list[TraceResult]:
+    """Judge the files, the traces of each specification together; the order stays."""
+    results: dict[int, TraceResult] = {}
+    groups: dict[tuple[Path, str], list[int]] = {}
+    for at, file in enumerate(files):
+        early = _early(file)
+        if early is not None:
+            results[at] = early
+        elif file.trace is not None and file.trace.header is not None:
+            groups.setdefault(choice.key(file.trace.header), []).append(at)
+    for (module, _), members in groups.items():
+        warnings: dict[int, tuple[str, ...]] = {}
+        group: list[Trace] = []
+        for at in members:
+            trace = files[at].trace
+            assert trace is not None
+            assert trace.header is not None
+            warnings[at] = _warnings(trace.header, choice, module)
+            if strict and warnings[at]:
+                raise SpecError(module, f"{files[at].path}: {warnings[at][0]}")
+            group.append(trace)
+        header = group[0].header
+        assert header is not None
+        try:
+            verdicts = judge(header, group)
+        except ModelGapError as error:
+            verdicts = [Undecided(error.reason)] * len(group)
+        for at, verdict in zip(members, verdicts, strict=True):
+            results[at] = TraceResult(
+                path=str(files[at].path),
+                spec=header.spec,
+                outcome=verdict,
+                line=files[at].line_of(verdict.step) if isinstance(verdict, Diverges) else None,
+                warnings=warnings[at],
+            )
+    return [results[at] for at in range(len(files))]
+
+
+def _early(file: TraceFile) -> TraceResult | None:
+    """Answer for a file that no specification has to be asked about."""
+    path = str(file.path)
+    if file.trace is None:
+        assert file.error is not None
+        text = f"{file.error.reason}"
+        if file.error.column is not None:
+            text = f"column {file.error.column}: {text}"
+        return TraceResult(path=path, spec=None, outcome=text, line=file.error.line)
+    if file.trace.header is None:
+        return TraceResult(path=path, spec=None, outcome=Undecided(EMPTY_FILE))
+    if not file.trace.events:
+        spec = file.trace.header.spec
+        return TraceResult(path=path, spec=spec, outcome=Undecided(HEADER_ONLY))
+    return None
+
+
+def _warnings(header: Header, choice: SpecChoice, module: Path) -> tuple[str, ...]:
+    warnings = []
+    if choice.hash_differs(header):
+        warnings.append(f"the trace was recorded for another text of {module.name}")
+    if header.ignored:
+        warnings.append(f"unknown keys in the header: {', '.join(header.ignored)}")
+    return tuple(warnings)
+
+
+def _print(results: list[TraceResult], as_json: bool) -> None:
+    if as_json:
+        answer = {"traces": [result.to_json() for result in results]}
+        click.echo(json.dumps(answer, indent=2))
+        return
+    for result in results:
+        for warning in result.warnings:
+            click.echo(f"{result.path}: warning: {warning}", err=True)
+        place = f":{result.line}" if result.status == "unreadable" and result.line else ""
+        click.echo(f"{result.path}{place}: {result.text}", err=result.status == "unreadable")
+
+
+def _exit_code(results: list[TraceResult]) -> int:
+    verdicts = [result.outcome for result in results if not isinstance(result.outcome, str)]
+    if len(verdicts) < len(results):
+        return _EXIT_UNREADABLE
+    return exit_code(combine(verdicts))
+
+
+def _write(path: Path, text: str, mode: str) -> None:
+    try:
+        with path.open(mode, encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise click.FileError(str(path), error.strerror or "") from error
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """Show how many steps are judged, on a terminal only."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("TLC judges the steps") as status:
+        yield lambda done, total: status.update(f"TLC has judged {done:,} of {total:,} steps")

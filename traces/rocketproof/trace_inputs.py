@@ -1,0 +1,133 @@
+"""What `validate` and `explain` are given: trace files, and the specification of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tlatrace.errors import SpecError, TraceFormatError
+from tlatrace.tools.spec_root import find_spec_root
+from tlatrace.tools.tlc_config import invariants_of
+from tlatrace.trace import Header, Trace
+from tlatrace.trace.itf import read_itf
+from tlatrace.trace.lines import DEFAULT_LIMITS, Limits
+from tlatrace.trace.ndjson import read_trace
+from tlatrace.validate.config import TlcConfig, read_config
+from tlatrace.validate.declarations import read_declarations
+from tlatrace.validate.spec import SpecUnderTest, load_spec, module_sha256
+from tlatrace.values import canonical_state
+
+__all__ = ["SpecChoice", "TraceFile", "find_trace_files", "read_trace_file"]
+
+_SUFFIXES: Final = (".ndjson", ".ndjson.gz", ".itf.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceFile:
+    """A file that was named on the command line: its trace, or why there is none."""
+
+    path: Path
+    trace: Trace | None
+    error: TraceFormatError | None = None
+
+    def line_of(self, step: int) -> int:
+        """Return the line of a step; the header is line 1."""
+        return step + 2
+
+
+def find_trace_files(paths: Sequence[Path]) -> list[Path]:
+    """List the files; a folder stands for all traces below it, sorted by name.
+
+    Raises:
+        TraceFormatError: a folder without traces.
+    """
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = sorted(file for file in path.rglob("*") if file.name.endswith(_SUFFIXES))
+        if not inside:
+            raise TraceFormatError(path, None, f"no {', '.join(_SUFFIXES)} in this folder")
+        files += inside
+    return files
+
+
+def read_trace_file(path: Path, limits: Limits = DEFAULT_LIMITS) -> TraceFile:
+    """Read a trace; a file that is no trace is an answer, too."""
+    try:
+        if path.name.endswith(".itf.json"):
+            return TraceFile(path=path, trace=read_itf(path))
+        return TraceFile(path=path, trace=read_trace(path, limits))
+    except TraceFormatError as error:
+        return TraceFile(path=path, trace=None, error=error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecChoice:
+    """The options that say which specification traces are held against."""
+
+    module: Path | None = None
+    config: Path | None = None
+    invariants: tuple[str, ...] = ()
+    spec_root: Path | None = None
+
+    def module_of(self, header: Header) -> Path:
+        """Find the module: the option, or the one of the header's name below the spec root.
+
+        Raises:
+            SpecError: there is none, or more than one.
+        """
+        if self.module is not None:
+            return self.module
+        root = find_spec_root(self.spec_root)
+        found = sorted(root.glob(f"*/{header.spec}.tla"))
+        if len(found) != 1:
+            what = "no" if not found else "more than one"
+            raise SpecError(
+                root, f"there is {what} */{header.spec}.tla here (say which with --spec)"
+            )
+        return found[0]
+
+    def key(self, header: Header) -> tuple[Path, str]:
+        """Return what tells the traces of one specification from those of another.
+
+        Raises: as `module_of`.
+        """
+        return self.module_of(header), "" if self.config else canonical_state(header.constants)
+
+    def load(self, header: Header) -> SpecUnderTest:
+        """Load the specification for the traces with this header's key.
+
+        Raises: as `module_of` and `load_spec`.
+        """
+        module = self.module_of(header)
+        if self.config is not None:
+            config = read_config(self.config)
+            return load_spec(module, config=config, invariants=self.invariants)
+        wanted = self.invariants or _invariants_beside(module)
+        return load_spec(
+            module,
+            config=TlcConfig(path=module),
+            constants=header.constants,
+            invariants=wanted,
+        )
+
+    def hash_differs(self, header: Header) -> bool:
+        """Tell whether the trace was recorded for another text of the module.
+
+        Raises: as `module_of`.
+        """
+        recorded = header.spec_sha256
+        return recorded is not None and recorded != module_sha256(self.module_of(header))
+
+
+def _invariants_beside(module: Path) -> tuple[str, ...]:
+    """Return the invariants of the small model, as far as the module itself has them."""
+    config = module.with_name(f"MC{module.stem}_small.cfg")
+    if not config.is_file():
+        return ()
+    operators = read_declarations(module).operators
+    return tuple([name for name in invariants_of(config.read_text("utf-8")) if name in operators])

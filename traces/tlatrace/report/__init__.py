@@ -1,0 +1,3 @@
+"""Verdicts for machines and people: JUnit, SARIF, Markdown."""
+
+from __future__ import annotations

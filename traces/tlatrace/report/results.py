@@ -1,0 +1,76 @@
+"""One row of a report: a trace file and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, assert_never
+
+from tlatrace.values import Json
+from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, kind
+
+__all__ = ["Status", "TraceResult"]
+
+Status: TypeAlias = Literal["conforms", "diverges", "undecided", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceResult:
+    """What became of one trace file."""
+
+    path: str
+    spec: str | None
+    """Name of the module; None where the file did not tell."""
+    outcome: Verdict | str
+    """The verdict, or why the file is no trace."""
+    line: int | None = None
+    """The line of the first step that diverges, or of the format error."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """Name the outcome as reports spell it."""
+        return "unreadable" if isinstance(self.outcome, str) else kind(self.outcome)
+
+    @property
+    def text(self) -> str:
+        """Say the outcome in one line, without the path."""
+        match self.outcome:
+            case str():
+                return self.outcome
+            case Conforms(events):
+                return f"conforms, {events} event" + ("" if events == 1 else "s")
+            case Diverges(step, action, expected, observed):
+                place = f"step {step}" + (f" (line {self.line})" if self.line else "")
+                named = f", {action}" if action else ""
+                return f"diverges at {place}{named}: expected {expected}; observed {observed}"
+            case Undecided(reason):
+                return f"undecided: {reason}"
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the machine's answer."""
+        answer: dict[str, Json] = {
+            "path": self.path,
+            "spec": self.spec,
+            "verdict": self.status,
+            "line": self.line,
+            "warnings": list(self.warnings),
+        }
+        match self.outcome:
+            case str():
+                answer["reason"] = self.outcome
+            case Conforms(events):
+                answer["events"] = events
+            case Diverges(step, action, expected, observed):
+                answer |= {
+                    "step": step,
+                    "action": action,
+                    "expected": expected,
+                    "observed": observed,
+                }
+            case Undecided(reason):
+                answer["reason"] = reason
+            case _ as unreachable:
+                assert_never(unreachable)
+        return answer

@@ -1,0 +1,87 @@
+"""Whether TLC can build a value at all.
+
+TLC orders the elements of a set and the domain of a function, and stops at two values that it
+cannot compare, such as 1 and "a". In a batch such a value is worse than an error: TLC gives up to
+evaluate the table that holds it beforehand, and evaluates it again at every use. So steps with a
+doubtful value are judged one by one. The test here is stricter than TLC, which may find a
+difference before it comes to the parts that it cannot compare.
+
+Source: the `compareTo` methods of tlc2.value.impl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from tlatrace.values import Fcn, ModelValue, State, TlaSet, Value, canonical
+
+__all__ = ["is_doubtful", "state_is_doubtful"]
+
+
+def state_is_doubtful(state: State, clean: set[int]) -> bool:
+    """Tell whether TLC may fail to build a variable of a state.
+
+    `clean` collects the ids of values that are known to be fine; the caller keeps them alive.
+    """
+    for value in state.values():
+        if id(value) not in clean:
+            if is_doubtful(value):
+                return True
+            clean.add(id(value))
+    return False
+
+
+def is_doubtful(value: Value) -> bool:
+    """Tell whether TLC may fail to build a value."""
+    match value:
+        case tuple():
+            return any(is_doubtful(element) for element in value)
+        case TlaSet():
+            return any(is_doubtful(element) for element in value) or not _alike(value)
+        case Fcn():
+            keys = [key for key, _ in value.pairs]
+            parts = [part for pair in value.pairs for part in pair]
+            return any(is_doubtful(part) for part in parts) or not _alike(keys)
+        case _:
+            return False
+
+
+def _alike(values: Iterable[Value]) -> bool:
+    """Tell whether each value can be compared with the first one of its own shape."""
+    kinds: set[str] = set()
+    firsts: dict[str, Value] = {}
+    elements: list[Value] = []
+    for value in values:
+        match value:
+            case ModelValue():
+                continue  # can be compared with everything
+            case bool() | int() | str():
+                kinds.add(type(value).__name__)
+            case TlaSet():
+                kinds.add("set")
+                elements += value.elements
+            case tuple() | Fcn():
+                kinds.add("function")
+                if not _comparable(firsts.setdefault(_shape(value), value), value):
+                    return False
+            case _ as unreachable:
+                assert_never(unreachable)
+    return len(kinds) <= 1 and (not elements or _alike(elements))
+
+
+def _shape(value: tuple[Value, ...] | Fcn) -> str:
+    if isinstance(value, tuple):
+        return str(len(value))
+    return canonical(tuple([key for key, _ in value.pairs]))
+
+
+def _comparable(left: Value, right: Value) -> bool:
+    match left, right:
+        case tuple(), tuple() if len(left) == len(right):
+            return all(_comparable(a, b) for a, b in zip(left, right, strict=True))
+        case Fcn(), Fcn() if len(left) == len(right):
+            pairs = zip(left.pairs, right.pairs, strict=True)
+            return all(_comparable(a, b) for (_, a), (_, b) in pairs)
+        case _:
+            return _alike([left, right])

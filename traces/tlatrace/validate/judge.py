@@ -1,0 +1,324 @@
+"""Have TLC judge steps: many in one process, each with evidence of its own.
+
+For each item of a batch TLC prints that it looks at it, and then what it found. TLC has one worker,
+so when it stops early, the last item that it looked at is the one that stopped it: that one is
+Failed, those before it have their verdicts, and the rest is run again without it. When it stops
+before the first item, because a value of the batch cannot be built, the batch is halved. Nothing is
+ever concluded from silence.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tlatrace.errors import ModelGapError, SpecError, ToolError
+from tlatrace.tools.tlc import QUICK_JVM_ARGS, Outcome, TlcRun, run_tlc
+from tlatrace.validate.batch_module import AT, VIOLATED, YES, BatchItem, StateCheck, write_batch
+from tlatrace.validate.bounds import out_of_bounds
+from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
+from tlatrace.validate.spec import SpecUnderTest
+from tlatrace.validate.successors import second_look
+from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
+from tlatrace.values import State, canonical_state
+
+__all__ = ["DEFAULT_BATCH", "RunBatch", "judge"]
+
+DEFAULT_BATCH: Final = 10_000
+"""Items in a TLC process: beyond it the start of the JVM no longer counts, and memory does."""
+
+_MAX_RUNS: Final = 40
+_MAX_SECOND_LOOKS: Final = 20
+_MAX_DOUBTFUL: Final = 20
+_DOUBTFUL_S: Final = 30.0
+_MARK: Final = re.compile(rf'<<"({AT}|{YES}|{VIOLATED})", (\d+)(?:, (\d+))?>>')
+_REASON_CHARACTERS: Final = 400
+_BOILERPLATE: Final = re.compile(
+    r"TLC threw an unexpected exception\..*? The exception was an? \S+ : "
+    r"| The error occurred when .*"
+)
+_EMPTY_BATCH: Final[tuple[BatchItem, ...]] = ()
+
+RunBatch = Callable[[SpecUnderTest, Sequence[BatchItem], float], TlcRun]
+"""Run TLC on a batch, with a time limit in seconds; a parameter, so that tests can break it."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known of the items of a batch, by their position."""
+
+    yes: set[int] = field(default_factory=set)
+    violated: dict[int, list[int]] = field(default_factory=dict)
+    examined: set[int] = field(default_factory=set)
+    failed: dict[int, str] = field(default_factory=dict)
+
+
+def judge(
+    spec: SpecUnderTest,
+    transitions: Sequence[Transition],
+    *,
+    batch_size: int = DEFAULT_BATCH,
+    timeout_s: float = 600.0,
+    workers: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+    run_batch: RunBatch | None = None,
+) -> list[Judged]:
+    """Judge each transition, and the invariants of the state after it, in the given order.
+
+    Every distinct state is evaluated once; make the transitions distinct beforehand. `workers` is
+    the number of TLC processes at a time, `timeout_s` the limit for each; `on_progress` is told
+    how many transitions of how many are judged.
+
+    Raises:
+        SpecError: SANY or TLC refuses the specification itself, whatever the transitions.
+        ToolError: there is no Java or no jar, or TLC does not run even without transitions.
+    """
+    runner = run_batch or _run_batch
+    reasons = {at: reason for at, t in enumerate(transitions) if (reason := _unfit(spec, t))}
+    states: dict[str, int] = {}
+    state_of: list[int] = []
+    refused: set[int] = set()
+    items: list[BatchItem] = []
+    place: dict[int, int] = {}
+    for at, transition in enumerate(transitions):
+        state_of.append(-1)
+        if at in reasons:
+            continue
+        if out_of_bounds(spec, transition.action, transition.params):
+            refused.add(at)
+            continue
+        place[at] = len(items)
+        items.append(transition)
+        if spec.invariants:
+            key = canonical_state(transition.post)
+            if key not in states:
+                states[key] = len(items)
+                items.append(StateCheck(transition.post))
+            state_of[at] = states[key]
+    found = _judge_items(spec, items, batch_size, timeout_s, workers, on_progress, runner)
+    second_looks = _MAX_SECOND_LOOKS
+    judged: list[Judged] = []
+    for at, transition in enumerate(transitions):
+        step: Judgement
+        if at in reasons:
+            step = Failed(reasons[at])
+        elif at in refused:
+            step = Refused()
+        else:
+            step = _step(found, place[at])
+        if isinstance(step, Failed) and at in place and second_looks:
+            second_looks -= 1
+            step = second_look(spec, transition, timeout_s=timeout_s) or step
+        judged.append(_judged(spec, step, found, state_of[at]))
+    return judged
+
+
+def _judged(spec: SpecUnderTest, step: Judgement, found: _Found, state: int) -> Judged:
+    if state < 0:
+        return Judged(step=step)
+    names = tuple([spec.invariants[number - 1] for number in sorted(found.violated.get(state, []))])
+    unevaluated = found.failed.get(state)
+    if unevaluated is None and state not in found.examined:
+        unevaluated = "TLC did not look at this state"
+    return Judged(step=step, violated=names, unevaluated=unevaluated)
+
+
+def _step(found: _Found, item: int) -> Judgement:
+    if item in found.failed:
+        return Failed(found.failed[item])
+    if item not in found.examined:
+        return Failed("TLC did not look at this step")
+    return Allowed() if item in found.yes else Refused()
+
+
+def _unfit(spec: SpecUnderTest, transition: Transition) -> str | None:
+    """Say why TLC cannot be asked about a transition."""
+    for state in (transition.pre, transition.post):
+        if state is not None and (reason := _state_gap(spec, state)):
+            return reason
+    if transition.pre is None or transition.action is None:
+        return None
+    name = spec.declarations.module
+    operator = spec.declarations.operators.get(transition.action)
+    if operator is None:
+        return f"{name} has no action {transition.action}"
+    if not operator.is_action:
+        return f"{transition.action} is an operator of {name}, but not an action"
+    if operator.arity != len(transition.params):
+        given = len(transition.params)
+        return f"{transition.action} of {name} takes {operator.arity} parameters, not {given}"
+    return None
+
+
+def _state_gap(spec: SpecUnderTest, state: State) -> str | None:
+    missing = [name for name in spec.variables if name not in state]
+    unknown = [name for name in sorted(state) if name not in spec.declarations.variables]
+    if missing:
+        return f"a state lacks {', '.join(missing)} of {spec.declarations.module}"
+    if unknown:
+        return f"{spec.declarations.module} has no variable {', '.join(unknown)}"
+    return None
+
+
+def _judge_items(
+    spec: SpecUnderTest,
+    items: Sequence[BatchItem],
+    batch_size: int,
+    timeout_s: float,
+    workers: int,
+    on_progress: Callable[[int, int], None] | None,
+    runner: RunBatch,
+) -> _Found:
+    clean: set[int] = set()
+    doubtful = [at for at, item in enumerate(items) if _is_doubtful(spec, item, clean)]
+    apart = set(doubtful)
+    certain = [at for at in range(len(items)) if at not in apart]
+    batches = [certain[at : at + batch_size] for at in range(0, len(certain), batch_size)]
+    batches += [[at] for at in doubtful[:_MAX_DOUBTFUL]]
+    total = sum(isinstance(item, Transition) for item in items)
+    done = 0
+    found = _Found()
+    reason = "it holds values that TLC may be unable to compare, as do too many other steps"
+    found.failed.update(dict.fromkeys(doubtful[_MAX_DOUBTFUL:], reason))
+    with ThreadPoolExecutor(max_workers=max(workers, 1)) as pool:
+        runs = pool.map(
+            lambda batch: _Batch(
+                spec, items, min(timeout_s, _DOUBTFUL_S) if batch[0] in apart else timeout_s, runner
+            ).run(batch),
+            batches,
+        )
+        for batch, part in zip(batches, runs, strict=True):
+            found.yes |= part.yes
+            found.violated.update(part.violated)
+            found.examined |= part.examined
+            found.failed.update(part.failed)
+            done += sum(isinstance(items[at], Transition) for at in batch)
+            if on_progress is not None:
+                on_progress(done, total)
+    return found
+
+
+def _is_doubtful(spec: SpecUnderTest, item: BatchItem, clean: set[int]) -> bool:
+    states = [item.state] if isinstance(item, StateCheck) else [item.pre, item.post]
+    adopted = [
+        {name: spec.adopt(value) for name, value in state.items()} if spec.model_values else state
+        for state in states
+        if state is not None
+    ]
+    params = () if isinstance(item, StateCheck) else item.params
+    return any(state_is_doubtful(state, clean) for state in adopted) or is_doubtful(params)
+
+
+class _Batch:
+    """The runs that one batch needs; usually one."""
+
+    def __init__(
+        self, spec: SpecUnderTest, items: Sequence[BatchItem], timeout_s: float, runner: RunBatch
+    ) -> None:
+        self._spec = spec
+        self._items = items
+        self._timeout_s = timeout_s
+        self._runner = runner
+        self._runs = 0
+        self._probed = False
+        self.found = _Found()
+
+    def run(self, positions: Iterable[int]) -> _Found:
+        waiting = [list(positions)]
+        while waiting:
+            pending = waiting.pop()
+            if self._runs >= _MAX_RUNS:
+                reason = f"too many steps of this batch stop TLC; gave up after {_MAX_RUNS} runs"
+                self.found.failed.update(dict.fromkeys(pending, reason))
+                continue
+            waiting += reversed(self._run_once(pending))
+        return self.found
+
+    def _run_once(self, pending: list[int]) -> list[list[int]]:
+        """Run TLC; return the lists of items that are to be run again."""
+        self._runs += 1
+        try:
+            run = self._runner(self._spec, [self._items[at] for at in pending], self._timeout_s)
+        except ModelGapError as error:
+            return self._halve(pending, error.reason)
+        order = self._read(run, pending)
+        if run.outcome is Outcome.SUCCESS:
+            return []
+        reason = _reason(run)
+        if not order:
+            self._probe(run)
+            return self._halve(pending, reason)
+        culprit = pending[order[-1]]
+        self.found.examined.discard(culprit)
+        self.found.failed[culprit] = reason
+        looked_at = {pending[number] for number in order}
+        rest = [at for at in pending if at not in looked_at]
+        return [rest] if rest else []
+
+    def _read(self, run: TlcRun, pending: list[int]) -> list[int]:
+        """Note what TLC printed; return the positions in `pending` in the order of its looks."""
+        order: list[int] = []
+        for line in run.printed:
+            match = _MARK.fullmatch(line.strip())
+            number = int(match[2]) - 1 if match is not None else -1
+            if match is None or not 0 <= number < len(pending):
+                continue
+            at = pending[number]
+            if match[1] == AT:
+                order.append(number)
+                self.found.examined.add(at)
+            elif match[1] == YES:
+                self.found.yes.add(at)
+            elif match[3] is not None:
+                self.found.violated.setdefault(at, []).append(int(match[3]))
+        return order
+
+    def _halve(self, pending: list[int], reason: str) -> list[list[int]]:
+        if len(pending) == 1:
+            self.found.failed[pending[0]] = reason
+            return []
+        middle = len(pending) // 2
+        return [pending[:middle], pending[middle:]]
+
+    def _probe(self, failure: TlcRun) -> None:
+        """Ask whether TLC stops without any item, too; then the specification is at fault.
+
+        Raises:
+            SpecError, ToolError: it does.
+        """
+        if self._probed:
+            return
+        self._probed = True
+        run = self._runner(self._spec, _EMPTY_BATCH, self._timeout_s)
+        match run.outcome:
+            case Outcome.SUCCESS:
+                return
+            case Outcome.TIMEOUT | Outcome.CRASH:
+                raise ToolError("TLC", _reason(run))
+            case _:
+                raise SpecError(self._spec.module, _reason(failure))
+
+
+def _reason(run: TlcRun) -> str:
+    if run.outcome is Outcome.TIMEOUT:
+        return f"TLC gave no answer in {run.seconds:.0f} s"
+    text = _BOILERPLATE.sub("", " ".join(run.message.split()))
+    return f"TLC: {run.outcome.value}: {text[:_REASON_CHARACTERS]}"
+
+
+def _run_batch(spec: SpecUnderTest, items: Sequence[BatchItem], timeout_s: float) -> TlcRun:
+    with tempfile.TemporaryDirectory(prefix="rocketproof-batch-") as folder:
+        module, config = write_batch(spec, items, Path(folder))
+        return run_tlc(
+            module,
+            config,
+            workers=1,
+            timeout_s=timeout_s,
+            libraries=(spec.module.parent, *spec.libraries),
+            jvm_args=QUICK_JVM_ARGS,
+        )

@@ -1,0 +1,200 @@
+"""The specification that traces are held against, with its constants."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.tla_text import to_tla
+from tlatrace.validate.config import TlcConfig, model_values_in
+from tlatrace.validate.declarations import Declarations, Place, read_declarations
+from tlatrace.values import Fcn, ModelValue, State, TlaSet, Value, canonical, with_model_values
+
+__all__ = ["PREFIX", "SpecUnderTest", "differing_constants", "load_spec", "module_sha256"]
+
+PREFIX: Final = "Rp__"
+"""Begins every name that is generated; a specification may not use it."""
+
+_INIT, _NEXT = "Init", "Next"
+_CONFIG_STRING: Final = re.compile(r'"[\w .:+-]*"', re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecUnderTest:
+    """A module with constants, and the operators that a trace is judged by."""
+
+    module: Path
+    declarations: Declarations
+    init: str
+    next: str
+    invariants: tuple[str, ...]
+    constants: tuple[str, ...]
+    """The assignments of the configuration, one a line."""
+    definitions: tuple[str, ...]
+    """Definitions that the assignments need, in TLA+."""
+    values: State
+    """The constants whose value is known."""
+    model_values: frozenset[str]
+    places: Mapping[str, tuple[Place, ...]]
+    """Action -> where it stands in Next."""
+    libraries: tuple[Path, ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables, sorted."""
+        return tuple(sorted(self.declarations.variables))
+
+    def adopt(self, value: Value) -> Value:
+        """Turn the strings that are model values of this configuration into those."""
+        return with_model_values(value, self.model_values) if self.model_values else value
+
+
+def module_sha256(module: Path) -> str:
+    """Return the SHA-256 of a module's bytes, as a trace's header has it.
+
+    Raises:
+        SpecError: the module cannot be read.
+    """
+    try:
+        return hashlib.sha256(module.read_bytes()).hexdigest()
+    except OSError as error:
+        raise SpecError(module, f"the module cannot be read: {error.strerror}") from error
+
+
+def load_spec(
+    module: Path,
+    *,
+    config: TlcConfig | None = None,
+    constants: State | None = None,
+    invariants: Sequence[str] = (),
+    libraries: Sequence[Path] = (),
+) -> SpecUnderTest:
+    """Read a specification with its constants from a configuration or, without one, `constants`.
+
+    `invariants` come on top of those of the configuration.
+
+    Raises:
+        SpecError: SANY refuses the module, a constant has no value, or an operator is missing.
+        ModelGapError: a constant that the module does not have, or a value that cannot be written.
+        ToolError: there is no Java or no jar.
+    """
+    declarations = read_declarations(module, libraries)
+    if PREFIX in "".join(declarations.operators) + "".join(declarations.variables):
+        raise SpecError(module, f"names that contain {PREFIX} are taken by the judge")
+    config = config or TlcConfig(path=module)
+    given = {} if config.assignments else dict(constants or {})
+    lines, definitions = _assigned(declarations, config, given)
+    from_config = {item.name: item.value for item in config.assignments if item.value is not None}
+    values: dict[str, Value] = {**from_config, **given}
+    init, next_name = _relations(declarations, config)
+    wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
+    spec = SpecUnderTest(
+        module=module.resolve(),
+        declarations=declarations,
+        init=init,
+        next=next_name,
+        invariants=wanted,
+        constants=lines,
+        definitions=definitions,
+        values=values,
+        model_values=frozenset().union(*[_models(value) for value in values.values()]),
+        places=declarations.places.get(next_name, {}),
+        libraries=tuple(libraries),
+    )
+    _check(spec)
+    return spec
+
+
+def _assigned(
+    declarations: Declarations, config: TlcConfig, given: State
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the lines of the configuration and the definitions that they need."""
+    lines = [item.text for item in config.assignments]
+    definitions: list[str] = []
+    for name in sorted(given):
+        if name not in declarations.constants:
+            raise ModelGapError(f"{declarations.module} has no constant {name}")
+        plain = _config_text(given[name])
+        if plain is not None:
+            lines.append(f"{name} = {plain}")
+            continue
+        if _models(given[name]):
+            raise ModelGapError(f"the constant {name} holds model values inside a function")
+        definitions.append(f"{PREFIX}c{len(definitions) + 1} == {to_tla(given[name])}")
+        lines.append(f"{name} <- {PREFIX}c{len(definitions)}")
+    have = {line.split()[0] for line in lines}
+    missing = [name for name in sorted(declarations.constants) if name not in have]
+    if missing:
+        reason = f"no value for the constant {', '.join(missing)}: give a configuration"
+        raise SpecError(config.path, reason)
+    return tuple(lines), tuple(definitions)
+
+
+def _config_text(value: Value) -> str | None:
+    """Write a value as a configuration has it, None if configurations have no such values."""
+    match value:
+        case TlaSet():
+            parts = [_config_text(element) for element in value]
+            known = [part for part in parts if part is not None]
+            return "{" + ", ".join(known) + "}" if len(known) == len(parts) else None
+        case bool() | ModelValue():
+            return to_tla(value)
+        case int():
+            return to_tla(value) if value >= 0 else None
+        case str():
+            text = to_tla(value)
+            return text if _CONFIG_STRING.fullmatch(text) else None
+        case _:
+            return None
+
+
+def _models(value: Value) -> frozenset[str]:
+    match value:
+        case tuple():
+            return frozenset().union(*[_models(element) for element in value])
+        case Fcn():
+            return frozenset().union(*[_models(part) for pair in value.pairs for part in pair])
+        case TlaSet():
+            return frozenset().union(*[_models(element) for element in value])
+        case _:
+            return model_values_in(value)
+
+
+def _relations(declarations: Declarations, config: TlcConfig) -> tuple[str, str]:
+    """Find the names of Init and Next."""
+    if config.specification is not None:
+        found = declarations.formulas.get(config.specification)
+        if found is None:
+            reason = f"SPECIFICATION {config.specification} is not of the form Init /\\ [][Next]_v"
+            raise SpecError(config.path, reason + " with named Init and Next")
+        return found
+    return config.init or _INIT, config.next or _NEXT
+
+
+def _check(spec: SpecUnderTest) -> None:
+    operators = spec.declarations.operators
+    for name, levels, what in (
+        (spec.init, (0, 1), "initial predicate"),
+        (spec.next, (0, 1, 2), "next-state relation"),
+        *[(name, (0, 1), "state invariant") for name in spec.invariants],
+    ):
+        operator = operators.get(name)
+        if operator is None or operator.arity or operator.level not in levels:
+            raise SpecError(spec.module, f"{name} is no {what} of {spec.declarations.module}")
+    for name, place in [(n, p) for n, places in spec.places.items() for p in places]:
+        assert len(place.bounds) == operators[name].arity
+
+
+def differing_constants(spec: SpecUnderTest, constants: State) -> list[str]:
+    """Name the constants of a trace's header that the specification has with another value."""
+    return [
+        name
+        for name in sorted(constants)
+        if name in spec.values
+        and canonical(spec.adopt(constants[name])) != canonical(spec.adopt(spec.values[name]))
+    ]

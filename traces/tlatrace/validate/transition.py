@@ -1,0 +1,64 @@
+"""One claimed step of a specification, and what a judge may say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tlatrace.values import State, Value, canonical, canonical_state
+
+__all__ = ["Allowed", "Failed", "Judged", "Judgement", "Refused", "Transition", "transition_key"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transition:
+    """A step as a trace claims it; identity is `transition_key`, never `==`."""
+
+    pre: State | None
+    """None: `post` is claimed to be an initial state."""
+    action: str | None
+    """Name of the action; None: any step of Next."""
+    params: tuple[Value, ...]
+    post: State
+
+
+def transition_key(transition: Transition) -> str:
+    """Return a text that is equal for equal transitions only."""
+    parts = [
+        "" if transition.pre is None else canonical_state(transition.pre),
+        "" if transition.action is None else transition.action,
+        canonical(transition.params),
+        canonical_state(transition.post),
+    ]
+    return "\n".join(parts)  # canonical texts hold no line ends
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """TLC evaluated the action to TRUE."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """TLC looked at the step and did not evaluate the action to TRUE."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """There is no evidence: an evaluation error, a crash, a timeout, a value TLC does not have."""
+
+    reason: str
+
+
+Judgement: TypeAlias = Allowed | Refused | Failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What is known of a transition and of the state after it."""
+
+    step: Judgement
+    violated: tuple[str, ...] = ()
+    """The invariants that are FALSE in the state after the step."""
+    unevaluated: str | None = None
+    """Why the invariants have no values in that state; None when they have."""
