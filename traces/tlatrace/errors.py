@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 __all__ = [
+    "CorpusError",
     "ModelGapError",
     "SpecError",
     "TlaTextError",
@@ -105,6 +106,18 @@ class SpecError(TlatraceError):
             if self.column is not None:
                 place += f":{self.column}"
         return f"{place}: {self.reason}"
+
+
+class CorpusError(TlatraceError):
+    """The corpus's fault: a folder is no finished corpus, or not what its manifest says."""
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
 
 
 class ModelGapError(TlatraceError):

@@ -1,0 +1,134 @@
+"""One Spark session for a corpus: which Java and Python it runs, and how it is set.
+
+What each setting is for, learnt from a failure without it:
+
+* The workers would be the `python3` on PATH, which lacks our packages: PYSPARK_PYTHON.
+* Spark binds to the address of the network card: 127.0.0.1 is said three times.
+* A SPARK_HOME or SPARK_CONF_DIR of the user is another Spark: taken away while the JVM starts.
+* JAVA_HOME is set only while the JVM starts, because it may be a shim that is for Spark alone.
+* ANSI arithmetic is Spark's default and stays on: no sum here may overflow without a word.
+* Parquet's default codec is snappy, three times the size of zstd for traces.
+* The JVM and its workers write warnings that are for nobody: their standard error is a file, the
+  end of which is shown when the session does not start.
+* A file must be one split, or a trace could be cut in two: one row group a file (see `schema`).
+
+Nothing but this module and `progress` knows whether the session is a local one: everything else
+uses the DataFrame API only, so it would run over Spark Connect, too.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from tlatrace.errors import ToolError
+from tlatrace.tools.java import spark_java_home
+
+__all__ = ["DRIVER_MEMORY", "open_session"]
+
+DRIVER_MEMORY: Final = "1536m"
+"""In local mode the tasks run in the driver's JVM; a scan needs less than 1 GB of heap."""
+
+_ROW_GROUP_BYTES: Final = 1 << 30
+_ADDRESS: Final = "127.0.0.1"
+
+
+@contextmanager
+def open_session(cores: int | None = None, *, name: str = "rocketproof") -> Iterator[SparkSession]:
+    """Start a local Spark session and stop it at the end.
+
+    `cores` is the number of tasks at a time, all cores by default. A second session inside the
+    first one is the same session, and is stopped by the first.
+
+    Raises:
+        ToolError: there is no Java, or Spark does not start.
+    """
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    with tempfile.TemporaryDirectory(
+        prefix="rocketproof-spark-", ignore_cleanup_errors=True
+    ) as scratch:
+        spark = _start(cores or os.cpu_count() or 1, name, Path(scratch))
+        try:
+            yield spark
+        finally:
+            spark.stop()
+
+
+def _start(cores: int, name: str, scratch: Path) -> SparkSession:
+    environment = {
+        "JAVA_HOME": str(spark_java_home()),
+        "SPARK_LOCAL_IP": _ADDRESS,
+        "SPARK_HOME": None,
+        "SPARK_CONF_DIR": None,
+        "PYSPARK_SUBMIT_ARGS": None,
+        "PYSPARK_GATEWAY_PORT": None,
+    }
+    settings = SparkConf().setMaster(f"local[{cores}]").setAppName(name)
+    settings.setAll(list(_settings(cores, scratch).items()))
+    # Read at every start of a worker, so it stays.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    log = scratch / "stderr.log"
+    try:
+        with _environment(environment), log.open("wb") as errors:
+            # A JVM that an earlier session of this process left is used again.
+            gateway = SparkContext._gateway or launch_gateway(  # type: ignore[no-untyped-call] # pyspark leaves it untyped
+                settings, popen_kwargs={"stderr": errors}
+            )
+            return SparkSession(SparkContext(gateway=gateway, conf=settings))
+    except Exception as error:  # py4j, pyspark and OSError share no root
+        lines = log.read_text("utf-8", errors="replace").strip().split("\n")
+        raise ToolError("Spark", f"does not start: {error} {' '.join(lines[-3:])}") from error
+
+
+def _settings(cores: int, scratch: Path) -> dict[str, str]:
+    return {
+        "spark.driver.bindAddress": _ADDRESS,
+        "spark.driver.host": _ADDRESS,
+        "spark.driver.memory": DRIVER_MEMORY,
+        "spark.local.dir": str(scratch),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.io.compression.codec": "zstd",
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.hadoop.parquet.block.size": str(_ROW_GROUP_BYTES),
+        "spark.sql.files.maxPartitionBytes": str(_ROW_GROUP_BYTES),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "4000",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+        # A task that fails here fails again: it is pure.
+        "spark.task.maxFailures": "1",
+        "spark.python.worker.faulthandler.enabled": "true",
+    }
+
+
+@contextmanager
+def _environment(wanted: Mapping[str, str | None]) -> Iterator[None]:
+    """Set environment variables, or take them away (None), until the block ends."""
+    before = {key: os.environ.get(key) for key in wanted}
+    _set(wanted)
+    try:
+        yield
+    finally:
+        _set(before)
+
+
+def _set(wanted: Mapping[str, str | None]) -> None:
+    for key, value in wanted.items():
+        if value is None:
+            os.environ.pop(key, None)
+        else:
+            os.environ[key] = value
