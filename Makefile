@@ -64,7 +64,7 @@ $(LOCKED): $(LOCK)
 	  "$(PYTHON)" -m venv --without-pip --clear $(VENV) && \
 	  "$(PYTHON)" -m pip --quiet --python $(BIN)/python install pip; }; }
 	@echo "installing the locked packages (about 500 MB to fetch the first time, mostly Spark)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 --require-hashes -r $(LOCK)
 	@touch $@
 
 $(READY): $(LOCKED) pyproject.toml
