@@ -46,6 +46,7 @@ class Driver:
         self._idle_until_ms = 0
         self._deaf_until_ms: dict[BrokerId, int] = {}
         self._stuck = 0
+        self._unclean_after_put = False
 
     def begin(self) -> None:
         """Elect the first master and start everything that repeats."""
@@ -165,17 +166,20 @@ class Driver:
             cluster.elect(cluster.master)
 
     def _elect_unclean(self) -> None:
+        """Elect a broker that lacks records, rather one that has some; wait for one if need be."""
         cluster = self._cluster
+        nodes = [node for node in cluster.nodes.values() if node.id != cluster.master]
         longest = max(node.log.max_phy_offset for node in cluster.nodes.values())
-        behind = [
-            node.id
-            for node in cluster.nodes.values()
-            if node.id != cluster.master
-            and (node.state is None or node.log.max_phy_offset < longest)
-        ]
-        if self._may_elect() and behind:
-            cluster.counts.add(Fault.UNCLEAN_ELECTION)
-            cluster.elect(self._rng.choice(behind))
+        behind = [n for n in nodes if n.state is None or n.log.max_phy_offset < longest]
+        partly = [n for n in behind if n.state is not None and n.log.max_phy_offset > 0]
+        self._unclean_after_put = not partly and not (behind and self._rng.randrange(4) == 0)
+        if self._unclean_after_put or cluster.epoch > self._plan.elections_max:
+            return
+        cluster.counts.add(Fault.UNCLEAN_ELECTION)
+        elected = self._rng.choice(partly or behind)
+        cluster.elect(elected.id)
+        # It is notified at once; until it asked by itself it would have caught up.
+        self._poll(elected)
 
     # ---- producers and the flush service ----
 
@@ -186,10 +190,14 @@ class Driver:
         if not masters:
             return
         node = self._rng.choice(masters)
-        if record_count(node.log.max_phy_offset) < self._plan.records_max:
+        end, start = node.log.max_phy_offset, node.running().cache.entries[-1].start_offset
+        of_epoch = record_count(end) - record_count(start)
+        if record_count(end) < self._plan.records_max and of_epoch < self._plan.records_per_epoch:
             self._messages += 1
             message = ghost_message(node.running().known_epoch, self._messages)
             self._cluster.deliver(node, MessagePut(message=message))
+            if self._unclean_after_put:
+                self._elect_unclean()
 
     def _be_idle(self) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)

@@ -100,13 +100,16 @@ _TIMED: Final = (
     Fault.UNCLEAN_ELECTION,
     Fault.IDLE_GROUP,
 )
-_GAPS_MS: Final = (700, 2_000, 5_000)
+_GAPS_MS: Final = (400, 1_200, 4_000)
+_CRASH_GAPS_MS: Final = (1_000, 3_000, 8_000)
+_CRASHES: Final = frozenset({Fault.POWER_CUT, Fault.TORN_WRITE, Fault.PROCESS_CRASH})
+"""There are three of them, and a cluster must replicate in between."""
 
 
 def draw_plan(rng: Random, allowed: Faults) -> FaultPlan:
     """Draw the faults of one run from those that are allowed: each with a probability of a half."""
     chosen = [fault for fault in Fault if rng.random() < 0.5 and fault in allowed]
-    gaps = [(fault, rng.choice(_GAPS_MS)) for fault in _TIMED]
+    gaps = [(f, rng.choice(_CRASH_GAPS_MS if f in _CRASHES else _GAPS_MS)) for f in _TIMED]
     return FaultPlan(
         faults=frozenset(chosen),
         mean_gap_ms=tuple((fault, gap) for fault, gap in gaps if fault in chosen),

@@ -46,6 +46,8 @@ class RunPlan:
     ha: HaOptions
     records_max: int
     """Producers stop when the log they write to has so many."""
+    records_per_epoch: int
+    """They also stop when the log has so many of the present epoch, so that later ones get some."""
     elections_max: int
     """No faulty or needless elections after so many."""
     put_gap_ms: int
@@ -63,20 +65,22 @@ class RunPlan:
 def draw_run(rng: Random, options: SimOptions) -> RunPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     faults = draw_plan(rng, options.faults)
+    heartbeat_ms = rng.choice((150, 800, 5_000))
     drawn_steps = rng.randrange(60, 140)
     return RunPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
         ha=HaOptions(
             transfer_batch_bytes=SizeBytes(rng.choice(_BATCHES)),
-            heartbeat_ms=rng.choice((400, 1_500, 5_000)),
-            housekeeping_ms=rng.choice((1_200, 6_000, 20_000)),
+            heartbeat_ms=heartbeat_ms,
+            housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
             reconnect_ms=rng.choice((50, 300)),
             bugs=options.bugs,
         ),
         records_max=rng.randrange(3, 7),
+        records_per_epoch=rng.choice((1, 2, 3, 6)),
         elections_max=rng.randrange(3, 7),
-        put_gap_ms=rng.choice((20, 60, 200)),
+        put_gap_ms=rng.choice((30, 120, 500)),
         poll_ms=rng.choice((20, 100)),
         slow_poll_ms=rng.choice((500, 1_500, 4_000)),
         flush_ms=rng.choice((300, 5_000, 30_000)),

@@ -1,0 +1,239 @@
+"""Runs of the implementation as behaviours of EpochTruncation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from rocketha.bugs import Bug
+from rocketha.sim import SimOptions
+from rocketproof.projection import PROTOCOLS, simulate_trace
+from tests.traces.rocketproof.epoch_invariants import violations
+from tlatrace.errors import ModelGapError
+from tlatrace.trace import Trace
+from tlatrace.trace.ndjson import dump_trace
+from tlatrace.validate.judge import judge
+from tlatrace.validate.spec import load_spec
+from tlatrace.validate.transition import Allowed, Judged, Refused, Transition
+from tlatrace.values import Fcn, State, Value, canonical_state, tla_set
+
+PROTOCOL = "epoch_truncation"
+SPEC = Path(__file__).parents[3] / "spec" / PROTOCOL / "EpochTruncation.tla"
+VARIABLES = {
+    "ctl",
+    "role",
+    "known",
+    "inc",
+    "log",
+    "epochs",
+    "received",
+    "disk",
+    "flushed",
+    "epochsDisk",
+    "link",
+    "ghostActed",
+}
+ACTIONS = {
+    "ElectMaster",
+    "BecomeMaster",
+    "BecomeSlave",
+    "Flush",
+    "Crash",
+    "Restart",
+    "PutMessage",
+    "Handshake",
+    "ReceiveAck",
+    "Transfer",
+    "ReceiveHandshake",
+    "ReceiveTransfer",
+    "Disconnect",
+}
+HARMLESS = (Bug.START_COMPARED, Bug.REPORT_OWN_END, Bug.OFFSET_CONTINUES)
+"""Guards that only defend against other bugs, as the manifest says."""
+
+CAUGHT = {
+    Bug.B01: "EpochFaithful",
+    Bug.B02: "BatchOneEpoch",
+    Bug.B03: "RoleAtomic",
+    Bug.B04: "EpochWellFormed",
+    Bug.B05: "BatchOneEpoch",
+    Bug.B06: "EpochDurable",
+    Bug.B07: "TruncationDurable",
+    Bug.B10: "EpochPerIncarnation",
+    Bug.B11: "FollowFencing",
+    Bug.B83: "EpochLeLog",
+    Bug.B86: "EpochFaithful",
+    Bug.FLUSH_BEFORE_EPOCH: "FlushedAtBecomeMaster",
+    Bug.MASTER_ANSWERS: "MayAnswer",
+    Bug.MIN_END: "PrefixAfterHandshake",
+}
+
+
+def as_bytes(trace: Trace) -> bytes:
+    assert trace.header is not None
+    return b"".join(dump_trace(trace.header, trace.events))
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[Trace]:
+    return [simulate_trace(PROTOCOL, seed) for seed in range(60)]
+
+
+def broker_values(value: Value) -> dict[str, Value]:
+    assert isinstance(value, Fcn)
+    return value.fields()
+
+
+def test_a_trace_begins_with_the_initial_state_and_names_its_spec(traces: list[Trace]) -> None:
+    header, first = traces[0].header, traces[0].events[0]
+
+    assert header is not None
+    assert header.spec == "EpochTruncation"
+    assert header.spec_sha256 == sha256(SPEC.read_bytes()).hexdigest()
+    assert header.constants == {"Broker": tla_set(["b1", "b2", "b3"]), "None": "none"}
+    assert first.action == "Init"
+    assert first.state is not None
+    assert broker_values(first.state["role"]) == dict.fromkeys(("b1", "b2", "b3"), "Slave")
+    assert broker_values(first.state["log"]) == dict.fromkeys(("b1", "b2", "b3"), ())
+
+
+def test_every_event_has_every_variable_and_its_number(traces: list[Trace]) -> None:
+    for trace in traces:
+        assert [event.step for event in trace.events] == list(range(len(trace.events)))
+        assert all(set(event.state or {}) == VARIABLES for event in trace.events)
+
+
+def test_the_runs_take_every_action_of_the_specification(traces: list[Trace]) -> None:
+    taken = Counter(event.action for trace in traces for event in trace.events)
+
+    assert set(taken) == ACTIONS | {"Init"}
+
+
+def test_runs_without_bugs_violate_nothing(traces: list[Trace]) -> None:
+    assert {
+        trace.header.seed: found
+        for trace in traces
+        if trace.header and (found := violations(trace))
+    } == {}
+
+
+def test_states_repeat_over_seeds(traces: list[Trace]) -> None:
+    states = Counter(canonical_state(e.state or {}) for trace in traces for e in trace.events)
+
+    assert max(states.values()) == len(traces)
+    assert len(states) < 0.9 * states.total()
+
+
+@pytest.mark.parametrize("bug", CAUGHT)
+def test_every_bug_shows_within_200_seeds(bug: Bug) -> None:
+    found: set[str] = set()
+    for seed in range(200):
+        found |= violations(simulate_trace(PROTOCOL, seed, (bug.value,)))
+        if CAUGHT[bug] in found:
+            return
+
+    pytest.fail(f"only {sorted(found)}")
+
+
+def test_every_bug_is_caught_or_known_to_be_harmless() -> None:
+    assert set(CAUGHT) | set(HARMLESS) == set(Bug)
+
+
+@pytest.mark.parametrize("bug", HARMLESS)
+def test_a_harmless_bug_changes_no_run(bug: Bug) -> None:
+    for seed in range(12):
+        assert (
+            simulate_trace(PROTOCOL, seed, (bug.value,)).events
+            == simulate_trace(PROTOCOL, seed).events
+        )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_same_seed_gives_the_same_bytes(seed: int, traces: list[Trace]) -> None:
+    assert as_bytes(PROTOCOLS[PROTOCOL].run(seed, SimOptions()).trace) == as_bytes(traces[seed])
+
+
+def test_another_process_with_another_hash_seed_gives_the_same_bytes(traces: list[Trace]) -> None:
+    program = (
+        "from hashlib import sha256\n"
+        "from rocketproof.projection import simulate_trace\n"
+        "from tlatrace.trace.ndjson import dump_trace\n"
+        "trace = simulate_trace('epoch_truncation', 7)\n"
+        "print(sha256(b''.join(dump_trace(trace.header, trace.events))).hexdigest())\n"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for hash_seed in ("1", "4242")
+    }
+
+    assert digests == {sha256(as_bytes(traces[7])).hexdigest()}
+
+
+def test_the_header_says_what_was_asked_for_and_what_struck() -> None:
+    header = simulate_trace(PROTOCOL, 5, ("B11",), ("stale-route", "slow-poll")).header
+
+    assert header is not None
+    assert header.seed == 5
+    assert header.meta["bugs"] == ["B11"]
+    assert header.meta["options"] == {
+        "brokers": 3,
+        "faults": ["stale-route", "slow-poll"],
+        "steps": None,
+    }
+    struck = header.meta["faults"]
+    assert isinstance(struck, dict)
+    assert set(struck) <= {"stale-route", "slow-poll"}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "bug", "fault", "error"),
+    [
+        ("raft", (), (), ModelGapError),
+        (PROTOCOL, ("B99",), (), ValueError),
+        (PROTOCOL, (), ("fire",), ValueError),
+    ],
+)
+def test_unknown_names_are_refused(
+    protocol: str, bug: tuple[str, ...], fault: tuple[str, ...], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        simulate_trace(protocol, 1, bug, fault)
+
+
+@pytest.mark.java
+def test_tlc_allows_every_step_and_refuses_those_of_a_bug(traces: list[Trace]) -> None:
+    good = _judged(traces[:12])
+    bad = _judged([simulate_trace(PROTOCOL, seed, ("B05",)) for seed in range(12)])
+
+    assert {type(judged.step) for judged in good} == {Allowed}
+    assert {name for judged in good for name in judged.violated} == set()
+    assert {type(judged.step) for judged in bad} == {Allowed, Refused}
+
+
+def _judged(traces: list[Trace]) -> list[Judged]:
+    header = traces[0].header
+    assert header is not None
+    spec = load_spec(SPEC, constants=header.constants, invariants=["TypeOK", "EpochFaithful"])
+    steps: dict[str, Transition] = {}
+    for trace in traces:
+        pre: State | None = None
+        for event in trace.events:
+            assert event.state is not None
+            before = "" if pre is None else canonical_state(pre)
+            key = f"{before} {event.action} {event.params} {canonical_state(event.state)}"
+            steps[key] = Transition(
+                pre=pre, action=event.action, params=event.params, post=event.state
+            )
+            pre = event.state
+    return judge(spec, list(steps.values()))

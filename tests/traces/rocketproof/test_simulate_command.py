@@ -1,0 +1,109 @@
+"""`rocketproof simulate`: a timeline for people, a trace for machines."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rocketproof.commands.simulate import command
+from rocketproof.projection import simulate_trace
+from rocketproof.timeline import timeline
+from tlatrace.trace.ndjson import read_trace
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(command, list(args))
+
+
+def test_the_timeline_has_a_line_for_each_action() -> None:
+    trace = simulate_trace("epoch_truncation", 7)
+
+    result = call("epoch_truncation", "--seed", "7")
+
+    lines = result.output.splitlines()
+    assert result.exit_code == 0
+    assert lines[: len(trace.events) + 1] == list(timeline(trace))
+    assert lines[1].split() == ["0", "controller", "Init", "the", "initial", "state"]
+    assert lines[-2].startswith(f"seed 7: {len(trace.events)} events in ")
+    assert lines[-1].startswith("faults: ")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        r"ctl: b1 is master of epoch 1",
+        r"b\d: Slave -> Master, known 0 -> \d, epochs \[\d@0-\], epochsDisk \[\d@0\]",
+        r"b\d: link to b\d, \+handshake\(end \d, epochs \[\d@0",
+        r"\+batch\((\d)@0, from 0: \1",
+        r"b\d: log \[\d\], .*-batch\(\d@0, from 0: \d\), reported 0 -> 1",
+        r"link to b1 is dead",
+    ],
+)
+def test_the_timeline_says_what_changed(part: str) -> None:
+    text = "\n".join(
+        line for seed in range(10) for line in timeline(simulate_trace("epoch_truncation", seed))
+    )
+
+    assert re.search(part, text)
+
+
+def test_the_same_seed_writes_the_same_bytes(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.ndjson", "b.ndjson", "c.ndjson.gz")]
+    for path in paths:
+        assert call("epoch_truncation", "--seed", "7", "--out", str(path)).exit_code == 0
+
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert gzip.decompress(paths[2].read_bytes()) == paths[0].read_bytes()
+    assert read_trace(paths[0]).events == simulate_trace("epoch_truncation", 7).events
+
+
+def test_a_written_trace_is_shown_only_when_asked_for(tmp_path: Path) -> None:
+    quiet = call("epoch_truncation", "--seed", "7", "--out", str(tmp_path / "a.ndjson"))
+    shown = call(
+        "epoch_truncation", "--seed", "7", "--timeline", "--out", str(tmp_path / "b.ndjson")
+    )
+
+    assert len(quiet.output.splitlines()) == 3
+    assert "PutMessage" in shown.output
+
+
+def test_options_reach_the_run() -> None:
+    options = "--faults reset,delay --bug B05 --bug B01 --brokers 2 --steps 12 --json"
+    result = call("epoch_truncation", "--seed", "3", *options.split())
+
+    figures = json.loads(result.output)
+    assert result.exit_code == 0
+    assert figures["seed"] == 3
+    assert set(figures["faults"]) <= {"reset", "delay"}
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("raft", "--seed", "1"), "epoch_truncation"),
+        (("epoch_truncation",), "--seed"),
+        (("epoch_truncation", "--seed", "1", "--bug", "B99"), "'MasterAnswers'"),
+        (("epoch_truncation", "--seed", "1", "--faults", "fire"), "torn-write"),
+        (("epoch_truncation", "--seed", "1", "--out", "a.txt"), ".ndjson.gz"),
+        (("epoch_truncation", "--seed", "1", "--brokers", "10"), "1<=x<=9"),
+    ],
+)
+def test_a_wrong_option_is_named_with_the_choices(args: tuple[str, ...], said: str) -> None:
+    result = call(*args)
+
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_faults_may_be_left_out() -> None:
+    figures = json.loads(
+        call("epoch_truncation", "--seed", "3", "--faults", "none", "--json").output
+    )
+
+    assert figures["faults"] == {}
+    assert figures["converged"] is True
