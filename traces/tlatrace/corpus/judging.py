@@ -10,22 +10,20 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tlatrace.corpus.scan import FLOW_SCHEMA, FlowRow
+from tlatrace.corpus.scan import FLOW_SCHEMA, BadStatus, FlowRow
 from tlatrace.errors import TlatraceError, ValueFormatError
 from tlatrace.trace.lines import DEFAULT_LIMITS
 from tlatrace.trace.strict_json import parse_json
 from tlatrace.validate.transition import Allowed, Failed, Judged, Refused, Transition
 from tlatrace.values import State, Value, canonical, from_json
 
-__all__ = ["BadStatus", "Judge", "JudgeKernel", "StateReader", "problem_of"]
-
-BadStatus = Literal["refused", "violated", "failed"]
+__all__ = ["Judge", "JudgeKernel", "StateReader", "problem_of"]
 
 _RAW_STATE: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _REASON_CHARACTERS: Final = 400
@@ -176,7 +174,7 @@ class JudgeKernel:
         milliseconds = round((time.monotonic() - started) * 1000)
         rows += [
             {"kind": "judged", "count": len(batch)},
-            {"kind": "seconds", "count": milliseconds},
+            {"kind": "milliseconds", "count": milliseconds},
         ]
         return _rows(rows)
 

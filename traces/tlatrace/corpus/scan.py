@@ -12,10 +12,10 @@ texts: it is computed here and never read from a corpus.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Final
+from typing import Final, Literal
 
 import pyarrow as pa
 
@@ -25,6 +25,9 @@ __all__ = [
     "FLOW_COLUMNS",
     "FLOW_SCHEMA",
     "LOCATED_COLUMNS",
+    "SCANNED",
+    "Bad",
+    "BadStatus",
     "LocateKernel",
     "ScanKernel",
     "Step",
@@ -57,7 +60,7 @@ FLOW_COLUMNS: Final = (
 | bad     | fingerprint | status    |            |                | why                 |
 | judged  |             |           |            | distinct pairs |                     |
 | dropped |             |           |            | repeated pairs |                     |
-| seconds |             |           |            | milliseconds   |                     |
+| milliseconds |        |           |            | of the judge   |                     |
 | error   |             | class     |            |                | message             |
 """
 
@@ -92,6 +95,9 @@ _BATCH_ROWS: Final = 2_000
 _BATCH_CHARACTERS: Final = 16 << 20
 _NO_KEY: Final = bytes(KEY_BYTES)
 _SLICE: Final = 512
+_MAX_EXAMPLES: Final = 40
+
+BadStatus = Literal["refused", "violated", "failed"]
 
 FlowRow = dict[str, "str | int | bytes | None"]
 
@@ -275,32 +281,55 @@ def _flow(rows: list[FlowRow], reader: _Reader) -> pa.RecordBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class LocateKernel:
-    """Steps and the fingerprints of bad pairs in; out comes the first bad step of each trace."""
+class Bad:
+    """Why a pair ends the accepted path of a trace."""
 
-    bad: frozenset[bytes]
+    status: BadStatus
+    detail: str
+    """The violated invariants, or why there is no evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocateKernel:
+    """Steps and the bad pairs in; out comes the first bad step of each trace.
+
+    The states come with the first trace (by its id) of each action and cause only.
+    """
+
+    bad: Mapping[bytes, Bad]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        found: set[str] = set()
-        rows: list[FlowRow] = []
         reader = _Reader()
+        examples: dict[tuple[str | None, Bad], Step] = {}
+        found: str | None = None
+        rows: list[FlowRow] = []
         for step in reader.steps(batches):
             reader.closed.clear()
-            if step.key not in self.bad or step.trace_id in found:
+            bad = self.bad.get(step.key)
+            if bad is None or step.trace_id == found:
                 continue
-            found.add(step.trace_id)
-            rows.append(
-                {
-                    "trace_id": step.trace_id,
-                    "step": step.step,
-                    "key": step.key,
-                    "action": step.action,
-                    "params": step.params,
-                    "pre": step.pre,
-                    "post": step.post,
-                }
-            )
+            found = step.trace_id
+            known = examples.get((step.action, bad))
+            if known is None and len(examples) < _MAX_EXAMPLES:
+                examples[step.action, bad] = step
+                continue
+            if known is not None and step.trace_id < known.trace_id:
+                examples[step.action, bad], step = step, known
+            rows.append(_located(step, with_states=False))
             if len(rows) >= _BATCH_ROWS:
                 yield pa.RecordBatch.from_pylist(rows, schema=_LOCATED_SCHEMA)
                 rows = []
+        rows += [_located(step, with_states=True) for step in examples.values()]
         yield pa.RecordBatch.from_pylist(rows, schema=_LOCATED_SCHEMA)
+
+
+def _located(step: Step, *, with_states: bool) -> FlowRow:
+    return {
+        "trace_id": step.trace_id,
+        "step": step.step,
+        "key": step.key,
+        "action": step.action,
+        "params": step.params,
+        "pre": step.pre if with_states else None,
+        "post": step.post if with_states else None,
+    }

@@ -1,0 +1,154 @@
+"""Look closely at the first trace of each way to leave the specification."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from tlatrace.corpus.judging import StateReader
+from tlatrace.corpus.result import Example, TraceVerdict
+from tlatrace.corpus.scan import Bad
+from tlatrace.corpus.verdicts import Located, call_of
+from tlatrace.errors import TlatraceError
+from tlatrace.validate.difference import difference
+from tlatrace.validate.spec import SpecUnderTest
+from tlatrace.validate.successors import action_successors
+from tlatrace.validate.transition import Transition
+from tlatrace.values import State
+from tlatrace.verdict import Conforms, Diverges
+
+__all__ = ["Allowed", "ExampleMaker", "NearestSuccessor", "examples_of"]
+
+_MAX_EXPLAINED: Final = 3
+_MAX_LINES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What the claimed action leads to instead of the trace's state."""
+
+    differences: tuple[str, ...] | None
+    """From the nearest state that it leads to; empty if it leads nowhere, None if unknown."""
+    note: str | None = None
+
+
+class ExampleMaker(Protocol):
+    """Says what the specification allows instead of a refused step."""
+
+    def __call__(self, transition: Transition, /) -> Allowed:
+        """Look at one transition that was refused."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NearestSuccessor:
+    """Asks TLC for the states that the claimed action leads to, and takes the nearest."""
+
+    spec: SpecUnderTest
+    timeout_s: float = 60.0
+
+    def __call__(self, transition: Transition, /) -> Allowed:
+        spec = self.spec
+        if transition.pre is None or transition.action is None:
+            return Allowed(None)
+        before, observed = self._adopted(transition.pre), self._adopted(transition.post)
+        params = tuple([spec.adopt(param) for param in transition.params])
+        try:
+            found = action_successors(
+                spec, before, transition.action, params, timeout_s=self.timeout_s
+            )
+        except TlatraceError as error:
+            return Allowed(None, str(error))
+        if not found:
+            return Allowed((), "the action is not possible here")
+        nearest = min([difference(successor.state, observed) for successor in found], key=len)
+        lines = [change.text("expected, but the trace has") for change in nearest]
+        return Allowed(tuple(lines[:_MAX_LINES]))
+
+    def _adopted(self, state: State) -> State:
+        return {name: self.spec.adopt(value) for name, value in state.items()}
+
+
+def examples_of(
+    verdicts: Sequence[TraceVerdict],
+    located: Iterable[Located],
+    bad: Mapping[bytes, Bad],
+    make: ExampleMaker | None,
+) -> tuple[Example, ...]:
+    """Group the traces that end at a bad step; one example a group, the largest group first."""
+    by_id = {item.trace_id: item for item in verdicts if not isinstance(item.verdict, Conforms)}
+    counts: Counter[tuple[str | None, Bad]] = Counter()
+    first: dict[tuple[str | None, Bad], Located] = {}
+    for found in located:
+        if found.trace_id not in by_id:
+            continue
+        group = found.action, bad[found.key]
+        counts[group] += 1
+        if found.post is not None:
+            known = first.setdefault(group, found)
+            if found.trace_id < known.trace_id:
+                first[group] = found
+    examples = []
+    asked = 0
+    for group, traces in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
+        if group not in first:
+            continue
+        item = by_id[first[group].trace_id]
+        diverges = isinstance(item.verdict, Diverges)
+        asked += diverges
+        examples.append(
+            _example(
+                first[group], item, group[1], traces, make if asked <= _MAX_EXPLAINED else None
+            )
+        )
+    return tuple(examples)
+
+
+def _example(
+    found: Located, item: TraceVerdict, bad: Bad, traces: int, make: ExampleMaker | None
+) -> Example:
+    changes: tuple[str, ...] = ()
+    allowed = Allowed(None)
+    transition = _transition(found)
+    if transition is not None:
+        if transition.pre is not None:
+            lines = [change.text() for change in difference(transition.pre, transition.post)]
+            changes = tuple(lines[:_MAX_LINES])
+        if make is not None and bad.status == "refused":
+            allowed = make(transition)
+    return Example(
+        trace_id=found.trace_id,
+        seed=item.seed,
+        step=found.step,
+        call=call_of(found),
+        why=_why(bad),
+        traces=traces,
+        changes=changes,
+        allowed=allowed.differences,
+        note=allowed.note,
+    )
+
+
+def _transition(found: Located) -> Transition | None:
+    reader = StateReader()
+    try:
+        return Transition(
+            pre=None if found.pre is None else reader.state(found.pre),
+            action=found.action,
+            params=reader.params(found.params),
+            post=reader.state(found.post or ""),
+        )
+    except TlatraceError:
+        return None
+
+
+def _why(bad: Bad) -> str:
+    match bad.status:
+        case "refused":
+            return "the specification does not allow this step"
+        case "violated":
+            return f"the state after this step violates {bad.detail}"
+        case "failed":
+            return f"undecided: {bad.detail}"

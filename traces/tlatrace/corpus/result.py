@@ -1,0 +1,116 @@
+"""What the validation of a corpus found; plain data, for the command line and for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tlatrace.corpus.manifest import CorpusManifest
+from tlatrace.verdict import Kind, Undecided, Verdict, combine, kind
+
+__all__ = ["CorpusResult", "Example", "FaultCount", "Figures", "TraceVerdict"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceVerdict:
+    """The verdict of one trace."""
+
+    trace_id: str
+    seed: int | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultCount:
+    """How often a kind of fault struck, and in how many traces."""
+
+    strikes: int
+    traces: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """The first trace of those that end in the same way, looked at closely."""
+
+    trace_id: str
+    seed: int | None
+    step: int
+    call: str
+    """The action with its parameters, as TLA+."""
+    why: str
+    """What the traces have in common."""
+    traces: int
+    """How many traces end in this way."""
+    changes: tuple[str, ...] = ()
+    """What the trace changes in this step."""
+    allowed: tuple[str, ...] | None = None
+    """Where the trace's state is not the nearest one that the action leads to; None: not asked, and
+    empty: the action leads nowhere from here."""
+    note: str | None = None
+    """Why there is no more to say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What was read and judged; each row is counted exactly once."""
+
+    steps: int = 0
+    """Rows of `steps`."""
+    initial: int = 0
+    """Those that are the initial state of a trace."""
+    evaluated: int = 0
+    """Those that were paired with the state before."""
+    skipped: int = 0
+    """Those behind a fault of their trace; they say nothing."""
+    distinct: int = 0
+    """Different ones among the initial and evaluated; as many were judged."""
+
+    @property
+    def repetition(self) -> float:
+        """How often each distinct one occurs on average; 0 where there is none."""
+        return (self.initial + self.evaluated) / self.distinct if self.distinct else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusResult:
+    """Every trace of a corpus has exactly one verdict here."""
+
+    folder: Path
+    manifest: CorpusManifest | None
+    """None for an empty folder."""
+    verdicts: tuple[TraceVerdict, ...] = ()
+    """In the order of the trace ids."""
+    figures: Figures = Figures()
+    actions: Mapping[str, int] = field(default_factory=dict)
+    """Action -> steps that claim it; "" for steps without a name."""
+    unseen: tuple[str, ...] = ()
+    """Actions of the specification's next-state relation that no step claims."""
+    faults: Mapping[str, FaultCount] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Why the corpus as a whole cannot be trusted: it is not what its manifest says."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know; no verdict depends on it."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """Phase -> seconds of wall clock."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict; Undecided if there is nothing, or the corpus cannot be trusted."""
+        problems: list[Verdict] = [Undecided(problem) for problem in self.problems]
+        return combine([*(item.verdict for item in self.verdicts), *problems])
+
+    def count(self, wanted: Kind) -> int:
+        """Count the traces with a verdict of this kind."""
+        return sum(kind(item.verdict) == wanted for item in self.verdicts)
+
+    def of_kind(self, wanted: Kind) -> tuple[TraceVerdict, ...]:
+        """Return the traces with a verdict of this kind."""
+        return tuple([item for item in self.verdicts if kind(item.verdict) == wanted])
+
+    def command_for(self, seed: int | None) -> str | None:
+        """Return the command that makes the trace of a seed again, None if there is none."""
+        if seed is None or self.manifest is None or self.manifest.reproduce is None:
+            return None
+        return self.manifest.reproduce.replace("{seed}", str(seed))
