@@ -24,6 +24,8 @@ from tlatrace.tools.tlc_config import with_only_invariant, with_override
 
 __all__ = ["CheckedEntry", "check_entry", "config_of"]
 
+_QUICK_S = 10.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedEntry:
@@ -53,6 +55,7 @@ def check_entry(
     Raises: ToolError without a Java or a TLC jar.
     """
     weekly = isinstance(entry, Model) and entry.ring == "weekly"
+    takes_long = isinstance(entry, Model) and (entry.seconds is None or entry.seconds > _QUICK_S)
     if workers is None:
         workers = all_workers() if weekly else 1
     with tempfile.TemporaryDirectory(prefix="rocketproof-cfg-") as own:
@@ -67,7 +70,7 @@ def check_entry(
             timeout_s=timeout_s,
             check_deadlock=isinstance(entry, Model) and entry.deadlock,
             libraries=manifest.libraries(entry),
-            jvm_args=JVM_ARGS if isinstance(entry, Model) else QUICK_JVM_ARGS,
+            jvm_args=JVM_ARGS if takes_long else QUICK_JVM_ARGS,
             on_progress=on_progress,
             jar=jar,
         )

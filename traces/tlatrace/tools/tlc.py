@@ -49,7 +49,7 @@ JVM_ARGS: Final = ("-XX:+UseParallelGC", "-Xmx4g", "-Xss64m")
 """The heap limit is a limit, not a demand; deep recursion in a specification needs the stack."""
 
 QUICK_JVM_ARGS: Final = (*JVM_ARGS, "-XX:TieredStopAtLevel=1")
-"""For runs of a few seconds: 0.5 s sooner at the start, slower once the compiler would pay."""
+"""For runs of a few seconds: measured 40 % less CPU in 5 s of work, but 25 % more in 30 s."""
 
 _FINGERPRINT: Final = ("-fp", "1", "-seed", "1")
 
