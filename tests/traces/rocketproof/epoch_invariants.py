@@ -46,6 +46,8 @@ def _of_state(s: Any) -> Iterator[str]:
             yield "EpochWellFormed"
         if s["role"][b] != "Down" and entries and entries[-1]["s"] > len(log):
             yield "EpochLeLog"
+        if s["role"][b] != "Down" and entries and entries[-1]["e"] > s["known"][b]:
+            yield "KnownCoversEpochs"
         if s["role"][b] == "Master" and (entries or [{"e": 0}])[-1]["e"] != s["known"][b]:
             yield "RoleAtomic"
         if s["epochsDisk"][b] != [{"e": x["e"], "s": x["s"]} for x in entries]:

@@ -69,6 +69,7 @@ CAUGHT = {
     Bug.B83: "EpochLeLog",
     Bug.B86: "EpochFaithful",
     Bug.FLUSH_BEFORE_EPOCH: "FlushedAtBecomeMaster",
+    Bug.KNOWN_FOLLOWS_BATCH: "KnownCoversEpochs",
     Bug.MASTER_ANSWERS: "MayAnswer",
     Bug.MIN_END: "PrefixAfterHandshake",
 }
