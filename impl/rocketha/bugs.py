@@ -51,6 +51,9 @@ class Bug(StrEnum):
     `CheckpointFile.write`."""
     FLUSH_BEFORE_EPOCH = "FlushBeforeEpoch"
     """A new master notes where its epoch starts before the log up to there is on the disk."""
+    KNOWN_FOLLOWS_BATCH = "KnownFollowsBatch"
+    """A slave learns no epoch from the batches of a master that was elected again.
+    `AutoSwitchHAClient`, which compares no epoch at all."""
     MASTER_ANSWERS = "MasterAnswers"
     """Any broker answers a handshake, whatever its role.
     `AutoSwitchHAService.AutoSwitchAcceptSocketService`."""

@@ -14,7 +14,9 @@
    tail, and the durable copies of log and cache.
    Not modelled: SyncStateSet and confirmOffset, file retention (every log starts at offset 0),
    asynchronous learners, start at the last file, records cut in two by a batch, duplicated or
-   reordered bytes within a connection (TCP), several acknowledgements in flight (only the largest).
+   reordered bytes within a connection (TCP), several acknowledgements in flight (only the largest),
+   late answers of the controller, an epoch file that is half written (replaced in one step; a mutant
+   loses its last entry), the layout of packets.
 
    Conventions: offsets count records from 0, ranges are half-open, -1 is "no bound" or "not yet".
    Source: AutoSwitchHAService, AutoSwitchHAClient, AutoSwitchHAConnection, EpochFileCache and
@@ -134,6 +136,7 @@ ConsistentPoint(own, ownEnd, others, othersEnd) ==
 Written(d, q) == q \o SubSeq(d, Len(q) + 1, Len(d))
 \* A truncation is on the disk before anybody is told of it.                    \* CHECK B07
 TruncatedDisk(d, o) == Prefix(d, o)
+\* A cut flushes up to it; without a cut the flush service may have run meanwhile.
 TruncatedFlushed(b, o) == IF o < Len(log[b]) THEN {o} ELSE {flushed[b], Len(log[b])}
 
 \* ---- Connections ----
@@ -154,6 +157,9 @@ BatchLimit(m, cur) == IF cur.end = -1 THEN Len(log[m]) ELSE cur.end
 ReceivedAfterHandshake(s, q) == LastEpoch(q)
 \* A slave reports its own log end, never an offset that it only heard of.      \* CHECK ReportOwnEnd
 ReportAfterTruncate(cp, end) == Min(cp, end)
+\* A batch tells its slave of a master that was elected again under the open connection.
+\*                                                                              \* CHECK KnownFollowsBatch
+KnownAfterBatch(s, epoch) == MaxOf({known[s], epoch})
 \* A slave follows no master that is older than what it knows.                  \* CHECK B11
 MayFollow(s, epoch) == epoch >= known[s]
 \* A broker that restarts remembers the last epoch it took part in.             \* CHECK B10
@@ -350,8 +356,9 @@ ReceiveTransfer(s) ==
         /\ epochs' = [epochs EXCEPT ![s] = q]
         /\ epochsDisk' = [epochsDisk EXCEPT ![s] = StoredEpochs(@, q)]
         /\ received' = [received EXCEPT ![s] = batch.epoch]
+        /\ known' = [known EXCEPT ![s] = KnownAfterBatch(s, batch.epoch)]
         /\ link' = [link EXCEPT ![s].down = Tail(@), ![s].reported = Len(log'[s])]
-  /\ UNCHANGED <<ctl, role, known, inc, flushed, ghostActed>>
+  /\ UNCHANGED <<ctl, role, inc, flushed, ghostActed>>
 
 \* The slave sees its connection closed, or closes it; what was in flight is lost.
 Disconnect(s) ==
@@ -383,10 +390,41 @@ RoleAtomic == \A b \in Broker : role[b] = "Master" => LastEpoch(epochs[b]) = kno
 \* Else a restart brings back epochs that were cut off, or forgets one that has records.
 EpochDurable == \A b \in Broker : epochsDisk[b] = Starts(epochs[b])
 
-\* Else records that were cut off come back after a power cut.
-TruncationDurable == \A b \in Broker : IsPrefix(disk[b], log[b])
+\* Else records that were cut off come back after a power cut, or written ones were never written.
+TruncationDurable == \A b \in Broker : disk[b] = log[b]
 
 FlushedLeLog == \A b \in Broker : flushed[b] <= Len(log[b])
+
+\* Else a slave copies from, and reports to, a broker that reigns no more.
+LinkRoles ==
+  \A s \in Broker : link[s] # NoLink =>
+    role[s] = "Slave" /\ (link[s].open => role[link[s].peer] = "Master")
+
+\* Else a slave goes on copying from a master that it knows to be replaced.
+FollowsNoOlder ==
+  \A s \in Broker : link[s] # NoLink =>
+    (link[s].open /\ link[s].phase = "Transfer" => known[s] <= known[link[s].peer])
+
+\* Else a slave with records of one reign follows an older one, and cuts them.
+KnownCoversEpochs == \A b \in Up : LastEpoch(epochs[b]) <= known[b]
+
+\* Else a batch carries the border of an epoch that has ended, or the sender stalls.
+SenderEntryFresh ==
+  \A s \in Broker : link[s] # NoLink =>
+    (link[s].open /\ link[s].next # -1 =>
+       link[s].cur = EpochAt(epochs[link[s].peer], link[s].next))
+
+\* Else the slave refuses a batch, and each one after it.
+InFlightContinues ==
+  \A s \in Broker : link[s] # NoLink => \A i \in DOMAIN link[s].down :
+    LET p == link[s].down[i] IN p.type = "Transfer" =>
+      p.offset = IF i = 1 THEN Len(log[s])
+                 ELSE link[s].down[i - 1].offset + Len(link[s].down[i - 1].recs)
+
+\* Else a message that the slave has is never counted.
+ReportedIsEnd ==
+  \A s \in Broker : link[s] # NoLink =>
+    (link[s].phase = "Transfer" => link[s].reported = Len(log[s]))
 
 \* ---- Invariants: safety ----
 
@@ -400,6 +438,7 @@ EpochStartUnique ==
     epochs[a][i].e = epochs[b][j].e => epochs[a][i].s = epochs[b][j].s
 
 \* Else two incarnations write different records under one epoch, and nothing tells them apart.
+\* No incarnation acts twice on one epoch either.
 EpochPerIncarnation == ghostActed <= 1
 
 \* Records of one epoch at one offset have one history.
@@ -419,7 +458,8 @@ ConsistentPointExact ==
     ConsistentPoint(epochs[a], Len(log[a]), Starts(epochs[b]), Len(log[b]))
       = CommonPrefix(log[a], log[b])
 
-\* Else the slave's cache misses an epoch or begins it late.
+\* Else the slave's cache misses an epoch or begins it late.  A heartbeat may name an empty epoch that
+\* was replaced meanwhile; AppendEpoch replaces it at the slave, too.
 BatchOneEpoch ==
   \A s \in Broker : link[s] # NoLink =>
     \A i \in DOMAIN link[s].down : LET p == link[s].down[i] IN
@@ -435,12 +475,27 @@ AckSound ==
     /\ link[s].reported <= Len(log[s])
     /\ link[s].open => link[s].ack <= Len(log[link[s].peer])
 
+Handshaken(s) ==            \* an action: s completes a handshake
+  /\ link[s] # NoLink /\ link'[s] # NoLink
+  /\ link[s].phase = "Handshake" /\ link'[s].phase = "Transfer"
+
 \* Else a slave in the SyncStateSet drops newer records for a master that was replaced.
 FollowFencing ==
-  [][\A s \in Broker :
-       /\ link[s] # NoLink /\ link'[s] # NoLink
-       /\ link[s].phase = "Handshake" /\ link'[s].phase = "Transfer"
-       => Head(link[s].down).epoch >= known[s]]_vars
+  [][\A s \in Broker : Handshaken(s) => Head(link[s].down).epoch >= known[s]]_vars
+
+\* Else a slave cuts what both logs have, keeps what only one has, or forgets whom it follows.
+HandshakeExact ==
+  [][\A s \in Broker : Handshaken(s) =>
+       /\ Head(link[s].down).epoch >= LastEpoch(epochs[s])
+       /\ known'[s] = Head(link[s].down).epoch
+       /\ link[s].open =>
+            log'[s] = Prefix(log[s], CommonPrefix(log[s], log[link[s].peer]))]_vars
+
+\* Else a broker forgets a reign, and follows one that it had seen replaced.
+RoleChangeLearns ==
+  [][\A b \in Broker : role[b] # "Down" =>
+       /\ inc'[b] = inc[b] => known'[b] >= known[b]
+       /\ role'[b] \notin {"Down", role[b]} => known'[b] = ctl.epoch]_vars
 
 -----------------------------------------------------------------------------
 \* ---- Witnesses: interesting situations, each of which must be reachable ----
@@ -460,6 +515,8 @@ NoSlaveFarBehind ==         \* a slave in transfer lacks three epochs of its mas
   \A s \in Broker : Follows(s) =>
     Cardinality({i \in DOMAIN epochs[link[s].peer] :
                    epochs[link[s].peer][i].e > LastEpoch(epochs[s])}) < 3
+NoReelectedMaster ==        \* a master was elected again under an open connection
+  \A s \in Broker : Follows(s) => (link[s].open => known[link[s].peer] <= known[s])
 NoBatchCut ==               \* a batch ended at a border although the master had more
   \A s \in Broker : Follows(s) => ~ \E i \in DOMAIN link[s].down :
     LET p == link[s].down[i] IN
@@ -500,7 +557,7 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
-\* ---- Liveness: once the elections end, every slave that stays up has its master's log ----
+\* ---- Liveness ----
 
 \* The master is gone, or it answered before it knew what the slave knows: a slave closes these.
 \*                                                                              \* CHECK NoticeUseless
@@ -509,23 +566,25 @@ Useless(s) ==
   /\ \/ ~link[s].open
      \/ link[s].phase = "Handshake" /\ ~MayFollow(s, Head(link[s].down).epoch)
 
-Current(m) == role[m] = "Master" /\ ctl.master = m /\ known[m] = ctl.epoch
-
 Fairness ==
   /\ \A b \in Broker : WF_vars(BecomeMaster(b)) /\ WF_vars(BecomeSlave(b)) /\ WF_vars(Restart(b))
   /\ \A s \in Broker : WF_vars(ReceiveHandshake(s)) /\ WF_vars(ReceiveTransfer(s))
   /\ \A m, s \in Broker :
        /\ WF_vars(ctl.master = m /\ Handshake(m, s))
        /\ WF_vars(ReceiveAck(m, s, link[s].reported) /\ link'[s].ack > link[s].ack)
-       /\ SF_vars(\E n \in 1..Len(log[m]) : Transfer(m, s, n))   \* heartbeats in between
+       /\ SF_vars(\E n \in 1..Len(log[m]) : Transfer(m, s, n))   \* a heartbeat may fill a finite link
   /\ \A s \in Broker : WF_vars(Useless(s) /\ Disconnect(s))
 
 FairSpec == Spec /\ Fairness
 
-\* A slave that stays up has its master's log in the end, if one master stays and writes pause.
+\* Once elections and power cuts end, every broker has the log of the elected one, unless that one
+\* was cut down in its reign: then it waits for another election (KnownAtRestart).
 RejoinLive ==
   \A m, s \in Broker : m # s =>
-    (<>[](Current(m) /\ role[s] # "Down") => <>[](log[s] = log[m]))
+    (/\ <>[](ctl.master = m /\ (known[m] < ctl.epoch \/ role[m] = "Master"))
+     /\ <>[][inc' = inc]_vars
+     => <>[](log[s] = log[m]))
 
+\* The main ones; the configurations have all of them.
 THEOREM Spec => [](TypeOK /\ EpochFaithful /\ LogMatching /\ PrefixAfterHandshake)
 =============================================================================

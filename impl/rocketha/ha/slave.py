@@ -260,8 +260,9 @@ def receive_transfer(
     end = Offset(offset + len(batch.body)) if batch.body else log.max_phy_offset
     effects.append(SendPacket(conn=client.id, data=push_ack(Ack(max_phy_offset=end))))
     client = replace(client, reported=end, last_read_ms=now_ms, last_write_ms=now_ms)
+    known = known_after_batch(state, batch.epoch)
     return Stepped(
-        replace(state, cache=cache, received_epoch=batch.epoch, client=client),
+        replace(state, cache=cache, known_epoch=known, received_epoch=batch.epoch, client=client),
         tuple(effects),
         SpecAction(
             name=ActionName.RECEIVE_TRANSFER,
@@ -271,6 +272,18 @@ def receive_transfer(
             size=SizeBytes(len(batch.body)),
         ),
     )
+
+
+def known_after_batch(state: BrokerState, epoch: Epoch) -> Epoch:
+    """Return the newest epoch that is known once a batch was received.
+
+    Without it a slave of a master that was elected again follows an older one after a reconnect.
+
+    Spec: EpochTruncation!KnownAfterBatch
+    """
+    if Bug.KNOWN_FOLLOWS_BATCH in state.options.bugs:
+        return state.known_epoch
+    return max(state.known_epoch, epoch)
 
 
 def _continues(state: BrokerState, batch: Transfer, log: LogView) -> bool:

@@ -49,5 +49,6 @@ ReportOwnEndReportAfterTruncate(cp, end) == cp
 FlushBeforeEpochFlushedAtBecomeMaster(b) == flushed[b]
 MasterAnswersMayAnswer(m) == TRUE
 OffsetContinuesContinues(p, q) == TRUE
+KnownFollowsBatchKnownAfterBatch(s, epoch) == known[s]
 NoticeUselessUseless(s) == link[s] # NoLink /\ ~link[s].open
 =============================================================================

@@ -161,6 +161,15 @@ def b11_records_of_a_slave_that_is_sent_to_a_replaced_master(bugs: Bugs) -> obje
     return len(group[3].log.record_offsets())
 
 
+def known_follows_batch_of_a_master_elected_again(bugs: Bugs) -> object:
+    """It would follow a master of epoch 2 that was never told of epoch 3."""
+    group = _in_sync(bugs)
+    group.elect(1, 3, told=(1,))
+    group.put(1, b"three")
+    group.pass_time()
+    return group[2].state.known_epoch
+
+
 def b83_what_a_slave_reports_that_lost_its_last_epoch(bugs: Bugs) -> object:
     group = _in_sync(bugs)
     group[2].log.flush()
@@ -255,6 +264,7 @@ EXPERIMENTS: dict[Bug, tuple[Experiment, object, object]] = {
     Bug.B83: (b83_what_a_slave_reports_that_lost_its_last_epoch, "own end", "master's end"),
     Bug.B86: (b86_epochs_after_a_power_cut, [1, 2], []),
     Bug.FLUSH_BEFORE_EPOCH: (flush_before_epoch_leaves_nothing_to_lose, True, False),
+    Bug.KNOWN_FOLLOWS_BATCH: (known_follows_batch_of_a_master_elected_again, 3, 1),
     Bug.MASTER_ANSWERS: (master_answers_a_slave_that_is_asked, False, True),
     Bug.MIN_END: (min_end_what_a_longer_slave_keeps, 2, 3),
     Bug.OFFSET_CONTINUES: (offset_continues_a_batch_from_elsewhere, "closed", "3 bytes"),
