@@ -19,16 +19,17 @@ from tlatrace.values import Fcn, ModelValue, State, TlaSet, Value, canonical
 __all__ = ["is_doubtful", "state_is_doubtful"]
 
 
-def state_is_doubtful(state: State, clean: set[int]) -> bool:
+def state_is_doubtful(state: State, clean: set[str]) -> bool:
     """Tell whether TLC may fail to build a variable of a state.
 
-    `clean` collects the ids of values that are known to be fine; the caller keeps them alive.
+    `clean` collects the canonical texts of values that are known to be fine.
     """
     for value in state.values():
-        if id(value) not in clean:
+        text = canonical(value)
+        if text not in clean:
             if is_doubtful(value):
                 return True
-            clean.add(id(value))
+            clean.add(text)
     return False
 
 

@@ -14,13 +14,15 @@ children; a child is an atom or a node of a lower level:
 | tuple, set of n        | the elements         | `<<a, b>>`, `{a, b}`          |
 | joined tuple, set, fcn | blocks of the whole  | `a \o b`, `a \cup b`, `a @@ b`|
 
-`V0` is the tuple of all atoms, `V1` is `V0` with the nodes of level 1 behind it, and so on. The
-nodes of one level and shape are a group: a string with a row for each node and a column for each
-child, which holds the child's index less the column's smallest one, in base 62, in as many digits
-as the largest one needs. A column whose rows are all equal has no digit.
+`V0` is the tuple of all atoms, `L1(V0)` is `V0` with the nodes of level 1 behind it, `L2(L1(V0))`
+has those of level 2, too, and so on. The nodes of one level and shape are a group: a string with a
+row for each node and a column for each child, which holds the child's index less the column's
+smallest one, in base 62, in as many digits as the largest one needs. A column whose rows are all
+equal has no digit.
 
 `\o` makes tuples of the functions that TLC would else evaluate again at every use, and TLC
-evaluates a constant definition once, so every node is built once.
+evaluates an argument once, so every node is built once. Constant definitions instead of arguments
+would do only if TLC happened to evaluate them in the order of their use.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NewType, TypeAlias, TypeVar
 
 from tlatrace.tla_text import is_identifier, to_tla
-from tlatrace.values import Fcn, ModelValue, TlaSet, Value
+from tlatrace.values import Fcn, ModelValue, TlaSet, Value, canonical
 
 __all__ = ["Node", "Packer"]
 
@@ -58,6 +60,7 @@ class Packer:
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
+        self._known: dict[tuple[type, Value], Node] = {}
         self._atoms: dict[str, Node] = {}
         self._composites: dict[tuple[_Shape, tuple[Node, ...]], Node] = {}
         self._levels: list[int] = []  # by node
@@ -85,6 +88,16 @@ class Packer:
         """
         if isinstance(value, tuple):
             return self._in_blocks("tuple", [self.intern(element) for element in value], 1)
+        # True and 1 are one key of a dict in Python, hence the type; sets and functions keep their
+        # canonical text once it is made.
+        is_composite = isinstance(value, TlaSet | Fcn)
+        key = type(value), canonical(value) if is_composite else value
+        node = self._known.get(key)
+        if node is None:
+            node = self._known[key] = self._new_value(value)
+        return node
+
+    def _new_value(self, value: Value) -> Node:
         if isinstance(value, TlaSet):
             return self._in_blocks("set", [self.intern(element) for element in value], 1)
         if isinstance(value, Fcn):
@@ -141,35 +154,34 @@ class Packer:
 
     def text(self, name: str) -> str:
         """Define `name` as the sequence of the added values, in order."""
+        lines = [*self._decoder(), f"{self._prefix}V0 == <<{', '.join(self._atoms)}>>"]
         index: dict[Node, int] = {node: at for at, node in enumerate(self._atoms.values(), start=1)}
-        columns: list[list[int]]
-        lines = [self._decoder(), f"{self._table(0)} == <<{', '.join(self._atoms)}>>"]
+        table = f"{self._prefix}V0"
         for level, groups in enumerate(self._groups(), start=1):
-            parts = [self._table(level - 1)]
+            parts: list[str] = []
             for number, (shape, nodes) in enumerate(groups.items(), start=1):
                 columns = [
                     [index[child] for child in column]
                     for column in zip(*nodes.values(), strict=True)
                 ]
                 maker = f"{self._prefix}G{level}_{number}"
-                definitions, calls = self._group(maker, shape, columns, self._table(level - 1))
-                lines += definitions
+                definition, calls = self._group(maker, shape, columns)
+                lines.append(definition)
                 parts += calls
+            for nodes in groups.values():
                 for node in nodes:
                     index[node] = len(index) + 1
-            lines.append(f"{self._table(level)} ==\n  " + "\n  \\o ".join(parts))
-        top = self._table(max(self._levels, default=0))
-        if not self._items:
-            return "\n".join([*lines, f"{name} == <<>>"]) + "\n"
-        items = [[index[node] for node in self._items]]
-        definitions, calls = self._group(f"{self._prefix}Item", ("item", (), 1), items, top)
-        return (
-            "\n".join([*lines, *definitions, f"{name} == <<>>\n  \\o " + "\n  \\o ".join(calls)])
-            + "\n"
-        )
-
-    def _table(self, level: int) -> str:
-        return f"{self._prefix}V{level}"
+            lines.append(f"{self._prefix}L{level}(v) ==\n  v \\o " + "\n  \\o ".join(parts))
+            table = f"{self._prefix}L{level}({table})"
+        calls = ["<<>>"]
+        if self._items:
+            items = [[index[node] for node in self._items]]
+            definition, more = self._group(f"{self._prefix}Item", ("item", (), 1), items)
+            lines.append(definition)
+            calls += more
+        lines.append(f"{self._prefix}Pick(v) ==\n  " + "\n  \\o ".join(calls))
+        lines.append(f"{name} == {self._prefix}Pick({table})")
+        return "\n".join(lines) + "\n"
 
     def _groups(self) -> list[dict[_Shape, dict[Node, tuple[Node, ...]]]]:
         """Sort the composite nodes by level and shape."""
@@ -180,21 +192,20 @@ class Packer:
             levels[self._levels[node] - 1].setdefault(shape, {})[node] = children
         return levels
 
-    def _decoder(self) -> str:
-        fields = ", ".join([f'"{digit}" :> {value}' for value, digit in enumerate(_DIGITS)])
-        fields = fields.replace(", ", " @@ ")
+    def _decoder(self) -> list[str]:
         p = self._prefix
-        lines = [f"{p}D == {fields}", f"{p}N1(s, p) == {p}D[SubSeq(s, p, p)]"]
-        lines += [
-            f"{p}N{last + 1}(s, p) == {_BASE} * {p}N{last}(s, p) + "
-            f"{p}D[SubSeq(s, p + {last}, p + {last})]"
-            for last in range(1, _MAX_WIDTH)
+        fields = " @@ ".join([f'"{digit}" :> {value}' for value, digit in enumerate(_DIGITS)])
+        return [
+            f"{p}D == {fields}",
+            f"{p}N1(s, p) == {p}D[SubSeq(s, p, p)]",
+            *[
+                f"{p}N{last + 1}(s, p) == {_BASE} * {p}N{last}(s, p) + "
+                f"{p}D[SubSeq(s, p + {last}, p + {last})]"
+                for last in range(1, _MAX_WIDTH)
+            ],
         ]
-        return "\n".join(lines)
 
-    def _group(
-        self, maker: str, shape: _Shape, columns: list[list[int]], table: str
-    ) -> tuple[list[str], list[str]]:
+    def _group(self, maker: str, shape: _Shape, columns: list[list[int]]) -> tuple[str, list[str]]:
         """Define how a row becomes a node, and call it for the rows of each chunk."""
         rows = [""] * len(columns[0])
         children: list[str] = []
@@ -205,16 +216,16 @@ class Packer:
                 rows = [
                     row + _digits(at - low, width) for row, at in zip(rows, column, strict=True)
                 ]
-                children.append(f"{table}[{low} + {self._prefix}N{width}(s, p + {stride + 1})]")
+                children.append(f"v[{low} + {self._prefix}N{width}(s, p + {stride + 1})]")
             else:
-                children.append(f"{table}[{low}]")
+                children.append(f"v[{low}]")
             stride += width
         per_chunk = _CHUNK // max(stride, 1)
         calls = [
-            f'[i \\in 1..{len(chunk)} |-> {maker}("{"".join(chunk)}", (i - 1) * {stride})]'
+            f'[i \\in 1..{len(chunk)} |-> {maker}(v, "{"".join(chunk)}", (i - 1) * {stride})]'
             for chunk in _cut(rows, per_chunk)
         ]
-        return [f"{maker}(s, p) == {_expression(shape, children)}"], calls
+        return f"{maker}(v, s, p) == {_expression(shape, children)}", calls
 
 
 def _expression(shape: _Shape, children: list[str]) -> str:

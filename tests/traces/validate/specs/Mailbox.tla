@@ -13,6 +13,7 @@ TypeOK ==
   /\ queue \in Seq([from : Node, by : Nat])
   /\ total \in Nat
 Bounded == Len(queue) <= 2
+NeverTwo == Len(queue) < 2      \* false in states that Next reaches
 
 Init ==
   /\ sent = [n \in Node |-> 0]

@@ -1,0 +1,84 @@
+"""Verdicts as JUnit, SARIF and Markdown."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+from tlatrace.report.junit import junit_xml
+from tlatrace.report.markdown import markdown_summary
+from tlatrace.report.results import TraceResult
+from tlatrace.report.sarif import sarif_text
+from tlatrace.verdict import Conforms, Diverges, Undecided
+
+RESULTS = [
+    TraceResult(path="good.ndjson", spec="Mailbox", outcome=Conforms(12)),
+    TraceResult(
+        path="bad trace.ndjson",
+        spec="Mailbox",
+        outcome=Diverges(3, "Send", "<<1>> & \x00", "a|b *c* <script>"),
+        line=5,
+    ),
+    TraceResult(path="header.ndjson", spec="Mailbox", outcome=Undecided("no events")),
+    TraceResult(path="garbage.ndjson", spec=None, outcome="no JSON", line=1),
+]
+
+
+def test_every_outcome_is_one_line_of_text() -> None:
+    assert [result.text for result in RESULTS] == [
+        "conforms, 12 events",
+        "diverges at step 3 (line 5), Send: expected <<1>> & \x00; observed a|b *c* <script>",
+        "undecided: no events",
+        "no JSON",
+    ]
+    assert [result.status for result in RESULTS] == [
+        "conforms",
+        "diverges",
+        "undecided",
+        "unreadable",
+    ]
+
+
+def test_one_event_is_not_called_events() -> None:
+    assert TraceResult(path="a", spec=None, outcome=Conforms(1)).text == "conforms, 1 event"
+
+
+def test_junit_counts_only_a_pass_as_passed() -> None:
+    root = ElementTree.fromstring(junit_xml(RESULTS, seconds=1.5))
+
+    suite = root[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "1", "2")
+    assert [[child.tag for child in case] for case in suite] == [
+        [],
+        ["failure"],
+        ["error"],
+        ["error"],
+    ]
+
+
+def test_sarif_places_a_divergence_at_its_line() -> None:
+    document = json.loads(sarif_text(RESULTS, version="1.2.3"))
+
+    found = document["runs"][0]["results"]
+    assert [one["ruleId"] for one in found] == ["diverges", "undecided", "unreadable"]
+    place = found[0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "bad%20trace.ndjson"
+    assert place["region"]["startLine"] == 5
+    assert document["version"] == "2.1.0"
+
+
+def test_markdown_shows_the_worst_first_and_text_of_a_trace_as_text() -> None:
+    lines = markdown_summary(RESULTS).splitlines()
+
+    assert lines[2] == "4 traces: 1 diverges, 1 unreadable, 1 undecided, 1 conforms"
+    assert lines[6].startswith("| bad trace.ndjson | Mailbox |")
+    assert "a\\|b \\*c\\* \\<script\\>" in lines[6]
+
+
+def test_json_answers_hold_the_verdict_and_its_evidence() -> None:
+    answers = [result.to_json() for result in RESULTS]
+
+    assert answers[0]["events"] == 12
+    assert (answers[1]["step"], answers[1]["line"]) == (3, 5)
+    assert answers[2]["reason"] == "no events"
+    assert answers[3]["verdict"] == "unreadable"
