@@ -37,7 +37,7 @@ _JVM_ARGS: Final = ("-XX:+UseSerialGC", "-Xmx4g", "-Xss64m", "-XX:TieredStopAtLe
 _MAX_RUNS: Final = 40
 _MAX_SECOND_LOOKS: Final = 20
 _MAX_DOUBTFUL: Final = 20
-_DOUBTFUL_S: Final = 30.0
+_ONE_STEP_S: Final = 30.0
 _MARK: Final = re.compile(rf'<<"({AT}|{YES}|{VIOLATED})", (\d+)(?:, (\d+))?>>')
 _REASON_CHARACTERS: Final = 400
 _BOILERPLATE: Final = re.compile(
@@ -72,7 +72,9 @@ def judge(
 ) -> list[Judged]:
     """Judge each transition, and the invariants of the state after it, in the given order.
 
-    Every distinct state is evaluated once; make the transitions distinct beforehand. `workers` is
+    An action that the module does not have, or with another number of parameters, is Failed and not
+    Refused: the trace may belong to another version of the specification. So is a state that lacks
+    a variable. Every distinct state is evaluated once; make the transitions distinct beforehand. `workers` is
     the number of TLC processes at a time, `timeout_s` the limit for each; `on_progress` is told
     how many transitions of how many are judged.
 
@@ -115,7 +117,7 @@ def judge(
             step = _step(found, place[at])
         if isinstance(step, Failed) and at in place and second_looks:
             second_looks -= 1
-            step = second_look(spec, transition, timeout_s=timeout_s) or step
+            step = second_look(spec, transition, timeout_s=min(timeout_s, _ONE_STEP_S)) or step
         judged.append(_judged(spec, step, found, state_of[at]))
     return judged
 
@@ -190,7 +192,7 @@ def _judge_items(
     with ThreadPoolExecutor(max_workers=max(workers, 1)) as pool:
         runs = pool.map(
             lambda batch: _Batch(
-                spec, items, min(timeout_s, _DOUBTFUL_S) if batch[0] in apart else timeout_s, runner
+                spec, items, min(timeout_s, _ONE_STEP_S) if batch[0] in apart else timeout_s, runner
             ).run(batch),
             batches,
         )
