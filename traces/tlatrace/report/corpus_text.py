@@ -1,0 +1,157 @@
+"""The result of a corpus validation as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tlatrace.corpus.result import CorpusResult, TraceVerdict
+from tlatrace.verdict import Diverges, Undecided
+
+__all__ = ["corpus_text", "source_text"]
+
+_LABEL: Final = 10
+
+
+def corpus_text(result: CorpusResult, limit: int) -> str:
+    """Write the summary, and at most `limit` diverging and as many undecided traces.
+
+    Names and values come from traces: what a terminal would obey is written as a question mark.
+    """
+    lines = [
+        "".join([letter if letter.isprintable() else "?" for letter in line])
+        for line in _lines(result, limit)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def source_text(result: CorpusResult) -> str:
+    """Say where the traces come from."""
+    if result.manifest is None:
+        return "nothing"
+    source = result.manifest.source
+    spec = result.manifest.spec or "no specification"
+    if source.get("kind") == "import":
+        return f"{result.manifest.traces:,} imported traces of {spec}"
+    text = f"{result.manifest.traces:,} runs of {spec}"
+    first = source.get("first_seed")
+    if isinstance(first, int) and result.manifest.traces:
+        text += f", seeds {first} to {first + result.manifest.traces - 1}"
+    bugs = source.get("bugs")
+    if isinstance(bugs, list) and bugs:
+        text += f", with {', '.join(map(str, bugs))}"
+    return text
+
+
+def _lines(result: CorpusResult, limit: int) -> Iterator[str]:
+    figures = result.figures
+    yield _row("corpus", f"{result.folder}: {source_text(result)}")
+    counts = [result.count("conforms"), result.count("diverges"), result.count("undecided")]
+    yield _row("verdicts", "{:,} conform, {:,} diverge, {:,} undecided".format(*counts))
+    if figures.steps:
+        skipped = f" + {figures.skipped:,} skipped" if figures.skipped else ""
+        parts = f"{figures.initial:,} initial + {figures.evaluated:,} evaluated{skipped}"
+        yield _row("steps", f"{figures.steps:,} = {parts}")
+        yield _row(
+            "TLC", f"{figures.distinct:,} distinct transitions judged, "
+            f"each {figures.repetition:.2f} times in the corpus"
+        )  # fmt: skip
+        yield from _actions(result)
+    if result.faults:
+        faults = [f"{name} {fault.strikes:,}" for name, fault in result.faults.items()]
+        yield from _wrapped("faults", faults)
+    if result.seconds:
+        times = [f"{name} {seconds:.1f}" for name, seconds in result.seconds.items()]
+        yield from _wrapped("seconds", times)
+    for problem in result.problems:
+        yield _row("problem", problem)
+    for note in result.notes:
+        yield _row("note", note)
+    yield from _listed(result, limit)
+    yield from _examples(result)
+
+
+def _actions(result: CorpusResult) -> Iterator[str]:
+    by_count = sorted(result.actions.items(), key=lambda item: (-item[1], item[0]))
+    yield from _wrapped("actions", [f"{name or '(no name)'} {count:,}" for name, count in by_count])
+    if result.unseen:
+        yield _row("never seen", ", ".join(result.unseen))
+
+
+def _listed(result: CorpusResult, limit: int) -> Iterator[str]:
+    diverging, undecided = result.of_kind("diverges"), result.of_kind("undecided")
+    if diverging:
+        yield ""
+        yield from _table(
+            ("diverges", "seed", "step", "action", "make it again with"),
+            [_diverging_row(result, item) for item in diverging[:limit]],
+        )
+        yield from _more(len(diverging) - limit)
+    if undecided:
+        yield ""
+        yield from _table(
+            ("undecided", "seed", "why"),
+            [_undecided_row(item) for item in undecided[:limit]],
+        )
+        yield from _more(len(undecided) - limit)
+
+
+def _diverging_row(result: CorpusResult, item: TraceVerdict) -> tuple[str, ...]:
+    verdict = item.verdict
+    assert isinstance(verdict, Diverges), "chosen by kind"
+    command = result.command_for(item.seed) or ""
+    return (
+        item.trace_id,
+        _seed(item.seed),
+        str(verdict.step),
+        verdict.action or "(no name)",
+        command,
+    )
+
+
+def _undecided_row(item: TraceVerdict) -> tuple[str, ...]:
+    assert isinstance(item.verdict, Undecided), "chosen by kind"
+    return item.trace_id, _seed(item.seed), item.verdict.reason
+
+
+def _examples(result: CorpusResult) -> Iterator[str]:
+    for example in result.examples:
+        yield ""
+        ends = "1 trace ends so" if example.traces == 1 else f"{example.traces:,} traces end so"
+        yield f"{example.trace_id}, step {example.step}, {example.call}: {example.why} ({ends})"
+        for change in example.changes:
+            yield f"    changes  {change}"
+        for allowed in example.allowed or ():
+            yield f"    allowed  {allowed}"
+        if example.note:
+            yield f"    note     {example.note}"
+
+
+def _seed(seed: int | None) -> str:
+    return "-" if seed is None else str(seed)
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > 0:
+        yield f"... and {count:,} more (--limit shows them)"
+
+
+def _row(label: str, text: str) -> str:
+    return f"{label:<{_LABEL}}  {text}"
+
+
+def _wrapped(label: str, parts: Sequence[str], width: int = 86) -> Iterator[str]:
+    line = ""
+    for part in parts:
+        if line and len(line) + len(part) + 2 > width:
+            yield _row(label, line + ",")
+            label, line = "", ""
+        line += (", " if line else "") + part
+    yield _row(label, line)
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]
+    for row in [head, *rows]:
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
+        yield "  ".join(cells).rstrip()
