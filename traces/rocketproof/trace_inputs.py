@@ -32,9 +32,9 @@ class TraceFile:
     trace: Trace | None
     error: TraceFormatError | None = None
 
-    def line_of(self, step: int) -> int:
-        """Return the line of a step; the header is line 1."""
-        return step + 2
+    def line_of(self, step: int) -> int | None:
+        """Return the line of a step, where the header is line 1; None for ITF, one document."""
+        return None if self.path.name.endswith(".itf.json") else step + 2
 
 
 def find_trace_files(paths: Sequence[Path]) -> list[Path]:

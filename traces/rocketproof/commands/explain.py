@@ -93,7 +93,8 @@ def _print(explanation: Explanation, file: TraceFile) -> None:
         console.print(escape(f"{file.path}: {result.text}"))
         return
     call = call_text(event.action, event.params)
-    where = f"step {event.step} (line {result.line})" + (f" at {event.node}" if event.node else "")
+    where = f"step {event.step}" + (f" (line {result.line})" if result.line else "")
+    where += f" at {event.node}" if event.node else ""
     console.print(f"{escape(str(file.path))}: [bold red]diverges[/] at {escape(where)}")
     console.print(f"  the trace says    {escape(call)}")
     console.print(f"  expected          {escape(explanation.verdict.expected)}")

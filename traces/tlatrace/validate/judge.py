@@ -74,7 +74,9 @@ def judge(
 
     An action that the module does not have, or with another number of parameters, is Failed and not
     Refused: the trace may belong to another version of the specification. So is a state that lacks
-    a variable. Every distinct state is evaluated once; make the transitions distinct beforehand. `workers` is
+    a variable.
+
+    Every distinct state is evaluated once; make the transitions distinct beforehand. `workers` is
     the number of TLC processes at a time, `timeout_s` the limit for each; `on_progress` is told
     how many transitions of how many are judged.
 
