@@ -1,8 +1,12 @@
-"""Keep tests that share something dear on one worker of a parallel run."""
+"""How tests run together: the Spark ones on one worker, and no test by the clock."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("rocketproof", deadline=None, print_blob=True)
+settings.load_profile("rocketproof")  # the machine is never quiet: time says nothing of a test
 
 
 @pytest.hookimpl(tryfirst=True)
