@@ -1,0 +1,102 @@
+"""`rocketproof demo`: the main job end to end, in the commands that a user would give."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from rocketproof.cli import EXIT_CONFORMS, EXIT_DIVERGES, EXIT_ERROR, main
+from rocketproof.commands.mutants import judge_of
+from rocketproof.museum import DEFAULT_SEEDS, Caught, hunt
+from rocketproof.projection import PROTOCOLS, simulate_trace
+from tlatrace.tools.manifest import read_manifest
+from tlatrace.tools.spec_root import find_spec_root
+
+__all__ = ["command"]
+
+_PROTOCOL = "epoch_truncation"
+_BUG = "B05"
+
+
+@click.command(epilog="Example:  rocketproof demo --runs 200")
+@click.option("--runs", default=1000, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--out",
+    default=Path("build/demo"),
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the corpus, the traces and the report.",
+)
+def command(runs: int, out: Path) -> None:
+    """Check a spec, run its implementation under faults, judge every run, and catch a real bug.
+
+    Exit codes: 0 all as promised, 1 something else was found, 2 an error, 3 undecided.
+    """
+    begin = time.monotonic()
+    corpus, report = out / "corpus", out / "report.html"
+    steps: list[tuple[str, Callable[[], int]]] = [
+        (
+            "TLC checks the specification",
+            lambda: _do("check", _PROTOCOL, "--model", "small"),
+        ),
+        (
+            f"The implementation runs {runs} times under faults, in Spark tasks",
+            lambda: _do(
+                "corpus", "generate", _PROTOCOL, f"--runs={runs}", f"--out={corpus}", "--force"
+            ),
+        ),
+        (
+            "Every run is judged by the TLA+ text",
+            lambda: _do("corpus", "validate", str(corpus), f"--report={report}"),
+        ),
+        (f"A real bug is switched on: {_title(_BUG)}", lambda: _catch(_BUG, out)),
+    ]
+    for number, (title, step) in enumerate(steps, start=1):
+        click.secho(f"\n{number}/{len(steps)}  {title}", bold=True)
+        code = step()
+        if code != EXIT_CONFORMS:
+            click.secho(f"the demo ends here: exit code {code}", fg="red")
+            sys.exit(code)
+    click.secho(f"\nThe report: {report.resolve()}", bold=True)
+    click.echo(f"{time.monotonic() - begin:.0f} seconds")
+
+
+def _title(bug: str) -> str:
+    manifest = read_manifest(find_spec_root())
+    titles = {m.name: m.title for m in manifest.mutants if m.protocol == _PROTOCOL}
+    return f"{bug}, {titles[bug]}"
+
+
+def _do(*words: str) -> int:
+    """Run a command of this program in this process and return its exit code."""
+    click.echo(f"$ rocketproof {shlex.join(words)}")
+    try:
+        main.main(args=list(words), prog_name="rocketproof", standalone_mode=True)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else EXIT_ERROR
+    return EXIT_ERROR
+
+
+def _catch(bug: str, out: Path) -> int:
+    """Find the first seed whose run leaves the specification, and show why."""
+    manifest = read_manifest(find_spec_root())
+    simulate = functools.partial(simulate_trace, _PROTOCOL, bugs=(bug,))
+    found = hunt(simulate, judge_of(manifest, _PROTOCOL), seeds=DEFAULT_SEEDS)
+    if not isinstance(found, Caught):
+        click.echo(f"{bug} was not caught: {found}")
+        return EXIT_DIVERGES
+    click.echo(
+        f"{bug} is caught after {found.tried} runs: seed {found.seed}, step {found.step}, "
+        f"{found.action} of {PROTOCOLS[_PROTOCOL].spec}"
+    )
+    trace = out / f"{bug}-seed-{found.seed}.ndjson"
+    code = _do("simulate", _PROTOCOL, f"--seed={found.seed}", f"--bug={bug}", f"--out={trace}")
+    if code != EXIT_CONFORMS:
+        return code
+    return EXIT_CONFORMS if _do("explain", str(trace)) == EXIT_DIVERGES else EXIT_ERROR
