@@ -1,0 +1,124 @@
+"""A network in which nothing moves by itself: whoever drives it moves one packet at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from rocketha.ha.state import ConnectionId
+from rocketha.sim.network import Sockets
+from rocketha.types import BrokerId
+
+__all__ = ["HandNetwork", "Wire"]
+
+
+@dataclass(slots=True)
+class Wire:
+    """A connection: packets in flight to the server and to the client."""
+
+    id: ConnectionId
+    client: BrokerId
+    server: BrokerId
+    up: deque[bytes] = field(default_factory=deque)
+    down: deque[bytes] = field(default_factory=deque)
+    client_open: bool = True
+    server_open: bool = True
+    lingers: bool = False
+    """The server has closed, and what it had sent still arrives."""
+
+
+class HandNetwork:
+    """Has the methods of `rocketha.sim.network.Network` that a cluster calls."""
+
+    def __init__(self) -> None:
+        """Make a network without connections."""
+        self._wires: dict[ConnectionId, Wire] = {}
+        self._sockets: Sockets | None = None
+        self._last_id = 0
+
+    def attach(self, sockets: Sockets) -> None:
+        """Say who is told what arrives."""
+        self._sockets = sockets
+
+    def find(self, conn: ConnectionId) -> Wire | None:
+        """Return a connection of which an end is open."""
+        return self._wires.get(conn)
+
+    def connect(self, client: BrokerId, server: BrokerId) -> ConnectionId:
+        """Make a connection; the ends are told by `establish`."""
+        self._last_id += 1
+        conn = ConnectionId(self._last_id)
+        self._wires[conn] = Wire(id=conn, client=client, server=server)
+        return conn
+
+    def send(self, conn: ConnectionId, sender: BrokerId, data: bytes) -> None:
+        """Put one packet in flight, if there is somebody to receive it."""
+        wire = self._wires[conn]
+        if sender == wire.client and wire.server_open:
+            wire.up.append(data)
+        elif sender == wire.server and wire.client_open:
+            wire.down.append(data)
+
+    def close(self, conn: ConnectionId, closer: BrokerId, *, lingers: bool) -> None:
+        """Close an end; what a server has sent still arrives if it lingers."""
+        wire = self._wires.get(conn)
+        if wire is None:
+            return
+        wire.up.clear()
+        if closer == wire.client:
+            wire.client_open = False
+            wire.down.clear()
+        else:
+            wire.server_open = False
+            wire.lingers = lingers
+            if not lingers:
+                wire.down.clear()
+
+    def drop_broker(self, broker: BrokerId) -> None:
+        """Close the ends of a broker that stops."""
+        for wire in self._wires.values():
+            if broker in (wire.client, wire.server):
+                self.close(wire.id, broker, lingers=True)
+
+    # ---- what the driver does ----
+
+    def establish(self, conn: ConnectionId) -> None:
+        """Tell both ends that they are connected."""
+        assert self._sockets is not None
+        wire = self._wires[conn]
+        if self._sockets.accepted(conn, wire.server):
+            self._sockets.connected(conn, wire.client)
+
+    def to_server(self, conn: ConnectionId) -> None:
+        """Let the oldest packet to the server arrive."""
+        assert self._sockets is not None
+        wire = self._wires[conn]
+        self._sockets.received(conn, wire.server, wire.up.popleft())
+
+    def to_client(self, conn: ConnectionId) -> None:
+        """Let the oldest packet to the client arrive."""
+        assert self._sockets is not None
+        wire = self._wires[conn]
+        self._sockets.received(conn, wire.client, wire.down.popleft())
+
+    def sever(self, conn: ConnectionId) -> None:
+        """Break a connection; the client notices first."""
+        assert self._sockets is not None
+        wire = self._wires[conn]
+        wire.up.clear()
+        wire.down.clear()
+        if wire.client_open:
+            wire.client_open = False
+            self._sockets.lost(conn, wire.client)
+
+    def settle(self) -> None:
+        """Tell each end whose peer has closed; a client hears of what lingers by `sever` only."""
+        assert self._sockets is not None
+        for wire in list(self._wires.values()):
+            if wire.client_open and not wire.server_open and not wire.lingers:
+                self.sever(wire.id)
+            if wire.server_open and not wire.client_open:
+                wire.server_open = False
+                self._sockets.lost(wire.id, wire.server)
+            if not wire.client_open and not wire.server_open:
+                del self._wires[wire.id]
