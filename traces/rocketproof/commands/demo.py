@@ -25,7 +25,7 @@ _BUG = "B05"
 
 
 @click.command(epilog="Example:  rocketproof demo --runs 200")
-@click.option("--runs", default=1000, show_default=True, type=click.IntRange(1))
+@click.option("--runs", default=500, show_default=True, type=click.IntRange(1))
 @click.option(
     "--out",
     default=Path("build/demo"),
