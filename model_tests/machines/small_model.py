@@ -115,6 +115,9 @@ def load_small_model() -> SmallModel:
         written = kept.with_suffix(f".{os.getpid()}")
         written.write_text(text)
         written.replace(kept)
+        for older in kept.parent.glob("small-model-*.json"):
+            if older != kept:
+                older.unlink(missing_ok=True)
     data = json.loads(kept.read_text())
     texts = [str(text) for text in data["states"]]
     steps = [
