@@ -18,7 +18,6 @@ from typing import Final
 
 import pyarrow as pa
 from pyspark import StorageLevel
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -31,7 +30,8 @@ from tlatrace.corpus.schema import (
     failure_rows,
     rows_of,
 )
-from tlatrace.errors import CorpusError, ToolError, TraceFormatError
+from tlatrace.corpus.session import path_to_read, path_to_write, spark_errors
+from tlatrace.errors import CorpusError, TraceFormatError
 from tlatrace.trace import Trace
 from tlatrace.trace.lines import DEFAULT_LIMITS
 from tlatrace.trace.ndjson import read_trace
@@ -177,22 +177,21 @@ class _Writer:
         rows = numbers.mapInArrow(kernel, ", ".join(ROW_COLUMNS))
         rows = rows.persist(StorageLevel.DISK_ONLY)
         try:
-            with show_progress(self.spark, [label, "writing"]):
+            with spark_errors(), show_progress(self.spark, [label, "writing"]):
                 self._write_table(rows.where(F.col("step").isNotNull()), STEPS_COLUMNS, "steps")
                 traces = rows.where(F.col("step").isNull()).coalesce(1)
                 self._write_table(traces.sortWithinPartitions("trace_id"), TRACES_COLUMNS, "traces")
-            return self._finish(count)
-        except PySparkException as error:
-            raise ToolError("Spark", " ".join(str(error).split())[:_REASON_CHARACTERS]) from error
+            with spark_errors():
+                return self._finish(count)
         finally:
             rows.unpersist()
 
     def _write_table(self, rows: DataFrame, columns: tuple[str, ...], table: str) -> None:
         names = [column.split()[0] for column in columns]
-        rows.select(*names).write.mode("overwrite").parquet(_uri(self.folder / table))
+        rows.select(*names).write.mode("overwrite").parquet(path_to_write(self.folder / table))
 
     def _finish(self, expected: int) -> Generated:
-        traces = self.spark.read.parquet(_uri(self.folder / "traces"))
+        traces = self.spark.read.parquet(path_to_read(self.folder / "traces"))
         kinds = (
             traces.groupBy("spec", "spec_sha256", "constants", F.col("error").isNull().alias("ok"))
             .agg(F.count("*").alias("traces"), F.sum("events").alias("events"))
@@ -231,8 +230,3 @@ def _constants(text: str) -> Mapping[str, Json]:
     data = parse_json(text.encode(), path=Path("constants"), line=1, limits=DEFAULT_LIMITS)
     assert isinstance(data, dict), "canonical_state writes an object"
     return data
-
-
-def _uri(path: Path) -> str:
-    """Name a local folder to Spark: a path with a colon or a space is not a URI."""
-    return path.resolve().as_uri()

@@ -57,6 +57,8 @@ def begin(folder: Path, *, force: bool = False) -> None:
     Raises:
         CorpusError: the folder is not empty, or cannot be written.
     """
+    if ":" in str(folder.resolve()):
+        raise CorpusError(folder, "has a colon in its path, which Spark takes for a protocol")
     try:
         if folder.exists() and not folder.is_dir():
             raise CorpusError(folder, "is a file, not a folder")

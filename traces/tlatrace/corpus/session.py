@@ -19,6 +19,7 @@ uses the DataFrame API only, so it would run over Spark Connect, too.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -26,14 +27,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j ships no types
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from tlatrace.errors import ToolError
 from tlatrace.tools.java import spark_java_home
 
-__all__ = ["DRIVER_MEMORY", "SparkSession", "open_session"]
+__all__ = [
+    "DRIVER_MEMORY",
+    "SparkSession",
+    "open_session",
+    "path_to_read",
+    "path_to_write",
+    "spark_errors",
+]
 
 DRIVER_MEMORY: Final = "1536m"
 """In local mode the tasks run in the driver's JVM; a scan needs less than 1 GB of heap."""
@@ -43,6 +53,7 @@ _JVM_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 200 runs 19 s of CPU instead of 33."""
 
 _ROW_GROUP_BYTES: Final = 1 << 30
+_REASON_CHARACTERS: Final = 400
 _ADDRESS: Final = "127.0.0.1"
 
 
@@ -68,6 +79,32 @@ def open_session(cores: int | None = None, *, name: str = "rocketproof") -> Iter
             yield spark
         finally:
             spark.stop()
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """Turn what Spark raises, which has two roots, into a sentence about the deepest cause.
+
+    Raises:
+        ToolError: Spark failed inside the block.
+    """
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        text = str(error)
+        causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, re.MULTILINE)
+        reason = causes[-1] if causes else text.strip().split("\n")[0]
+        raise ToolError("Spark", reason[:_REASON_CHARACTERS]) from error
+
+
+def path_to_write(path: Path) -> str:
+    """Name a local folder to a Spark writer: not as a URI, because it would write the escapes."""
+    return f"file://{path.resolve().as_posix()}"
+
+
+def path_to_read(path: Path) -> str:
+    """Name a local folder to a Spark reader, which takes it for a pattern."""
+    return re.sub(r"([][{}*?\\])", r"\\\1", path_to_write(path))
 
 
 def _start(cores: int, name: str, scratch: Path) -> SparkSession:

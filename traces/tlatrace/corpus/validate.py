@@ -23,7 +23,6 @@ from typing import Final
 
 import msgspec
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from tlatrace.corpus.examples import ExampleMaker, examples_of
@@ -40,6 +39,7 @@ from tlatrace.corpus.scan import (
     ScanKernel,
 )
 from tlatrace.corpus.schema import STEPS_COLUMNS, TRACES_COLUMNS
+from tlatrace.corpus.session import path_to_read, spark_errors
 from tlatrace.corpus.verdicts import Listed, Located, Scanned, verdicts_of
 from tlatrace.errors import CorpusError, ToolError
 from tlatrace.validate.spec import SpecUnderTest, differing_constants, module_sha256
@@ -51,7 +51,6 @@ _STEPS_PER_TASK: Final = 20_000
 _BATCH: Final = 25_000
 """Transitions for one TLC: more than a task usually has, so that few pay for a second start."""
 
-_REASON_CHARACTERS: Final = 400
 _READ_COLUMNS: Final = ("trace_id", "seed", "events", "faults", "error")
 
 
@@ -92,14 +91,12 @@ def validate_corpus(
     manifest = read_manifest(folder)
     _check_constants(folder, manifest, spec)
     clock = _Clock()
-    try:
+    with spark_errors():
         with clock.phase("scan and judge"), show_progress(spark, ["pairing states", "TLC judges"]):
             listed = _listed(spark, folder)
             flow = _judge(spark, folder, manifest, judge, batch_size)
         with clock.phase("locate"), show_progress(spark, ["finding the steps"]):
             located = _locate(spark, folder, flow.bad) if flow.bad else []
-    except PySparkException as error:
-        raise ToolError("Spark", " ".join(str(error).split())[:_REASON_CHARACTERS]) from error
     figures = _figures(flow)
     verdicts = verdicts_of(spec, listed.traces, flow.scanned, located, flow.bad)
     with clock.phase("explain"):
@@ -166,7 +163,7 @@ def _read(spark: SparkSession, folder: Path, table: str, columns: tuple[str, ...
     if not path.is_dir():
         raise CorpusError(folder, f"has no folder {table}")
     # With its schema given, a table without a row or without a file can be read, too.
-    return spark.read.schema(", ".join(columns)).parquet(path.resolve().as_uri())
+    return spark.read.schema(", ".join(columns)).parquet(path_to_read(path))
 
 
 # ---- judging ----

@@ -1,0 +1,157 @@
+"""`rocketproof corpus` from the outside; the tests with Spark share the session of the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rocketproof.cli import main
+from rocketproof.projection import simulate_trace
+from tests.traces.corpus.toy import SPEC, record, record_badly
+from tlatrace.corpus.manifest import CorpusManifest, begin, finish
+from tlatrace.corpus.session import SparkSession
+from tlatrace.trace.ndjson import write_trace
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["corpus", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("command", [[], ["generate"], ["import"], ["validate"]])
+def test_help_shows_an_example(command: list[str]) -> None:
+    result = run(*command, "--help")
+
+    assert result.exit_code == 0
+    assert not command or "Example:  rocketproof corpus" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["generate", "nothing", "--runs", "3", "--out", "c"], "nothing"),
+        (["generate", "epoch_truncation", "--runs", "0", "--out", "c"], "--runs"),
+        (["generate", "epoch_truncation", "--runs", "3"], "--out"),
+        (["generate", "epoch_truncation", "--runs", "3", "--out", "c", "--bug", "B00"], "B00"),
+        (["generate", "epoch_truncation", "--runs", "3", "--out", "c", "--faults", "fire"], "fire"),
+        (["validate"], "DIR"),
+        (["import", "--out", "c"], "TRACE"),
+    ],
+    ids=["protocol", "runs", "out", "bug", "fault", "folder", "trace"],
+)
+def test_a_wrong_command_line_is_refused(arguments: list[str], reason: str) -> None:
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert reason in result.stderr
+
+
+def test_an_empty_folder_is_undecided(tmp_path: Path) -> None:
+    result = run("validate", tmp_path, "--report", tmp_path.with_suffix(".html"))
+
+    assert result.exit_code == 3
+    assert "the folder is empty" in result.stdout
+    assert "the folder is empty" in tmp_path.with_suffix(".html").read_text("utf-8")
+
+
+def test_a_corpus_without_a_step_is_undecided(tmp_path: Path) -> None:
+    begin(tmp_path)
+    manifest = CorpusManifest(
+        spec=None, spec_sha256=None, constants={}, traces=0, steps=0, failed=0
+    )
+    finish(tmp_path, manifest)
+
+    result = run("validate", tmp_path, "--json")
+
+    assert result.exit_code == 3
+    assert json.loads(result.stdout)["verdict"] == "undecided"
+
+
+def test_what_is_no_finished_corpus_is_refused(tmp_path: Path) -> None:
+    begin(tmp_path / "unfinished")
+
+    missing, unfinished = (
+        run("validate", tmp_path / "none"),
+        run("validate", tmp_path / "unfinished"),
+    )
+
+    assert (missing.exit_code, unfinished.exit_code) == (2, 2)
+    assert "is no corpus" in missing.stderr
+    assert "is unfinished" in unfinished.stderr
+
+
+@pytest.mark.spark
+def test_a_corpus_of_the_implementation_conforms(spark: SparkSession, tmp_path: Path) -> None:  # noqa: ARG001
+    corpus, report = tmp_path / "corpus", tmp_path / "report.html"
+
+    made = run("generate", "epoch_truncation", "--runs", "6", "--out", corpus)
+    judged = run("validate", corpus, "--report", report)
+
+    assert (made.exit_code, judged.exit_code) == (0, 0), made.output + judged.output
+    steps = sum(len(simulate_trace("epoch_truncation", seed).events) for seed in range(6))
+    assert f"6 runs, {steps:,} steps of EpochTruncation" in made.stdout
+    assert "6 conform, 0 diverge, 0 undecided" in judged.stdout
+    assert f"steps       {steps:,} = 6 initial" in judged.stdout
+    assert "EpochTruncation:" in report.read_text("utf-8")
+
+
+@pytest.mark.spark
+def test_a_bug_is_caught_and_its_run_can_be_made_again(
+    spark: SparkSession,  # noqa: ARG001
+    tmp_path: Path,
+) -> None:
+    corpus = tmp_path / "corpus"
+    options = ["--runs", "12", "--first-seed", "8", "--bug", "B05"]
+
+    made = run("generate", "epoch_truncation", *options, "--out", corpus)
+    judged = run("validate", corpus, "--json", "--limit", "99")
+
+    assert (made.exit_code, judged.exit_code) == (0, 1), made.output + judged.output
+    found = json.loads(judged.stdout)
+    assert found["diverging"], "no seed of these catches B05 any more: choose others"
+    first = found["diverging"][0]
+    assert first["command"] == (
+        f"rocketproof simulate epoch_truncation --bug=B05 --seed {first['seed']}"
+    )
+    out = tmp_path / "run.ndjson"
+    again = CliRunner().invoke(main, [*first["command"].split()[1:], "--out", str(out)])
+    verdict = CliRunner().invoke(main, ["validate", str(out), "--json"])
+    assert (again.exit_code, verdict.exit_code) == (0, 1)
+    assert json.loads(verdict.stdout)["traces"][0]["step"] == first["step"]
+
+
+@pytest.mark.spark
+def test_recorded_traces_of_a_specification_of_ones_own(
+    spark: SparkSession,  # noqa: ARG001
+    tmp_path: Path,
+) -> None:
+    for seed in range(4):
+        write_trace(tmp_path / f"run{seed}.ndjson", record_badly(seed))
+    write_trace(tmp_path / "run4.ndjson.gz", record(4))
+    config = tmp_path / "Toy.cfg"
+    config.write_text("CONSTANT Max = 60\nINIT Init\nNEXT Next\nINVARIANT Low\n", "utf-8")
+
+    made = run("import", tmp_path, "--out", tmp_path / "corpus", "--json")
+    judged = run("validate", tmp_path / "corpus", "--spec", SPEC, "--config", config)
+
+    assert made.exit_code == 0, made.output
+    assert json.loads(made.stdout)["traces"] == 5
+    assert judged.exit_code == 1
+    assert "3 conform, 2 diverge, 0 undecided" in judged.stdout
+    assert f"{tmp_path}/run0.ndjson" in judged.stdout
+    assert "never seen  Never" in judged.stdout
+    assert f"5 imported traces of {record(0).header.spec}" in judged.stdout  # type: ignore[union-attr]  # it has one
+
+
+@pytest.mark.spark
+def test_a_file_that_is_no_trace_is_counted(spark: SparkSession, tmp_path: Path) -> None:  # noqa: ARG001
+    write_trace(tmp_path / "good.ndjson", record(1))
+    (tmp_path / "bad.ndjson").write_text("{}\n", "utf-8")
+
+    made = run("import", tmp_path, "--out", tmp_path / "corpus")
+
+    assert made.exit_code == 2
+    assert "bad.ndjson" in made.stderr
+    assert "1 of 2 traces failed" in made.stderr

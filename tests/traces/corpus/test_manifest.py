@@ -1,0 +1,134 @@
+"""The manifest: a corpus is finished or refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tlatrace.corpus.manifest import CorpusManifest, begin, finish, read_manifest
+from tlatrace.corpus.result import nothing_in
+from tlatrace.errors import CorpusError
+from tlatrace.verdict import Undecided
+
+MANIFEST = CorpusManifest(
+    spec="Toy",
+    spec_sha256="0" * 64,
+    constants={"Max": 3, "Broker": {"#set": ["b1"]}},
+    traces=4,
+    steps=48,
+    failed=1,
+    source={"kind": "simulation", "first_seed": 3},
+    reproduce="rocketproof simulate toy --seed {seed}",
+)
+
+
+def test_a_finished_corpus_says_what_it_holds(tmp_path: Path) -> None:
+    begin(tmp_path / "new" / "corpus")
+    finish(tmp_path / "new" / "corpus", MANIFEST)
+
+    assert read_manifest(tmp_path / "new" / "corpus") == MANIFEST
+    assert sorted(path.name for path in (tmp_path / "new" / "corpus").iterdir()) == ["corpus.json"]
+
+
+def test_an_unfinished_corpus_is_refused(tmp_path: Path) -> None:
+    begin(tmp_path)
+
+    with pytest.raises(CorpusError, match="unfinished"):
+        read_manifest(tmp_path)
+
+
+def test_a_corpus_is_replaced_only_by_force(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "steps").mkdir()
+    (tmp_path / "steps" / "old.parquet").touch()
+    finish(tmp_path, MANIFEST)
+
+    with pytest.raises(CorpusError, match="--force"):
+        begin(tmp_path)
+    begin(tmp_path, force=True)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["_unfinished"]
+
+
+@pytest.mark.parametrize("name", ["thesis.txt", "steps"])
+def test_a_folder_of_somebody_else_is_never_cleared(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+
+    with pytest.raises(CorpusError, match="holds no corpus"):
+        begin(tmp_path, force=True)
+
+    assert (tmp_path / name).exists()
+
+
+def test_a_corpus_with_something_else_in_it_is_never_cleared(tmp_path: Path) -> None:
+    begin(tmp_path)
+    finish(tmp_path, MANIFEST)
+    (tmp_path / "notes.txt").touch()
+
+    with pytest.raises(CorpusError, match=r"notes\.txt"):
+        begin(tmp_path, force=True)
+
+
+def test_a_folder_that_spark_cannot_name_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="colon"):
+        begin(tmp_path / "a:b")
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(CorpusError, match="is a file"):
+        begin(tmp_path / "file", force=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "cannot be read"),
+        ("[]", "not of the format"),
+        ('{"format":"parquet"}', "not of the format"),
+        ('{"format":"rocketproof-corpus","version":2}', "has version 2"),
+        ("[" * 100_000, "cannot be read"),
+        (json.dumps({"format": "rocketproof-corpus", "version": 1, "spec": 1}), '"spec"'),
+        (
+            json.dumps(
+                {
+                    "format": "rocketproof-corpus",
+                    "version": 1,
+                    "constants": {},
+                    "traces": -1,
+                }
+            ),
+            '"traces" must be a count',
+        ),
+    ],
+    ids=["empty", "array", "other format", "other version", "deep", "spec", "count"],
+)
+def test_a_broken_manifest_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "corpus.json").write_text(text, "utf-8")
+
+    with pytest.raises(CorpusError, match=reason):
+        read_manifest(tmp_path)
+
+
+def test_an_empty_folder_and_a_corpus_without_steps_are_undecided(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    begin(tmp_path / "stepless")
+    finish(
+        tmp_path / "stepless",
+        CorpusManifest(spec=None, spec_sha256=None, constants={}, traces=3, steps=0, failed=3),
+    )
+
+    empty, stepless = nothing_in(tmp_path / "empty"), nothing_in(tmp_path / "stepless")
+
+    assert empty is not None
+    assert empty.verdict == Undecided("the folder is empty")
+    assert stepless is not None
+    assert stepless.verdict == Undecided("none of its 3 traces has a step")
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="is no corpus"):
+        nothing_in(tmp_path / "missing")
