@@ -44,7 +44,7 @@ _FORCE = click.option("--force", is_flag=True, help="Replace the corpus that is 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 
 
-@click.group()
+@click.group(epilog="Example:  rocketproof corpus validate build/corpus")
 def command() -> None:
     """Generate, import and validate many runs on Spark."""
 
