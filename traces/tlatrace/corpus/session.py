@@ -83,7 +83,7 @@ def open_session(cores: int | None = None, *, name: str = "rocketproof") -> Iter
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Turn what Spark raises, which has two roots, into a sentence about the deepest cause.
+    """Turn what Spark raises, which has two roots, into a sentence about the deepest causes.
 
     Raises:
         ToolError: Spark failed inside the block.
@@ -93,7 +93,7 @@ def spark_errors() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         text = str(error)
         causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, re.MULTILINE)
-        reason = causes[-1] if causes else text.strip().split("\n")[0]
+        reason = ": ".join(causes[-2:]) or text.strip().split("\n")[0]
         raise ToolError("Spark", reason[:_REASON_CHARACTERS]) from error
 
 

@@ -57,7 +57,7 @@ class TlcJudge:
 
 
 def tlc_judge(
-    spec: SpecUnderTest, *, batch_size: int = 20_000, timeout_s: float = 600.0
+    spec: SpecUnderTest, *, batch_size: int = 50_000, timeout_s: float = 600.0
 ) -> TlcJudge:
     """Make a judge that runs TLC on up to `batch_size` steps and states at a time.
 

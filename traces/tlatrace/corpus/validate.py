@@ -47,7 +47,7 @@ from tlatrace.values import state_from_json
 
 __all__ = ["validate_corpus"]
 
-_STEPS_PER_TASK: Final = 20_000
+_STEPS_PER_TASK: Final = 25_000
 _BATCH: Final = 25_000
 """Transitions for one TLC: more than a task usually has, so that few pay for a second start."""
 
@@ -92,8 +92,9 @@ def validate_corpus(
     _check_constants(folder, manifest, spec)
     clock = _Clock()
     with spark_errors():
-        with clock.phase("scan and judge"), show_progress(spark, ["pairing states", "TLC judges"]):
+        with clock.phase("list"):
             listed = _listed(spark, folder)
+        with clock.phase("scan and judge"), show_progress(spark, ["pairing states", "TLC judges"]):
             flow = _judge(spark, folder, manifest, judge, batch_size)
         with clock.phase("locate"), show_progress(spark, ["finding the steps"]):
             located = _locate(spark, folder, flow.bad) if flow.bad else []
