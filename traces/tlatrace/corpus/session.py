@@ -94,6 +94,8 @@ def spark_errors() -> Iterator[None]:
         text = str(error)
         causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, re.MULTILINE)
         reason = ": ".join(causes[-2:]) or text.strip().split("\n")[0]
+        if causes and len(reason) > _REASON_CHARACTERS:
+            reason = causes[-1]  # the deepest says what is wrong; paths make the others long
         raise ToolError("Spark", reason[:_REASON_CHARACTERS]) from error
 
 
