@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tlatrace.trace.model import INIT, Event, Header, Implementation, Trace
+from tlatrace.trace.model import INIT, Event, Header, Implementation, Part, Silent, Trace
 from tlatrace.values import (
     Json,
     ModelValue,
@@ -138,16 +138,27 @@ def events(draw: st.DrawFn, step: int) -> Event:
     action = INIT if step == 0 else draw(st.none() | st.sampled_from(_ACTIONS))
     known = draw(st.none() | states())
     whole = draw(st.booleans())
-    params = st.lists(values(), max_size=2) if step and action else st.just([])
+    named = bool(step and action)
+    params = draw(st.lists(values() | st.none(), max_size=2)) if named else []
+    logged = tuple([param for param in params if param is not None])
+    all_logged = len(logged) == len(params) and not (named and draw(st.booleans()))
     return Event(
         step=step,
         action=action,
-        params=tuple(draw(params)),
+        params=logged if all_logged else (),
+        known_params=None if all_logged else tuple(params) if len(logged) < len(params) else (),
         node=draw(st.none() | texts()),
         state=known if whole else None,
         observed=None if whole else known,
+        parts=() if whole else tuple(draw(st.lists(parts(), max_size=2))),
         clock=draw(st.none() | st.integers(min_value=-(2**63), max_value=2**63 - 1)),
     )
+
+
+def parts() -> st.SearchStrategy[Part]:
+    """Parts of variables."""
+    arguments = st.lists(values(), min_size=1, max_size=2).map(tuple)
+    return st.builds(Part, variable=st.sampled_from(_VARIABLES), at=arguments, value=values())
 
 
 @st.composite
@@ -160,7 +171,15 @@ def headers(draw: st.DrawFn) -> Header:
         seed=draw(st.none() | st.integers(min_value=0, max_value=2**63 - 1)),
         implementation=draw(st.none() | st.just(Implementation(name="rocketha", version="0.1"))),
         meta=draw(st.dictionaries(st.sampled_from(("faults", "note")), st.none() | texts())),
+        silent=draw(st.none() | silences()),
     )
+
+
+def silences() -> st.SearchStrategy[Silent]:
+    """Declarations of steps that are not logged."""
+    names = st.lists(st.sampled_from(_ACTIONS), min_size=1, unique=True).map(tuple)
+    most = st.none() | st.integers(min_value=0, max_value=9)
+    return st.builds(Silent, actions=names, most=most)
 
 
 @st.composite

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from model_tests.value_strategies import traces
 from tlatrace.errors import TraceFormatError, ValueFormatError
-from tlatrace.trace import Event, Header, Implementation, Trace
+from tlatrace.trace import Event, Header, Implementation, Part, Silent, Trace
 from tlatrace.trace.ndjson import (
     Limits,
     dump_trace,
@@ -115,6 +115,27 @@ def test_lines_are_spelled_as_the_format_says() -> None:
     )
 
 
+def test_arguments_that_are_not_logged_are_spelled_null() -> None:
+    part = Part(variable="role", at=("b1",), value="Slave")
+    none = Event(step=1, action="A", known_params=(), parts=(part,))
+    one = Event(step=1, action="A", known_params=("b1", None))
+
+    assert (none.arguments, one.arguments) == (None, ("b1", None))
+    assert event_line(one) == '{"step":1,"action":"A","params":["b1",null]}'
+    assert event_line(none) == (
+        '{"step":1,"action":"A","params":null,'
+        '"parts":[{"variable":"role","at":["b1"],"value":"Slave"}]}'
+    )
+
+
+def test_silent_steps_ask_for_the_next_version() -> None:
+    silent = header_line(Header(spec="A", silent=Silent(actions=("B",), most=2)))
+
+    assert json.loads(silent)["version"] == 2
+    assert json.loads(silent)["silent"] == {"actions": ["B"], "most": 2}
+    assert json.loads(header_line(Header(spec="A")))["version"] == 1
+
+
 def test_the_example_of_the_format_is_read(tmp_path: Path) -> None:
     document = Path(__file__).parents[3] / "traces" / "FORMAT.md"
     example = document.read_text(encoding="utf-8").split("```ndjson\n")[1].split("```")[0]
@@ -199,6 +220,11 @@ def header_with(key: str, value: Json) -> str:
     return json.dumps({**json.loads(HEADER), key: value})
 
 
+def silent_with(value: Json) -> str:
+    """Spell a header of the next version that declares silent steps."""
+    return json.dumps({**json.loads(HEADER), "version": 2, "silent": value})
+
+
 def step_with(key: str, value: Json) -> str:
     """Spell the event of step 1 with one field replaced."""
     return json.dumps({**json.loads(STEP), key: value})
@@ -211,7 +237,7 @@ def step_with(key: str, value: Json) -> str:
         ("[]", "not a JSON object"),
         ("{}", "first line is not a header"),
         (INIT, "first line is not a header"),
-        (header_with("version", 2), "version 2 of the format is not supported"),
+        (header_with("version", 3), "version 3 of the format is not supported"),
         (header_with("version", True), "version true"),
         (header_with("version", 1.0), "version 1.0"),
         (header_with("spec", None), '"spec" is not a string'),
@@ -225,6 +251,14 @@ def step_with(key: str, value: Json) -> str:
         (header_with("implementation", "rocketha"), '"implementation" is not an object'),
         (header_with("implementation", {"name": "x"}), '"version" is not a string'),
         (header_with("meta", 1), '"meta" is not an object'),
+        (header_with("silent", {"actions": ["A"]}), '"silent" needs "version":2'),
+        (silent_with(["A"]), '"silent" is not an object'),
+        (silent_with({"actions": ["A"], "least": 1}), '"silent" is not an object'),
+        (silent_with({"actions": []}), '"actions" in "silent" is not an array'),
+        (silent_with({"actions": ["A", "A"]}), '"A" in "silent" is not the name'),
+        (silent_with({"actions": ["Init"]}), '"Init" in "silent" is not the name'),
+        (silent_with({"actions": ["A b"]}), "not the name of an action"),
+        (silent_with({"actions": ["A"], "most": -1}), '"most" in "silent" is negative'),
     ],
 )
 def test_a_wrong_header_is_refused_at_line_1(
@@ -254,9 +288,13 @@ def test_a_wrong_header_is_refused_at_line_1(
         (step_with("action", "A" * 1000), "not the name of an action"),
         (step_with("action", "Init"), '"Init" is step 0'),
         (step_with("action", None), "has params"),
-        (step_with("params", None), '"params" is not an array'),
-        (step_with("params", {}), '"params" is not an array'),
-        (step_with("params", [None]), "null is not a TLA+ value"),
+        (step_with("params", {}), '"params" is neither an array nor null'),
+        (step_with("params", [[None]]), "null is not a TLA+ value"),
+        (step_with("parts", {}), '"parts" is not an array'),
+        (step_with("parts", [{}]), '"parts" holds something without'),
+        (step_with("parts", [{"variable": "x", "at": [], "value": 1}]), '"at" in "parts"'),
+        (step_with("parts", [{"variable": "x y", "at": [1], "value": 1}]), "a variable"),
+        (step_with("parts", [{"variable": "x", "at": [1], "value": None}]), "null is not"),
         (step_with("node", 1), '"node" is not a string'),
         (step_with("clock", 1.5), '"clock" is not a 64-bit integer'),
         (step_with("state", []), 'in "state"'),

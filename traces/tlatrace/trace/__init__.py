@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tlatrace.trace.model import FORMAT, INIT, VERSION, Event, Header, Implementation, Trace
+from tlatrace.trace.model import (
+    FORMAT,
+    INIT,
+    VERSION,
+    Event,
+    Header,
+    Implementation,
+    Part,
+    Silent,
+    Trace,
+)
 from tlatrace.values import State
 
 __all__ = [
@@ -12,6 +22,8 @@ __all__ = [
     "Event",
     "Header",
     "Implementation",
+    "Part",
+    "Silent",
     "State",
     "Trace",
 ]

@@ -4,7 +4,7 @@
 |---------------------|----------------------------------------------------------------------------|
 | header              | top-level "#meta"."rocketproof", as in the NDJSON header line              |
 | event               | a state; its "#meta" has "index", "action", "params" and, where present,   |
-|                     | "node" and "clock"                                                         |
+|                     | "node", "clock" and "parts"                                                |
 | state               | the variables, every one in "vars"                                         |
 | observed            | as state, and "#meta"."part" is "observed"; each variable that is not      |
 |                     | known is {"#unserializable": "not observed"}                               |
@@ -97,8 +97,17 @@ def _state_of(event: Event, variables: list[str]) -> Json:
     meta: dict[str, Json] = {
         "index": event.step,
         "action": event.action,
-        "params": [_value_to_itf(param) for param in event.params],
+        "params": _params_to_itf(event),
     }
+    if event.parts:
+        meta["parts"] = [
+            {
+                "variable": part.variable,
+                "at": [_value_to_itf(argument) for argument in part.at],
+                "value": _value_to_itf(part.value),
+            }
+            for part in event.parts
+        ]
     if event.node is not None:
         meta["node"] = event.node
     if event.clock is not None:
@@ -115,6 +124,12 @@ def _state_of(event: Event, variables: list[str]) -> Json:
     for name in variables:
         state[name] = _value_to_itf(known[name]) if name in known else _NOT_OBSERVED
     return state
+
+
+def _params_to_itf(event: Event) -> Json:
+    if event.arguments is None:
+        return None
+    return [None if one is None else _value_to_itf(one) for one in event.arguments]
 
 
 def _value_to_itf(value: Value) -> Json:
@@ -221,6 +236,7 @@ def _event(state: Json, index: int, names: list[str]) -> Event:
         "params": _from_itf(params) if isinstance(params, list) else params,
         "node": meta.get("node"),
         "clock": meta.get("clock"),
+        "parts": _from_itf(meta.get("parts")),
     }
     if part != "none":
         event["observed" if part == "observed" else "state"] = known

@@ -11,10 +11,22 @@ from typing import Final
 
 from tlatrace.values import Json, State, Value
 
-__all__ = ["FORMAT", "INIT", "VERSION", "Event", "Header", "Implementation", "Trace"]
+__all__ = [
+    "FORMAT",
+    "INIT",
+    "VERSION",
+    "VERSION_WITH_SILENT",
+    "Event",
+    "Header",
+    "Implementation",
+    "Part",
+    "Silent",
+    "Trace",
+]
 
 FORMAT: Final = "rocketproof-trace"
 VERSION: Final = 1
+VERSION_WITH_SILENT: Final = 2
 INIT: Final = "Init"
 
 
@@ -24,6 +36,19 @@ class Implementation:
 
     name: str
     version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silent:
+    """The steps that a trace does not show."""
+
+    actions: tuple[str, ...]
+    """Actions that are never logged."""
+    most: int | None = None
+    """No more of them than so many happen before one event; None: nobody knows how many."""
+
+    def __post_init__(self) -> None:
+        assert self.most is None or self.most >= 0, f"{self.most} silent steps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +66,20 @@ class Header:
     implementation: Implementation | None = None
     meta: Mapping[str, Json] = field(default_factory=dict)
     """Free JSON data for people; no check may depend on it."""
+    silent: Silent | None = None
+    """The steps between the events that the trace does not show; None: there are none."""
     ignored: tuple[str, ...] = ()
     """Keys of the header line that this version does not know, sorted; never written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a variable: `role[b1].epoch = 3` is Part("role", ("b1", "epoch"), 3)."""
+
+    variable: str
+    at: tuple[Value, ...]
+    """Arguments to which the variable's value is applied, one after the other; never empty."""
+    value: Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,19 +90,35 @@ class Event:
     action: str | None
     """Name of the TLA+ operator; None where the recorder does not know which action it was."""
     params: tuple[Value, ...] = ()
-    """Arguments of the action, in the order of the operator's parameters."""
+    """Arguments of the action, in the order of the operator's parameters; all of them."""
+    known_params: tuple[Value | None, ...] | None = None
+    """Where not all arguments are logged: those that are, None for one that is not; `()` where
+    none is. Then `params` is empty."""
     node: str | None = None
     """Where it happened, for people and per-node views."""
     state: State | None = None
     """The whole state after the step; then `observed` is None."""
     observed: State | None = None
     """A part of the state after the step; the checker searches for the rest."""
+    parts: tuple[Part, ...] = ()
+    """Parts of variables after the step, beside `observed` or alone; never beside `state`."""
     clock: int | None = None
     """Time of the recorder in its own unit, for people; order comes from `step`."""
 
     def __post_init__(self) -> None:
         assert self.step >= 0, f"a step is counted from 0, got {self.step}"
-        assert self.state is None or self.observed is None, "an event has a state or observes"
+        partial = self.observed is not None or self.parts
+        assert self.state is None or not partial, "an event has a state or observes"
+        known = self.known_params
+        assert known is None or not self.params, "params are logged or they are not"
+        assert not known or None in known, "params that are all logged belong in `params`"
+
+    @property
+    def arguments(self) -> tuple[Value | None, ...] | None:
+        """The arguments, None for one that is not logged; None if no argument is."""
+        if self.known_params is None:
+            return self.params
+        return self.known_params or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

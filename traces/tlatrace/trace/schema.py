@@ -13,11 +13,22 @@ from typing import Final
 
 from tlatrace.errors import ValueFormatError
 from tlatrace.trace.lines import DEFAULT_LIMITS
-from tlatrace.trace.model import FORMAT, INIT, VERSION, Event, Header, Implementation
+from tlatrace.trace.model import (
+    FORMAT,
+    INIT,
+    VERSION,
+    VERSION_WITH_SILENT,
+    Event,
+    Header,
+    Implementation,
+    Part,
+    Silent,
+)
 from tlatrace.trace.strict_json import size_fault
 from tlatrace.values import (
     Json,
     State,
+    Value,
     canonical,
     canonical_state,
     from_json,
@@ -35,9 +46,24 @@ __all__ = [
 ]
 
 _HEADER_KEYS: Final = frozenset(
-    {"format", "version", "spec", "spec_sha256", "constants", "seed", "implementation", "meta"}
+    {
+        "format",
+        "version",
+        "spec",
+        "spec_sha256",
+        "constants",
+        "seed",
+        "implementation",
+        "meta",
+        "silent",
+    }
 )
-_EVENT_KEYS: Final = frozenset({"step", "action", "params", "node", "state", "observed", "clock"})
+_EVENT_KEYS: Final = frozenset(
+    {"step", "action", "params", "node", "state", "observed", "parts", "clock"}
+)
+_PART_KEYS: Final = frozenset({"variable", "at", "value"})
+_SILENT_KEYS: Final = frozenset({"actions", "most"})
+_VERSIONS: Final = (VERSION, VERSION_WITH_SILENT)
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:!|::)[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
 _MAX_NAME: Final = 256
 _SHA256: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -72,10 +98,13 @@ def header_from_json(obj: Json) -> Header:
     if obj.get("format") != FORMAT:
         raise ValueFormatError(f'the first line is not a header with "format":"{FORMAT}"')
     version = obj.get("version")
-    if version is True or version != VERSION or not isinstance(version, int):
+    if version is True or version not in _VERSIONS or not isinstance(version, int):
         raise ValueFormatError(
-            f"version {_shown(version)} of the format is not supported, only {VERSION}"
+            f"version {_shown(version)} of the format is not supported, only {VERSION} and "
+            f"{VERSION_WITH_SILENT}"
         )
+    if "silent" in obj and version == VERSION:
+        raise ValueFormatError(f'"silent" needs "version":{VERSION_WITH_SILENT}')
     sha256 = _text_or_none(obj, "spec_sha256")
     if sha256 is not None and not _SHA256.fullmatch(sha256):
         raise ValueFormatError('"spec_sha256" is not 64 lower-case hexadecimal digits')
@@ -89,6 +118,7 @@ def header_from_json(obj: Json) -> Header:
         seed=_int_or_none(obj, "seed"),
         implementation=_implementation(obj.get("implementation")),
         meta=meta,
+        silent=_silent(obj.get("silent")),
         ignored=tuple(sorted(obj.keys() - _HEADER_KEYS)),
     )
 
@@ -101,8 +131,26 @@ def _implementation(obj: Json) -> Implementation | None:
     return Implementation(name=_text(obj, "name"), version=_text(obj, "version"))
 
 
+def _silent(obj: Json) -> Silent | None:
+    if obj is None:
+        return None
+    if not isinstance(obj, dict) or obj.keys() - _SILENT_KEYS:
+        raise ValueFormatError('"silent" is not an object with "actions" and "most"')
+    actions, most = obj.get("actions"), _int_or_none(obj, "most")
+    if not isinstance(actions, list) or not actions:
+        raise ValueFormatError('"actions" in "silent" is not an array of names')
+    names: list[str] = []
+    for name in actions:
+        if not isinstance(name, str) or name == INIT or name in names:
+            raise ValueFormatError(f'{_shown(name)} in "silent" is not the name of an action')
+        names.append(check_name(name, "an action"))
+    if most is not None and most < 0:
+        raise ValueFormatError('"most" in "silent" is negative')
+    return Silent(actions=tuple(names), most=most)
+
+
 def header_to_json(header: Header) -> dict[str, Json]:
-    """Encode a header, with every field present.
+    """Encode a header with every field present, but `silent`, which asks for the next version.
 
     Raises:
         ValueFormatError: the reader would refuse it.
@@ -121,6 +169,9 @@ def header_to_json(header: Header) -> dict[str, Json]:
         "implementation": implementation,
         "meta": dict(header.meta),
     }
+    if header.silent is not None:
+        obj["version"] = VERSION_WITH_SILENT
+        obj["silent"] = {"actions": list(header.silent.actions), "most": header.silent.most}
     header_from_json(obj)
     return obj
 
@@ -160,24 +211,62 @@ def event_from_json(obj: Json, step: int) -> Event:
     action = _text_or_none(obj, "action")
     if action is not None:
         check_name(action, "an action")
-    params = obj.get("params")
-    if not isinstance(params, list):
-        raise ValueFormatError('"params" is not an array')
+    if "params" not in obj:
+        raise ValueFormatError('the event has no "params"')
+    arguments = obj["params"]
+    if arguments is not None and not isinstance(arguments, list):
+        raise ValueFormatError('"params" is neither an array nor null')
     if (action == INIT) != (step == 0):
         raise ValueFormatError(f'step {step} has the action {_shown(action)}: "Init" is step 0')
-    if params and (action is None or action == INIT):
+    if arguments != [] and (action is None or action == INIT):
         raise ValueFormatError(f"the action {_shown(action)} has params")
+    params, known = _params(arguments)
     state, observed = obj.get("state"), obj.get("observed")
-    if state is not None and observed is not None:
-        raise ValueFormatError('the event has both "state" and "observed"')
+    parts = _parts(obj.get("parts"))
+    if state is not None and (observed is not None or parts):
+        raise ValueFormatError('the event has both "state" and "observed" or "parts"')
     return Event(
         step=step,
         action=action,
-        params=tuple([from_json(param) for param in params]),
+        params=params,
+        known_params=known,
         node=_text_or_none(obj, "node"),
         state=None if state is None else _named_values(state, "state", "a variable"),
         observed=None if observed is None else _named_values(observed, "observed", "a variable"),
+        parts=parts,
         clock=_int_or_none(obj, "clock"),
+    )
+
+
+def _params(
+    arguments: list[Json] | None,
+) -> tuple[tuple[Value, ...], tuple[Value | None, ...] | None]:
+    """Decode "params": all of them, or those that are logged."""
+    if arguments is None:
+        return (), ()
+    decoded = tuple([None if one is None else from_json(one) for one in arguments])
+    whole = tuple([value for value in decoded if value is not None])
+    return (whole, None) if len(whole) == len(decoded) else ((), decoded)
+
+
+def _parts(obj: Json) -> tuple[Part, ...]:
+    if obj is None:
+        return ()
+    if not isinstance(obj, list):
+        raise ValueFormatError('"parts" is not an array')
+    return tuple([_part(part) for part in obj])
+
+
+def _part(obj: Json) -> Part:
+    if not isinstance(obj, dict) or obj.keys() != _PART_KEYS:
+        raise ValueFormatError('"parts" holds something without "variable", "at" and "value"')
+    at = obj["at"]
+    if not isinstance(at, list) or not at:
+        raise ValueFormatError('"at" in "parts" is not an array with an element')
+    return Part(
+        variable=check_name(_text(obj, "variable"), "a variable"),
+        at=tuple([from_json(argument) for argument in at]),
+        value=from_json(obj["value"]),
     )
 
 
@@ -188,18 +277,29 @@ def event_line(event: Event) -> str:
         ValueFormatError: a reader with the default limits would refuse it.
     """
     action = None if event.action is None else check_name(event.action, "an action")
-    params = ",".join([canonical(param) for param in event.params])
-    parts = [f'{{"step":{event.step},"action":{_json_text(action)},"params":[{params}]']
+    params = "null"
+    if event.arguments is not None:
+        texts = ["null" if one is None else canonical(one) for one in event.arguments]
+        params = f"[{','.join(texts)}]"
+    parts = [f'{{"step":{event.step},"action":{_json_text(action)},"params":{params}']
     if event.node is not None:
         parts.append(f',"node":{_json_text(event.node)}')
     if event.state is not None:
         parts.append(f',"state":{_state_text(event.state)}')
     if event.observed is not None:
         parts.append(f',"observed":{_state_text(event.observed)}')
+    if event.parts:
+        parts.append(f',"parts":[{",".join([_part_text(part) for part in event.parts])}]')
     if event.clock is not None:
         parts.append(f',"clock":{event.clock}')
     parts.append("}")
     return _readable("".join(parts))
+
+
+def _part_text(part: Part) -> str:
+    variable = _json_text(check_name(part.variable, "a variable"))
+    at = canonical(part.at)
+    return f'{{"variable":{variable},"at":{at},"value":{canonical(part.value)}}}'
 
 
 def _readable(line: str) -> str:

@@ -30,9 +30,8 @@ __all__ = ["EMPTY_FILE", "HEADER_ONLY", "transitions_of", "validate_traces", "ve
 
 EMPTY_FILE: Final = "the file is empty"
 HEADER_ONLY: Final = "the trace has a header, but no events"
-_PARTIAL: Final = (
-    "it does not show the whole state, and the search for the rest is not available yet"
-)
+_PARTIAL: Final = "it does not show the whole step, and TLC does not search (engine compiled does)"
+_SILENT: Final = "the trace has silent steps, and TLC does not search (engine compiled does)"
 _CHANGES_SHOWN: Final = 6
 
 
@@ -76,11 +75,11 @@ def validate_traces(
 
 
 def transitions_of(trace: Trace) -> list[Transition]:
-    """Return the steps up to the first event without a whole state."""
+    """Return the steps up to the first event without a whole state or all its arguments."""
     steps: list[Transition] = []
     before: State | None = None
     for event in trace.events:
-        if event.state is None:
+        if event.state is None or event.known_params is not None:
             break
         action = None if before is None else event.action
         steps.append(Transition(before, action, event.params, event.state))
@@ -96,6 +95,8 @@ def verdict_of(
         return Undecided(EMPTY_FILE)
     if not trace.events:
         return Undecided(HEADER_ONLY)
+    if trace.header.silent is not None:
+        return Undecided(_SILENT)
     if differing := differing_constants(spec, trace.header.constants):
         name = differing[0]
         return Undecided(f"the trace and the configuration differ in the constant {name}")
