@@ -1,0 +1,125 @@
+"""The toy specification Tank, in Python: a tank with a level that is seen, and water that is lost.
+
+Fill(n)  level' = level + n          n in 1..2, the tank holds 4
+Drain    level' in {level - 1, level - 2}, or 0; what was drained beyond 1 counts as lost
+Empty    only with 2 or more lost:   level' = 0, lost' = 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from tlatrace.testing.oracle import ModelState
+from tlatrace.values import State, Value
+
+__all__ = ["Tank", "TankModel", "TankMove"]
+
+_HOLDS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TankMove:
+    """A step of the toy."""
+
+    action: str
+    params: tuple[Hashable, ...]
+    post: ModelState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TankModel:
+    """What `tlatrace.model.load_model` would make of it; a state is (level, lost)."""
+
+    most_lost: int = 99
+    """An invariant: no more than this is lost."""
+    bound: int = 3
+    """A constraint: what is lost, at most, where the model goes on."""
+
+    @property
+    def module(self) -> str:
+        return "Tank"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return ("level", "lost")
+
+    @property
+    def actions(self) -> Mapping[str, int]:
+        return {"Drain": 0, "Empty": 0, "Fill": 1}
+
+    def adopt_value(self, value: Value) -> Hashable:
+        return value
+
+    def show_value(self, datum: Hashable) -> Value:
+        return cast(Value, datum)  # the values of this toy are integers
+
+    def show(self, state: ModelState) -> State:
+        return {"level": self.show_value(state[0]), "lost": self.show_value(state[1])}
+
+    def initial_states(self) -> Sequence[ModelState]:
+        return [(0, 0)]
+
+    def successors(self, state: ModelState) -> Sequence[TankMove]:
+        level, lost = _numbers(state)
+        moves = [TankMove("Fill", (n,), (level + n, lost)) for n in (2, 1) if level + n <= _HOLDS]
+        if level:
+            moves.append(TankMove("Drain", (), (level - 1, lost)))
+            moves.append(TankMove("Drain", (), (max(0, level - 2), lost + min(1, level - 1))))
+        if lost >= 2:
+            moves.append(TankMove("Empty", (), (0, 0)))
+        return moves
+
+    def violated(self, state: ModelState) -> tuple[str, ...]:
+        return ("LittleLost",) if _numbers(state)[1] > self.most_lost else ()
+
+    def within(self, state: ModelState) -> bool:
+        return _numbers(state)[1] <= self.bound
+
+
+def _numbers(state: ModelState) -> tuple[int, int]:
+    level, lost = state
+    assert isinstance(level, int)
+    assert isinstance(lost, int)
+    return level, lost
+
+
+@dataclass(slots=True)
+class Tank:
+    """A system that conforms, unless a switch says otherwise; and its adapter."""
+
+    shows: tuple[str, ...] = ("level", "lost")
+    overflows_at: int = _HOLDS + 1
+    """A level that it does not hold."""
+    breaks: bool = False
+    """It raises when it is emptied."""
+    taken: list[str] = field(default_factory=list)
+    level: int = 0
+    lost: int = 0
+    closed: int = 0
+
+    def perform(self, action: str, params: tuple[Value, ...]) -> None:
+        self.taken.append(action)
+        match action, params:
+            case "Fill", (int() as n,):
+                self.level += n
+                if self.level >= self.overflows_at:
+                    self.level = 0
+            case "Drain", ():
+                twice = self.level > 1 and len(self.taken) % 2 == 0
+                self.lost += int(twice)
+                self.level -= 2 if twice else 1
+            case "Empty", ():
+                if self.breaks:
+                    raise RuntimeError("the plug is stuck")
+                self.level = self.lost = 0
+            case _:
+                raise AssertionError(f"a tank knows no {action}")
+
+    def observe(self) -> State:
+        state: State = {"level": self.level, "lost": self.lost}
+        return {name: state[name] for name in self.shows}
+
+    def close(self) -> None:
+        self.closed += 1

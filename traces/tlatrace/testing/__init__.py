@@ -1,0 +1,32 @@
+"""Test your own system against your specification: a hypothesis state machine made of a model.
+
+    model = load_model(Path("Lock.tla"), Path("Lock.cfg"))
+    TestLock = machine(model, LockAdapter).TestCase
+
+An adapter has two methods: `perform` makes the system take an action, `observe` returns variables.
+This package is the only one that needs hypothesis.
+"""
+
+from __future__ import annotations
+
+from tlatrace.testing.adapter import Adapter, Closing, Selective, Stuttering
+from tlatrace.testing.calls import Call
+from tlatrace.testing.coverage import Coverage
+from tlatrace.testing.lockstep import Lockstep, Mismatch, Step
+from tlatrace.testing.machine import ModelMachine, check, machine, replay
+
+__all__ = [
+    "Adapter",
+    "Call",
+    "Closing",
+    "Coverage",
+    "Lockstep",
+    "Mismatch",
+    "ModelMachine",
+    "Selective",
+    "Step",
+    "Stuttering",
+    "check",
+    "machine",
+    "replay",
+]

@@ -1,0 +1,65 @@
+"""What a test's author writes: how the system under test takes an action, and what it shows.
+
+Model values are plain strings on both sides, as in traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from tlatrace.values import State, Value
+
+__all__ = ["Adapter", "Closing", "Selective", "Stuttering", "close"]
+
+
+class Adapter(Protocol):
+    """A system under test in its initial state; each run makes a new one."""
+
+    def perform(self, action: str, params: tuple[Value, ...]) -> None:
+        """Make the system take an action that the model allows now.
+
+        Whatever it raises is a failure of the system.
+        """
+
+    def observe(self) -> State:
+        """Return the variables that the system shows: all of them, or some.
+
+        What is not shown is left to the model: it keeps every state that fits.
+        """
+
+
+@runtime_checkable
+class Selective(Protocol):
+    """An adapter that cannot always make happen what the model allows."""
+
+    def feasible(self, action: str, params: tuple[Value, ...]) -> bool:
+        """Tell whether the system can be made to take an action now."""
+
+
+@runtime_checkable
+class Stuttering(Protocol):
+    """An adapter with calls that are no action of the model: they must change nothing."""
+
+    def idle_calls(self) -> Sequence[str]:
+        """Name the calls that can be made now, in a fixed order."""
+
+    def make_idle_call(self, name: str) -> None:
+        """Make one of them.
+
+        Whatever it raises is a failure of the system.
+        """
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """An adapter that holds something which must be given back."""
+
+    def close(self) -> None:
+        """End the system under test; called once after each run."""
+
+
+def close(adapter: Adapter) -> None:
+    """End the system under test, if it has to be ended."""
+    if isinstance(adapter, Closing):
+        adapter.close()

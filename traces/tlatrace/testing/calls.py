@@ -1,0 +1,50 @@
+"""An action with its parameters, as a test takes it and prints it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tlatrace.validate.difference import call_text
+from tlatrace.values import Fcn, ModelValue, TlaSet, Value, canonical, fcn, tla_set
+
+__all__ = ["Call", "call_of", "plain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Call:
+    """One action with its parameters; two are equal if they are the same in TLA+."""
+
+    action: str
+    params: tuple[Value, ...] = field(compare=False)
+    """Model values are strings here."""
+    text: str
+    """The canonical text of the parameters."""
+
+    def __repr__(self) -> str:
+        return call_text(self.action, self.params)
+
+    @property
+    def simplicity(self) -> tuple[str, int, str]:
+        """Return a key that puts simple parameters before others: shrinking goes there."""
+        return self.action, len(self.text), self.text
+
+
+def call_of(action: str, params: tuple[Value, ...]) -> Call:
+    """Make a call of values that may have model values in them."""
+    shown = tuple([plain(param) for param in params])
+    return Call(action=action, params=shown, text=canonical(shown))
+
+
+def plain(value: Value) -> Value:
+    """Make strings of model values, as recorders write them."""
+    match value:
+        case ModelValue(name=name):
+            return name
+        case tuple():
+            return tuple([plain(element) for element in value])
+        case TlaSet():
+            return tla_set([plain(element) for element in value])
+        case Fcn():
+            return fcn([(plain(key), plain(image)) for key, image in value.pairs])
+        case _:
+            return value

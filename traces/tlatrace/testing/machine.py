@@ -1,0 +1,285 @@
+"""A hypothesis state machine made of a model and an adapter.
+
+There is a rule for each action, and it applies when the model allows the action. Which of the calls
+that are possible is a draw, simple ones first: so shrinking leaves out what it can, and makes the
+rest simple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Final
+
+from hypothesis import HealthCheck, Phase, event, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from tlatrace.errors import ModelGapError
+from tlatrace.testing.adapter import Adapter, close
+from tlatrace.testing.calls import Call
+from tlatrace.testing.coverage import Coverage
+from tlatrace.testing.goals import Goals, walk
+from tlatrace.testing.lockstep import Lockstep, Mismatch, Step
+from tlatrace.testing.moves import LeaveOut, Moves
+from tlatrace.testing.oracle import Oracle
+from tlatrace.trace.ndjson import write_trace
+
+__all__ = ["ModelMachine", "check", "machine", "replay"]
+
+_LEFT_OUT: Final = st.integers(0, 99)
+"""0 leaves out a step of a way: shrinking goes there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What the runs of a machine share."""
+
+    moves: Moves
+    adapter: Callable[[], Adapter]
+    goals: Goals | None
+    """None: random steps begin in the initial state."""
+    failing_trace: Path | None
+
+
+class ModelMachine(RuleBasedStateMachine):
+    """A system beside its model; hypothesis makes one object for each run.
+
+    hypothesis asks for a class, hence the inheritance.
+    """
+
+    parts: ClassVar[_Parts]
+    coverage: ClassVar[Coverage]
+    """Of all runs of this class."""
+
+    def __init__(self) -> None:
+        """Begin a run; the system must be in an initial state of the model."""
+        super().__init__()
+        self.coverage.runs += 1
+        self._offers: dict[str, list[Call]] = {}
+        self._idle: list[str] = []
+        self._lockstep: Lockstep | None = None
+        adapter = self.parts.adapter()
+        try:
+            self._lockstep = Lockstep(self.parts.moves, adapter)
+        except Mismatch as mismatch:
+            close(adapter)
+            self._fail(mismatch)
+        self._look()
+
+    def teardown(self) -> None:
+        """End the run."""
+        close(self._running().adapter)
+
+    def can(self, action: str) -> bool:
+        """Tell whether the rule of an action applies."""
+        return action in self._offers
+
+    def can_do_nothing(self) -> bool:
+        """Tell whether there is a call that must change nothing."""
+        return bool(self._idle)
+
+    def is_stuck(self) -> bool:
+        """Tell whether no rule applies."""
+        return not self._offers and not self._idle
+
+    def take(self, action: str, data: st.DataObject) -> None:
+        """Take one of the calls of an action that are possible."""
+        call = data.draw(st.sampled_from(self._offers[action]))
+        self._go(lambda run: run.take(call))
+
+    def stutter(self, data: st.DataObject) -> None:
+        """Make a call that must change nothing."""
+        name = data.draw(st.sampled_from(self._idle))
+        self._go(lambda run: run.stutter(name))
+
+    def rest(self) -> None:
+        """Let the rest of a run be empty when nothing is possible any longer."""
+        if not self._running().steps:
+            raise ModelGapError("nothing can be done in the initial state: nothing is tested")
+
+    def go_far(self, data: st.DataObject) -> None:
+        """Go where some step is possible, and take it; each kind of step is as likely."""
+        goals = self.parts.goals
+        assert goals is not None
+        groups = list(goals.groups.values())
+        group = groups[data.draw(st.integers(0, len(groups) - 1))]
+        way = goals.way_to(group[data.draw(st.integers(0, len(group) - 1))])
+        kept = [call for call in way if data.draw(_LEFT_OUT) > 0]
+        self._go(lambda run: walk(run, kept))
+
+    def _running(self) -> Lockstep:
+        assert self._lockstep is not None
+        return self._lockstep
+
+    def _go(self, move: Callable[[Lockstep], None]) -> None:
+        run = self._running()
+        done = len(run.steps)
+        try:
+            move(run)
+        except Mismatch as mismatch:
+            self._fail(mismatch)
+        finally:
+            for step in run.steps[done:]:
+                self._count(step)
+        self._look()
+
+    def _count(self, step: Step) -> None:
+        match step:
+            case Call(action=action):
+                self.coverage.taken[action] += 1
+                event(f"action {action}")
+            case _:
+                self.coverage.idle_calls += 1
+
+    def _look(self) -> None:
+        run = self._running()
+        calls = run.offers()
+        self.coverage.saw(calls)
+        self._idle = run.idle_calls()
+        self._offers = {}
+        for call in calls:
+            self._offers.setdefault(call.action, []).append(call)
+
+    def _fail(self, mismatch: Mismatch) -> None:
+        """Write the trace: hypothesis ends with the shortest run, so that is what stays."""
+        if self.parts.failing_trace is not None:
+            write_trace(self.parts.failing_trace, mismatch.trace)
+        raise mismatch
+
+
+def machine(
+    model: Oracle,
+    adapter: Callable[[], Adapter],
+    *,
+    explore: int = 0,
+    leave_out: LeaveOut | None = None,
+    failing_trace: Path | None = None,
+) -> type[ModelMachine]:
+    """Make a hypothesis state machine that drives a system beside a model.
+
+    `adapter` makes a system in its initial state. With `explore`, so many states of the model are
+    explored at once, and every run begins with a way to one of its steps; all kinds of steps are as
+    likely. `leave_out` tells steps that the model allows and the system never takes. The trace of a
+    run that fails, which is at last the shortest one found, is written to `failing_trace`.
+
+    `machine(...).TestCase` is a test for pytest or unittest; `check` runs it in a function.
+
+    Raises:
+        EvaluationError: the model gives no value.
+    """
+    moves = Moves(model, leave_out)
+    parts = _Parts(
+        moves=moves,
+        adapter=adapter,
+        goals=Goals(moves, explore) if explore else None,
+        failing_trace=failing_trace,
+    )
+    names = tuple(model.actions)
+    rules: dict[str, object] = {f"rule_{at}": _action_rule(name) for at, name in enumerate(names)}
+    rules["rule_stutter"] = _stutter_rule()
+    rules["rule_rest"] = _rest_rule()
+    if parts.goals is not None:
+        rules["rule_go_far"] = _far_rule()
+    members = {**rules, "parts": parts, "coverage": Coverage(actions=names)}
+    made: type[ModelMachine] = type(model.module, (ModelMachine,), members)
+    made.TestCase.settings = _adjusted(
+        settings(deadline=None, suppress_health_check=list(HealthCheck))
+    )
+    return made
+
+
+def check(tested: type[ModelMachine], chosen: settings) -> Coverage:
+    """Run a machine, and return which actions it has taken.
+
+    What hypothesis leaves of a run that fails is shortened further: steps are left out one by one,
+    as long as the run still fails.
+
+    Raises:
+        Mismatch: the system does what the model does not allow.
+        EvaluationError, ModelGapError: there is no answer.
+    """
+    try:
+        run_state_machine_as_test(tested, settings=_adjusted(chosen))
+    except Mismatch as found:
+        shortest = _shortest(tested, found)
+        if tested.parts.failing_trace is not None:
+            write_trace(tested.parts.failing_trace, shortest.trace)
+        raise shortest from found.__cause__
+    if not tested.coverage.taken:
+        raise ModelGapError("no action was ever taken: nothing was tested")
+    return tested.coverage
+
+
+def replay(tested: type[ModelMachine], steps: Sequence[Step]) -> Mismatch | None:
+    """Take the steps, those that can be taken, and return what the system does wrong."""
+    adapter = tested.parts.adapter()
+    try:
+        run = Lockstep(tested.parts.moves, adapter)
+        for step in steps:
+            match step:
+                case Call():
+                    walk(run, [step])
+                case str() if step in run.idle_calls():
+                    run.stutter(step)
+    except Mismatch as mismatch:
+        return mismatch
+    finally:
+        close(adapter)
+    return None
+
+
+def _shortest(tested: type[ModelMachine], found: Mismatch) -> Mismatch:
+    at = 0
+    while at < len(found.steps):
+        shorter = replay(tested, [*found.steps[:at], *found.steps[at + 1 :]])
+        if shorter is not None and len(shorter.steps) < len(found.steps):
+            found, at = shorter, 0
+        else:
+            at += 1
+    return found
+
+
+def _adjusted(chosen: settings) -> settings:
+    """Stop at one failure, and do not have hypothesis explain it: that takes ten times longer."""
+    phases = [phase for phase in chosen.phases if phase is not Phase.explain]
+    return settings(chosen, report_multiple_bugs=False, phases=phases)
+
+
+def _action_rule(action: str) -> object:
+    def take(self: ModelMachine, data: st.DataObject) -> None:
+        self.take(action, data)
+
+    def can(self: ModelMachine) -> bool:
+        return self.can(action)
+
+    take.__name__ = take.__qualname__ = action
+    return precondition(can)(rule(data=st.data())(take))
+
+
+def _stutter_rule() -> object:
+    def stutter(self: ModelMachine, data: st.DataObject) -> None:
+        self.stutter(data)
+
+    return precondition(ModelMachine.can_do_nothing)(rule(data=st.data())(stutter))
+
+
+def _rest_rule() -> object:
+    def rest(self: ModelMachine) -> None:
+        self.rest()
+
+    return precondition(ModelMachine.is_stuck)(rule()(rest))
+
+
+def _far_rule() -> object:
+    def go_far(self: ModelMachine, data: st.DataObject) -> None:
+        self.go_far(data)
+
+    return initialize(data=st.data())(go_far)

@@ -1,0 +1,66 @@
+"""What model-based tests ask of a model: the methods of `tlatrace.model.Model` that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+from tlatrace.values import State, Value
+
+__all__ = ["ModelState", "Move", "Oracle"]
+
+ModelState: TypeAlias = tuple[Hashable, ...]
+"""A state of a model: the value of each variable in the order of `Oracle.variables`."""
+
+
+class Move(Protocol):
+    """One step that a model allows from a state."""
+
+    @property
+    def action(self) -> str:
+        """Return the name of the action."""
+
+    @property
+    def params(self) -> tuple[Hashable, ...]:
+        """Return the model's values of the parameters."""
+
+    @property
+    def post(self) -> ModelState:
+        """Return the state after the step."""
+
+
+class Oracle(Protocol):
+    """A compiled model, or a toy with the same methods."""
+
+    @property
+    def module(self) -> str:
+        """Return the name of the TLA+ module."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Return the variables, sorted."""
+
+    @property
+    def actions(self) -> Mapping[str, int]:
+        """Return the actions, and how many parameters each has."""
+
+    def adopt_value(self, value: Value) -> Hashable:
+        """Make a value the model's."""
+
+    def show_value(self, datum: Hashable) -> Value:
+        """Return a value of the model's as everybody knows it."""
+
+    def show(self, state: ModelState) -> State:
+        """Return a state of the model's as everybody knows it."""
+
+    def initial_states(self) -> Sequence[ModelState]:
+        """Return the initial states."""
+
+    def successors(self, state: ModelState) -> Sequence[Move]:
+        """Return every step that the model allows from a state."""
+
+    def violated(self, state: ModelState) -> tuple[str, ...]:
+        """Name the invariants that are FALSE in a state."""
+
+    def within(self, state: ModelState) -> bool:
+        """Tell whether the configuration's constraints have the state explored."""
