@@ -7,11 +7,11 @@ Empty    only with 2 or more lost:   level' = 0, lost' = 0
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from tlatrace.testing.oracle import ModelState
+from tlatrace.testing.oracle import Domain, ModelState
 from tlatrace.values import State, Value
 
 __all__ = ["Tank", "TankModel", "TankMove"]
@@ -24,7 +24,7 @@ class TankMove:
     """A step of the toy."""
 
     action: str
-    params: tuple[Hashable, ...]
+    params: tuple[Domain, ...]
     post: ModelState
 
 
@@ -49,10 +49,33 @@ class TankModel:
     def actions(self) -> Mapping[str, int]:
         return {"Drain": 0, "Empty": 0, "Fill": 1}
 
-    def adopt_value(self, value: Value) -> Hashable:
+    @property
+    def invariants(self) -> tuple[str, ...]:
+        return ("LittleLost",)
+
+    def adopt(self, state: State) -> ModelState:
+        return tuple([state[name] for name in self.variables])
+
+    def is_initial(self, state: ModelState) -> bool:
+        return state in self.initial_states()
+
+    def allows(
+        self, action: str | None, params: tuple[Domain, ...], pre: ModelState, post: ModelState
+    ) -> bool:
+        return any(
+            action in (None, move.action)
+            and (action is None or params == move.params)
+            and post == move.post
+            for move in self.successors(pre)
+        )
+
+    def action_successors(self, state: ModelState, action: str) -> Sequence[TankMove]:
+        return [move for move in self.successors(state) if move.action == action]
+
+    def adopt_value(self, value: Value) -> Domain:
         return value
 
-    def show_value(self, datum: Hashable) -> Value:
+    def show_value(self, datum: Domain) -> Value:
         return cast(Value, datum)  # the values of this toy are integers
 
     def show(self, state: ModelState) -> State:

@@ -8,14 +8,14 @@ fails when no state fits any longer, or when each of those that fit violates an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from tlatrace.errors import ModelGapError
 from tlatrace.testing.adapter import Adapter, Selective, Stuttering
 from tlatrace.testing.calls import Call, plain
 from tlatrace.testing.moves import Moves
-from tlatrace.testing.oracle import ModelState
+from tlatrace.testing.oracle import Domain, ModelState
 from tlatrace.trace import INIT, Event, Header, Trace
 from tlatrace.validate.difference import Change, brief, difference
 from tlatrace.values import State, Value
@@ -137,7 +137,7 @@ class Lockstep:
             raise self._mismatch(f"it violates {', '.join(violated[0])}")
         self._fits = tuple([s for s, names in zip(fits, violated, strict=True) if not names])
 
-    def _adopted(self, observed: State) -> list[tuple[int, Hashable]]:
+    def _adopted(self, observed: State) -> list[tuple[int, Domain]]:
         places = {name: at for at, name in enumerate(self._model.variables)}
         unknown = sorted(observed.keys() - places.keys())
         if unknown:
@@ -167,7 +167,7 @@ class Lockstep:
         step: Step | None,
         expected: tuple[ModelState, ...],
         observed: State,
-        shown: list[tuple[int, Hashable]],
+        shown: list[tuple[int, Domain]],
     ) -> str:
         lines = [f"the system is where {self._model.module} does not allow it"]
         seen = {name: plain(value) for name, value in observed.items()}
@@ -194,7 +194,7 @@ class Lockstep:
         except Exception:  # any value may be wrong in such a state: it is only a hint
             return ()
 
-    def _others(self, step: Step, shown: list[tuple[int, Hashable]]) -> list[Call]:
+    def _others(self, step: Step, shown: list[tuple[int, Domain]]) -> list[Call]:
         """Return the other calls that lead to what is shown."""
         return [
             call

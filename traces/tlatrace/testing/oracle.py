@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from tlatrace.values import State, Value
 
-__all__ = ["ModelState", "Move", "Oracle"]
+__all__ = ["Domain", "ModelState", "Move", "Oracle"]
 
-ModelState: TypeAlias = tuple[Hashable, ...]
+Domain: TypeAlias = object
+"""One value as the model has it: hashable, and equal iff it is the same TLA+ value."""
+ModelState: TypeAlias = tuple[Domain, ...]
 """A state of a model: the value of each variable in the order of `Oracle.variables`."""
 
 
@@ -21,7 +23,7 @@ class Move(Protocol):
         """Return the name of the action."""
 
     @property
-    def params(self) -> tuple[Hashable, ...]:
+    def params(self) -> tuple[Domain, ...]:
         """Return the model's values of the parameters."""
 
     @property
@@ -44,10 +46,10 @@ class Oracle(Protocol):
     def actions(self) -> Mapping[str, int]:
         """Return the actions, and how many parameters each has."""
 
-    def adopt_value(self, value: Value) -> Hashable:
+    def adopt_value(self, value: Value) -> Domain:
         """Make a value the model's."""
 
-    def show_value(self, datum: Hashable) -> Value:
+    def show_value(self, datum: Domain) -> Value:
         """Return a value of the model's as everybody knows it."""
 
     def show(self, state: ModelState) -> State:
