@@ -167,8 +167,8 @@ def machine(
 
     `adapter` makes a system in its initial state. With `explore`, so many states of the model are
     explored at once, and every run begins with a way to one of its steps; all kinds of steps are as
-    likely. `leave_out` tells steps that the model allows and the system never takes. The trace of a
-    run that fails, which is at last the shortest one found, is written to `failing_trace`.
+    likely. `leave_out` tells calls that the model allows and the system never makes where it has
+    others. The trace of a run that fails, at last the shortest one, is written to `failing_trace`.
 
     `machine(...).TestCase` is a test for pytest or unittest; `check` runs it in a function.
 

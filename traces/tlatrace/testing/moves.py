@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final, TypeAlias
 
 from tlatrace.testing.calls import Call, call_of
 from tlatrace.testing.oracle import ModelState, Oracle
-from tlatrace.values import State
 
 __all__ = ["LeaveOut", "Moves"]
 
-LeaveOut: TypeAlias = Callable[[Call, State], bool]
-"""Tells steps from a state that the model allows, but that the system never takes."""
+LeaveOut: TypeAlias = Callable[[Call, Collection[Call]], bool]
+"""Tells calls that the model allows, but that the system never makes where it has others: it is
+given the call, and all that the model allows in the state."""
 
 _REMEMBERED: Final = 2**17
 """States whose steps are remembered; then all are forgotten, and it begins anew."""
@@ -46,13 +46,11 @@ class Moves:
     def _ask(self, state: ModelState) -> Mapping[Call, tuple[ModelState, ...]]:
         if not self.model.within(state):
             return {}
-        shown = self.model.show(state) if self._leave_out is not None else {}
         moves: dict[Call, dict[ModelState, None]] = {}
         for move in self.model.successors(state):
             params = tuple([self.model.show_value(param) for param in move.params])
-            call = call_of(move.action, params)
-            if self._leave_out is None or not self._leave_out(call, shown):
-                moves.setdefault(call, {})[move.post] = None
-        return {
-            call: tuple(moves[call]) for call in sorted(moves, key=lambda call: call.simplicity)
-        }
+            moves.setdefault(call_of(move.action, params), {})[move.post] = None
+        calls = sorted(moves, key=lambda call: call.simplicity)
+        if self._leave_out is not None:
+            calls = [call for call in calls if not self._leave_out(call, moves.keys())]
+        return {call: tuple(moves[call]) for call in calls}
