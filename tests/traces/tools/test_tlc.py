@@ -11,7 +11,12 @@ import pytest
 from tests.traces.tools.endings import ENDINGS, OUTPUTS, Ending, run_ending, seen_as
 from tlatrace.errors import SpecError
 from tlatrace.tools.tlc import Outcome, TlcProgress, run_tlc
-from tlatrace.tools.tlc_config import properties_of, with_only_invariant, with_override
+from tlatrace.tools.tlc_config import (
+    properties_of,
+    with_only_invariant,
+    with_override,
+    without_sections,
+)
 from tlatrace.tools.tlc_output import progress
 from tlatrace.tools.tlc_run import TlcRun, read_run
 from tlatrace.values import canonical
@@ -145,3 +150,9 @@ def test_modules_are_found_in_libraries_and_nothing_is_left_behind(tmp_path: Pat
     run = run_tlc(folder / "Mine.tla", folder / "holds.cfg", libraries=[library])
     assert (run.outcome, run.distinct) == (Outcome.SUCCESS, 15)
     assert sorted(path.name for path in folder.iterdir()) == ["Mine.tla", "holds.cfg"]
+
+
+def test_sections_are_left_out_of_a_configuration() -> None:
+    kept = without_sections(f"{CONFIG}\nSYMMETRY Perms\nCONSTANT N = 3\n", {"SYMMETRY"})
+    assert "Perms" not in kept
+    assert "CONSTANT N = 3" in kept

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
-__all__ = ["invariants_of", "properties_of", "with_only_invariant", "with_override"]
+__all__ = [
+    "invariants_of",
+    "properties_of",
+    "with_only_invariant",
+    "with_override",
+    "without_sections",
+]
 
 _COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 _KEYWORD_LIST: Final = """
@@ -38,6 +44,11 @@ def with_only_invariant(config: str, name: str) -> str:
     """Replace all invariants and properties of a configuration by one invariant."""
     kept = [body for keyword, body in _sections(config) if keyword not in _INVARIANT | _PROPERTY]
     return f"{''.join(kept).rstrip()}\nINVARIANT {name}\n"
+
+
+def without_sections(config: str, keywords: Collection[str]) -> str:
+    """Leave out the sections with these keywords, and all comments."""
+    return "".join([body for keyword, body in _sections(config) if keyword not in keywords])
 
 
 def _sections(config: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,146 @@
+"""Search the states of a model breadth-first, as TLC does.
+
+A state that the constraints of the configuration throw away is neither counted nor expanded, and no
+step to it is recorded, but its invariants are evaluated: that is what TLC does. TLC stays the model
+checker: this search serves differential tests, coverage and tests that a model drives.
+
+Source: tlc2.tool.ModelChecker and tlc2.tool.Worker of TLC 2.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final
+
+from tlatrace.explore.machine import Machine, ModelState
+
+__all__ = ["Exploration", "Transit", "Violation", "explore"]
+
+_PROGRESS_EVERY: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Transit:
+    """A step between two states, which are given by their places in `Exploration.states`."""
+
+    source: int
+    action: str
+    params: tuple[Hashable, ...]
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A state in which invariants are FALSE, also beyond the constraints."""
+
+    state: ModelState
+    invariants: tuple[str, ...]
+    source: int | None
+    """The place of the state before it; None for an initial state."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exploration:
+    """What a search found."""
+
+    states: tuple[ModelState, ...]
+    """The distinct states in the order of discovery: no state is nearer than one before it."""
+    levels: tuple[int, ...]
+    """For each state, the number of states on a shortest way to it; 1 for an initial state."""
+    steps: tuple[Transit, ...]
+    """Every step between the states, once for each choice of action and parameters."""
+    violations: tuple[Violation, ...]
+    outside: int
+    """Distinct states that the constraints threw away."""
+    complete: bool
+    """Whether the search ended by itself and not at a limit."""
+
+    @property
+    def depth(self) -> int:
+        """The number of states on the longest of the shortest ways; 0 without any state."""
+        return max(self.levels, default=0)
+
+    @property
+    def initial(self) -> tuple[ModelState, ...]:
+        """The initial states within the constraints."""
+        return tuple([s for s, level in zip(self.states, self.levels, strict=True) if level == 1])
+
+    def deadlocks(self) -> tuple[ModelState, ...]:
+        """Return the states from which no step within the constraints leads anywhere."""
+        left = {step.source for step in self.steps}
+        return tuple([state for at, state in enumerate(self.states) if at not in left])
+
+
+def explore(
+    machine: Machine,
+    *,
+    max_states: int | None = None,
+    check_invariants: bool = True,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Exploration:
+    """Search all states of a model, or stop after `max_states` distinct ones.
+
+    `on_progress` is told how many states are found and how many of them are expanded.
+
+    Raises:
+        EvaluationError: Next, a constraint or an invariant has no value in some state.
+    """
+    search = _Search(machine, check_invariants)
+    for state in machine.initial_states():
+        search.arrive(state, 1, None)
+    at = 0
+    while at < len(search.states):
+        if max_states is not None and len(search.states) > max_states:
+            break
+        search.expand(at)
+        at += 1
+        if on_progress is not None and at % _PROGRESS_EVERY == 0:
+            on_progress(len(search.states), at)
+    return Exploration(
+        states=tuple(search.states),
+        levels=tuple(search.levels),
+        steps=tuple(search.steps),
+        violations=tuple(search.violations),
+        outside=len(search.outside),
+        complete=at == len(search.states),
+    )
+
+
+class _Search:
+    """The states that were found so far."""
+
+    def __init__(self, machine: Machine, check_invariants: bool) -> None:
+        self._machine = machine
+        self._check_invariants = check_invariants
+        self._places: dict[ModelState, int] = {}
+        self.states: list[ModelState] = []
+        self.levels: list[int] = []
+        self.steps: list[Transit] = []
+        self.violations: list[Violation] = []
+        self.outside: set[ModelState] = set()
+
+    def arrive(self, state: ModelState, level: int, source: int | None) -> int | None:
+        """Return the place of a state; None if the constraints throw it away."""
+        place = self._places.get(state)
+        if place is not None:
+            return place
+        if state in self.outside:
+            return None
+        if self._check_invariants and (names := tuple(self._machine.violated(state))):
+            self.violations.append(Violation(state, names, source))
+        if not self._machine.within(state):
+            self.outside.add(state)
+            return None
+        place = self._places[state] = len(self.states)
+        self.states.append(state)
+        self.levels.append(level)
+        return place
+
+    def expand(self, at: int) -> None:
+        """Follow every step from a state."""
+        level = self.levels[at] + 1
+        for move in self._machine.successors(self.states[at]):
+            target = self.arrive(move.post, level, at)
+            if target is not None:
+                self.steps.append(Transit(at, move.action, move.params, target))
