@@ -55,7 +55,8 @@ def test_a_bug_behind_four_steps_is_shrunk_to_them() -> None:
 
 def test_a_run_that_begins_at_a_goal_finds_what_one_step_does_not() -> None:
     stuck = machine(MODEL, lambda: Tank(breaks=True))
-    far = machine(MODEL, lambda: Tank(breaks=True), explore=100)
+    moves = Moves(MODEL)
+    far = machine(moves, lambda: Tank(breaks=True), goals=Goals(moves, 100))
 
     assert check(stuck, SHORT).never_taken
     assert steps_of(far, SHORT)[-1] == "Empty"

@@ -12,17 +12,21 @@ from __future__ import annotations
 from tlatrace.testing.adapter import Adapter, Closing, Selective, Stuttering
 from tlatrace.testing.calls import Call
 from tlatrace.testing.coverage import Coverage
+from tlatrace.testing.goals import Goals
 from tlatrace.testing.lockstep import Lockstep, Mismatch, Step
 from tlatrace.testing.machine import ModelMachine, check, machine, replay
+from tlatrace.testing.moves import Moves
 
 __all__ = [
     "Adapter",
     "Call",
     "Closing",
     "Coverage",
+    "Goals",
     "Lockstep",
     "Mismatch",
     "ModelMachine",
+    "Moves",
     "Selective",
     "Step",
     "Stuttering",

@@ -28,7 +28,7 @@ from tlatrace.testing.calls import Call
 from tlatrace.testing.coverage import Coverage
 from tlatrace.testing.goals import Goals, walk
 from tlatrace.testing.lockstep import Lockstep, Mismatch, Step
-from tlatrace.testing.moves import LeaveOut, Moves
+from tlatrace.testing.moves import Moves
 from tlatrace.testing.oracle import Oracle
 from tlatrace.trace.ndjson import write_trace
 
@@ -156,40 +156,31 @@ class ModelMachine(RuleBasedStateMachine):
 
 
 def machine(
-    model: Oracle,
+    model: Oracle | Moves,
     adapter: Callable[[], Adapter],
     *,
-    explore: int = 0,
-    leave_out: LeaveOut | None = None,
+    goals: Goals | None = None,
     failing_trace: Path | None = None,
 ) -> type[ModelMachine]:
     """Make a hypothesis state machine that drives a system beside a model.
 
-    `adapter` makes a system in its initial state. With `explore`, so many states of the model are
-    explored at once, and every run begins with a way to one of its steps; all kinds of steps are as
-    likely. `leave_out` tells calls that the model allows and the system never makes where it has
-    others. The trace of a run that fails, at last the shortest one, is written to `failing_trace`.
+    `adapter` makes a system in its initial state. With `goals`, every run begins with a way to one
+    of them; all kinds of steps are as likely. Machines of one model that are given the same `Moves`
+    ask it once. The trace of a run that fails, at last the shortest one, is written to
+    `failing_trace`.
 
     `machine(...).TestCase` is a test for pytest or unittest; `check` runs it in a function.
-
-    Raises:
-        EvaluationError: the model gives no value.
     """
-    moves = Moves(model, leave_out)
-    parts = _Parts(
-        moves=moves,
-        adapter=adapter,
-        goals=Goals(moves, explore) if explore else None,
-        failing_trace=failing_trace,
-    )
-    names = tuple(model.actions)
+    moves = model if isinstance(model, Moves) else Moves(model)
+    parts = _Parts(moves=moves, adapter=adapter, goals=goals, failing_trace=failing_trace)
+    names = tuple(moves.model.actions)
     rules: dict[str, object] = {f"rule_{at}": _action_rule(name) for at, name in enumerate(names)}
     rules["rule_stutter"] = _stutter_rule()
     rules["rule_rest"] = _rest_rule()
-    if parts.goals is not None:
+    if goals is not None:
         rules["rule_go_far"] = _far_rule()
     members = {**rules, "parts": parts, "coverage": Coverage(actions=names)}
-    made: type[ModelMachine] = type(model.module, (ModelMachine,), members)
+    made: type[ModelMachine] = type(moves.model.module, (ModelMachine,), members)
     made.TestCase.settings = _adjusted(
         settings(deadline=None, suppress_health_check=list(HealthCheck))
     )
