@@ -8,6 +8,7 @@ every one of its steps and no invariant failed in any of its states.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tlatrace.trace import Event, Trace
@@ -26,13 +27,31 @@ from tlatrace.validate.transition import (
 from tlatrace.values import State
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
-__all__ = ["EMPTY_FILE", "HEADER_ONLY", "transitions_of", "validate_traces", "verdict_of"]
+__all__ = [
+    "EMPTY_FILE",
+    "HEADER_ONLY",
+    "Names",
+    "early_verdict",
+    "step_verdict",
+    "transitions_of",
+    "validate_traces",
+    "verdict_of",
+]
 
 EMPTY_FILE: Final = "the file is empty"
 HEADER_ONLY: Final = "the trace has a header, but no events"
 _PARTIAL: Final = "it does not show the whole step, and TLC does not search (engine compiled does)"
 _SILENT: Final = "the trace has silent steps, and TLC does not search (engine compiled does)"
 _CHANGES_SHOWN: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What a specification calls itself, for the texts of verdicts."""
+
+    module: str
+    init: str
+    next: str
 
 
 def validate_traces(
@@ -91,18 +110,19 @@ def verdict_of(
     spec: SpecUnderTest, trace: Trace, keys: Sequence[str], answers: Mapping[str, Judged]
 ) -> Verdict:
     """Walk a trace whose steps have been judged; `keys` are those of `transitions_of`."""
-    if trace.header is None:
-        return Undecided(EMPTY_FILE)
-    if not trace.events:
-        return Undecided(HEADER_ONLY)
-    if trace.header.silent is not None:
+    constants = {} if trace.header is None else trace.header.constants
+    if (early := early_verdict(trace, differing_constants(spec, constants))) is not None:
+        return early
+    if trace.header is not None and trace.header.silent is not None:
         return Undecided(_SILENT)
-    if differing := differing_constants(spec, trace.header.constants):
-        name = differing[0]
-        return Undecided(f"the trace and the configuration differ in the constant {name}")
+    names = Names(module=spec.declarations.module, init=spec.init, next=spec.next)
     before: State | None = None
     for event, key in zip(trace.events, keys, strict=False):
-        if (verdict := _of_step(spec, event, before, answers[key])) is not None:
+        judged = answers[key]
+        refused = isinstance(judged.step, Refused)
+        outside = refused and out_of_bounds(spec, event.action, event.params)
+        verdict = step_verdict(names, event, before, judged, out_of_bounds=outside)
+        if verdict is not None:
             return verdict
         before = event.state
     if len(keys) < len(trace.events):
@@ -110,15 +130,33 @@ def verdict_of(
     return Conforms(len(keys))
 
 
-def _of_step(
-    spec: SpecUnderTest, event: Event, before: State | None, judged: Judged
+def early_verdict(trace: Trace, differing: Sequence[str]) -> Verdict | None:
+    """Return the verdict on a trace that no step has to be judged for, None if one has to.
+
+    `differing` names the constants that the trace has with another value.
+    """
+    if trace.header is None:
+        return Undecided(EMPTY_FILE)
+    if not trace.events:
+        return Undecided(HEADER_ONLY)
+    if differing:
+        name = differing[0]
+        return Undecided(f"the trace and the configuration differ in the constant {name}")
+    return None
+
+
+def step_verdict(
+    names: Names, event: Event, before: State | None, judged: Judged, *, out_of_bounds: bool = False
 ) -> Verdict | None:
-    """Return what ends the walk at this event, None if nothing does."""
+    """Return what ends the walk at this event, which has a whole state; None if nothing does.
+
+    `out_of_bounds`: whether the arguments are certain to be none that Next takes.
+    """
     match judged.step:
         case Failed(reason):
             return Undecided(f"step {event.step}: {reason}")
         case Refused():
-            return _refused(spec, event, before)
+            return _refused(names, event, before, out_of_bounds)
         case Allowed():
             pass
     if judged.violated:
@@ -133,21 +171,21 @@ def _of_step(
     return None
 
 
-def _refused(spec: SpecUnderTest, event: Event, before: State | None) -> Diverges:
+def _refused(names: Names, event: Event, before: State | None, out_of_bounds: bool) -> Diverges:
     assert event.state is not None
-    name = spec.declarations.module
+    name = names.module
     if before is None:
-        expected, observed = f"a state that {spec.init} of {name} allows", "another initial state"
+        expected, observed = f"a state that {names.init} of {name} allows", "another initial state"
     else:
         call = call_text(event.action, event.params)
         expected = f"a step of {name} that is {call}"
         if event.action is None:
-            expected = f"a step that {spec.next} of {name} allows"
+            expected = f"a step that {names.next} of {name} allows"
         changes = [change.text() for change in difference(before, event.state)]
         shown = changes[:_CHANGES_SHOWN]
         if len(changes) > len(shown):
             shown.append(f"and {len(changes) - len(shown)} more")
         observed = "; ".join(shown) or "no change"
-        if out_of_bounds(spec, event.action, event.params):
-            observed = f"parameters that {spec.next} does not allow"
+        if out_of_bounds:
+            observed = f"parameters that {names.next} does not allow"
     return Diverges(step=event.step, action=event.action, expected=expected, observed=observed)

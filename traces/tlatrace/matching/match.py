@@ -1,0 +1,126 @@
+"""Verdicts on traces from the compiled model of a specification.
+
+A trace of whole states is walked step by step, and gets the verdict, word for word, that TLC's
+judgements would give it. A partial one is searched for an explanation, see `search`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tlatrace.errors import EvaluationError, ModelGapError
+from tlatrace.matching.model import ModelState, Questions, SpecModel
+from tlatrace.matching.observation import Observation, observe
+from tlatrace.matching.search import DEFAULT_BUDGET, Budget
+from tlatrace.matching.verdict import search_verdict
+from tlatrace.trace import Event, Silent, Trace
+from tlatrace.validate.traces import Names, early_verdict, step_verdict
+from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused
+from tlatrace.values import State
+from tlatrace.verdict import Conforms, Undecided, Verdict
+
+__all__ = ["is_partial", "match_traces"]
+
+
+def match_traces(
+    model: SpecModel,
+    traces: Sequence[Trace],
+    *,
+    names: Names | None = None,
+    differing: Callable[[State], Sequence[str]] | None = None,
+    silent: Silent | None = None,
+    budget: Budget = DEFAULT_BUDGET,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[Verdict]:
+    """Give a verdict on each trace; nothing is raised, what has no value leaves it undecided.
+
+    `names` is for the texts; `differing` names the constants of a header that the model has with
+    another value; `silent` stands for the declaration of traces that have none; `on_progress` is
+    told how many events of how many are matched.
+    """
+    questions = Questions(model)
+    spoken = names or Names(module=model.module, init="Init", next="Next")
+    total = sum(len(trace.events) for trace in traces)
+    done = 0
+    verdicts: list[Verdict] = []
+    for trace in traces:
+        constants = {} if trace.header is None else trace.header.constants
+        early = early_verdict(trace, () if differing is None else differing(constants))
+        verdicts.append(early or _match(questions, spoken, trace, silent, budget))
+        done += len(trace.events)
+        if on_progress is not None:
+            on_progress(done, total)
+    return verdicts
+
+
+def is_partial(trace: Trace) -> bool:
+    """Tell whether a trace leaves something to be searched for; a null action alone does not."""
+    return (trace.header is not None and trace.header.silent is not None) or any(
+        event.state is None or event.known_params is not None for event in trace.events
+    )
+
+
+def _match(
+    questions: Questions, names: Names, trace: Trace, silent: Silent | None, budget: Budget
+) -> Verdict:
+    if trace.header is not None and trace.header.silent is not None:
+        silent = trace.header.silent
+    if silent is None and not is_partial(trace):
+        return _walk(questions, names, trace)
+    if silent is not None:
+        unknown = [name for name in silent.actions if name not in questions.model.actions]
+        if unknown:
+            return Undecided(f"{names.module} has no action {', '.join(unknown)}")
+    events: list[Observation] = []
+    end: Undecided | None = None
+    for event in trace.events:
+        try:
+            events.append(observe(questions.model, event))
+        except (ModelGapError, EvaluationError) as error:
+            end = Undecided(f"step {event.step}: {error}")
+            break
+    if end is not None and not events:
+        return end
+    verdict = search_verdict(questions, names, events, silent, budget)
+    return end if end is not None and isinstance(verdict, Conforms) else verdict
+
+
+def _walk(questions: Questions, names: Names, trace: Trace) -> Verdict:
+    """Judge one step after the other, up to the first without a clean answer."""
+    before: State | None = None
+    pre: ModelState | None = None
+    for event in trace.events:
+        judged, pre = _judged(questions, event, pre)
+        verdict = step_verdict(names, event, before, judged)
+        if verdict is not None:
+            return verdict
+        before = event.state
+    return Conforms(len(trace.events))
+
+
+def _judged(
+    questions: Questions, event: Event, pre: ModelState | None
+) -> tuple[Judged, ModelState | None]:
+    """Judge a step with a whole state; returns that state, None if the model cannot have it."""
+    model = questions.model
+    try:
+        seen = observe(model, event)
+    except (ModelGapError, EvaluationError) as error:
+        return Judged(step=Failed(str(error))), None
+    assert seen.whole is not None, "the trace is not partial"
+    step: Judgement
+    try:
+        if pre is None:
+            allowed = model.is_initial(seen.whole)
+        else:
+            params = tuple([one for one in seen.params or () if one is not None])
+            allowed = model.allows(event.action, params, pre, seen.whole)
+        step = Allowed() if allowed else Refused()
+    except EvaluationError as error:
+        step = Failed(str(error))
+    if not isinstance(step, Allowed):
+        return Judged(step=step), seen.whole
+    try:
+        return Judged(step=step, violated=questions.violated(seen.whole)), seen.whole
+    except EvaluationError as error:
+        return Judged(step=step, unevaluated=str(error)), seen.whole

@@ -1,0 +1,104 @@
+"""What the search asks of a model of a specification, and a bounded memory of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, Protocol, TypeAlias
+
+from tlatrace.values import State, Value
+
+__all__ = ["MEMO", "Domain", "ModelState", "ModelStep", "Questions", "SpecModel"]
+
+Domain: TypeAlias = object
+"""One value as the model has it: hashable, and equal iff it is the same TLA+ value."""
+ModelState: TypeAlias = tuple[Domain, ...]
+"""The values of all variables, in the order of `SpecModel.variables`."""
+
+MEMO: Final = 4096
+"""Answers of each kind that are remembered: enough for the states around one event, and so the
+same for a long trace as for a short one."""
+
+
+class ModelStep(Protocol):
+    """A step that a model allows."""
+
+    @property
+    def action(self) -> str:
+        """The action, as TLC labels the edge."""
+
+    @property
+    def params(self) -> tuple[Domain, ...]:
+        """Its arguments."""
+
+    @property
+    def post(self) -> ModelState:
+        """The state after the step."""
+
+
+class SpecModel(Protocol):
+    """The part of a compiled model that matching needs; `EvaluationError` where it has no value."""
+
+    @property
+    def module(self) -> str:
+        """The name of the TLA+ module."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables, sorted."""
+
+    @property
+    def actions(self) -> Mapping[str, int]:
+        """Each operator that a trace may name, with its number of parameters."""
+
+    @property
+    def invariants(self) -> tuple[str, ...]:
+        """The invariants that `violated` evaluates."""
+
+    def adopt(self, state: State) -> ModelState:
+        """Turn a whole state into the model's."""
+
+    def show(self, state: ModelState) -> State:
+        """Turn a state of the model back."""
+
+    def adopt_value(self, value: Value) -> Domain:
+        """Turn one value into the model's."""
+
+    def show_value(self, value: Domain) -> Value:
+        """Turn a value of the model back."""
+
+    def initial_states(self) -> Sequence[ModelState]:
+        """List the initial states."""
+
+    def is_initial(self, state: ModelState) -> bool:
+        """Tell whether a state is an initial one."""
+
+    def allows(
+        self, action: str | None, params: tuple[Domain, ...], pre: ModelState, post: ModelState
+    ) -> bool:
+        """Tell whether a step is one of an action; None: of Next."""
+
+    def successors(self, state: ModelState) -> Sequence[ModelStep]:
+        """List the steps from a state."""
+
+    def action_successors(self, state: ModelState, action: str) -> Sequence[ModelStep]:
+        """List those that carry the label `action`."""
+
+    def violated(self, state: ModelState) -> tuple[str, ...]:
+        """Name the invariants that are FALSE in a state."""
+
+
+class Questions:
+    """A model with its last answers."""
+
+    def __init__(self, model: SpecModel, size: int = MEMO) -> None:
+        """Remember at most `size` answers of each kind."""
+        self.model = model
+        self.successors: Callable[[ModelState], Sequence[ModelStep]] = lru_cache(size)(
+            model.successors
+        )
+        self.action_successors: Callable[[ModelState, str], Sequence[ModelStep]] = lru_cache(size)(
+            model.action_successors
+        )
+        self.violated: Callable[[ModelState], tuple[str, ...]] = lru_cache(size)(model.violated)
+        self.shown: Callable[[Domain], Value] = lru_cache(size)(model.show_value)

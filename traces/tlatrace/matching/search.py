@@ -1,0 +1,276 @@
+"""Search for a behaviour of the specification that explains a trace which shows only parts of it.
+
+A *candidate* for the events up to k is a state after event k on some behaviour that fits them all:
+each event is one step with its action and arguments, as far as they are logged, to a state that
+shows what the event shows; before it there may be silent steps. The search asks for one candidate
+for the last event, so it goes ahead with the first that it finds, takes as few silent steps as
+will do, and comes back to the others when it is stuck. No candidate is looked at twice for the same
+event, so giving up has looked at all of them.
+
+What the answers rest on:
+
+* A trace conforms if there is one explanation, each step of which the model evaluated to TRUE, with
+  no violated invariant in any of its states, silent ones included. What else was not looked at, or
+  has no value, does not matter.
+* It diverges if no candidate for the events before has an explanation of the next one. That needs
+  all candidates: a value that is missing, a limit on the silent steps that the trace does not state
+  itself, or the budget, make it undecided.
+* Invariants belong to explanations, not to states that might have been: they diverge at the first
+  event that no explanation reaches without a violation, if some explanation reaches it with one. An
+  invariant that fails on some explanations, but not on all, is no divergence. If each explanation
+  violates another invariant, that is one, for then no explanation satisfies all of them.
+
+The cost of an event is that of its candidates: what is remembered of the model's answers is
+bounded, and nothing is asked about the events before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tlatrace.errors import EvaluationError
+from tlatrace.matching.model import ModelState, ModelStep, Questions
+from tlatrace.matching.observation import Observation, fits, params_fit
+from tlatrace.trace import Silent
+
+__all__ = ["DEFAULT_BUDGET", "Budget", "Found", "Gap", "Search", "Tainted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How far a search goes."""
+
+    states: int = 50_000
+    """Candidates that are looked at, beyond one for each event."""
+    silent: int = 6
+    """Silent steps before an event where the trace does not say how many there are at most."""
+
+
+DEFAULT_BUDGET: Final = Budget()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Something at a step that the model has no value for."""
+
+    step: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tainted:
+    """A candidate for the events before `next_step` that was reached through a violation."""
+
+    next_step: int
+    state: ModelState
+    depth: int
+    """Silent steps since the last event."""
+    violated: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Place:
+    """The candidates for the events before one event."""
+
+    depth_of: dict[ModelState, int] = field(default_factory=dict)
+    """Candidate -> the silent steps that it took since the last event, at least."""
+    to_match: deque[ModelState] = field(default_factory=deque)
+    """Those of which the event was not tried yet."""
+    to_go_on: list[deque[ModelState]] = field(default_factory=list)
+    """By silent steps: those of which further silent steps were not tried yet."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """What a search has seen."""
+
+    reached: int
+    """Events that have candidates: the event of this number has none, if the search is over."""
+    gap: Gap | None = None
+    """The first value that the model does not have, if there was one."""
+    cut: bool = False
+    """Whether silent steps were left out, because there is a limit on their number."""
+    over_budget: bool = False
+    tainted: dict[tuple[int, ModelState], Tainted] = field(default_factory=dict)
+    """By `Tainted.next_step` and state."""
+
+
+class Search:
+    """One search; the candidates stay for whoever wants to say why it failed."""
+
+    def __init__(
+        self,
+        questions: Questions,
+        events: Sequence[Observation],
+        *,
+        silent: Silent | None,
+        budget: Budget = DEFAULT_BUDGET,
+        check_invariants: bool = True,
+        apart_from: Search | None = None,
+    ) -> None:
+        """Prepare a search; candidates that `apart_from` has seen are left out."""
+        self._questions = questions
+        self._events = events
+        self._quiet = () if silent is None else silent.actions
+        self._most = budget.silent if silent is None or silent.most is None else silent.most
+        self._budget = budget.states
+        self._check = check_invariants and bool(questions.model.invariants)
+        self._apart_from = apart_from
+        self._places: list[_Place] = []
+        self._looked_at = 0
+        self.found = Found(reached=0)
+
+    def candidates(self, next_step: int) -> list[ModelState]:
+        """List the candidates for the events before `next_step`, few silent steps first."""
+        if not 0 < next_step <= len(self._places):
+            return []
+        depth_of = self._places[next_step - 1].depth_of
+        return sorted(depth_of, key=lambda state: depth_of[state])
+
+    # ---- running --------------------------------------------------------------------------
+
+    def from_the_beginning(self) -> Found:
+        """Search for candidates for all events, from the initial states."""
+        try:
+            for state in self._first_states():
+                self._add(1, state, 0, at_step=0)
+        except EvaluationError as error:
+            self._note(0, error)
+        self._run(len(self._events))
+        return self.found
+
+    def from_tainted(self, tainted: Sequence[Tainted], goal: int) -> Found:
+        """Search for candidates for the first `goal` events, from those that others left."""
+        for one in tainted:
+            self._add(one.next_step, one.state, one.depth, at_step=one.next_step)
+        self._run(goal)
+        return self.found
+
+    def _run(self, goal: int) -> None:
+        at = self.found.reached
+        while at > 0 and self.found.reached < goal and not self.found.over_budget:
+            place = self._places[at - 1]
+            if place.to_match:
+                state = place.to_match.popleft()
+                for post in self._explained(self._events[at], state):
+                    self._add(at + 1, post, 0, at_step=at)
+                at = min(at + 1, len(self._places))
+            elif (waiting := _fewest(place.to_go_on)) is not None:
+                self._go_on(at, *waiting)
+            else:
+                at -= 1
+
+    def _go_on(self, at: int, state: ModelState, depth: int) -> None:
+        """Take the silent steps of a candidate, unless it was found with fewer meanwhile."""
+        if not self._quiet or self._places[at - 1].depth_of[state] != depth:
+            return
+        if depth >= self._most:
+            self.found.cut = True
+            return
+        for action in self._quiet:
+            try:
+                steps = self._questions.action_successors(state, action)
+            except EvaluationError as error:
+                self._note(at, error)
+                continue
+            for step in steps:
+                self._add(at, step.post, depth + 1, at_step=at)
+
+    def _add(self, next_step: int, state: ModelState, depth: int, *, at_step: int) -> None:
+        """Take up a candidate, or put it aside if it violates an invariant."""
+        while len(self._places) < next_step:
+            self._places.append(_Place())
+        place = self._places[next_step - 1]
+        before = place.depth_of.get(state)
+        if before is not None and before <= depth:
+            return
+        if before is None:
+            if self._apart_from is not None and self._apart_from.has(next_step, state):
+                return
+            if not self._is_clean(next_step, state, depth, at_step):
+                return
+            self._looked_at += 1
+            self.found.over_budget = self._looked_at > self._budget + next_step
+            place.to_match.append(state)
+        place.depth_of[state] = depth
+        while len(place.to_go_on) <= depth:
+            place.to_go_on.append(deque())
+        place.to_go_on[depth].append(state)
+        self.found.reached = max(self.found.reached, next_step)
+
+    def has(self, next_step: int, state: ModelState) -> bool:
+        """Tell whether a state is a candidate for the events before `next_step`."""
+        return next_step <= len(self._places) and state in self._places[next_step - 1].depth_of
+
+    def _is_clean(self, next_step: int, state: ModelState, depth: int, at_step: int) -> bool:
+        if not self._check:
+            return True
+        try:
+            violated = self._questions.violated(state)
+        except EvaluationError as error:
+            self._note(at_step, error, "invariants: ")
+            return False
+        if not violated:
+            return True
+        known = self.found.tainted.get((next_step, state))
+        self._looked_at += known is None
+        if known is None or depth < known.depth:
+            self.found.tainted[next_step, state] = Tainted(
+                next_step=next_step,
+                state=state,
+                depth=depth,
+                violated=violated,
+            )
+        return False
+
+    def _note(self, step: int, error: EvaluationError, what: str = "") -> None:
+        if self.found.gap is None or step < self.found.gap.step:
+            self.found.gap = Gap(step=step, reason=f"{what}{error}")
+
+    # ---- what explains an event -----------------------------------------------------------
+
+    def _first_states(self) -> Iterator[ModelState]:
+        model, first = self._questions.model, self._events[0]
+        if first.whole is not None:
+            if model.is_initial(first.whole):
+                yield first.whole
+            return
+        for state in model.initial_states():
+            if fits(self._questions, first, state):
+                yield state
+
+    def _explained(self, seen: Observation, state: ModelState) -> list[ModelState]:
+        """List the states that an event may lead to; empty where the model has no value."""
+        try:
+            if seen.whole is not None and seen.is_definite:
+                params = tuple([one for one in seen.params or () if one is not None])
+                allowed = self._questions.model.allows(seen.event.action, params, state, seen.whole)
+                return [seen.whole] if allowed else []
+            return [
+                step.post
+                for step in self.steps(seen, state)
+                if params_fit(seen, step) and fits(self._questions, seen, step.post)
+            ]
+        except EvaluationError as error:
+            self._note(seen.event.step, error)
+            return []
+
+    def steps(self, seen: Observation, state: ModelState) -> Sequence[ModelStep]:
+        """List the steps from a state that are of an event's action.
+
+        Raises:
+            EvaluationError: the model cannot list them.
+        """
+        if seen.event.action is None:
+            return self._questions.successors(state)
+        return self._questions.action_successors(state, seen.event.action)
+
+
+def _fewest(queues: list[deque[ModelState]]) -> tuple[ModelState, int] | None:
+    for depth, queue in enumerate(queues):
+        if queue:
+            return queue.popleft(), depth
+    return None

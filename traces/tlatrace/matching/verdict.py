@@ -1,0 +1,178 @@
+"""Verdicts on partial traces, in words: from what a search has seen."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tlatrace.errors import EvaluationError
+from tlatrace.matching.model import ModelState, Questions
+from tlatrace.matching.observation import Observation, changes_from, claim, params_fit
+from tlatrace.matching.search import Budget, Search, Tainted
+from tlatrace.trace import Silent
+from tlatrace.validate.difference import Change
+from tlatrace.validate.traces import Names
+from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
+
+__all__ = ["search_verdict"]
+
+_CANDIDATES_ASKED: Final = 64
+_CHANGES_SHOWN: Final = 6
+_ACTIONS_SHOWN: Final = 8
+
+
+def search_verdict(
+    questions: Questions,
+    names: Names,
+    events: list[Observation],
+    silent: Silent | None,
+    budget: Budget,
+) -> Verdict:
+    """Search for an explanation of a trace, and say what came of it; `events` is not empty.
+
+    Undecided names the first step whose candidates have no value, or the step at which the search
+    gave up and how many candidates it had looked at.
+    """
+    search = Search(questions, events, silent=silent, budget=budget)
+    found = search.from_the_beginning()
+    if found.reached == len(events):
+        return Conforms(len(events))
+    stuck = found.reached
+    if found.gap is not None:
+        return Undecided(f"step {found.gap.step}: {found.gap.reason}")
+    if found.over_budget:
+        return Undecided(
+            f"step {stuck}: gave up after {budget.states} candidates for what the trace does not "
+            f"show; {len(search.candidates(stuck))} of them fit the events before this step"
+        )
+    tainted = _violating(questions, events, silent, budget, search)
+    if tainted is not None:
+        return _violation(events[stuck], tainted)
+    if found.cut and (silent is None or silent.most is None):
+        return Undecided(
+            f"step {stuck}: nothing explains it with {budget.silent} silent steps before an "
+            "event, and the trace does not say that there are no more"
+        )
+    return _divergence(questions, names, events[stuck], search.candidates(stuck))
+
+
+def _violating(
+    questions: Questions,
+    events: list[Observation],
+    silent: Silent | None,
+    budget: Budget,
+    clean: Search,
+) -> list[Tainted] | None:
+    """Say where the explanations of the event that has no clean one are violated first.
+
+    None if that event has no explanation at all.
+    """
+    found = clean.found
+    goal = found.reached + 1
+    left = [one for one in found.tainted.values() if one.next_step <= goal]
+    at_once = [one for one in left if one.next_step == goal]
+    if events[goal - 1].whole is not None and at_once:
+        return at_once
+    if at_once or not left:
+        return left or None
+    search = Search(
+        questions,
+        events[:goal],
+        silent=silent,
+        budget=budget,
+        check_invariants=False,
+        apart_from=clean,
+    )
+    return left if search.from_tainted(left, goal).reached == goal else None
+
+
+def _violation(seen: Observation, tainted: list[Tainted]) -> Diverges:
+    """Say that no explanation of an event is free of violations; `tainted` is where they begin."""
+    names = sorted({name for one in tainted for name in one.violated})
+    if seen.whole is not None and all(one.next_step == seen.event.step + 1 for one in tainted):
+        expected = f"a state in which {' and '.join(names)} holds"
+        observed = f"a state that violates {', '.join(names)}"
+    else:
+        expected = f"an explanation in which {' and '.join(names)} holds"
+        observed = f"that each goes through a state that violates {' or '.join(names)}"
+    return Diverges(
+        step=seen.event.step, action=seen.event.action, expected=expected, observed=observed
+    )
+
+
+def _divergence(
+    questions: Questions, names: Names, seen: Observation, candidates: list[ModelState]
+) -> Diverges:
+    if not candidates:
+        return Diverges(
+            step=0,
+            action=seen.event.action,
+            expected=f"a state that {names.init} of {names.module} allows",
+            observed=_nearest_initial(questions, seen),
+        )
+    what = f"of {names.module} that is {claim(seen)}"
+    if seen.event.action is None:
+        what = f"that {names.next} of {names.module} allows"
+    expected = f"a step {what}"
+    if len(candidates) > 1 or seen.whole is None:
+        expected += f", from {_one_of(len(candidates))} that explain the events before it"
+    return Diverges(
+        step=seen.event.step,
+        action=seen.event.action,
+        expected=expected,
+        observed=_nearest_result(questions, seen, candidates),
+    )
+
+
+def _nearest_initial(questions: Questions, seen: Observation) -> str:
+    if seen.whole is not None:
+        return "another initial state"
+    states = questions.model.initial_states()
+    if not states:
+        return "that there is none"
+    nearest = min([changes_from(questions, seen, state) for state in states], key=len)
+    return f"{_texts(nearest)} (the nearest of {_count(len(states), 'state')} -> the trace)"
+
+
+def _nearest_result(questions: Questions, seen: Observation, candidates: list[ModelState]) -> str:
+    """Say how the results of the event's action differ from it, or what is possible instead."""
+    asked = candidates[:_CANDIDATES_ASKED]
+    results: dict[ModelState, None] = {}
+    possible: set[str] = set()
+    for state in asked:
+        try:
+            steps = questions.successors(state)
+        except EvaluationError:
+            steps = ()
+        possible.update([step.action for step in steps])
+        try:
+            own = steps
+            if seen.event.action is not None:
+                own = questions.action_successors(state, seen.event.action)
+        except EvaluationError:
+            continue
+        results.update(dict.fromkeys([step.post for step in own if params_fit(seen, step)]))
+    if not results:
+        shown = sorted(possible)[:_ACTIONS_SHOWN]
+        more = f" and {len(possible) - len(shown)} more" if len(possible) > len(shown) else ""
+        instead = f"; possible are {', '.join(shown)}{more}" if shown else ""
+        return f"no such step is possible{instead}"
+    nearest = min([changes_from(questions, seen, post) for post in results], key=len)
+    some = "" if len(asked) == len(candidates) else f" from {len(asked)} of them"
+    results_text = _count(len(results), "result")
+    return f"{_texts(nearest)} (the nearest of {results_text}{some} -> the trace)"
+
+
+def _texts(changes: tuple[Change, ...]) -> str:
+    """Write the first changes; there are some, or the state would have fitted."""
+    shown = [change.text() for change in changes[:_CHANGES_SHOWN]]
+    if len(changes) > len(shown):
+        shown.append(f"and {len(changes) - len(shown)} more")
+    return "; ".join(shown)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _one_of(number: int) -> str:
+    return "the one state" if number == 1 else f"one of the {number} states"
