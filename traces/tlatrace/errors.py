@@ -11,8 +11,11 @@ from pathlib import Path
 
 __all__ = [
     "CorpusError",
+    "DisagreementError",
+    "EvaluationError",
     "ModelGapError",
     "SpecError",
+    "SubsetError",
     "TlaTextError",
     "TlatraceError",
     "ToolError",
@@ -108,6 +111,42 @@ class SpecError(TlatraceError):
         return f"{place}: {self.reason}"
 
 
+class SubsetError(SpecError):
+    """The compiler's limit: the specification uses TLA+ outside `spec/SUBSET.md`.
+
+    `excerpt` shows the line with a caret below the construct; empty where the text is not at hand.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        reason: str,
+        line: int | None = None,
+        column: int | None = None,
+        excerpt: str = "",
+    ) -> None:
+        super().__init__(path, reason, line, column)
+        self.args = (path, reason, line, column, excerpt)
+        self.excerpt = excerpt
+
+    def __str__(self) -> str:
+        return super().__str__() + (f"\n{self.excerpt}" if self.excerpt else "")
+
+
+class EvaluationError(TlatraceError):
+    """Nobody's mistake yet: an expression has no value here, so there is no verdict.
+
+    TLC would stop, too: an index outside a domain, a comparison of 1 with "a", a limit.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
 class CorpusError(TlatraceError):
     """The corpus's fault: a folder is no finished corpus, or not what its manifest says."""
 
@@ -118,6 +157,18 @@ class CorpusError(TlatraceError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
+
+
+class DisagreementError(TlatraceError):
+    """Our fault: the compiled model and TLC say different things of the same transition."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(what, reason)
+        self.what = what
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"this is a mistake of rocketproof, not of the traces: {self.reason}: {self.what}"
 
 
 class ModelGapError(TlatraceError):

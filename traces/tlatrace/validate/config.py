@@ -74,6 +74,8 @@ class TlcConfig:
     init: str | None = None
     next: str | None = None
     invariants: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    action_constraints: tuple[str, ...] = ()
 
 
 def read_config(path: Path) -> TlcConfig:
@@ -118,13 +120,18 @@ def parse_config(text: str, path: Path) -> TlcConfig:
             raise SpecError(path, f"{name} names more than one operator")
         return words[0] if words else None
 
+    def both(name: str) -> tuple[str, ...]:
+        return tuple(sections.get(name, []) + sections.get(f"{name}S", []))
+
     return TlcConfig(
         path=path,
         assignments=tuple(assignments),
         specification=single("SPECIFICATION"),
         init=single("INIT"),
         next=single("NEXT"),
-        invariants=tuple(sections.get("INVARIANT", []) + sections.get("INVARIANTS", [])),
+        invariants=both("INVARIANT"),
+        constraints=both("CONSTRAINT"),
+        action_constraints=both("ACTION_CONSTRAINT"),
     )
 
 

@@ -1,0 +1,353 @@
+r"""Write the enumeration of successors: primed variables get their values from left to right.
+
+`x' = e` assigns if x' has no value yet and compares if it has; `x' \in S` tries each element; a
+disjunction tries each side; everything else is a guard. Where TLC labels a step, this does: the
+label is the innermost operator that is reached from Next through disjunctions, quantifiers over
+constant sets, and calls with constant arguments.
+
+Source: Specifying Systems, section 14.2.6; `getActions` and `getNextStates` of tlc2.tool.Tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from tlatrace.model.analysis import definition_reads, kind_of, reads
+from tlatrace.model.expressions import Environment, Expressions
+from tlatrace.model.tree import (
+    Apply,
+    Call,
+    Case,
+    Definition,
+    Expr,
+    If,
+    Let,
+    Operand,
+    OperatorRef,
+    Quantified,
+    Variable,
+)
+from tlatrace.model.writer import Function, Writer
+
+__all__ = ["Enumerations", "actions_below"]
+
+Continue = Callable[[], None]
+
+
+@dataclass(slots=True)
+class _Label:
+    """The operator that a step is named after, and the texts of its arguments."""
+
+    name: str
+    arguments: list[str] = field(default_factory=list)
+
+
+class Enumerations:
+    """Writes functions that append (label, arguments, state after) of each step to a list."""
+
+    def __init__(
+        self, writer: Writer, expressions: Expressions, variables: tuple[str, ...]
+    ) -> None:
+        self._w = writer
+        self._x = expressions
+        self._variables = variables
+        self._left = "return"
+
+    # ---- functions ----
+
+    def initial(self, definition: Definition) -> str:
+        """Write the enumeration of initial states; the definition is read with a prime."""
+        return self._write(definition, lambda: self._leaf(definition.expression, "Init"))
+
+    def steps(self, definition: Definition) -> str:
+        """Write the enumeration of all steps, labelled as TLC labels them."""
+        body = definition.expression
+        label = _Label(definition.name)
+        return self._write(definition, lambda: self._walk(body, {}, label))
+
+    def steps_of(self, definition: Definition, action: Definition) -> str:
+        """Write the enumeration of the steps that are the action, with its arguments."""
+        body = definition.expression
+        return self._write(definition, lambda: self._towards(body, {}, action))
+
+    def _write(self, definition: Definition, body: Continue) -> str:
+        w = self._w
+        name = w.fresh(f"steps_{definition.key}")
+        function = Function(assigned={})
+        with w.begin(function):
+            self._left = "return"
+            body()
+        w.finish(f"def {name}(s, out):", function)
+        return name
+
+    # ---- labels ----
+
+    def _walk(self, node: Expr, env: Environment, label: _Label) -> None:
+        match node:
+            case Apply() if node.operator == "or":
+                for item in _expressions(node):
+                    self._branch(partial(self._walk, item, env, label))
+            case Quantified() if node.what == "exists" and _is_constant(node):
+                self._exists(node, env, lambda inner: self._walk(node.body, inner, label))
+            case Let():
+                inner = self._x.bind(node, env)
+                self._walk(node.body, inner, label)
+            case Call() if not node.definition.recursive and all(
+                not isinstance(item, OperatorRef) and reads(item).constant
+                for item in node.arguments
+            ):
+                named = self._label(node, env)
+                inner = self._x.bind_arguments(node, env)
+                self._walk(node.definition.expression, inner, named)
+            case _:
+                self._act(node, env, lambda: self._found(label))
+
+    def _towards(self, node: Expr, env: Environment, action: Definition) -> None:
+        match node:
+            case Apply() if node.operator == "or":
+                for item in _expressions(node):
+                    if _reaches(item, action):
+                        self._branch(partial(self._towards, item, env, action))
+            case Quantified() if node.what == "exists":
+                self._exists(node, env, lambda inner: self._towards(node.body, inner, action))
+            case Let():
+                self._towards(node.body, self._x.bind(node, env), action)
+            case Call() if node.definition is action:
+                label = self._label(node, env)
+                inner = self._x.bind_arguments(node, env)
+                self._act(action.expression, inner, lambda: self._found(label))
+            case Call() if not node.definition.recursive and _reaches(node, action):
+                inner = self._x.bind_arguments(node, env)
+                self._towards(node.definition.expression, inner, action)
+            case _:
+                return
+
+    def _label(self, node: Call, env: Environment) -> _Label:
+        texts = []
+        for item in node.arguments[: len(node.arguments) - len(node.definition.primed_positions)]:
+            assert not isinstance(item, OperatorRef)
+            texts.append(self._w.atom(self._x.value(item, env), "p"))
+        return _Label(node.definition.name, texts)
+
+    def _leaf(self, node: Expr, name: str) -> None:
+        self._act(node, {}, lambda: self._found(_Label(name)))
+
+    def _found(self, label: _Label) -> None:
+        w = self._w
+        assigned = w.function.assigned
+        assert assigned is not None
+        missing = [name for at, name in enumerate(self._variables) if at not in assigned]
+        if missing:
+            reason = f"{label.name} does not say what {', '.join(missing)} will be"
+            w.emit(f"stop({reason!r})")
+            return
+        state = ", ".join([assigned[at] for at in range(len(self._variables))])
+        comma = "," if len(self._variables) == 1 else ""
+        arguments = "".join([f"{text}, " for text in label.arguments])
+        w.emit(f"out.append(({label.name!r}, ({arguments}), ({state}{comma})))")
+
+    # ---- blocks ----
+
+    def _branch(self, body: Continue) -> None:
+        """Write something that may be left early; what it assigns is not assigned after it."""
+        w = self._w
+        function = w.function
+        assert function.assigned is not None
+        kept, left = dict(function.assigned), self._left
+        w.emit("for _ in ONCE:")
+        with w.block():
+            self._left = "continue"
+            body()
+        function.assigned = kept
+        self._left = left
+
+    def _loop(self, head: str, body: Continue) -> None:
+        w = self._w
+        function = w.function
+        assert function.assigned is not None
+        kept, left = dict(function.assigned), self._left
+        w.emit(head)
+        with w.block():
+            self._left = "continue"
+            body()
+        function.assigned = kept
+        self._left = left
+
+    def _exists(
+        self, node: Quantified, env: Environment, body: Callable[[Environment], None]
+    ) -> None:
+        heads, inner = self._x.loops(node, env)
+        if len(heads) > 1:
+            heads = [(target, self._w.atom(among, "set")) for target, among in heads]
+
+        def nest(position: int) -> None:
+            if position == len(heads):
+                body(inner)
+            else:
+                target, among = heads[position]
+                self._loop(f"for {target} in {among}:", lambda: nest(position + 1))
+
+        nest(0)
+
+    # ---- actions ----
+
+    def _act(self, node: Expr, env: Environment, then: Continue) -> None:
+        """Write the ways in which an action can be taken, and `then` after each."""
+        w = self._w
+        assigned = w.function.assigned
+        assert assigned is not None
+        match node:
+            case Apply() if node.operator == "and":
+                self._act_all(list(node.operands), env, then)
+            case Apply() if node.operator == "or" and self._assigns(node):
+                for item in _expressions(node):
+                    self._branch(partial(self._act, item, env, then))
+            case Apply() if node.operator == "=" and (at := self._target(node)) is not None:
+                value = node.operands[1]
+                assert not isinstance(value, OperatorRef)
+                text = self._x.value(value, env)
+                if kind_of(value) not in ("int", "string", "bool"):
+                    text = f"whole({text})"
+                name = w.fresh(f"n{at}")
+                w.emit(f"{name} = {text}")
+                kept = dict(assigned)
+                assigned[at] = name
+                then()
+                w.function.assigned = kept
+            case Apply() if node.operator == "in" and (at := self._target(node)) is not None:
+                among = node.operands[1]
+                assert not isinstance(among, OperatorRef)
+                name = w.fresh(f"n{at}")
+
+                def assign() -> None:
+                    assert w.function.assigned is not None
+                    w.function.assigned[at] = name
+                    then()
+
+                self._loop(f"for {name} in {self._x.iterable(among, env)}:", assign)
+            case If() if self._assigns(node):
+                self._act_if(node, env, then)
+            case Case() if self._assigns(node):
+                self._act_case(node, env, then)
+            case Let() if self._assigns(node.body):
+                self._act(node.body, self._x.bind(node, env), then)
+            case Quantified() if node.what == "exists" and self._assigns(node):
+                self._exists(node, env, lambda inner: self._act(node.body, inner, then))
+            case Call() if not node.definition.recursive and self._assigns(node):
+                inner = self._x.bind_arguments(node, env)
+                self._act(node.definition.expression, inner, then)
+            case _:
+                self._x.require(node, env, self._left)
+                then()
+
+    def _act_all(self, items: list[Operand], env: Environment, then: Continue) -> None:
+        if not items:
+            then()
+            return
+        first, rest = items[0], items[1:]
+        assert not isinstance(first, OperatorRef)
+        self._act(first, env, lambda: self._act_all(rest, env, then))
+
+    def _act_if(self, node: If, env: Environment, then: Continue) -> None:
+        w = self._w
+        test = w.atom(self._x.condition(node.condition, env), "if")
+        yes, no = node.yes, node.no
+
+        def one(unless: str, taken: Expr) -> None:
+            w.emit(f"if {unless}: continue")
+            self._act(taken, env, then)
+
+        self._branch(lambda: one(f"not {test}", yes))
+        self._branch(lambda: one(test, no))
+
+    def _act_case(self, node: Case, env: Environment, then: Continue) -> None:
+        w = self._w
+        taken = w.fresh("taken")
+        w.emit(f"{taken} = False")
+        for guard, value in node.arms:
+
+            def arm(guard: Expr = guard, value: Expr = value) -> None:
+                w.emit(f"if {taken}: continue")
+                self._x.require(guard, env, "continue")
+                w.emit(f"{taken} = True")
+                self._act(value, env, then)
+
+            self._branch(arm)
+        other = node.other
+
+        def last() -> None:
+            w.emit(f"if {taken}: continue")
+            if other is None:
+                w.emit(f"stop({f'no arm of CASE holds ({node.place})'!r})")
+            else:
+                self._act(other, env, then)
+
+        self._branch(last)
+
+    def _target(self, node: Apply) -> int | None:
+        """Return the index of the variable that `x' = e` gives its value, None if it compares."""
+        left = node.operands[0]
+        assigned = self._w.function.assigned
+        assert assigned is not None
+        if isinstance(left, Variable) and left.primed and left.index not in assigned:
+            return left.index
+        return None
+
+    def _assigns(self, node: Operand) -> bool:
+        """Tell whether a tree reads a primed variable that has no value yet."""
+        assigned = self._w.function.assigned
+        assert assigned is not None
+        return bool(reads(node).primed - assigned.keys())
+
+
+def _expressions(node: Apply) -> list[Expr]:
+    return [item for item in node.operands if not isinstance(item, OperatorRef)]
+
+
+def _is_constant(node: Quantified) -> bool:
+    return all(among is not None and reads(among).constant for _, _, among in node.bounds)
+
+
+def _reaches(node: Operand, action: Definition, depth: int = 0) -> bool:
+    if depth > 60:
+        return False
+    if isinstance(node, Call):
+        if node.definition is action:
+            return True
+        return bool(
+            not node.definition.recursive
+            and _reaches(node.definition.expression, action, depth + 1)
+        )
+    match node:
+        case Apply() if node.operator == "or":
+            return any(_reaches(item, action, depth) for item in node.operands)
+        case Quantified() if node.what == "exists":
+            return _reaches(node.body, action, depth)
+        case Let():
+            return _reaches(node.body, action, depth)
+        case _:
+            return False
+
+
+def actions_below(definition: Definition) -> dict[str, Definition]:
+    """Find the operators that Next reaches through disjunctions, quantifiers and calls."""
+    found: dict[str, Definition] = {}
+    waiting: list[Operand] = [definition.expression]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case Call() if not node.definition.recursive and node.definition.name not in found:
+                if definition_reads(node.definition).primed:
+                    found[node.definition.name] = node.definition
+                    waiting.append(node.definition.expression)
+            case Apply() if node.operator == "or":
+                waiting += node.operands
+            case Quantified() if node.what == "exists":
+                waiting.append(node.body)
+            case Let():
+                waiting.append(node.body)
+            case _:
+                pass
+    return found

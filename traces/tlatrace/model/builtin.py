@@ -1,0 +1,109 @@
+"""Which names of TLA+ and of the standard modules are built in, and under which key.
+
+SANY gives the standard modules dummy bodies; TLC has them in Java. The keys are what
+`tlatrace.model.tree.Apply` carries. A module that is written in TLA+ (Bags, the community modules)
+needs nothing here: it is compiled from its text.
+
+Source: tla2sany.semantic.BuiltInOps; the standard modules of the TLC jar.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["OF_LANGUAGE", "OF_MODULES", "REFUSED", "STANDARD_MODULES"]
+
+OF_LANGUAGE: Final = {
+    "TRUE": "TRUE",
+    "FALSE": "FALSE",
+    "BOOLEAN": "BOOLEAN",
+    "STRING": "STRING",
+    "=": "=",
+    "/=": "#",
+    "\\lnot": "not",
+    "\\land": "and",
+    "$ConjList": "and",
+    "\\lor": "or",
+    "$DisjList": "or",
+    "=>": "=>",
+    "\\equiv": "<=>",
+    "\\in": "in",
+    "\\notin": "notin",
+    "\\subseteq": "subseteq",
+    "\\intersect": "cap",
+    "\\union": "cup",
+    "\\": "setminus",
+    "SUBSET": "SUBSET",
+    "UNION": "UNION",
+    "DOMAIN": "DOMAIN",
+    "$SetEnumerate": "set",
+    "$Tuple": "tuple",
+    "$FcnApply": "apply",
+    "$SetOfFcns": "functions",
+    "$CartesianProd": "product",
+}
+"""Operators whose operands are ordinary expressions; the reader has the other constructs."""
+
+STANDARD_MODULES: Final = frozenset(["Naturals", "Integers", "Sequences", "FiniteSets", "TLC"])
+
+OF_MODULES: Final = {
+    "Nat": "Nat",
+    "Int": "Int",
+    "+": "+",
+    "-": "-",
+    "-.": "negate",
+    "*": "*",
+    "^": "^",
+    "<": "<",
+    ">": ">",
+    "\\leq": "<=",
+    "\\geq": ">=",
+    "%": "%",
+    "\\div": "div",
+    "..": "..",
+    "Seq": "Seq",
+    "Len": "Len",
+    "\\o": "concat",
+    "Append": "Append",
+    "Head": "Head",
+    "Tail": "Tail",
+    "SubSeq": "SubSeq",
+    "SelectSeq": "SelectSeq",
+    "IsFiniteSet": "IsFiniteSet",
+    "Cardinality": "Cardinality",
+    "Print": "Print",
+    "PrintT": "PrintT",
+    "Assert": "Assert",
+    ":>": ":>",
+    "@@": "@@",
+    "Permutations": "Permutations",
+    "SortSeq": "SortSeq",
+    "ToString": "ToString",
+    "TLCEval": "TLCEval",
+}
+
+REFUSED: Final = {
+    "ENABLED": "ENABLED is for TLC",
+    "[]": "temporal formulas are for TLC",
+    "<>": "temporal formulas are for TLC",
+    "~>": "temporal formulas are for TLC",
+    "$WF": "fairness is for TLC",
+    "$SF": "fairness is for TLC",
+    "$SquareAct": "[A]_v inside an expression is for TLC",
+    "$AngleAct": "<<A>>_v inside an expression is for TLC",
+    "\\cdot": "composition of actions is for TLC",
+    "-+->": "temporal formulas are for TLC",
+    "$TemporalExists": "temporal quantifiers are for TLC",
+    "$TemporalForall": "temporal quantifiers are for TLC",
+    "$UnboundedExists": "a quantifier without a set cannot be evaluated",
+    "$UnboundedForall": "a quantifier without a set cannot be evaluated",
+    "JavaTime": "JavaTime has another value at each use",
+    "TLCGet": "TLCGet depends on the run of TLC",
+    "TLCSet": "TLCSet changes the run of TLC",
+    "RandomElement": "RandomElement has another value at each use",
+    "Any": "Any has no elements that could be looked for",
+    "Real": "real numbers are not evaluated",
+    "/": "real numbers are not evaluated",
+    "Infinity": "real numbers are not evaluated",
+}
+"""Names that are understood and refused, with the reason."""

@@ -1,0 +1,203 @@
+"""Compile a specification under a configuration: SANY's XML to one Python module.
+
+The result, a `ModelSource`, is plain text and values: it can be kept in a file, sent to a process
+without Java, and opened there. Nothing of a trace ever gets into it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from xml.etree import ElementTree
+
+import msgspec
+
+from tlatrace.errors import SubsetError
+from tlatrace.model.actions import Enumerations, actions_below
+from tlatrace.model.domain import D, from_domain
+from tlatrace.model.expressions import Expressions
+from tlatrace.model.predicates import Predicates
+from tlatrace.model.reader import Reader, Redirect
+from tlatrace.model.tree import Definition
+from tlatrace.model.writer import Writer
+from tlatrace.values import to_json
+
+if TYPE_CHECKING:
+    from tlatrace.model.model import Model
+
+__all__ = ["Job", "ModelSource", "compile_tree"]
+
+_ACTION_LEVEL: Final = 2
+
+_STACK_BYTES: Final = 256 * 1024 * 1024
+_RECURSION: Final = 20_000
+_MAX_LINES: Final = 300_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSource:
+    """A compiled specification as text."""
+
+    module: str
+    fingerprint: str
+    variables: tuple[str, ...]
+    actions: tuple[tuple[str, int], ...]
+    """Operators that a trace may name, with the number of their parameters."""
+    invariants: tuple[str, ...]
+    init: str
+    next: str
+    python: str
+    literals: tuple[tuple[str, str], ...]
+    """(global name, canonical JSON) of the values that the text refers to."""
+    names: tuple[tuple[str, str], ...]
+    """(role, Python function): "next", "steps Crash", "invariant TypeOK" and so on."""
+    values: tuple[tuple[str, str], ...]
+    """(constant, canonical JSON) of the constants whose value is known."""
+
+    def open(self) -> Model:
+        """Execute the text; needs no Java."""
+        from tlatrace.model.model import Model
+
+        return Model(self)
+
+    def to_text(self) -> str:
+        """Return it as JSON text."""
+        return msgspec.json.encode(self).decode()
+
+    @staticmethod
+    def from_text(text: str) -> ModelSource:
+        """Read what `to_text` wrote."""
+        return msgspec.json.decode(text, type=ModelSource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What the compiler is asked for."""
+
+    root: ElementTree.Element
+    folders: Sequence[Path]
+    overrides: Mapping[str, D | Redirect]
+    """Name of a constant or definition -> its value, or the definition after "<-"."""
+    module_overrides: Mapping[tuple[str, str], str]
+    """(module, name) -> the definition after "<-[module]"."""
+    init: str
+    next: str
+    invariants: tuple[str, ...]
+    constraints: tuple[str, ...]
+    action_constraints: tuple[str, ...]
+    expressions: tuple[str, ...]
+    """Constant operators that the model is to evaluate."""
+    fingerprint: str
+
+
+def compile_tree(job: Job) -> ModelSource:
+    """Compile in a thread with a large stack: specifications nest deeper than Python likes.
+
+    Raises:
+        SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`, or is too large.
+        SpecError: an operator or a constant is missing.
+    """
+    result: list[ModelSource] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            result.append(_compile(job))
+        except BaseException as error:  # handed to the caller's thread
+            failure.append(error)
+
+    size, limit = threading.stack_size(_STACK_BYTES), sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(max(limit, _RECURSION))
+        thread = threading.Thread(target=run, name="compile")
+        thread.start()
+    finally:
+        threading.stack_size(size)
+    thread.join()
+    sys.setrecursionlimit(limit)
+    if failure:
+        if isinstance(failure[0], RecursionError):
+            raise SubsetError("the specification", "it is nested too deeply") from failure[0]
+        raise failure[0]
+    return result[0]
+
+
+def _compile(job: Job) -> ModelSource:
+    reader = Reader(job.root, job.folders, job.overrides, job.module_overrides)
+    writer = Writer()
+    expressions = Expressions(writer)
+    predicates = Predicates(writer, expressions)
+    enumerations = Enumerations(writer, expressions, reader.variables)
+    next_definition = reader.definition(job.next)
+    names = {
+        "next": predicates.condition(next_definition),
+        "initial": predicates.condition(reader.definition(job.init)),
+        "steps": enumerations.steps(next_definition),
+        "initials": enumerations.initial(reader.definition(job.init, primed=True)),
+    }
+    actions = _actions(reader, next_definition, predicates, enumerations, names)
+    for role, wanted in (
+        ("invariant", job.invariants),
+        ("constraint", job.constraints),
+        ("action constraint", job.action_constraints),
+    ):
+        for name in wanted:
+            names[f"{role} {name}"] = predicates.condition(reader.definition(name))
+    for name in job.expressions:
+        names[f"expression {name}"] = predicates.expression(reader.definition(name))
+    text = writer.text()
+    if text.count("\n") > _MAX_LINES:
+        raise SubsetError(reader.module, f"its Python has more than {_MAX_LINES} lines")
+    literals = [
+        (name, json.dumps(to_json(from_domain(value)))) for name, value in writer.literals.items()
+    ]
+    return ModelSource(
+        module=reader.module,
+        fingerprint=job.fingerprint,
+        variables=reader.variables,
+        actions=tuple(sorted(actions.items())),
+        invariants=job.invariants,
+        init=job.init,
+        next=job.next,
+        python=text,
+        literals=tuple(literals),
+        names=tuple(names.items()),
+        values=tuple(
+            [
+                (name, json.dumps(to_json(from_domain(value))))
+                for name, value in job.overrides.items()
+                if name in reader.constants and not isinstance(value, Redirect)
+            ]
+        ),
+    )
+
+
+def _actions(
+    reader: Reader,
+    next_definition: Definition,
+    predicates: Predicates,
+    enumerations: Enumerations,
+    names: dict[str, str],
+) -> dict[str, int]:
+    """Write the actions that a trace may name: all operators of action level that compile."""
+    below = actions_below(next_definition)
+    found: dict[str, int] = {}
+    for name, (arity, level) in reader.operators().items():
+        if level != _ACTION_LEVEL:
+            continue
+        try:
+            definition = below.get(name) or reader.definition(name)
+            names[f"action {name}"] = predicates.action(definition, next_definition)
+        except SubsetError:
+            if name in below:
+                raise
+            continue  # no part of Next: nobody asked for it
+        found[name] = arity
+        if name in below:
+            names[f"steps {name}"] = enumerations.steps_of(next_definition, definition)
+    return found

@@ -1,0 +1,253 @@
+"""The values that compiled models compute with: as exact as `tlatrace.values`, and faster.
+
+| TLA+                    | Python here                                                     |
+|-------------------------|-----------------------------------------------------------------|
+| TRUE, FALSE             | `TRUE`, `FALSE`: objects of their own, because Python has 1 == True |
+| integer, string         | int, str                                                        |
+| model value             | `Atom`, one object a name                                      |
+| tuple, sequence         | tuple                                                           |
+| finite set              | frozenset, or a lazy set of `tlatrace.model.lazy`               |
+| any other function      | `Fcn`, a dict with a hash; records are functions over strings   |
+
+A function with the domain 1..n is always a tuple, the empty function `()`. So two values are the
+same TLA+ value iff Python's == says so; `eq` also refuses what TLC cannot compare, such as 1 and
+"a". No value is ever changed once it is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+from tlatrace.errors import EvaluationError
+from tlatrace.values import Fcn as FcnValue
+from tlatrace.values import ModelValue, TlaSet, Value, fcn, tla_set
+
+__all__ = [
+    "FALSE",
+    "TRUE",
+    "Atom",
+    "Boolean",
+    "D",
+    "Fcn",
+    "differ",
+    "eq",
+    "from_domain",
+    "function",
+    "kind",
+    "model_value",
+    "to_domain",
+]
+
+
+class Boolean:
+    """TRUE or FALSE; there are exactly two objects."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __reduce__(self) -> str:
+        return self._name  # the global of that name: unpickled, it is the same object
+
+
+TRUE: Final = Boolean("TRUE")
+FALSE: Final = Boolean("FALSE")
+
+
+class Atom:
+    """A model value; `model_value` gives the one object of a name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return model_value, (self.name,)
+
+
+class Fcn(dict["D", "D"]):
+    """A function whose domain is not 1..n; never changed once it is built."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def __hash__(self) -> int:  # type: ignore[override]  # dict says None: ours are not changed
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash(frozenset(self.items()))
+            return self._hash
+
+
+class LazyValue:
+    """A value that is built when it is looked at as a whole (see `tlatrace.model.lazy`)."""
+
+    __slots__ = ()
+
+    def whole(self) -> D:
+        """Build the value.
+
+        Raises:
+            EvaluationError: it is infinite or too large.
+        """
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self.whole() == (
+            other.whole() if isinstance(other, LazyValue) else other
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.whole())
+
+
+D: TypeAlias = Boolean | int | str | Atom | tuple["D", ...] | frozenset["D"] | Fcn | LazyValue
+
+_MODELS: Final[dict[str, Atom]] = {}
+
+
+def model_value(name: str) -> Atom:
+    """Return the model value of a name: the same object for the same name."""
+    return _MODELS.setdefault(name, Atom(name))
+
+
+def function(pairs: dict[D, D]) -> D:
+    """Return the function with these pairs: a tuple if its domain is 1..n."""
+    if 1 in pairs:
+        size = len(pairs)
+        if all(index in pairs for index in range(1, size + 1)):
+            return tuple([pairs[index] for index in range(1, size + 1)])
+    elif not pairs:
+        return ()
+    return Fcn(pairs)
+
+
+# ---- equality -----------------------------------------------------------------------------
+
+
+def eq(left: D, right: D) -> bool:
+    """Tell whether two values are equal.
+
+    Raises:
+        EvaluationError: TLC cannot compare them, as 1 and "a".
+    """
+    return left is right or left == right or differ(left, right)
+
+
+def kind(value: object) -> str:
+    """Name the kind of a value; TLC compares values of one kind only."""
+    match value:
+        case Boolean():
+            return "a boolean"
+        case int():
+            return "an integer"
+        case str():
+            return "a string"
+        case Atom():
+            return "a model value"
+        case frozenset():
+            return "a set"
+        case tuple() | Fcn():
+            return "a function"
+        case LazyValue():
+            return kind(value.whole())
+        case _:
+            return f"a Python {type(value).__name__}"
+
+
+def differ(left: D, right: D) -> bool:
+    """Return False for values that are known to be unequal, if TLC can tell, too.
+
+    Raises:
+        EvaluationError: TLC cannot compare them.
+    """
+    if isinstance(left, LazyValue):
+        left = left.whole()
+    if isinstance(right, LazyValue):
+        right = right.whole()
+    if type(left) is type(right):
+        if isinstance(left, tuple) and isinstance(right, tuple):
+            if len(left) == len(right):
+                _first_difference(zip(left, right, strict=True))
+        elif isinstance(left, Fcn) and isinstance(right, Fcn):
+            if left.keys() == right.keys():
+                _first_difference([(left[key], right[key]) for key in left])
+        elif isinstance(left, frozenset) and isinstance(right, frozenset):
+            _one_of_each(left, right)
+        return False
+    if isinstance(left, Atom) or isinstance(right, Atom):
+        return False
+    if kind(left) != kind(right):
+        raise EvaluationError(
+            f"{kind(left)} cannot be compared with {kind(right)}: {_short(left)} = {_short(right)}"
+        )
+    return False
+
+
+def _first_difference(pairs: Iterable[tuple[D, D]]) -> None:
+    for one, other in pairs:
+        if not (one is other or one == other):
+            differ(one, other)
+            return
+
+
+def _one_of_each(left: frozenset[D], right: frozenset[D]) -> None:
+    if len(left) == len(right):
+        differ(next(iter(left - right)), next(iter(right - left)))
+
+
+def _short(value: D) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+# ---- from and to tlatrace.values ----------------------------------------------------------
+
+
+def to_domain(value: Value) -> D:
+    """Turn a value of a trace or a configuration into one of the domain."""
+    match value:
+        case bool():
+            return TRUE if value else FALSE
+        case int() | str():
+            return value
+        case ModelValue():
+            return model_value(value.name)
+        case tuple():
+            return tuple([to_domain(element) for element in value])
+        case TlaSet():
+            return frozenset([to_domain(element) for element in value])
+        case FcnValue():
+            return Fcn({to_domain(key): to_domain(image) for key, image in value.pairs})
+
+
+def from_domain(value: D) -> Value:
+    """Turn a value of the domain into one that can be shown, written and compared.
+
+    Raises:
+        EvaluationError: an infinite or too large set.
+    """
+    match value:
+        case Boolean():
+            return value is TRUE
+        case int() | str():
+            return value
+        case Atom():
+            return ModelValue(value.name)
+        case tuple():
+            return tuple([from_domain(element) for element in value])
+        case frozenset():
+            return tla_set([from_domain(element) for element in value])
+        case Fcn():
+            return fcn([(from_domain(key), from_domain(image)) for key, image in value.items()])
+        case LazyValue():
+            return from_domain(value.whole())

@@ -1,0 +1,354 @@
+"""Sets and functions that are infinite or large: asked for membership, enumerated only in need.
+
+TLC does the same: `x \\in [S -> T]` looks at x, and `\\E f \\in [S -> T]` enumerates. Enumeration
+stops at `MAX_ELEMENTS` with an error, so that no specification can fill the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, combinations, islice, product
+from typing import Final
+
+from tlatrace.errors import EvaluationError
+from tlatrace.model.domain import D, Fcn, LazyValue, differ, function, kind
+
+__all__ = [
+    "INT",
+    "MAX_ELEMENTS",
+    "NAT",
+    "STRING",
+    "Functions",
+    "Infinite",
+    "LazyFunction",
+    "LazySet",
+    "Product",
+    "Records",
+    "Sequences",
+    "Subsets",
+    "Union",
+    "member",
+]
+
+MAX_ELEMENTS: Final = 2_000_000
+_FEW: Final = 4_096
+
+
+class LazySet(LazyValue):
+    """A set that knows its elements without a list of them."""
+
+    __slots__ = ()
+
+    def __contains__(self, value: D) -> bool:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[D]:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.whole())
+
+    def settled(self) -> D:
+        """Return the set with its elements if it is finite and small, else itself."""
+        try:
+            few = list(islice(self, _FEW + 1))
+        except EvaluationError:
+            return self
+        return frozenset(few) if len(few) <= _FEW else self
+
+    def whole(self) -> frozenset[D]:
+        """Build the set.
+
+        Raises:
+            EvaluationError: it is infinite, or has more than `MAX_ELEMENTS` elements.
+        """
+        elements: list[D] = []
+        for element in self:
+            elements.append(element)
+            if len(elements) > MAX_ELEMENTS:
+                raise EvaluationError(f"{self!r} has more than {MAX_ELEMENTS} elements")
+        return frozenset(elements)
+
+
+def member(value: D, collection: D) -> bool:
+    """Tell whether `value \\in collection`.
+
+    Raises:
+        EvaluationError: no set, or TLC cannot compare the value with the elements.
+    """
+    if type(collection) is frozenset:
+        if value in collection:
+            return True
+        if collection:
+            _comparable(value, collection)
+        return False
+    if isinstance(collection, LazySet):
+        return value in collection
+    raise EvaluationError(f"{kind(collection)} is not a set")
+
+
+def _comparable(value: D, collection: frozenset[D]) -> None:
+    """Refuse what TLC refuses: it compares with one element after another."""
+    differ(value, next(iter(collection)))
+
+
+class Infinite(LazySet):
+    """Nat, Int or STRING."""
+
+    __slots__ = ("_accepts", "_name", "_wanted")
+
+    def __init__(self, name: str, wanted: str, accepts: Callable[[D], bool]) -> None:
+        self._name = name
+        self._wanted = wanted
+        self._accepts = accepts
+
+    def __contains__(self, value: D) -> bool:
+        if kind(value) != self._wanted:
+            if kind(value) == "a model value":
+                return False
+            raise EvaluationError(f"{kind(value)} cannot be looked for in {self._name}")
+        return self._accepts(value)
+
+    def __iter__(self) -> Iterator[D]:
+        raise EvaluationError(f"{self._name} cannot be enumerated")
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+NAT: Final = Infinite("Nat", "an integer", lambda value: isinstance(value, int) and value >= 0)
+INT: Final = Infinite("Int", "an integer", lambda _: True)
+STRING: Final = Infinite("STRING", "a string", lambda _: True)
+
+
+class Sequences(LazySet):
+    """Seq(S)."""
+
+    __slots__ = ("_elements",)
+
+    def __init__(self, elements: D) -> None:
+        self._elements = elements
+
+    def __contains__(self, value: D) -> bool:
+        if isinstance(value, tuple):
+            return all(member(element, self._elements) for element in value)
+        if kind(value) in ("a function", "a model value"):
+            return False
+        raise EvaluationError(f"{kind(value)} cannot be looked for in Seq(...)")
+
+    def __iter__(self) -> Iterator[D]:
+        if not self._elements:
+            return iter([()])
+        raise EvaluationError("Seq(...) cannot be enumerated")
+
+    def __repr__(self) -> str:
+        return "Seq(...)"
+
+
+class Subsets(LazySet):
+    """SUBSET S."""
+
+    __slots__ = ("_base",)
+
+    def __init__(self, base: D) -> None:
+        self._base = base
+
+    def __contains__(self, value: D) -> bool:
+        if kind(value) == "a model value":
+            return False
+        return all(member(element, self._base) for element in elements_of(value))
+
+    def __iter__(self) -> Iterator[D]:
+        base = list(elements_of(self._base))
+        sizes = range(len(base) + 1)
+        return map(frozenset, chain.from_iterable(combinations(base, size) for size in sizes))
+
+    def __repr__(self) -> str:
+        return "SUBSET ..."
+
+
+class Functions(LazySet):
+    """[S -> T]."""
+
+    __slots__ = ("_domain", "_range")
+
+    def __init__(self, domain: D, codomain: D) -> None:
+        self._domain = domain
+        self._range = codomain
+
+    def __contains__(self, value: D) -> bool:
+        if isinstance(value, LazyValue):
+            value = value.whole()
+        if isinstance(value, tuple):
+            domain: Iterable[D] = range(1, len(value) + 1)
+            images: Iterable[D] = value
+        elif isinstance(value, Fcn):
+            domain, images = value, value.values()
+        elif kind(value) == "a model value":
+            return False
+        else:
+            raise EvaluationError(f"{kind(value)} cannot be looked for in a set of functions")
+        if frozenset(domain) != finite(self._domain):
+            return False
+        return all(member(image, self._range) for image in images)
+
+    def __iter__(self) -> Iterator[D]:
+        domain = list(finite(self._domain))
+        images = list(elements_of(self._range)) if domain else []
+        for choice in product(images, repeat=len(domain)):
+            yield function(dict(zip(domain, choice, strict=True)))
+
+    def __repr__(self) -> str:
+        return "[... -> ...]"
+
+
+class Records(LazySet):
+    """[a : S, b : T]."""
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, fields: dict[str, D]) -> None:
+        self._fields = fields
+
+    def __contains__(self, value: D) -> bool:
+        if isinstance(value, Fcn):
+            if value.keys() != self._fields.keys():
+                return False
+            return all(member(value[name], among) for name, among in self._fields.items())
+        if kind(value) in ("a function", "a model value"):
+            return False
+        raise EvaluationError(f"{kind(value)} cannot be looked for in a set of records")
+
+    def __iter__(self) -> Iterator[D]:
+        names = list(self._fields)
+        choices = [list(elements_of(among)) for among in self._fields.values()]
+        for choice in product(*choices):
+            yield Fcn(zip(names, choice, strict=True))
+
+    def __repr__(self) -> str:
+        return f"[{', '.join(self._fields)} : ...]"
+
+
+class Product(LazySet):
+    """S \\X T \\X ..."""
+
+    __slots__ = ("_factors",)
+
+    def __init__(self, *factors: D) -> None:
+        self._factors = factors
+
+    def __contains__(self, value: D) -> bool:
+        if isinstance(value, tuple):
+            return len(value) == len(self._factors) and all(
+                member(part, among) for part, among in zip(value, self._factors, strict=True)
+            )
+        if kind(value) in ("a function", "a model value"):
+            return False
+        raise EvaluationError(f"{kind(value)} cannot be looked for in a Cartesian product")
+
+    def __iter__(self) -> Iterator[D]:
+        return product(*[list(elements_of(factor)) for factor in self._factors])
+
+    def __repr__(self) -> str:
+        return " \\X ".join(["..."] * len(self._factors))
+
+
+class Union(LazySet):
+    """S \\cup T, of which one is lazy."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, *parts: D) -> None:
+        self._parts = parts
+
+    def __contains__(self, value: D) -> bool:
+        return any(member(value, part) for part in self._parts)
+
+    def __iter__(self) -> Iterator[D]:
+        seen: set[D] = set()
+        for part in self._parts:
+            for element in elements_of(part):
+                if element not in seen:
+                    seen.add(element)
+                    yield element
+
+    def __repr__(self) -> str:
+        return " \\cup ".join([repr(part) for part in self._parts])
+
+
+class Filtered(LazySet):
+    """{x \\in S : P(x)} or S \\ T, of which S is lazy."""
+
+    __slots__ = ("_base", "_keeps")
+
+    def __init__(self, base: D, keeps: Callable[[D], bool]) -> None:
+        self._base = base
+        self._keeps = keeps
+
+    def __contains__(self, value: D) -> bool:
+        return member(value, self._base) and self._keeps(value)
+
+    def __iter__(self) -> Iterator[D]:
+        return iter([element for element in elements_of(self._base) if self._keeps(element)])
+
+    def __repr__(self) -> str:
+        return "{... \\in ... : ...}"
+
+
+class LazyFunction(LazyValue):
+    """[x \\in S |-> e] over a set that is not enumerated yet, or recursive."""
+
+    __slots__ = ("_domain", "_rule", "_seen")
+
+    def __init__(self, domain: D, rule: Callable[[LazyFunction, D], D]) -> None:
+        self._domain = domain
+        self._rule = rule
+        self._seen: dict[D, D] = {}
+
+    @property
+    def domain(self) -> D:
+        """The domain, perhaps infinite."""
+        return self._domain
+
+    def __getitem__(self, argument: D) -> D:
+        found = self._seen.get(argument)
+        if found is None:
+            if not member(argument, self._domain):
+                raise EvaluationError(f"{argument!r} is not in the domain of the function")
+            found = self._seen[argument] = self._rule(self, argument)
+        return found
+
+    def whole(self) -> D:
+        """Build the function.
+
+        Raises:
+            EvaluationError: its domain is infinite or too large.
+        """
+        return function({argument: self[argument] for argument in elements_of(self._domain)})
+
+    def __repr__(self) -> str:
+        return "[... \\in ... |-> ...]"
+
+
+def elements_of(collection: object) -> Iterable[D]:
+    """Return the elements of a set, in any order.
+
+    Raises:
+        EvaluationError: no set, or one that cannot be enumerated.
+    """
+    if isinstance(collection, frozenset | LazySet):
+        return collection
+    raise EvaluationError(f"{kind(collection)} is not a set")
+
+
+def finite(collection: D) -> frozenset[D]:
+    """Return a set with all its elements.
+
+    Raises:
+        EvaluationError: no set, infinite, or too large.
+    """
+    if type(collection) is frozenset:
+        return collection
+    if isinstance(collection, LazySet):
+        return collection.whole()
+    raise EvaluationError(f"{kind(collection)} is not a set")

@@ -1,0 +1,123 @@
+"""Load a specification as a model: from the cache, or through SANY and the compiler."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.model.compile import Job, compile_tree
+from tlatrace.model.domain import D, to_domain
+from tlatrace.model.model import Model
+from tlatrace.model.reader import Redirect
+from tlatrace.tools.jar import find_jar
+from tlatrace.tools.sany import export_xml
+from tlatrace.validate.config import TlcConfig, read_config
+from tlatrace.validate.declarations import read_declarations
+from tlatrace.values import State, canonical
+
+__all__ = ["load_model"]
+
+_REDIRECT: Final = re.compile(r"(\S+) <- (?:\[ (\w+) \] )?(\S+)")
+
+
+def load_model(
+    module: Path,
+    config: Path | TlcConfig | None = None,
+    *,
+    constants: State | None = None,
+    invariants: Sequence[str] = (),
+    libraries: Sequence[Path] = (),
+    expressions: Sequence[str] = (),
+) -> Model:
+    """Compile a specification under a configuration.
+
+    `constants` are used where the configuration assigns none; `invariants` come on top of those
+    of the configuration; `expressions` are constant operators for `Model.evaluate`.
+
+    Raises:
+        SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
+        SpecError: SANY refuses the module, a constant has no value, or an operator is missing.
+        ModelGapError: a constant that the module does not have.
+        ToolError: there is no Java or no jar.
+    """
+    if config is None:
+        config = TlcConfig(path=module)
+    elif isinstance(config, Path):
+        config = read_config(config)
+    module = module.resolve()
+    declarations = read_declarations(module, libraries)
+    overrides, module_overrides = _overrides(config)
+    if not config.assignments:
+        for name, value in (constants or {}).items():
+            if name not in declarations.constants:
+                raise ModelGapError(f"{declarations.module} has no constant {name}")
+            overrides[name] = to_domain(value)
+    init, next_name = config.init or "Init", config.next or "Next"
+    if config.specification is not None:
+        found = declarations.formulas.get(config.specification)
+        if found is None:
+            reason = f"SPECIFICATION {config.specification} is not of the form Init /\\ [][Next]_v"
+            raise SpecError(config.path, reason + " with named Init and Next")
+        init, next_name = found
+    root = export_xml(module, libraries=tuple(libraries))
+    folders = (module.parent, *libraries)
+    job = Job(
+        root=root,
+        folders=folders,
+        overrides=overrides,
+        module_overrides=module_overrides,
+        init=init,
+        next=next_name,
+        invariants=tuple(dict.fromkeys([*config.invariants, *invariants])),
+        constraints=config.constraints,
+        action_constraints=config.action_constraints,
+        expressions=tuple(expressions),
+        fingerprint=_fingerprint(module, folders, config, constants),
+    )
+    return Model(compile_tree(job))
+
+
+def _overrides(
+    config: TlcConfig,
+) -> tuple[dict[str, D | Redirect], dict[tuple[str, str], str]]:
+    overrides: dict[str, D | Redirect] = {}
+    module_overrides: dict[tuple[str, str], str] = {}
+    for item in config.assignments:
+        if item.value is not None:
+            overrides[item.name] = to_domain(item.value)
+            continue
+        match = _REDIRECT.fullmatch(item.text)
+        if match is None:
+            reason = f"{item.text}: a constant with parameters needs an operator after <-"
+            raise SpecError(config.path, reason)
+        if match[2] is None:
+            overrides[item.name] = Redirect(match[3])
+        else:
+            module_overrides[match[2], item.name] = match[3]
+    return overrides, module_overrides
+
+
+def _fingerprint(
+    module: Path, folders: Sequence[Path], config: TlcConfig, constants: State | None
+) -> str:
+    """Hash the text of all modules at hand, the configuration, the compiler and the jar."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.glob("*.tla")):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    digest.update(module.name.encode() + b"\0")
+    fields = [item.text for item in config.assignments]
+    given = {name: canonical(value) for name, value in sorted((constants or {}).items())}
+    fields.append(json.dumps(given))
+    fields += [str(config.init), str(config.next), str(config.specification), *config.invariants]
+    fields += [*config.constraints, *config.action_constraints]
+    digest.update("\0".join(fields).encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    digest.update(find_jar().sha256.encode())
+    return digest.hexdigest()

@@ -1,0 +1,235 @@
+"""A compiled specification, opened: predicates, successors, invariants.
+
+Source text that the compiler wrote is executed here, with the functions of
+`tlatrace.model.operators` and nothing else in sight. What comes from a trace is only ever a value.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from tlatrace.errors import EvaluationError, ModelGapError, SubsetError
+from tlatrace.model import domain, lazy, operators
+from tlatrace.model.compile import ModelSource
+from tlatrace.model.domain import D, from_domain, to_domain
+from tlatrace.values import Fcn as FcnValue
+from tlatrace.values import ModelValue, State, TlaSet, Value, from_json, with_model_values
+
+if TYPE_CHECKING:
+    from tlatrace.model.checker import Checker
+
+__all__ = ["Model", "ModelState", "Step"]
+
+ModelState: TypeAlias = tuple[D, ...]
+"""The values of `Model.variables`, in that order."""
+
+_BUILTINS: Final = {
+    name: getattr(builtins, name)
+    for name in ("frozenset", "len", "dict", "tuple", "type", "range", "zip")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step that the specification allows from a state."""
+
+    action: str
+    """As TLC labels it."""
+    params: tuple[D, ...]
+    post: ModelState
+
+
+class Model:
+    """A specification with its configuration, ready to be asked."""
+
+    def __init__(self, source: ModelSource) -> None:
+        self.source = source
+        self.module = source.module
+        self.fingerprint = source.fingerprint
+        self.variables = source.variables
+        self.actions: Mapping[str, int] = dict(source.actions)
+        self.invariants = source.invariants
+        self.init = source.init
+        self.next = source.next
+        self.values: State = {name: from_json(json.loads(text)) for name, text in source.values}
+        self.model_values = frozenset(
+            name for value in self.values.values() for name in _model_values(value)
+        )
+        self._functions = _open(source)
+
+    # ---- values ----
+
+    def adopt_value(self, value: Value) -> D:
+        """Turn a value of a trace into the model's own; names of model values become those."""
+        if self.model_values:
+            value = with_model_values(value, self.model_values)
+        return to_domain(value)
+
+    def show_value(self, value: D) -> Value:
+        """Turn a value of the model into one that can be shown and written."""
+        return from_domain(value)
+
+    def adopt(self, state: State) -> ModelState:
+        """Turn a whole state into the model's own.
+
+        Raises:
+            ModelGapError: a variable is missing, or is none of the specification.
+        """
+        missing = [name for name in self.variables if name not in state]
+        unknown = [name for name in sorted(state) if name not in self.variables]
+        if missing:
+            raise ModelGapError(f"a state lacks {', '.join(missing)} of {self.module}")
+        if unknown:
+            raise ModelGapError(f"{self.module} has no variable {', '.join(unknown)}")
+        return tuple([self.adopt_value(state[name]) for name in self.variables])
+
+    def show(self, state: ModelState) -> State:
+        """Turn a state of the model into one that can be shown and written."""
+        return {name: from_domain(value) for name, value in zip(self.variables, state, strict=True)}
+
+    # ---- questions; each raises EvaluationError where there is no value ----
+
+    def is_initial(self, state: ModelState) -> bool:
+        """Tell whether Init allows a state."""
+        return self._ask("initial", state, None)
+
+    def allows(
+        self, action: str | None, params: tuple[D, ...], pre: ModelState, post: ModelState
+    ) -> bool:
+        """Tell whether a step is this action with these parameters; None: any step of Next.
+
+        Raises:
+            ModelGapError: there is no such action, or it takes another number of parameters.
+        """
+        if action is None:
+            return self._ask("next", pre, post)
+        arity = self.actions.get(action)
+        if arity is None:
+            raise ModelGapError(f"{self.module} has no action {action}")
+        if arity != len(params):
+            given = len(params)
+            reason = f"{action} of {self.module} takes {arity} parameters, not {given}"
+            raise ModelGapError(reason)
+        return self._ask(f"action {action}", pre, post, params)
+
+    def violated(self, state: ModelState) -> tuple[str, ...]:
+        """Return the invariants that are FALSE in a state."""
+        return tuple(
+            [name for name in self.invariants if not self._ask(f"invariant {name}", state, None)]
+        )
+
+    def within(self, state: ModelState) -> bool:
+        """Tell whether a state satisfies the CONSTRAINTs of the configuration."""
+        return all(
+            self._ask(role, state, None)
+            for role in self._functions
+            if role.startswith("constraint ")
+        )
+
+    def within_step(self, pre: ModelState, post: ModelState) -> bool:
+        """Tell whether a step satisfies the ACTION_CONSTRAINTs of the configuration."""
+        return all(
+            self._ask(role, pre, post)
+            for role in self._functions
+            if role.startswith("action constraint ")
+        )
+
+    def initial_states(self) -> list[ModelState]:
+        """Return the states that Init allows, each once."""
+        return list(dict.fromkeys([step.post for step in self._steps("initials", None)]))
+
+    def successors(self, state: ModelState) -> list[Step]:
+        """Return the steps of Next from a state, each once, labelled as TLC labels them."""
+        return self._steps("steps", state)
+
+    def action_successors(self, state: ModelState, action: str) -> list[Step]:
+        """Return the steps that are an action, wherever Next calls it, with its parameters."""
+        role = f"steps {action}"
+        if role in self._functions:
+            return self._steps(role, state)
+        return [step for step in self.successors(state) if step.action == action]
+
+    def evaluate(self, name: str) -> D:
+        """Return the value of a constant operator that was asked for when the model was loaded.
+
+        Raises:
+            ModelGapError: it was not asked for.
+        """
+        function = self._functions.get(f"expression {name}")
+        if function is None:
+            raise ModelGapError(f"the model was not loaded with the expression {name}")
+        try:
+            return cast("D", function())
+        except EvaluationError:
+            raise
+        except Exception as error:
+            raise _no_value(error) from error
+
+    def checker(self) -> Checker:
+        """Return a judge of steps that are given as canonical JSON text, for corpora."""
+        from tlatrace.model.checker import Checker
+
+        return Checker(self)
+
+    def predicate(self, role: str) -> Callable[..., bool]:
+        """Return the bare predicate of a role ("action Crash", "next", "initial", ...)."""
+        return self._functions[role]
+
+    def _ask(self, role: str, *states: object) -> bool:
+        try:
+            return bool(self._functions[role](*states))
+        except EvaluationError:
+            raise
+        except Exception as error:
+            raise _no_value(error) from error
+
+    def _steps(self, role: str, state: ModelState | None) -> list[Step]:
+        found: list[tuple[str, tuple[D, ...], ModelState]] = []
+        try:
+            self._functions[role](state, found)
+            return [Step(*step) for step in dict.fromkeys(found)]
+        except EvaluationError:
+            raise
+        except Exception as error:
+            raise _no_value(error) from error
+
+
+def _no_value(error: Exception) -> EvaluationError:
+    """Say what Python said: an error of Python's inside a model is an expression without value."""
+    return EvaluationError(f"an expression has no value ({type(error).__name__}: {error})")
+
+
+def _open(source: ModelSource) -> dict[str, Callable[..., Any]]:
+    """Execute the text of a model; return its functions by their roles."""
+    space: dict[str, object] = {"__builtins__": _BUILTINS, "ONCE": (0,)}
+    for module in (domain, lazy, operators):
+        space.update({name: item for name, item in vars(module).items() if name[0] != "_"})
+    for name, text in source.literals:
+        space[name] = to_domain(from_json(json.loads(text)))
+    exec(_code(source), space)
+    return {role: cast("Callable[..., Any]", space[name]) for role, name in source.names}
+
+
+def _code(source: ModelSource) -> CodeType:
+    try:
+        return compile(source.python, f"<{source.module}>", "exec")
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        reason = f"Python cannot take the compiled text: {error}"
+        raise SubsetError(source.module, reason) from error
+
+
+def _model_values(value: Value) -> frozenset[str]:
+    match value:
+        case ModelValue():
+            return frozenset([value.name])
+        case tuple() | TlaSet():
+            return frozenset().union(*[_model_values(item) for item in value])
+        case FcnValue():
+            return frozenset().union(*[_model_values(x) for pair in value.pairs for x in pair])
+        case _:
+            return frozenset()

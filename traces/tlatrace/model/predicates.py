@@ -1,0 +1,154 @@
+r"""Write the questions that a trace asks: is this step that action, does this invariant hold?
+
+A trace says `Crash(b1, 2)`, the specification `\E b \in Broker, k \in Nat : Crash(b, k)`. The step
+is one of Next if the action holds and its parameters lie in their bounds, for at least one place of
+Next. A place counts if Next reaches it through disjunctions, quantifiers over sets and calls only,
+and if no bound depends on another one; for an action without such a place Next itself is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from tlatrace.errors import SubsetError
+from tlatrace.model.expressions import Expressions, ready
+from tlatrace.model.reader import free_locals
+from tlatrace.model.tree import (
+    Apply,
+    Call,
+    Definition,
+    Expr,
+    Local,
+    Operand,
+    OperatorRef,
+    Quantified,
+)
+from tlatrace.model.writer import Function, Writer
+
+__all__ = ["Predicates"]
+
+_Bound: TypeAlias = tuple[str, Expr] | None
+"""("in", set) or ("=", value); None for what depends on other names."""
+
+
+class Predicates:
+    """Writes functions that return Python bools."""
+
+    def __init__(self, writer: Writer, expressions: Expressions) -> None:
+        self._w = writer
+        self._x = expressions
+
+    def condition(self, definition: Definition) -> str:
+        """Write `def f(s, t)`: does a definition without parameters hold?"""
+        if definition.parameters:
+            raise SubsetError(str(definition.place), f"{definition.name} has parameters")
+        return self._write("s, t", definition.name, definition.expression)
+
+    def expression(self, definition: Definition) -> str:
+        """Write `def f()`: the value of a constant definition."""
+        w = self._w
+        name = w.fresh("expression")
+        function = Function()
+        with w.begin(function):
+            w.emit(f"return whole({self._x.value(definition.expression, {})})")
+        w.finish(f"def {name}():", function)
+        return name
+
+    def action(self, definition: Definition, next_definition: Definition) -> str:
+        """Write `def f(s, t, p)`: is a step of Next this action with the parameters p?"""
+        extra = len(definition.primed_positions)
+        arity = len(definition.parameters) - extra
+        names = [f"parameter_{at}" for at in range(1, arity + 1)]
+        arguments = [Local(name) for name in names]
+        arguments += [arguments[at] for at in definition.primed_positions]
+        call: Expr = Call(definition, tuple(arguments), definition.place)
+        if definition.operator_parameters:
+            raise SubsetError(str(definition.place), f"{definition.name} takes an operator")
+        places = _places(next_definition, definition)
+        if definition is next_definition:
+            whole = call
+        elif not places:
+            step = Call(next_definition, (), next_definition.place)
+            whole = Apply("and", (call, step), definition.place)
+        elif not arity:
+            whole = call
+        else:
+            bounds = [
+                Apply(
+                    "and", tuple([_bounded(a, b) for a, b in zip(arguments, place, strict=False)])
+                )
+                for place in places
+            ]
+            within = bounds[0] if len(bounds) == 1 else Apply("or", tuple(bounds))
+            whole = Apply("and", (within, call), definition.place)
+        return self._write("s, t, p", definition.name, whole, names)
+
+    def _write(
+        self, header: str, stem: str, node: Expr, parameters: list[str] | None = None
+    ) -> str:
+        w = self._w
+        name = w.fresh("is_" + "".join([c if c.isascii() and c.isalnum() else "_" for c in stem]))
+        function = Function()
+        with w.begin(function):
+            pythons = [w.fresh("p") for _ in parameters or ()]
+            if pythons:
+                w.emit(f"({', '.join(pythons)},) = p")
+            self._x.require(node, ready(parameters or [], pythons), "return False")
+            w.emit("return True")
+        w.finish(f"def {name}({header}):", function)
+        return name
+
+
+def _bounded(argument: Local, bound: tuple[str, Expr]) -> Expr:
+    return Apply(bound[0], (argument, bound[1]), bound[1].place)
+
+
+def _places(next_definition: Definition, action: Definition) -> list[tuple[tuple[str, Expr], ...]]:
+    """Return the bounds of the action's parameters at each place; [] if only Next knows."""
+    found: list[tuple[_Bound, ...]] = []
+    _walk(next_definition.expression, {}, action, found, 0)
+    known = [tuple([bound for bound in place if bound is not None]) for place in found]
+    if any(len(bounds) < len(place) for bounds, place in zip(known, found, strict=True)):
+        return []
+    return known if len(known) <= 100 else []
+
+
+def _walk(
+    node: Operand,
+    bounds: Mapping[str, _Bound],
+    action: Definition,
+    found: list[tuple[_Bound, ...]],
+    depth: int,
+) -> None:
+    if depth > 60 or len(found) > 100:
+        return
+    match node:
+        case Apply() if node.operator == "or":
+            for item in node.operands:
+                _walk(item, bounds, action, found, depth + 1)
+        case Quantified() if node.what == "exists":
+            inner = dict(bounds)
+            for names, pattern, among in node.bounds:
+                known = among is not None and not pattern and not free_locals(among)
+                for name in names:
+                    inner[name] = ("in", among) if known and among is not None else None
+            _walk(node.body, inner, action, found, depth + 1)
+        case Call() if not node.definition.recursive:
+            arguments = [_argument(item, bounds) for item in node.arguments]
+            if node.definition is action:
+                count = len(node.arguments) - len(action.primed_positions)
+                found.append(tuple(arguments[:count]))
+                return
+            inner = dict(zip(node.definition.parameters, arguments, strict=True))
+            _walk(node.definition.expression, inner, action, found, depth + 1)
+        case _:
+            return
+
+
+def _argument(node: Operand, bounds: Mapping[str, _Bound]) -> _Bound:
+    if isinstance(node, OperatorRef):
+        return None
+    if isinstance(node, Local):
+        return bounds.get(node.name)
+    return None if free_locals(node) else ("=", node)

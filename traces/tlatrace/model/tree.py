@@ -1,0 +1,267 @@
+"""The closed tree of a specification: names resolved, constants and instances substituted.
+
+The reader (`tlatrace.model.reader`) makes it from SANY's XML; the generators turn it into Python.
+Closed means: every variable, bound name and definition is an object of this tree, operators of
+modules that are instanced are copies in which the substitution has been made, and a prime stands
+at variables only. Local names are unique in a specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tlatrace.model.domain import D
+
+__all__ = [
+    "Apply",
+    "Call",
+    "Case",
+    "Definition",
+    "Except",
+    "Expr",
+    "If",
+    "Let",
+    "Literal",
+    "Local",
+    "OperatorCall",
+    "OperatorRef",
+    "Place",
+    "Quantified",
+    "Recursive",
+    "Update",
+    "Variable",
+    "children",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a `.tla`: 1-based lines and columns, ends included."""
+
+    module: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.module}.tla:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """A value that is known beforehand."""
+
+    value: D
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variable:
+    """A variable, in the state before the step or after it."""
+
+    index: int
+    name: str
+    primed: bool
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Local:
+    """A bound name, a parameter, or a name that LET defines."""
+
+    name: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply:
+    """An operator of TLA+ or of a standard module, by its key in `tlatrace.model.builtin`."""
+
+    operator: str
+    operands: tuple[Operand, ...]
+    place: Place | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Definition:
+    """An operator of the specification, as it is seen under one substitution and prime."""
+
+    name: str
+    key: str
+    """Unique, and fit for a Python name."""
+    parameters: tuple[str, ...]
+    """Names of locals; operators among them are in `operator_parameters`."""
+    operator_parameters: frozenset[str]
+    body: Expr | None = None
+    """None only while the reader is at work."""
+    recursive: bool = False
+    local: bool = False
+    """Defined by LET: its body may see the locals around it."""
+    choose_any: bool = False
+    place: Place | None = None
+    primed_positions: tuple[int, ...] = ()
+    """Parameters that are passed a second time, primed, after the others."""
+    free: frozenset[str] = frozenset()
+    """Locals that the body of a local definition takes from around it."""
+
+    @property
+    def expression(self) -> Expr:
+        """The body of a definition that is read."""
+        assert self.body is not None, self.name
+        return self.body
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """An operator of the specification with its arguments."""
+
+    definition: Definition
+    arguments: tuple[Operand, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatorRef:
+    """An operator as an argument: a definition, a LAMBDA, a parameter, or a built-in."""
+
+    parameters: tuple[str, ...]
+    body: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatorCall:
+    """An operator that is a parameter, with its arguments."""
+
+    name: str
+    arguments: tuple[Operand, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class If:
+    """IF condition THEN yes ELSE no."""
+
+    condition: Expr
+    yes: Expr
+    no: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """CASE with its arms; `other` is None without OTHER."""
+
+    arms: tuple[tuple[Expr, Expr], ...]
+    other: Expr | None
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantified:
+    r"""A construct that binds names in a set.
+
+    `what` is exists, forall, map ({e : x \in S}), filter, choose, function.
+    A bound is (names, set): one name, or the parts of a tuple pattern.
+    """
+
+    what: str
+    bounds: tuple[tuple[tuple[str, ...], bool, Expr | None], ...]
+    """(names, is a tuple pattern, the set; None for an unbounded CHOOSE)."""
+    body: Expr
+    place: Place | None = None
+    choose_any: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recursive:
+    r"""f[x \in S] == e, in which `name` stands for the function itself."""
+
+    name: str
+    bounds: tuple[tuple[tuple[str, ...], bool, Expr | None], ...]
+    body: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Let:
+    """Names of values, each computed at most once and only if it is needed."""
+
+    bindings: tuple[tuple[str, Expr], ...]
+    body: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Update:
+    """One ![..].a = value of EXCEPT; `old` is the name that @ has in the value."""
+
+    path: tuple[Expr, ...]
+    value: Expr
+    old: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Except:
+    """[function EXCEPT updates]."""
+
+    function: Expr
+    updates: tuple[Update, ...]
+    place: Place | None = None
+
+
+Expr: TypeAlias = (
+    Literal
+    | Variable
+    | Local
+    | Apply
+    | Call
+    | OperatorCall
+    | If
+    | Case
+    | Quantified
+    | Recursive
+    | Let
+    | Except
+)
+Operand: TypeAlias = Expr | OperatorRef
+
+
+def children(node: Operand) -> Iterator[Operand]:
+    """Yield the parts of a node, not those of the definitions that it calls."""
+    match node:
+        case Literal() | Variable() | Local():
+            return
+        case Apply():
+            yield from node.operands
+        case Call() | OperatorCall():
+            yield from node.arguments
+        case OperatorRef():
+            yield node.body
+        case If():
+            yield node.condition
+            yield node.yes
+            yield node.no
+        case Case():
+            for guard, value in node.arms:
+                yield guard
+                yield value
+            if node.other is not None:
+                yield node.other
+        case Quantified() | Recursive():
+            for _, _, among in node.bounds:
+                if among is not None:
+                    yield among
+            yield node.body
+        case Let():
+            for _, value in node.bindings:
+                yield value
+            yield node.body
+        case Except():
+            yield node.function
+            for update in node.updates:
+                yield from update.path
+                yield update.value

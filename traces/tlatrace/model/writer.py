@@ -1,0 +1,146 @@
+"""The text of a Python module while it is generated: lines, blocks, names, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from tlatrace.model.domain import Boolean, D
+
+__all__ = ["Function", "Writer"]
+
+_INDENT: Final = "    "
+
+
+@dataclass(slots=True)
+class Function:
+    """What is known of the function that is being written."""
+
+    unprimed: set[int] = field(default_factory=set)
+    """Indexes of the variables that it unpacks from `s`."""
+    primed: set[int] = field(default_factory=set)
+    assigned: dict[int, str] | None = None
+    """When successors are enumerated: primed variables that have a value, by their names."""
+    lines: list[tuple[int, str]] = field(default_factory=list)
+    depth: int = 1
+    ready: list[set[str]] = field(default_factory=lambda: [set()])
+    """Python names that are surely computed here, by block."""
+
+
+class Writer:
+    """Collects functions and constants; a function may be begun while another is written."""
+
+    def __init__(self) -> None:
+        self._done: list[str] = []
+        self._stack: list[Function] = []
+        self._counter = 0
+        self.literals: dict[str, D] = {}
+        """Values that the module is given under global names."""
+        self._literal_names: dict[D, str] = {}
+
+    def fresh(self, stem: str) -> str:
+        """Return a Python name that no other part of the module has."""
+        self._counter += 1
+        return f"{stem}_{self._counter}"
+
+    def literal(self, value: D) -> str:
+        """Return the text of a value: itself, or the global name that holds it."""
+        if type(value) is int or type(value) is str:
+            return repr(value)
+        if isinstance(value, Boolean):
+            return repr(value)
+        known = self._literal_names.get(value)
+        if known is None:
+            known = self._literal_names[value] = f"L{len(self.literals)}"
+            self.literals[known] = value
+        return known
+
+    # ---- functions ----
+
+    @property
+    def function(self) -> Function:
+        """The function that is being written."""
+        return self._stack[-1]
+
+    @contextmanager
+    def begin(self, function: Function) -> Iterator[Function]:
+        """Write a function at the top level of the module; `finish` completes it."""
+        self._stack.append(function)
+        try:
+            yield function
+        finally:
+            self._stack.pop()
+
+    def finish(self, header: str, function: Function, epilogue: str = "") -> None:
+        """Append a function to the module: its header, what it unpacks, and its lines."""
+        lines = [header]
+        lines += [f"{_INDENT}s{index} = s[{index}]" for index in sorted(function.unprimed)]
+        if function.assigned is None:
+            lines += [f"{_INDENT}t{index} = t[{index}]" for index in sorted(function.primed)]
+        lines += [_INDENT * depth + text for depth, text in function.lines]
+        if len(lines) == 1:
+            lines.append(f"{_INDENT}pass")
+        self._done.append("\n".join(lines))
+        if epilogue:
+            self._done.append(epilogue)
+
+    def text(self) -> str:
+        """Return the text of the module."""
+        return "\n\n".join(self._done) + "\n"
+
+    # ---- lines ----
+
+    def emit(self, text: str) -> None:
+        """Write a line at the present depth."""
+        function = self.function
+        function.lines.append((function.depth, text))
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Write an indented block, in which something may be computed that is not after it."""
+        function = self.function
+        function.depth += 1
+        function.ready.append(set())
+        start = len(function.lines)
+        try:
+            yield
+        finally:
+            if len(function.lines) == start:
+                self.emit("pass")
+            function.ready.pop()
+            function.depth -= 1
+
+    @contextmanager
+    def capture(self) -> Iterator[list[tuple[int, str]]]:
+        """Collect lines instead of writing them; nothing that they compute is ready after."""
+        function = self.function
+        kept, function.lines = function.lines, []
+        function.ready.append(set())
+        captured = function.lines
+        try:
+            yield captured
+        finally:
+            function.ready.pop()
+            function.lines = kept
+
+    def replay(self, lines: list[tuple[int, str]], deeper: int = 0) -> None:
+        """Write captured lines."""
+        self.function.lines += [(depth + deeper, text) for depth, text in lines]
+
+    def is_ready(self, name: str) -> bool:
+        """Tell whether a name is surely computed here."""
+        return any(name in names for names in self.function.ready)
+
+    def note_ready(self, name: str) -> None:
+        """Say that a name is computed from here to the end of the block."""
+        self.function.ready[-1].add(name)
+
+    def atom(self, text: str, stem: str = "x") -> str:
+        """Return a name for a text that is to be used more than once."""
+        if text.isidentifier() or text.isdigit():
+            return text
+        name = self.fresh(stem)
+        self.emit(f"{name} = {text}")
+        return name
