@@ -12,6 +12,7 @@ from tests.traces.testing.test_lockstep import Picky
 from tests.traces.testing.toy import Tank, TankModel
 from tlatrace.errors import ModelGapError
 from tlatrace.testing import Coverage, Mismatch, ModelMachine, check, machine, replay
+from tlatrace.testing.calls import call_of
 from tlatrace.testing.goals import Goals
 from tlatrace.testing.moves import Moves
 from tlatrace.trace.ndjson import read_trace
@@ -58,7 +59,7 @@ def test_a_run_that_begins_at_a_goal_finds_what_one_step_does_not() -> None:
     moves = Moves(MODEL)
     far = machine(moves, lambda: Tank(breaks=True), goals=Goals(moves, 100))
 
-    assert check(stuck, SHORT).never_taken
+    assert check(stuck, SHORT).never_possible == ("Empty",)
     assert steps_of(far, SHORT)[-1] == "Empty"
 
 
@@ -154,11 +155,15 @@ def test_goals_are_one_of_each_kind_of_step() -> None:
     assert Goals(Moves(MODEL), 3).states == 3
 
 
-def test_coverage_says_what_was_never_possible() -> None:
-    coverage = Coverage(actions=("Drain", "Empty"))
+def test_coverage_says_what_was_never_taken_and_what_was_never_possible() -> None:
+    coverage = Coverage(actions=("Drain", "Empty", "Paint"))
+    coverage.saw([call_of("Drain", ()), call_of("Empty", ())])
     coverage.taken["Drain"] += 2
-    coverage.offered["Drain"] += 3
 
     assert coverage.never_taken == ("Empty",)
-    assert "Drain         2" in coverage.text()
-    assert "never possible" in coverage.text()
+    assert coverage.never_possible == ("Paint",)
+    assert coverage.text().splitlines()[1:] == [
+        "  Drain         2",
+        "  Empty         0   never taken",
+        "  never possible: Paint",
+    ]

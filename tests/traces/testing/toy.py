@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 from tlatrace.testing.oracle import Domain, ModelState
 from tlatrace.values import State, Value
@@ -54,7 +54,7 @@ class TankModel:
         return ("LittleLost",)
 
     def adopt(self, state: State) -> ModelState:
-        return tuple([state[name] for name in self.variables])
+        return tuple([self.adopt_value(state[name]) for name in self.variables])
 
     def is_initial(self, state: ModelState) -> bool:
         return state in self.initial_states()
@@ -73,10 +73,12 @@ class TankModel:
         return [move for move in self.successors(state) if move.action == action]
 
     def adopt_value(self, value: Value) -> Domain:
+        assert isinstance(value, int)  # so are all values of this toy
         return value
 
     def show_value(self, datum: Domain) -> Value:
-        return cast(Value, datum)  # the values of this toy are integers
+        assert isinstance(datum, int)
+        return datum
 
     def show(self, state: ModelState) -> State:
         return {"level": self.show_value(state[0]), "lost": self.show_value(state[1])}

@@ -179,7 +179,10 @@ def machine(
     rules["rule_rest"] = _rest_rule()
     if goals is not None:
         rules["rule_go_far"] = _far_rule()
-    members = {**rules, "parts": parts, "coverage": Coverage(actions=names)}
+    coverage = Coverage(actions=names)
+    if goals is not None:
+        coverage.possible.update([action for action, _ in goals.groups])
+    members = {**rules, "parts": parts, "coverage": coverage}
     made: type[ModelMachine] = type(moves.model.module, (ModelMachine,), members)
     made.TestCase.settings = _adjusted(
         settings(deadline=None, suppress_health_check=list(HealthCheck))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
+from tlatrace.model import ModelState
+from tlatrace.model.domain import D
 from tlatrace.values import State, Value
 
 __all__ = ["Domain", "ModelState", "Move", "Oracle"]
 
-Domain: TypeAlias = object
+Domain: TypeAlias = D
 """One value as the model has it: hashable, and equal iff it is the same TLA+ value."""
-ModelState: TypeAlias = tuple[Domain, ...]
-"""A state of a model: the value of each variable in the order of `Oracle.variables`."""
 
 
 class Move(Protocol):
@@ -46,23 +46,23 @@ class Oracle(Protocol):
     def actions(self) -> Mapping[str, int]:
         """Return the actions, and how many parameters each has."""
 
-    def adopt_value(self, value: Value) -> Domain:
+    def adopt_value(self, value: Value, /) -> Domain:
         """Make a value the model's."""
 
-    def show_value(self, datum: Domain) -> Value:
+    def show_value(self, datum: Domain, /) -> Value:
         """Return a value of the model's as everybody knows it."""
 
-    def show(self, state: ModelState) -> State:
+    def show(self, state: ModelState, /) -> State:
         """Return a state of the model's as everybody knows it."""
 
     def initial_states(self) -> Sequence[ModelState]:
         """Return the initial states."""
 
-    def successors(self, state: ModelState) -> Sequence[Move]:
+    def successors(self, state: ModelState, /) -> Sequence[Move]:
         """Return every step that the model allows from a state."""
 
-    def violated(self, state: ModelState) -> tuple[str, ...]:
+    def violated(self, state: ModelState, /) -> tuple[str, ...]:
         """Name the invariants that are FALSE in a state."""
 
-    def within(self, state: ModelState) -> bool:
+    def within(self, state: ModelState, /) -> bool:
         """Tell whether the configuration's constraints have the state explored."""
