@@ -21,7 +21,7 @@ from tlatrace.errors import SubsetError
 from tlatrace.model.actions import Enumerations, actions_below
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
-from tlatrace.model.predicates import Predicates
+from tlatrace.model.predicates import Predicates, claim
 from tlatrace.model.reader import Reader, Redirect
 from tlatrace.model.tree import Definition
 from tlatrace.model.writer import Writer
@@ -200,4 +200,8 @@ def _actions(
         found[name] = arity
         if name in below:
             names[f"steps {name}"] = enumerations.steps_of(next_definition, definition)
+            if arity:
+                parameters, claimed = claim(definition, next_definition)
+                bound = enumerations.bound_steps(definition, parameters, claimed)
+                names[f"bound {name}"] = bound
     return found

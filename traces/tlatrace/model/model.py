@@ -108,6 +108,10 @@ class Model:
         """
         if action is None:
             return self._ask("next", pre, post)
+        self._check_arity(action, params)
+        return self._ask(f"action {action}", pre, post, params)
+
+    def _check_arity(self, action: str, params: tuple[D, ...]) -> None:
         arity = self.actions.get(action)
         if arity is None:
             raise ModelGapError(f"{self.module} has no action {action}")
@@ -115,7 +119,6 @@ class Model:
             given = len(params)
             reason = f"{action} of {self.module} takes {arity} parameters, not {given}"
             raise ModelGapError(reason)
-        return self._ask(f"action {action}", pre, post, params)
 
     def violated(self, state: ModelState) -> tuple[str, ...]:
         """Return the invariants that are FALSE in a state."""
@@ -154,6 +157,28 @@ class Model:
             return self._steps(role, state)
         return [step for step in self.successors(state) if step.action == action]
 
+    def calls(self, action: str) -> bool:
+        """Tell whether `action_successors` knows the steps of an action: Next calls it by name."""
+        return f"steps {action}" in self._functions
+
+    def bound_successors(self, state: ModelState, action: str, params: tuple[D, ...]) -> list[Step]:
+        """Return the steps that are an action with these parameters.
+
+        No other parameters are tried where Next calls the action by name, so that they may come
+        from an infinite set.
+
+        Raises:
+            ModelGapError: as `allows`.
+        """
+        self._check_arity(action, params)
+        if not self.calls(action):
+            steps = self.successors(state)
+            posts = [s.post for s in steps if self.allows(action, params, state, s.post)]
+            return [Step(action, params, post) for post in dict.fromkeys(posts)]
+        if not params:
+            return self.action_successors(state, action)
+        return self._steps(f"bound {action}", state, params)
+
     def evaluate(self, name: str) -> D:
         """Return the value of a constant operator that was asked for when the model was loaded.
 
@@ -188,10 +213,10 @@ class Model:
         except Exception as error:
             raise _no_value(error) from error
 
-    def _steps(self, role: str, state: ModelState | None) -> list[Step]:
+    def _steps(self, role: str, state: ModelState | None, *params: object) -> list[Step]:
         found: list[tuple[str, tuple[D, ...], ModelState]] = []
         try:
-            self._functions[role](state, found)
+            self._functions[role](state, found, *params)
             return [Step(*step) for step in dict.fromkeys(found)]
         except EvaluationError:
             raise

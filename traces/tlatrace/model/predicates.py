@@ -26,7 +26,7 @@ from tlatrace.model.tree import (
 )
 from tlatrace.model.writer import Function, Writer
 
-__all__ = ["Predicates"]
+__all__ = ["Predicates", "claim"]
 
 _Bound: TypeAlias = tuple[str, Expr] | None
 """("in", set) or ("=", value); None for what depends on other names."""
@@ -57,35 +57,13 @@ class Predicates:
 
     def action(self, definition: Definition, next_definition: Definition) -> str:
         """Write `def f(s, t, p)`: is a step of Next this action with the parameters p?"""
-        extra = len(definition.primed_positions)
-        arity = len(definition.parameters) - extra
-        names = [f"parameter_{at}" for at in range(1, arity + 1)]
-        arguments = [Local(name) for name in names]
-        arguments += [arguments[at] for at in definition.primed_positions]
-        call: Expr = Call(definition, tuple(arguments), definition.place)
-        if definition.operator_parameters:
-            raise SubsetError(str(definition.place), f"{definition.name} takes an operator")
-        places = _places(next_definition, definition)
-        if definition is next_definition:
-            whole = call
-        elif not places:
-            step = Call(next_definition, (), next_definition.place)
-            whole = Apply("and", (call, step), definition.place)
-        elif not arity:
-            whole = call
-        else:
-            bounds = [
-                Apply(
-                    "and", tuple([_bounded(a, b) for a, b in zip(arguments, place, strict=False)])
-                )
-                for place in places
-            ]
-            within = bounds[0] if len(bounds) == 1 else Apply("or", tuple(bounds))
-            whole = Apply("and", (within, call), definition.place)
-        return self._write("s, t, p", definition.name, whole, names)
+        names, whole = claim(definition, next_definition)
+        kinds = [_kind(at, places) for at in range(arity)]
+        return self._write("s, t, p", definition.name, whole, names, kinds)
 
     def _write(
-        self, header: str, stem: str, node: Expr, parameters: list[str] | None = None
+        self, header: str, stem: str, node: Expr, parameters: list[str] | None = None,
+        kinds: list[str] | None = None,
     ) -> str:
         w = self._w
         name = w.fresh("is_" + "".join([c if c.isascii() and c.isalnum() else "_" for c in stem]))
@@ -94,10 +72,56 @@ class Predicates:
             pythons = [w.fresh("p") for _ in parameters or ()]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
-            self._x.require(node, ready(parameters or [], pythons), "return False")
+            self._x.require(node, ready(parameters or [], pythons, kinds or []), "return False")
             w.emit("return True")
         w.finish(f"def {name}({header}):", function)
         return name
+
+
+def claim(definition: Definition, next_definition: Definition) -> tuple[list[str], Expr]:
+    """Return the formula "a step of Next is this action with these parameters", and their names.
+
+    Raises:
+        SubsetError: a parameter is an operator.
+    """
+    extra = len(definition.primed_positions)
+    arity = len(definition.parameters) - extra
+    names = [f"parameter_{at}" for at in range(1, arity + 1)]
+    arguments = [Local(name) for name in names]
+    arguments += [arguments[at] for at in definition.primed_positions]
+    call: Expr = Call(definition, tuple(arguments), definition.place)
+    if definition.operator_parameters:
+        raise SubsetError(str(definition.place), f"{definition.name} takes an operator")
+    places = _places(next_definition, definition)
+    if definition is next_definition:
+        whole = call
+    elif not places:
+        step = Call(next_definition, (), next_definition.place)
+        whole = Apply("and", (call, step), definition.place)
+    elif not arity:
+        whole = call
+    else:
+        bounds = [
+            Apply("and", tuple([_bounded(a, b) for a, b in zip(arguments, place, strict=False)]))
+            for place in places
+        ]
+        within = bounds[0] if len(bounds) == 1 else Apply("or", tuple(bounds))
+        whole = Apply("and", (within, call), definition.place)
+    return names, whole
+
+
+def _kind(position: int, places: list[tuple[tuple[str, Expr], ...]]) -> str:
+    """Name the kind that a parameter is sure to have once its bounds have been checked."""
+    kinds: set[str] = set()
+    for place in places:
+        operator, expr = place[position]
+        if operator == "=":
+            kinds.add(kind_of(expr) if isinstance(expr, Literal) else "?")
+        elif isinstance(expr, Literal) and isinstance(expr.value, frozenset):
+            kinds |= {kind_of(Literal(value)) for value in expr.value}
+        else:
+            kinds.add("?")
+    return kinds.pop() if len(kinds) == 1 else "?"
 
 
 def _bounded(argument: Local, bound: tuple[str, Expr]) -> Expr:
