@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tlatrace.model.analysis import definition_reads, kind_of, reads
-from tlatrace.model.expressions import Environment, Expressions, ready
+from tlatrace.model.expressions import Environment, Expressions, Parameters, ready
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -72,18 +72,18 @@ class Enumerations:
         body = definition.expression
         return self._write(definition, lambda: self._towards(body, {}, action))
 
-    def bound_steps(self, definition: Definition, names: list[str], claimed: Expr) -> str:
-        """Write `def f(s, out, p)`: the steps that make `claimed` TRUE, its parameters being p."""
+    def bound_steps(self, definition: Definition, parameters: Parameters, formula: Expr) -> str:
+        """Write `def f(s, out, p)`: the steps that make `formula` TRUE, its parameters being p."""
         w = self._w
         name = w.fresh(f"bound_{definition.key}")
         function = Function(assigned={})
         with w.begin(function):
             self._left = "return"
-            pythons = [w.fresh("p") for _ in names]
+            pythons = [w.fresh("p") for _ in parameters]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
             label = _Label(definition.name, pythons)
-            self._act(claimed, ready(names, pythons), lambda: self._found(label))
+            self._act(formula, ready(parameters, pythons), lambda: self._found(label))
         w.finish(f"def {name}(s, out, p):", function)
         return name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tlatrace.model.domain import Boolean, Fcn
+from tlatrace.model.domain import Atom, Boolean, Fcn
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -58,6 +58,8 @@ def kind_of(node: Operand) -> str:
                     return "set"
                 case tuple() | Fcn():
                     return "function"
+                case Atom():
+                    return "atom"
                 case _:
                     return "?"
         case Apply():

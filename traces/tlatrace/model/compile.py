@@ -201,7 +201,7 @@ def _actions(
         if name in below:
             names[f"steps {name}"] = enumerations.steps_of(next_definition, definition)
             if arity:
-                parameters, claimed = claim(definition, next_definition)
-                bound = enumerations.bound_steps(definition, parameters, claimed)
+                claimed = claim(definition, next_definition)
+                bound = enumerations.bound_steps(definition, claimed.parameters, claimed.formula)
                 names[f"bound {name}"] = bound
     return found

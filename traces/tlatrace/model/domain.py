@@ -140,7 +140,12 @@ def eq(left: D, right: D) -> bool:
     Raises:
         EvaluationError: TLC cannot compare them, as 1 and "a".
     """
-    return left is right or left == right or differ(left, right)
+    if left is right or left == right:
+        return True
+    shared = type(left)
+    if shared is type(right) and (shared is str or shared is int or shared is Boolean):
+        return False
+    return differ(left, right)
 
 
 def kind(value: object) -> str:
@@ -170,6 +175,10 @@ def differ(left: D, right: D) -> bool:
     Raises:
         EvaluationError: TLC cannot compare them.
     """
+    if type(left) is Fcn and type(right) is Fcn:
+        if left.keys() == right.keys():
+            _first_difference([(left[key], right[key]) for key in left])
+        return False
     if isinstance(left, LazyValue):
         left = left.whole()
     if isinstance(right, LazyValue):

@@ -9,7 +9,7 @@ most once, where it is first needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -46,7 +46,7 @@ from tlatrace.model.tree import (
 )
 from tlatrace.model.writer import Function, Writer
 
-__all__ = ["Environment", "Expressions", "ready"]
+__all__ = ["Environment", "Expressions", "Parameters", "ready"]
 
 _INLINE_SIZE: Final = 8
 
@@ -99,6 +99,8 @@ _MIRRORED: Final = {">": "<", ">=": "<="}
 @dataclass(frozen=True, slots=True)
 class _Ready:
     text: str
+    kind: str = "?"
+    """The kind of the value where it is known: it makes the text simpler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +129,16 @@ Binding: TypeAlias = "_Ready | _Later | _Operator | _Callable"
 Environment: TypeAlias = Mapping[str, "Binding"]
 
 
+Parameters: TypeAlias = Sequence[tuple[str, str]]
+"""(name of the local, kind of its values) of each."""
+
+
 class Expressions:
     """Writes the expressions of one specification; each definition once."""
 
     def __init__(self, writer: Writer) -> None:
         self._w = writer
-        self._functions: dict[int, tuple[Definition, str, bool]] = {}
+        self._functions: dict[tuple[int, tuple[str, ...]], tuple[Definition, str, bool]] = {}
         self._constants: dict[int, tuple[object, str]] = {}
         self._inlining = 0
 
@@ -216,7 +222,7 @@ class Expressions:
         if isinstance(expr, OperatorRef):
             return _Operator(expr, dict(env))
         if isinstance(expr, Literal):
-            return _Ready(w.literal(expr.value))
+            return _Ready(w.literal(expr.value), kind_of(expr))
         if isinstance(expr, Local):
             return env[expr.name]
         if isinstance(expr, Variable) and (
@@ -229,9 +235,37 @@ class Expressions:
         python = w.fresh(name)
         if strict(body, name):
             w.emit(f"{python} = {self.value(expr, env)}")
-            return _Ready(python)
+            return _Ready(python, self._kind(expr, env))
         w.emit(f"{python} = UNSET")
         return _Later(expr, dict(env), python)
+
+    def _kind(self, node: Operand, env: Environment) -> str:
+        """Name the kind of an expression, also of names whose values are known to have one."""
+        if isinstance(node, Local):
+            binding = env[node.name]
+            if isinstance(binding, _Ready):
+                return binding.kind
+            if isinstance(binding, _Later):
+                return self._kind(binding.expr, binding.environment)
+        return kind_of(node)
+
+    def _element_kind(self, among: Expr, env: Environment) -> str:
+        """Name the kind of the elements of a set where all have one."""
+        match among:
+            case Literal() if isinstance(among.value, frozenset):
+                kinds = {kind_of(Literal(element)) for element in among.value}
+                return kinds.pop() if len(kinds) == 1 else "?"
+            case Apply() if among.operator in ("..", "Nat", "Int"):
+                return "int"
+            case Apply() if among.operator == "STRING":
+                return "string"
+            case Local():
+                binding = env[among.name]
+                if isinstance(binding, _Later):
+                    return self._element_kind(binding.expr, binding.environment)
+                return "?"
+            case _:
+                return "?"
 
     def _is_unsettled(self, node: Expr, env: Environment) -> bool:
         """Tell whether a value depends on what an action has still to assign."""
@@ -282,6 +316,9 @@ class Expressions:
         operator, operands = node.operator, node.operands
         if operator in ("SelectSeq", "SortSeq"):
             return self._with_test(node, env)
+        if operator == "apply" and self._kind(operands[1], env) in ("string", "atom"):
+            # No index of a tuple: what is not a function over such keys makes Python stop.
+            return f"{self._part(operands[0], env)}[{self._part(operands[1], env)}]"
         values = [self._part(item, env) for item in operands]
         match operator:
             case "set":
@@ -305,7 +342,7 @@ class Expressions:
                 return f"union({values[0]}, {values[1]})"
             case "+" | "-":
                 symbol, function = _ARITHMETIC[operator]
-                if "int" in (kind_of(operands[0]), kind_of(operands[1])):
+                if "int" in (self._kind(operands[0], env), self._kind(operands[1], env)):
                     return f"({values[0]} {symbol} {values[1]})"
                 return f"{function}({values[0]}, {values[1]})"
             case "TLCEval":
@@ -328,6 +365,13 @@ class Expressions:
         sequence, test = node.operands
         assert not isinstance(sequence, OperatorRef)
         text = self.value(sequence, env)
+        if node.operator == "SelectSeq" and isinstance(test, OperatorRef):
+            element = self._w.fresh("e")
+            inner = {**env, test.parameters[0]: _Ready(element)}
+            with self._w.capture() as lines:
+                condition = self.condition(test.body, inner)
+            if not lines:
+                return f"tuple([{element} for {element} in sequence({text}) if {condition}])"
         name = self._python_function(test, env, as_condition=True)
         function = "select_sequence" if node.operator == "SelectSeq" else "sort_sequence"
         return f"{function}({text}, {name})"
@@ -394,7 +438,8 @@ class Expressions:
                 return self.value(definition.expression, inner)
             finally:
                 self._inlining -= 1
-        name, boolean = self.function_of(definition, env)
+        kinds = tuple([self._kind(argument, env) for argument in node.arguments])
+        name, boolean = self.function_of(definition, env, kinds)
         text = f"{name}({', '.join(self._arguments(node, env))})"
         if as_condition:
             return text if boolean else f"truth({text})"
@@ -468,9 +513,17 @@ class Expressions:
         parts = [assigned.get(index, "UNSET") for index in range(top)]
         return "(" + ", ".join(parts) + ("," if top == 1 else "") + ")"
 
-    def function_of(self, definition: Definition, env: Environment) -> tuple[str, bool]:
-        """Return the Python function of a definition, and whether it returns a Python bool."""
-        known = self._functions.get(id(definition))
+    def function_of(
+        self, definition: Definition, env: Environment, kinds: tuple[str, ...]
+    ) -> tuple[str, bool]:
+        """Return the Python function of a definition, and whether it returns a Python bool.
+
+        There is one for each choice of the kinds of its arguments.
+        """
+        if definition.recursive:
+            kinds = ("?",) * len(kinds)
+        key = (id(definition), kinds)
+        known = self._functions.get(key)
         if known is not None:
             return known[1], known[2]
         if definition.local and definition.free:
@@ -478,13 +531,13 @@ class Expressions:
         w = self._w
         name = w.fresh(f"d_{definition.key}")
         boolean = kind_of(definition.expression) == "bool" and not definition.recursive
-        self._functions[id(definition)] = (definition, name, boolean)
+        self._functions[key] = (definition, name, boolean)
         read = definition_reads(definition)
         parameters = [w.fresh(parameter) for parameter in definition.parameters]
         states = ["s"] * bool(read.unprimed) + ["t"] * bool(read.primed)
         function = Function()
         with w.begin(function):
-            self._function_body(definition, _parameters(definition, parameters), boolean)
+            self._function_body(definition, _parameters(definition, parameters, kinds), boolean)
         w.finish(f"def {name}({', '.join([*states, *parameters])}):", function)
         return name, boolean
 
@@ -516,14 +569,15 @@ class Expressions:
         name = w.fresh(f"d_{definition.key}")
         parameters = [w.fresh(parameter) for parameter in definition.parameters]
         read = definition_reads(definition)
-        self._functions[id(definition)] = (definition, name, False)
+        key = (id(definition), ("?",) * len(parameters))
+        self._functions[key] = (definition, name, False)
         names = ["s"] * bool(read.unprimed) + ["t"] * bool(read.primed)
         outer = {key: env[key] for key in definition.free if key in env}
         w.emit(f"def {name}({', '.join([*names, *parameters])}):")
         with w.block():
             inner = {**self._declare_again(outer), **_parameters(definition, parameters)}
             self.give_back(definition.expression, inner)
-        del self._functions[id(definition)]
+        del self._functions[key]
         return name, False
 
     def _operator_call(self, node: OperatorCall, env: Environment, *, as_condition: bool) -> str:
@@ -630,7 +684,8 @@ class Expressions:
             assert among is not None
             pythons = [w.fresh(name) for name in names]
             text = self.iterable(among, env)
-            inner.update(_all_ready(names, pythons))
+            element = "?" if pattern else self._element_kind(among, env)
+            inner.update(_all_ready(names, pythons, element))
             target = f"({', '.join(pythons)},)" if pattern else pythons[0]
             loops.append((target, text))
         return loops, inner
@@ -671,7 +726,8 @@ class Expressions:
         text = self.iterable(among, env)
         element = w.fresh("e")
         pythons = [w.fresh(name) for name in names] if pattern else [element]
-        inner = {**env, **_all_ready(names, pythons)}
+        kind = "?" if pattern else self._element_kind(among, env)
+        inner = {**env, **_all_ready(names, pythons, kind)}
         with w.capture() as lines:
             condition = self.condition(node.body, inner)
         if not lines and not pattern:
@@ -697,6 +753,11 @@ class Expressions:
             case "filter":
                 return f"frozenset({self._filtered(node, env)})"
             case "choose":
+                extreme = _extreme(node)
+                if extreme is not None:
+                    among = node.bounds[0][2]
+                    assert among is not None
+                    return f"{extreme}({self.value(among, env)})"
                 function = "choose_first" if node.choose_any else "choose"
                 return f"{function}({self._filtered(node, env)}, {f'CHOOSE ({node.place})'!r})"
             case "function":
@@ -712,7 +773,7 @@ class Expressions:
             ((names, _, among),) = node.bounds
             assert among is not None
             domain = w.atom(self.iterable(among, env), "domain")
-            inner = {**env, names[0]: _Ready(w.fresh(names[0]))}
+            inner = {**env, names[0]: _Ready(w.fresh(names[0]), self._element_kind(among, env))}
             target = inner[names[0]]
             assert isinstance(target, _Ready)
             with w.capture() as lines:
@@ -905,12 +966,15 @@ class Expressions:
             operator, operands = _MIRRORED[operator], operands[::-1]
         symbol, function = _ORDER[operator]
         left, right = [self.value(item, env) for item in operands]
-        if "int" in (kind_of(operands[0]), kind_of(operands[1])):
+        if "int" in (self._kind(operands[0], env), self._kind(operands[1], env)):
             return f"({left} {symbol} {right})"
         return f"{function}({left}, {right})"
 
     def _equal(self, left: Expr, right: Expr, env: Environment) -> str:
-        kinds = (kind_of(left), kind_of(right))
+        if isinstance(left, Variable) and isinstance(right, Variable):
+            one, other = self.variable(left), self.variable(right)
+            return f"({one} is {other} or eq({one}, {other}))"  # most are unchanged
+        kinds = (self._kind(left, env), self._kind(right, env))
         if kinds == ("bool", "bool"):
             return f"({self.condition(left, env)} is {self.condition(right, env)})"
         texts = self.value(left, env), self.value(right, env)
@@ -1010,7 +1074,7 @@ class Expressions:
                 text = self.condition(node, env)
                 if text == "True":
                     return
-                w.emit(f"if not {text}:")
+                w.emit(f"if {text[4:]}:" if text.startswith("not ") else f"if not {text}:")
                 w.function.depth += 1
                 w.emit(otherwise)
                 w.function.depth -= 1
@@ -1056,15 +1120,40 @@ def _may_be_infinite(node: Expr | None) -> bool:
             return False
 
 
-def _all_ready(names: tuple[str, ...], pythons: list[str]) -> dict[str, Binding]:
-    return {name: _Ready(python) for name, python in zip(names, pythons, strict=True)}
+def _all_ready(names: tuple[str, ...], pythons: list[str], kind: str = "?") -> dict[str, Binding]:
+    return {name: _Ready(python, kind) for name, python in zip(names, pythons, strict=True)}
 
 
-def _parameters(definition: Definition, pythons: list[str]) -> dict[str, Binding]:
+def _parameters(
+    definition: Definition, pythons: list[str], kinds: tuple[str, ...] = ()
+) -> dict[str, Binding]:
+    kinds = kinds or ("?",) * len(pythons)
     return {
-        name: _Callable(python) if name in definition.operator_parameters else _Ready(python)
-        for name, python in zip(definition.parameters, pythons, strict=True)
+        name: _Callable(python) if name in definition.operator_parameters else _Ready(python, kind)
+        for name, python, kind in zip(definition.parameters, pythons, kinds, strict=True)
     }
+
+
+def _extreme(node: Quantified) -> str | None:
+    r"""Recognise CHOOSE x \in S : \A y \in S : y <= x, and its mirror images."""
+    ((names, pattern, among),) = node.bounds
+    every = node.body
+    if pattern or not isinstance(among, Local) or not isinstance(every, Quantified):
+        return None
+    if every.what != "forall" or len(every.bounds) != 1:
+        return None
+    ((others, other_pattern, other_among),) = every.bounds
+    if other_pattern or not isinstance(other_among, Local) or other_among.name != among.name:
+        return None
+    order = every.body
+    if not isinstance(order, Apply) or order.operator not in ("<=", ">="):
+        return None
+    sides = [item.name if isinstance(item, Local) else "" for item in order.operands]
+    if sides == [others[0], names[0]]:
+        return "largest" if order.operator == "<=" else "smallest"
+    if sides == [names[0], others[0]]:
+        return "smallest" if order.operator == "<=" else "largest"
+    return None
 
 
 def _ready_text(binding: Binding) -> str:
@@ -1076,6 +1165,8 @@ def _tuple(texts: list[str]) -> str:
     return "(" + ", ".join(texts) + ("," if len(texts) == 1 else "") + ")"
 
 
-def ready(names: list[str], pythons: list[str]) -> Environment:
-    """Return the environment in which each name is a Python name that has its value."""
-    return _all_ready(tuple(names), pythons)
+def ready(parameters: Parameters, pythons: list[str]) -> Environment:
+    """Return the environment in which each parameter is a Python name."""
+    return {
+        name: _Ready(python, kind) for (name, kind), python in zip(parameters, pythons, strict=True)
+    }

@@ -151,13 +151,17 @@ def remainder(left: int, right: int) -> int:
 
 
 def less(left: int, right: int) -> bool:
+    if type(left) is int and type(right) is int:
+        return left < right
     _integers(left, right)
-    return left < right
+    return False
 
 
 def less_equal(left: int, right: int) -> bool:
+    if type(left) is int and type(right) is int:
+        return left <= right
     _integers(left, right)
-    return left <= right
+    return False
 
 
 def interval(low: int, high: int) -> range:
@@ -313,6 +317,21 @@ def choose_first(found: Iterable[D], what: str) -> D:
     return min(elements, key=order)
 
 
+def largest(collection: D) -> int:
+    return max(_some_integers(collection))
+
+
+def smallest(collection: D) -> int:
+    return min(_some_integers(collection))
+
+
+def _some_integers(collection: D) -> list[int]:
+    found = [value for value in elements_of(collection) if type(value) is int]
+    if not found or len(found) < len(finite(collection)):
+        raise EvaluationError("the largest of what is not a set of integers, or is empty")
+    return found
+
+
 def order(value: D) -> tuple[object, ...]:
     """Return a key that orders values: integers by size, sets by size first, strings by text."""
     match value:
@@ -393,12 +412,12 @@ def _is_no_function(value: D, where: str) -> bool:
 
 def apply(function_: D, argument: D) -> D:
     """Return f[x]."""
-    if type(function_) is tuple:
-        if type(argument) is int and 0 < argument <= len(function_):
-            return function_[argument - 1]
-    elif type(function_) is Fcn:
+    if type(function_) is Fcn:
         if argument in function_:
             return function_[argument]
+    elif type(function_) is tuple:
+        if type(argument) is int and 0 < argument <= len(function_):
+            return function_[argument - 1]
     elif isinstance(function_, LazyFunction):
         return function_[argument]
     if kind(function_) != "a function":

@@ -9,16 +9,19 @@ and if no bound depends on another one; for an action without such a place Next 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from tlatrace.errors import SubsetError
-from tlatrace.model.expressions import Expressions, ready
+from tlatrace.model.analysis import kind_of
+from tlatrace.model.expressions import Expressions, Parameters, ready
 from tlatrace.model.reader import free_locals
 from tlatrace.model.tree import (
     Apply,
     Call,
     Definition,
     Expr,
+    Literal,
     Local,
     Operand,
     OperatorRef,
@@ -26,7 +29,7 @@ from tlatrace.model.tree import (
 )
 from tlatrace.model.writer import Function, Writer
 
-__all__ = ["Predicates", "claim"]
+__all__ = ["Claim", "Predicates", "claim"]
 
 _Bound: TypeAlias = tuple[str, Expr] | None
 """("in", set) or ("=", value); None for what depends on other names."""
@@ -57,29 +60,33 @@ class Predicates:
 
     def action(self, definition: Definition, next_definition: Definition) -> str:
         """Write `def f(s, t, p)`: is a step of Next this action with the parameters p?"""
-        names, whole = claim(definition, next_definition)
-        kinds = [_kind(at, places) for at in range(arity)]
-        return self._write("s, t, p", definition.name, whole, names, kinds)
+        claimed = claim(definition, next_definition)
+        return self._write("s, t, p", definition.name, claimed.formula, claimed.parameters)
 
-    def _write(
-        self, header: str, stem: str, node: Expr, parameters: list[str] | None = None,
-        kinds: list[str] | None = None,
-    ) -> str:
+    def _write(self, header: str, stem: str, node: Expr, parameters: Parameters = ()) -> str:
         w = self._w
         name = w.fresh("is_" + "".join([c if c.isascii() and c.isalnum() else "_" for c in stem]))
         function = Function()
         with w.begin(function):
-            pythons = [w.fresh("p") for _ in parameters or ()]
+            pythons = [w.fresh("p") for _ in parameters]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
-            self._x.require(node, ready(parameters or [], pythons, kinds or []), "return False")
+            self._x.require(node, ready(parameters, pythons), "return False")
             w.emit("return True")
         w.finish(f"def {name}({header}):", function)
         return name
 
 
-def claim(definition: Definition, next_definition: Definition) -> tuple[list[str], Expr]:
-    """Return the formula "a step of Next is this action with these parameters", and their names.
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a trace claims of a step."""
+
+    parameters: Parameters
+    formula: Expr
+
+
+def claim(definition: Definition, next_definition: Definition) -> Claim:
+    """Return the formula "a step of Next is this action with these parameters".
 
     Raises:
         SubsetError: a parameter is an operator.
@@ -107,12 +114,13 @@ def claim(definition: Definition, next_definition: Definition) -> tuple[list[str
         ]
         within = bounds[0] if len(bounds) == 1 else Apply("or", tuple(bounds))
         whole = Apply("and", (within, call), definition.place)
-    return names, whole
+    kinds = [_kind(at, places) for at in range(arity)]
+    return Claim(tuple(zip(names, kinds, strict=True)), whole)
 
 
 def _kind(position: int, places: list[tuple[tuple[str, Expr], ...]]) -> str:
     """Name the kind that a parameter is sure to have once its bounds have been checked."""
-    kinds: set[str] = set()
+    kinds: set[str] = set() if places else {"?"}
     for place in places:
         operator, expr = place[position]
         if operator == "=":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -75,11 +76,18 @@ class Writer:
 
     def finish(self, header: str, function: Function, epilogue: str = "") -> None:
         """Append a function to the module: its header, what it unpacks, and its lines."""
-        lines = [header]
-        lines += [f"{_INDENT}s{index} = s[{index}]" for index in sorted(function.unprimed)]
+        body = "\n".join([_INDENT * depth + text for depth, text in function.lines])
+        wanted = [f"s{index}" for index in sorted(function.unprimed)]
         if function.assigned is None:
-            lines += [f"{_INDENT}t{index} = t[{index}]" for index in sorted(function.primed)]
-        lines += [_INDENT * depth + text for depth, text in function.lines]
+            wanted += [f"t{index}" for index in sorted(function.primed)]
+        lines = [header]
+        for name in wanted:  # a variable that is read once needs no name
+            whole, item = re.compile(rf"(?<![\w'\"]){name}(?!\w)"), f"{name[0]}[{name[1:]}]"
+            if len(whole.findall(body)) == 1:
+                body = whole.sub(item, body)
+            else:
+                lines.append(f"{_INDENT}{name} = {item}")
+        lines += [body] if body else []
         if len(lines) == 1:
             lines.append(f"{_INDENT}pass")
         self._done.append("\n".join(lines))
