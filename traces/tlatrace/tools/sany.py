@@ -6,7 +6,6 @@ SANY's own words to standard error or before the document.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 import xml.etree.ElementTree as ElementTree
@@ -22,6 +21,7 @@ __all__ = ["export_xml"]
 
 _DOCUMENT: Final = "<?xml"
 _JVM_ARGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss64m")
+_ERRORS: Final = "*** Errors: "
 _DULL: Final = ("Parsing file ", "Semantic processing of ", "Exception in thread", "\tat ")
 
 
@@ -38,12 +38,12 @@ def export_xml(
     jar, java = find_jar(), find_java()
     with tempfile.TemporaryDirectory(prefix="rocketproof-sany-", ignore_cleanup_errors=True) as own:
         command = [str(java.java), *_JVM_ARGS, f"-Djava.io.tmpdir={own}"]
-        if libraries:
-            folders = os.pathsep.join(str(folder.resolve()) for folder in libraries)
-            command.append(f"-DTLA-Library={folders}")
-        # -o leaves out the validation against a schema; a bare name, because SANY ignores
-        # TLA-Library when the module comes with a directory.
-        command += ["-cp", str(jar.path), "tla2sany.xml.XMLExporter", "-o", module.name]
+        # -o leaves out the validation against a schema; -I, because the exporter ignores the
+        # property TLA-Library; a bare name, because SANY looks for it in the working directory.
+        command += ["-cp", str(jar.path), "tla2sany.xml.XMLExporter", "-o"]
+        for folder in libraries:
+            command += ["-I", str(folder.resolve())]
+        command.append(module.name)
         try:
             done = subprocess.run(
                 command,
@@ -59,9 +59,9 @@ def export_xml(
             raise ToolError("SANY", f"no answer in {timeout_s:.0f} s") from error
     output = done.stdout.decode("utf-8", errors="replace")
     at = output.find(_DOCUMENT)
-    if done.returncode != 0 or at < 0:
-        text = output[: max(at, 0)] if at >= 0 else output
-        raise SpecError(module, _told(text + done.stderr.decode("utf-8", errors="replace")))
+    words = done.stderr.decode("utf-8", errors="replace")
+    if done.returncode != 0 or at < 0 or _ERRORS in words:  # it exits 0 on some errors
+        raise SpecError(module, _told((output[:at] if at >= 0 else output) + words))
     try:
         return ElementTree.fromstring(output[at:])
     except ElementTree.ParseError as error:
