@@ -9,21 +9,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError
-from tlatrace.model.domain import D
+import msgspec
+
+from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError, ValueFormatError
+from tlatrace.model.domain import FALSE, TRUE, D, Fcn, model_value
 from tlatrace.model.model import Model, ModelState
+from tlatrace.model.operators import make_set
 from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused
-from tlatrace.values import Value, from_json, state_from_json
+from tlatrace.values import MAX_DEPTH, Value, from_json, state_from_json
 
 __all__ = ["Checker"]
 
 _MAX_KNOWN: Final = 200_000
 """Texts that are remembered for each variable; beyond it they are forgotten together."""
 
+_DECODE: Final = msgspec.json.Decoder().decode
+
 _ALLOWED: Final = Allowed()
 _REFUSED: Final = Refused()
+
+
+_Invariant: TypeAlias = tuple[
+    str, Callable[..., Any], tuple[int, ...], dict[tuple[int, ...], tuple[bool, list[D]]]
+]
+"""(name, predicate, positions of the variables that it reads, answers by the ids of their values)."""
 
 
 class Checker:
@@ -42,9 +53,15 @@ class Checker:
         }
         self._next = model.predicate("next")
         self._initial = model.predicate("initial")
-        self._invariants = [
-            (name, model.predicate(f"invariant {name}")) for name in model.invariants
+        self._invariants: list[_Invariant] = [
+            (name, model.predicate(f"invariant {name}"), model.reads(name), {})
+            for name in model.invariants
         ]
+        self._clean: ModelState | None = None
+        """The last state in which all invariants were TRUE."""
+        self._reading: dict[tuple[int, ...], list[_Invariant]] = {}
+        self._names = model.model_values
+        self._keys = 0
 
     def state(self, text: str) -> ModelState:
         """Decode the canonical JSON object of a state.
@@ -84,9 +101,41 @@ class Checker:
     def _decode(self, part: str) -> D | None:
         """Decode the text of one value; None if it is not one: a name was found inside a value."""
         try:
-            return self._model.adopt_value(_value(part))
+            self._keys = 0
+            value = self._domain(_DECODE(part), 0)
+            if part.count('":') == self._keys:
+                return value
+            return self._model.adopt_value(_value(part))  # a key twice, or a string with '":'
         except (ValueError, RecursionError, TlatraceError):
             return None
+
+    def _domain(self, read: object, depth: int) -> D:
+        """Turn plain JSON into a value; what is not plain goes through `tlatrace.values`."""
+        if type(read) is str:
+            return model_value(read) if read in self._names else read
+        if type(read) is int:
+            return read
+        if read is True:
+            return TRUE
+        if read is False:
+            return FALSE
+        if depth > MAX_DEPTH:
+            raise ValueFormatError("the value is nested too deeply")
+        depth += 1
+        if type(read) is list:
+            return tuple([self._domain(item, depth) for item in read])
+        if type(read) is dict:
+            self._keys += len(read)
+            if len(read) == 1 and (inner := read.get("#set")) is not None:
+                return make_set([self._domain(item, depth) for item in inner])
+            if not any(key[:1] == "#" for key in read) and read:
+                names = self._names
+                if names and all(key in names for key in read):
+                    pairs = {model_value(key): item for key, item in read.items()}
+                    return Fcn({key: self._domain(item, depth) for key, item in pairs.items()})
+                return Fcn({key: self._domain(item, depth) for key, item in read.items()})
+            self._keys += _keys_of(read) - len(read)
+        return self._model.adopt_value(from_json(read))
 
     def _slowly(self, text: str) -> ModelState:
         """Decode a state whose text is not canonical, or hides the names of variables."""
@@ -133,18 +182,53 @@ class Checker:
         return arguments
 
     def invariants(self, state: ModelState) -> tuple[tuple[str, ...], str | None]:
-        """Return the invariants that are FALSE, and why some have no value (None: all have)."""
+        """Return the invariants that are FALSE, and why some have no value (None: all have).
+
+        An answer is remembered by the variables that the invariant reads: most steps change few.
+        """
         violated: list[str] = []
-        for name, predicate in self._invariants:
+        last = self._clean
+        if last is None:
+            asked = self._invariants
+        else:
+            changed = tuple([at for at, value in enumerate(state) if value is not last[at]])
+            asked = self._reading.get(changed) or self._readers_of(changed)
+        ids = [id(value) for value in state]
+        for name, predicate, read, answers in asked:
+            key = tuple([ids[at] for at in read])
+            known = answers.get(key)
             try:
-                if not predicate(state, None):
+                if known is None:
+                    if len(answers) >= _MAX_KNOWN:
+                        answers.clear()
+                    # The values are kept with the answer: so long no other object has their ids.
+                    kept = [state[at] for at in read]
+                    answers[key] = known = (bool(predicate(state, None)), kept)
+                if not known[0]:
                     violated.append(name)
             except EvaluationError as error:
                 return tuple(violated), f"{name}: {error.reason}"
             except Exception as error:
                 return tuple(violated), f"{name}: {type(error).__name__}: {error}"
+        if not violated:
+            self._clean = state
         return tuple(violated), None
+
+    def _readers_of(self, changed: tuple[int, ...]) -> list[_Invariant]:
+        """Return the invariants that read one of these variables; the others hold as before."""
+        found = [item for item in self._invariants if not set(changed).isdisjoint(item[2])]
+        self._reading[changed] = found
+        return found
 
 
 def _value(text: str) -> Value:
     return from_json(json.loads(text))
+
+
+def _keys_of(read: object) -> int:
+    """Count the keys of all objects in JSON data."""
+    if isinstance(read, dict):
+        return len(read) + sum([_keys_of(item) for item in read.values()])
+    if isinstance(read, list):
+        return sum([_keys_of(item) for item in read])
+    return 0

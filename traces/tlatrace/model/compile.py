@@ -19,6 +19,7 @@ import msgspec
 
 from tlatrace.errors import SubsetError
 from tlatrace.model.actions import Enumerations, actions_below
+from tlatrace.model.analysis import definition_reads
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.predicates import Predicates, claim
@@ -56,6 +57,8 @@ class ModelSource:
     """(global name, canonical JSON) of the values that the text refers to."""
     names: tuple[tuple[str, str], ...]
     """(role, Python function): "next", "steps Crash", "invariant TypeOK" and so on."""
+    reads: tuple[tuple[str, tuple[int, ...]], ...]
+    """(invariant, positions of the variables that it reads)."""
     values: tuple[tuple[str, str], ...]
     """(constant, canonical JSON) of the constants whose value is known."""
 
@@ -167,6 +170,12 @@ def _compile(job: Job) -> ModelSource:
         python=text,
         literals=tuple(literals),
         names=tuple(names.items()),
+        reads=tuple(
+            [
+                (name, tuple(sorted(definition_reads(reader.definition(name)).unprimed)))
+                for name in job.invariants
+            ]
+        ),
         values=tuple(
             [
                 (name, json.dumps(to_json(from_domain(value))))

@@ -223,13 +223,15 @@ class Expressions:
             return _Operator(expr, dict(env))
         if isinstance(expr, Literal):
             return _Ready(w.literal(expr.value), kind_of(expr))
+        count = uses(body, name)
         if isinstance(expr, Local):
-            return env[expr.name]
+            known = env[expr.name]
+            if not isinstance(known, _Later) or known.name is not None or count <= 1:
+                return known  # what was to be used once may now be used more often
         if isinstance(expr, Variable) and (
             w.function.assigned is None or not expr.primed or expr.index in w.function.assigned
         ):
             return _Ready(self.variable(expr))
-        count = uses(body, name)
         if count <= 1 or self._is_unsettled(expr, env):
             return _Later(expr, dict(env), None)
         python = w.fresh(name)
@@ -1023,7 +1025,10 @@ class Expressions:
             w.emit(f"{result} = True")
             w.emit("break")
         else:
+            start = len(w.function.lines)
             self.require(node.body, inner, f"{result} = False; break")
+            if len(w.function.lines) == start:
+                w.emit("pass")
         for position in range(len(loops)):
             self._leave()
             if position < len(loops) - 1:

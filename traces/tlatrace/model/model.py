@@ -201,6 +201,10 @@ class Model:
 
         return Checker(self)
 
+    def reads(self, invariant: str) -> tuple[int, ...]:
+        """Return the positions of the variables that an invariant reads."""
+        return dict(self.source.reads)[invariant]
+
     def predicate(self, role: str) -> Callable[..., bool]:
         """Return the bare predicate of a role ("action Crash", "next", "initial", ...)."""
         return self._functions[role]
