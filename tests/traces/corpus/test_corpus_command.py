@@ -1,4 +1,4 @@
-"""`rocketproof corpus` from the outside; the tests with Spark share the session of the run."""
+"""`rocketproof corpus` from the outside."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from rocketproof.cli import main
 from rocketproof.projection import simulate_trace
 from tests.traces.corpus.toy import SPEC, record, record_badly
 from tlatrace.corpus.manifest import CorpusManifest, begin, finish
-from tlatrace.corpus.session import SparkSession
 from tlatrace.trace.ndjson import write_trace
 
 
@@ -82,8 +81,8 @@ def test_what_is_no_finished_corpus_is_refused(tmp_path: Path) -> None:
     assert "is unfinished" in unfinished.stderr
 
 
-@pytest.mark.spark
-def test_a_corpus_of_the_implementation_conforms(spark: SparkSession, tmp_path: Path) -> None:  # noqa: ARG001
+@pytest.mark.java
+def test_a_corpus_of_the_implementation_conforms(tmp_path: Path) -> None:
     corpus, report = tmp_path / "corpus", tmp_path / "report.html"
 
     made = run("generate", "epoch_truncation", "--runs", "6", "--out", corpus)
@@ -97,11 +96,8 @@ def test_a_corpus_of_the_implementation_conforms(spark: SparkSession, tmp_path: 
     assert "EpochTruncation:" in report.read_text("utf-8")
 
 
-@pytest.mark.spark
-def test_a_bug_is_caught_and_its_run_can_be_made_again(
-    spark: SparkSession,  # noqa: ARG001
-    tmp_path: Path,
-) -> None:
+@pytest.mark.java
+def test_a_bug_is_caught_and_its_run_can_be_made_again(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     options = ["--runs", "12", "--first-seed", "8", "--bug", "B05"]
 
@@ -122,11 +118,8 @@ def test_a_bug_is_caught_and_its_run_can_be_made_again(
     assert json.loads(verdict.stdout)["traces"][0]["step"] == first["step"]
 
 
-@pytest.mark.spark
-def test_recorded_traces_of_a_specification_of_ones_own(
-    spark: SparkSession,  # noqa: ARG001
-    tmp_path: Path,
-) -> None:
+@pytest.mark.java
+def test_recorded_traces_of_a_specification_of_ones_own(tmp_path: Path) -> None:
     for seed in range(4):
         write_trace(tmp_path / f"run{seed}.ndjson", record_badly(seed))
     write_trace(tmp_path / "run4.ndjson.gz", record(4))
@@ -145,8 +138,7 @@ def test_recorded_traces_of_a_specification_of_ones_own(
     assert f"5 imported traces of {record(0).header.spec}" in judged.stdout  # type: ignore[union-attr]  # it has one
 
 
-@pytest.mark.spark
-def test_a_file_that_is_no_trace_is_counted(spark: SparkSession, tmp_path: Path) -> None:  # noqa: ARG001
+def test_a_file_that_is_no_trace_is_counted(tmp_path: Path) -> None:
     write_trace(tmp_path / "good.ndjson", record(1))
     (tmp_path / "bad.ndjson").write_text("{}\n", "utf-8")
 

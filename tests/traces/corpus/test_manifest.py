@@ -19,6 +19,7 @@ MANIFEST = CorpusManifest(
     traces=4,
     steps=48,
     failed=1,
+    chunk_steps=100,
     source={"kind": "simulation", "first_seed": 3},
     reproduce="rocketproof simulate toy --seed {seed}",
 )
@@ -89,22 +90,36 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         ("", "cannot be read"),
         ("[]", "not of the format"),
         ('{"format":"parquet"}', "not of the format"),
-        ('{"format":"rocketproof-corpus","version":2}', "has version 2"),
+        ('{"format":"rocketproof-corpus","version":1}', "has version 1"),
         ("[" * 100_000, "cannot be read"),
-        (json.dumps({"format": "rocketproof-corpus", "version": 1, "spec": 1}), '"spec"'),
+        (json.dumps({"format": "rocketproof-corpus", "version": 2, "spec": 1}), '"spec"'),
         (
             json.dumps(
                 {
                     "format": "rocketproof-corpus",
-                    "version": 1,
+                    "version": 2,
                     "constants": {},
                     "traces": -1,
                 }
             ),
             '"traces" must be a count',
         ),
+        (
+            json.dumps(
+                {
+                    "format": "rocketproof-corpus",
+                    "version": 2,
+                    "constants": {},
+                    "traces": 1,
+                    "steps": 1,
+                    "failed": 0,
+                    "chunk_steps": 1,
+                }
+            ),
+            '"chunk_steps" must be at least 2',
+        ),
     ],
-    ids=["empty", "array", "other format", "other version", "deep", "spec", "count"],
+    ids=["empty", "array", "other format", "other version", "deep", "spec", "count", "chunk"],
 )
 def test_a_broken_manifest_is_refused(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "corpus.json").write_text(text, "utf-8")

@@ -2,51 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.traces.corpus.toy import toy_spec
-from tlatrace.corpus.scan import Bad
-from tlatrace.corpus.verdicts import Listed, Located, Scanned, verdicts_of
+from tlatrace.corpus.findings import Bad, Piece
+from tlatrace.corpus.verdicts import Listed, verdicts_of
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
-REFUSED, VIOLATED, FAILED = b"r" * 16, b"v" * 16, b"f" * 16
-BAD = {
-    REFUSED: Bad("refused", ""),
-    VIOLATED: Bad("violated", "Low, High"),
-    FAILED: Bad("failed", "TLC gave no answer in 600 s"),
-}
 LISTED = Listed("t", 7, 10, None)
+WHOLE = Piece(
+    trace_id="t",
+    chunk=0,
+    steps=10,
+    head=None,
+    tail=b"9",
+    step=None,
+    bad=None,
+    problem=None,
+    key=None,
+    action=None,
+    params=None,
+)
+FIRST = replace(WHOLE, steps=4, tail=b"3")
+SECOND = replace(WHOLE, chunk=1, steps=4, head=b"3", tail=b"7")
+THIRD = replace(WHOLE, chunk=2, steps=2, head=b"7", tail=b"9")
 
 
-def whole(rows: int = 10) -> Scanned:
-    return Scanned("t", rows, None, None)
+def bad(piece: Piece, step: int, status: str, detail: str = "", action: str = "Jump") -> Piece:
+    params = "[]" if action == "Init" else "[3]"
+    why = Bad(status, detail)  # type: ignore[arg-type]  # one of the three
+    return replace(piece, step=step, bad=why, key=b"k", action=action, params=params, tail=None)
 
 
-def at(step: int, key: bytes, action: str = "Jump", params: str = "[3]") -> Located:
-    return Located("t", step, key, action, params, None, None)
+def wrong(piece: Piece, step: int) -> Piece:
+    return replace(piece, step=step, problem="steps are missing")
 
 
-CASES = [
-    ("all steps were allowed", [LISTED], [whole()], [], Conforms(10)),
-    (
-        "a step was refused",
-        [LISTED],
-        [whole()],
-        [at(4, REFUSED)],
-        Diverges(4, "Jump", "a step of Toy that is Jump(3)", "another state"),
-    ),
+REFUSED_AT_4 = Diverges(4, "Jump", "a step of Toy that is Jump(3)", "another state")
+TIMEOUT = "no answer in 600 s"
+CASES: list[tuple[str, list[Listed], list[Piece], Verdict]] = [
+    ("all steps were allowed", [LISTED], [WHOLE], Conforms(10)),
+    ("a step was refused", [LISTED], [bad(WHOLE, 4, "refused")], REFUSED_AT_4),
     (
         "the initial state was refused",
         [LISTED],
-        [whole()],
-        [at(0, REFUSED, "Init", "[]")],
-        Diverges(0, "Init", "a state that Init of Toy allows", "another state"),
+        [bad(WHOLE, 0, "refused", action="Init")],
+        Diverges(0, "Init", "an initial state of Toy", "another state"),
     ),
     (
         "a state violates invariants",
         [LISTED],
-        [whole()],
-        [at(4, VIOLATED)],
+        [bad(WHOLE, 4, "violated", "Low, High")],
         Diverges(
             4, "Jump", "a state in which Low and High holds", "a state that violates Low, High"
         ),
@@ -54,58 +61,38 @@ CASES = [
     (
         "a step could not be judged",
         [LISTED],
-        [whole()],
-        [at(4, FAILED)],
-        Undecided("step 4: TLC gave no answer in 600 s"),
+        [bad(WHOLE, 4, "failed", TIMEOUT)],
+        Undecided(f"step 4: {TIMEOUT}"),
     ),
+    ("the rows go wrong", [LISTED], [wrong(WHOLE, 6)], Undecided("steps are missing")),
     (
-        "a step could not be judged, a later one was refused",
+        "the end is missing",
         [LISTED],
-        [whole()],
-        [at(6, REFUSED), at(4, FAILED)],
-        Undecided("step 4: TLC gave no answer in 600 s"),
+        [replace(WHOLE, steps=9)],
+        Undecided("9 of its 10 steps are there"),
     ),
-    (
-        "a step was refused before the rows go wrong",
-        [LISTED],
-        [Scanned("t", 10, 6, "steps are missing")],
-        [at(4, REFUSED)],
-        Diverges(4, "Jump", "a step of Toy that is Jump(3)", "another state"),
-    ),
-    (
-        "the rows go wrong",
-        [LISTED],
-        [Scanned("t", 10, 6, "steps are missing")],
-        [],
-        Undecided("steps are missing"),
-    ),
-    ("the end is missing", [LISTED], [whole(9)], [], Undecided("9 of its 10 steps are there")),
-    ("no step is there", [LISTED], [], [], Undecided("none of its 10 steps is there")),
+    ("no step is there", [LISTED], [], Undecided("none of its 10 steps is there")),
     (
         "it is in two places",
         [LISTED],
-        [whole(5), Scanned("t", 5, 0, "the steps before are missing")],
-        [],
+        [WHOLE, wrong(WHOLE, 0)],
         Undecided("its steps are in 2 places of the corpus"),
     ),
     (
         "it is not listed",
         [],
-        [whole()],
-        [],
+        [WHOLE],
         Undecided("it has steps, but it is not in the table of traces"),
     ),
     (
         "it is listed twice",
         [LISTED, LISTED],
-        [whole()],
-        [],
+        [WHOLE],
         Undecided("it is 2 times in the table of traces"),
     ),
     (
         "it was never made",
         [Listed("t", 7, 0, "RuntimeError: boom")],
-        [],
         [],
         Undecided("there is no trace: RuntimeError: boom"),
     ),
@@ -113,21 +100,67 @@ CASES = [
         "it has no events",
         [Listed("t", 7, 0, None)],
         [],
-        [],
         Undecided("the trace has a header, but no events"),
+    ),
+    ("all pieces were allowed", [LISTED], [THIRD, FIRST, SECOND], Conforms(10)),
+    (
+        "the last piece is full, and the next one has no step",
+        [Listed("t", 7, 8, None)],
+        [FIRST, SECOND, replace(THIRD, steps=0, tail=b"7")],
+        Conforms(8),
+    ),
+    (
+        "the first piece is missing",
+        [LISTED],
+        [SECOND, THIRD],
+        Undecided("the steps from 0 to 3 are missing"),
+    ),
+    (
+        "a piece is missing",
+        [LISTED],
+        [FIRST, THIRD],
+        Undecided("the steps from 4 to 7 are missing"),
+    ),
+    (
+        "a piece has lost its end",
+        [LISTED],
+        [FIRST, replace(SECOND, steps=3), THIRD],
+        Undecided("the steps from 7 to 7 are missing"),
+    ),
+    (
+        "a piece begins with another state than the one before ends with",
+        [LISTED],
+        [FIRST, replace(SECOND, head=b"x"), THIRD],
+        Undecided("step 3 is not the same in both of its rows"),
+    ),
+    (
+        "a step of a later piece was refused",
+        [LISTED],
+        [FIRST, bad(SECOND, 4, "refused"), bad(THIRD, 8, "failed", TIMEOUT)],
+        REFUSED_AT_4,
+    ),
+    (
+        "a step was refused behind a gap",
+        [LISTED],
+        [wrong(FIRST, 2), bad(SECOND, 4, "refused"), THIRD],
+        Undecided("steps are missing"),
+    ),
+    (
+        "a step was refused before a gap",
+        [LISTED],
+        [bad(FIRST, 4, "refused"), THIRD],
+        REFUSED_AT_4,
     ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("listed", "scanned", "located", "expected"),
-    [case[1:] for case in CASES],
-    ids=[case[0] for case in CASES],
+    ("listed", "pieces", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
 def test_a_trace_has_the_verdict_of_its_first_trouble(
-    listed: list[Listed], scanned: list[Scanned], located: list[Located], expected: Verdict
+    listed: list[Listed], pieces: list[Piece], expected: Verdict
 ) -> None:
-    verdicts = verdicts_of(toy_spec(), listed, scanned, located, BAD)
+    verdicts = verdicts_of("Toy", 4 if len(pieces) > 1 else 100, listed, pieces)
 
     assert [item.verdict for item in verdicts] == [expected]
     assert [item.trace_id for item in verdicts] == ["t"]
@@ -135,9 +168,9 @@ def test_a_trace_has_the_verdict_of_its_first_trouble(
 
 def test_every_trace_has_one_verdict_in_the_order_of_the_names() -> None:
     listed = [Listed(name, None, 2, None) for name in ("c", "a", "b")]
-    scanned = [Scanned(name, 2, None, None) for name in ("d", "b", "a")]
+    pieces = [replace(WHOLE, trace_id=name, steps=2) for name in ("d", "b", "a")]
 
-    verdicts = verdicts_of(toy_spec(), listed, scanned, [], {})
+    verdicts = verdicts_of("Toy", 100, listed, pieces)
 
     assert [item.trace_id for item in verdicts] == ["a", "b", "c", "d"]
     assert [type(item.verdict) for item in verdicts] == [Conforms, Conforms, Undecided, Undecided]

@@ -1,22 +1,28 @@
-"""A toy protocol: a recorder of `specs/Toy.tla`, and a judge of it in Python; all picklable."""
+"""A toy protocol: a recorder of `specs/Toy.tla`, and a checker of it in Python; all picklable."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from tlatrace.corpus.schema import ROW_SCHEMA, rows_of
+from tlatrace.corpus.checker import Checker
+from tlatrace.corpus.fingerprint import digest
+from tlatrace.corpus.local import LocalDriver
+from tlatrace.corpus.result import CorpusResult
+from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA
+from tlatrace.corpus.validate import Driver, Subject, validate_corpus
+from tlatrace.errors import ValueFormatError
 from tlatrace.trace import Event, Header, Trace
-from tlatrace.validate.declarations import Declarations
 from tlatrace.validate.spec import SpecUnderTest, load_spec
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
-from tlatrace.values import Json, State, canonical_state
+from tlatrace.values import Json, canonical, canonical_state
 
 SPEC: Final = Path(__file__).with_name("specs") / "Toy.tla"
 MAX: Final = 60
@@ -58,72 +64,108 @@ def event(step: int, action: str, x: int, last: str, *params: int) -> Event:
     return Event(step=step, action=action, params=params, state={"x": x, "last": last}, node="n1")
 
 
-@dataclass(frozen=True, slots=True)
-class ToyJudge:
-    """Judges as TLC would; `fails_at` is a number that it cannot judge."""
+# ---- the model ----
+
+ToyState = tuple[str, int]
+
+
+@dataclass(slots=True)
+class ToyChecker:
+    """Judges as the compiled model would; `fails_at` is a number that it cannot judge."""
 
     fails_at: int | None = None
+    forgives: int | None = None
+    """A number that may always follow: a wrong model."""
+    max: int = MAX
+    asked: list[tuple[str | None, str]] = field(default_factory=list)
+    """(action, params) of the steps that it was asked about."""
 
-    def __call__(self, transitions: Sequence[Transition], /) -> Sequence[Judged]:
-        keys = [
-            (
-                None if t.pre is None else canonical_state(t.pre),
-                t.action,
-                t.params,
-                canonical_state(t.post),
-            )
-            for t in transitions
-        ]
-        assert len(set(keys)) == len(keys), "a judge is asked about distinct transitions"
-        return [self._judged(transition) for transition in transitions]
+    def state(self, text: str, /) -> object:
+        try:
+            data = json.loads(text)
+        except ValueError:
+            raise ValueFormatError("a state cannot be read") from None
+        if text != json.dumps(data, sort_keys=True, separators=(",", ":")):
+            raise ValueFormatError("a state is not written canonically")
+        return data["last"], data["x"]
 
-    def _judged(self, transition: Transition) -> Judged:
-        post = transition.post
-        x = post["x"]
-        assert isinstance(x, int)
+    def step(
+        self, pre: object | None, action: str | None, params: str, post: object, /
+    ) -> Judgement:
+        self.asked.append((action, params))
+        last, x = _known(post)
         if x == self.fails_at:
-            return Judged(step=Failed("cannot judge this"))
-        step: Judgement = Allowed() if _allowed(transition.pre, transition, x) else Refused()
-        return Judged(step=step, violated=("Low",) if x > MAX else ())
+            return Failed("cannot judge this")
+        allowed = x == self.forgives or _allowed(pre, action, json.loads(params), last, x)
+        return Allowed() if allowed else Refused()
+
+    def invariants(self, state: object, /) -> tuple[tuple[str, ...], str | None]:
+        return (("Low",) if _known(state)[1] > self.max else ()), None
 
 
-def _allowed(pre: State | None, transition: Transition, x: int) -> bool:
-    last = transition.post["last"]
+def _known(state: object) -> ToyState:
+    assert isinstance(state, tuple)
+    last, x = state
+    return last, x
+
+
+def _allowed(pre: object | None, action: str | None, params: list[int], last: str, x: int) -> bool:
     if pre is None:
         return x == 0 and last == "none"
-    before = pre["x"]
-    assert isinstance(before, int)
-    match transition.action, transition.params:
-        case "Up", ():
+    before = _known(pre)[1]
+    match action, params:
+        case "Up", []:
             return x == before + 1 and last == "up"
-        case "Jump", (int(n),):
+        case "Jump", [int(n)]:
             return 2 <= n <= 9 and x == before + n and last == "jump"
         case _:
             return False
 
 
-def toy_spec() -> SpecUnderTest:
-    """Describe the specification without asking SANY."""
-    declarations = Declarations(
-        module="Toy",
-        constants=("Max",),
-        variables=("x", "last"),
-        operators={},
-        formulas={},
-        places={},
-    )
-    return SpecUnderTest(
-        module=SPEC,
-        declarations=declarations,
-        init="Init",
-        next="Next",
-        invariants=("Low",),
-        constants=(f"Max = {MAX}",),
-        definitions=(),
-        values={"Max": MAX},
-        model_values=frozenset(),
-        places={"Up": (), "Jump": (), "Never": ()},
-    )
+@dataclass(frozen=True, slots=True)
+class ToySource:
+    """Opens the checker in a worker."""
+
+    fails_at: int | None = None
+    forgives: int | None = None
+    max: int = MAX
+
+    def open(self) -> Checker[object]:
+        return ToyChecker(self.fails_at, self.forgives, self.max)
+
+
+def toy_subject(source: ToySource | None = None) -> Subject:
+    """Describe the model without asking SANY."""
+    chosen = source or ToySource()
+    actions = ("Up", "Jump", "Never")
+    fingerprint = digest(repr(chosen)).hex()
+    return Subject(module="Toy", fingerprint=fingerprint, source=chosen, actions=actions)
+
+
+def judge(
+    folder: Path, source: ToySource | None = None, driver: Driver | None = None, **more: object
+) -> CorpusResult:
+    """Judge a corpus of the toy, in this process if no driver is given."""
+    return validate_corpus(folder, toy_subject(source), driver or LocalDriver(1), **more)  # type: ignore[arg-type]  # passed on
+
+
+@dataclass(slots=True)
+class ToyTlc:
+    """Judges as TLC does."""
+
+    source: ToySource = ToySource()
+    asked: list[Transition] = field(default_factory=list)
+
+    def __call__(self, transitions: Sequence[Transition], /) -> Sequence[Judged]:
+        self.asked += transitions
+        return [self._judged(transition) for transition in transitions]
+
+    def _judged(self, transition: Transition) -> Judged:
+        checker = self.source.open()
+        pre = None if transition.pre is None else checker.state(canonical_state(transition.pre))
+        post = checker.state(canonical_state(transition.post))
+        step = checker.step(pre, transition.action, canonical(transition.params), post)
+        return Judged(step=step, violated=checker.invariants(post)[0])
 
 
 def real_spec() -> SpecUnderTest:
@@ -131,10 +173,41 @@ def real_spec() -> SpecUnderTest:
     return load_spec(SPEC, constants=HEADER.constants, invariants=("Low",))
 
 
-def step_rows(traces: dict[str, Trace]) -> pa.Table:
-    """Return the rows of `steps` for the given traces, in their order."""
-    batches = [
-        batch for name, trace in traces.items() for batch in rows_of(name, None, trace, 1_000)
+# ---- rows ----
+
+Row = dict[str, "str | int | None"]
+Rows = list[Row]
+
+
+def rows_in(file: Path) -> Rows:
+    """Return the rows of a file."""
+    rows: Rows = pq.read_table(file).to_pylist()
+    return rows
+
+
+def rows_of(name: str, trace: Trace, chunk_steps: int = 1 << 16) -> Rows:
+    """Return the rows of `steps` for a trace, as the writer writes them."""
+    rows: Rows = []
+    for item in trace.events:
+        assert item.state is not None
+        row: Row = {
+            "trace_id": name,
+            "chunk": item.step // chunk_steps,
+            "step": item.step,
+            "action": item.action,
+            "params": canonical(item.params),
+            "state": canonical_state(item.state),
+        }
+        if rows and rows[-1]["chunk"] != row["chunk"]:
+            rows.append({**rows[-1], "chunk": row["chunk"]})
+        rows.append(row)
+    return rows
+
+
+def batches_of(rows: Rows, size: int) -> list[pa.RecordBatch]:
+    """Cut rows into batches of the columns that a kernel reads."""
+    schema = pa.schema([STEPS_SCHEMA.field(name) for name in SCANNED])
+    return [
+        pa.RecordBatch.from_pylist(rows[at : at + size], schema=schema)
+        for at in range(0, len(rows), size)
     ]
-    table = pa.Table.from_batches(batches, schema=ROW_SCHEMA)
-    return table.filter(pc.is_valid(table.column("step")))

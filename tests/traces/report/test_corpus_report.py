@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from tlatrace.corpus.manifest import CorpusManifest
-from tlatrace.corpus.result import CorpusResult, Example, FaultCount, Figures, TraceVerdict
+from tlatrace.corpus.result import (
+    CorpusResult,
+    Example,
+    FaultCount,
+    Figures,
+    Rechecked,
+    TraceVerdict,
+)
 from tlatrace.report.corpus_html import corpus_html, write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
@@ -39,7 +46,8 @@ GOOD = CorpusResult(
     folder=Path("build/corpus"),
     manifest=MANIFEST,
     verdicts=(trace(5, Conforms(10)), trace(6, Conforms(10))),
-    figures=Figures(steps=20, initial=2, evaluated=18, distinct=16),
+    figures=Figures(steps=20, initial=2, evaluated=14, remembered=3, recalled=1, distinct=16),
+    rechecked=Rechecked(accepted=12, rejected=3, left_out=4),
     actions={"Init": 2, "Up": 15, "Jump": 3},
     faults={"jump": FaultCount(strikes=1200, traces=2)},
     seconds={"scan and judge": 1.25},
@@ -108,8 +116,9 @@ def test_the_text_says_what_was_found() -> None:
     for part in [
         "4 runs of Toy, seeds 5 to 8, with B05",
         "1 conform, 2 diverge, 1 undecided",
-        "20 = 2 initial + 18 evaluated",
-        "16 distinct transitions judged, each 1.25 times",
+        "20 = 2 initial + 14 evaluated + 3 remembered + 1 recalled from the store",
+        "16 transitions, each 1.25 times",
+        "TLC         agrees on 12 accepted transitions, a random sample, and on 3 rejected ones; 4",
         "Up 15, Jump 3, Init 2",
         "never seen  Never",
         "jump 1,200",
@@ -155,7 +164,14 @@ def test_json_holds_the_same_and_can_be_written() -> None:
 def test_the_page_says_what_the_text_says(result: CorpusResult) -> None:
     text = Tags(corpus_html(result, limit=10)).text
 
-    for part in ["seeds 5 to 8, with B05", "Toy:", "distinct, judged by TLC", "1,200", "jump"]:
+    for part in [
+        "seeds 5 to 8, with B05",
+        "Toy:",
+        "distinct transitions",
+        "TLC agrees on 12",
+        "1,200",
+        "jump",
+    ]:
         assert part in text
     assert ("Diverging traces" in text) is (result is BAD)
     assert ("--bug=B05 --seed 6" in text) is (result is BAD)

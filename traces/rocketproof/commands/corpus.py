@@ -1,4 +1,4 @@
-"""`rocketproof corpus`: make and judge many traces on Spark."""
+"""`rocketproof corpus`: make and judge many traces, in processes or on Spark."""
 
 from __future__ import annotations
 
@@ -17,26 +17,37 @@ from rich.console import Console
 
 from rocketha.bugs import Bug
 from rocketha.sim import Fault
+from rocketproof.corpus_judge import judge_corpus
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.trace_inputs import SpecChoice, find_trace_files
 from tlatrace.corpus.manifest import read_manifest
-from tlatrace.corpus.result import CorpusResult, nothing_in
+from tlatrace.corpus.result import nothing_in
 from tlatrace.report.corpus_html import write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
-from tlatrace.trace import Header, Trace
-from tlatrace.values import Json, state_from_json
+from tlatrace.trace import Trace
+from tlatrace.values import Json
 from tlatrace.verdict import exit_code
 
-if TYPE_CHECKING:  # Spark is imported when it is needed: `--help` does not wait for it
-    from tlatrace.corpus.generate import Generated
+if TYPE_CHECKING:  # imported when it is needed: `--help` waits neither for Arrow nor for Spark
+    from tlatrace.corpus.generate import Generated, MakeParts
     from tlatrace.corpus.session import SparkSession
+    from tlatrace.corpus.validate import Driver
 
 __all__ = ["command"]
 
 _EXIT_FAILED = 2
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _FILE = click.Path(path_type=Path)
+_COMPILED, _TLC = "compiled", "tlc"
+_LOCAL, _SPARK, _SORT = "local", "spark", "spark-sort"
+_MAKER = click.option(
+    "--driver",
+    type=click.Choice([_LOCAL, _SPARK]),
+    default=_LOCAL,
+    show_default=True,
+    help="Who makes the parts: processes of this machine, or Spark tasks.",
+)
 _CORES = click.option(
     "--cores", type=click.IntRange(min=1), help="Tasks at a time; without it all cores."
 )
@@ -46,7 +57,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print the machine'
 
 @click.group(epilog="Example:  rocketproof corpus validate build/corpus")
 def command() -> None:
-    """Generate, import and validate many runs on Spark."""
+    """Generate, import and validate many runs."""
 
 
 def _fault_names(_context: click.Context, _param: click.Parameter, text: str) -> tuple[str, ...]:
@@ -82,6 +93,7 @@ def _fault_names(_context: click.Context, _param: click.Parameter, text: str) ->
     metavar="LIST|all|none",
     help="Faults that may happen: " + ", ".join(Fault) + ".",
 )
+@_MAKER
 @_CORES
 @_FORCE
 @_JSON
@@ -93,6 +105,7 @@ def generate(
     first_seed: int,
     bugs: tuple[str, ...],
     faults: tuple[str, ...],
+    driver: str,
     cores: int | None,
     force: bool,
     as_json: bool,
@@ -112,10 +125,10 @@ def generate(
         "bugs": list(bugs),
         "faults": list(faults),
     }
-    with _session(cores) as spark:
+    with _parts(driver, cores) as make_parts:
         began = time.monotonic()
         made = generate_corpus(
-            spark,
+            make_parts,
             out,
             partial(_simulate, protocol, bugs, faults),
             first_seed=first_seed,
@@ -144,11 +157,18 @@ def _simulate_command(protocol: str, bugs: tuple[str, ...], faults: tuple[str, .
 )
 @click.argument("traces", nargs=-1, required=True, type=_FILE, metavar="TRACE...")
 @click.option("--out", type=_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
+@_MAKER
 @_CORES
 @_FORCE
 @_JSON
 def import_(
-    *, traces: tuple[Path, ...], out: Path, cores: int | None, force: bool, as_json: bool
+    *,
+    traces: tuple[Path, ...],
+    out: Path,
+    driver: str,
+    cores: int | None,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Write recorded traces as a corpus; a folder stands for the traces in it.
 
@@ -160,9 +180,9 @@ def import_(
 
     started = time.monotonic()
     files = find_trace_files(traces)
-    with _session(cores) as spark:
+    with _parts(driver, cores) as make_parts:
         began = time.monotonic()
-        made = import_corpus(spark, out, files, force=force)
+        made = import_corpus(make_parts, out, files, force=force)
         ended = time.monotonic()
     _print_made(made, out, "traces", (began - started, ended - began), as_json)
 
@@ -174,6 +194,40 @@ def import_(
 @click.option("--spec", "module", type=_FILE, metavar="FILE.tla", help="The specification.")
 @click.option("--config", type=_FILE, metavar="FILE.cfg", help="TLC configuration with constants.")
 @click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too.")
+@click.option(
+    "--engine",
+    type=click.Choice([_COMPILED, _TLC]),
+    default=_COMPILED,
+    show_default=True,
+    help="The compiled model; or, besides it, TLC on a random sample and on all that is rejected.",
+)
+@click.option(
+    "--driver",
+    type=click.Choice([_LOCAL, _SPARK, _SORT]),
+    default=_LOCAL,
+    show_default=True,
+    help="Processes of this machine, Spark tasks, or Spark tasks for steps in any order.",
+)
+@click.option(
+    "--store",
+    type=_FOLDER,
+    metavar="DIR",
+    help="Keep what is accepted here, and do not judge it again.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    default=1_000,
+    show_default=True,
+    help="Accepted transitions that TLC judges, too.",
+)
+@click.option(
+    "--sample-seed",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Another sample.",
+    show_default=True,
+)
 @click.option("--report", type=_FILE, metavar="FILE.html", help="Write a page about it.")
 @click.option(
     "--limit",
@@ -191,6 +245,11 @@ def validate(
     module: Path | None,
     config: Path | None,
     invariants: tuple[str, ...],
+    engine: str,
+    driver: str,
+    store: Path | None,
+    sample: int,
+    sample_seed: int,
     report: Path | None,
     limit: int,
     spec_root: Path | None,
@@ -206,7 +265,17 @@ def validate(
     tool fails.
     """
     choice = SpecChoice(module=module, config=config, invariants=invariants, spec_root=spec_root)
-    result = nothing_in(folder) or _judge(folder, choice, cores)
+    result = nothing_in(folder)
+    if result is None:
+        with _driver(driver, cores, read_manifest(folder).steps) as chosen:
+            result = judge_corpus(
+                folder,
+                choice,
+                chosen,
+                tlc_sample=sample if engine == _TLC else None,
+                store=store,
+                seed=sample_seed,
+            )
     if report is not None:
         try:
             write_corpus_html(report, result, limit)
@@ -221,17 +290,32 @@ def validate(
     sys.exit(exit_code(result.verdict))
 
 
-def _judge(folder: Path, choice: SpecChoice, cores: int | None) -> CorpusResult:
-    from tlatrace.corpus.examples import NearestSuccessor
-    from tlatrace.corpus.tlc_judge import tlc_judge
-    from tlatrace.corpus.validate import validate_corpus
+@contextmanager
+def _parts(driver: str, cores: int | None) -> Iterator[MakeParts]:
+    """Choose who makes the parts of a corpus."""
+    from tlatrace.corpus.generate import make_here
 
-    manifest = read_manifest(folder)
-    constants = state_from_json(dict(manifest.constants))
-    spec = choice.load(Header(spec=manifest.spec or "", constants=constants))
-    judge = tlc_judge(spec)
+    if driver == _LOCAL:
+        yield make_here(cores)
+        return
+    from tlatrace.corpus.on_spark import SparkParts
+
     with _session(cores) as spark:
-        return validate_corpus(spark, folder, spec, judge, make_example=NearestSuccessor(spec))
+        yield SparkParts(spark)
+
+
+@contextmanager
+def _driver(name: str, cores: int | None, steps: int) -> Iterator[Driver]:
+    """Choose who brings the steps to the kernels."""
+    from tlatrace.corpus.local import LocalDriver
+
+    if name == _LOCAL:
+        yield LocalDriver(cores)
+        return
+    from tlatrace.corpus.on_spark import ScanDriver, SortDriver
+
+    with _session(cores) as spark:
+        yield ScanDriver(spark) if name == _SPARK else SortDriver(spark, steps)
 
 
 @contextmanager
@@ -271,7 +355,8 @@ def _print_made(
         rate = manifest.traces / max(seconds[1], 0.001)
         click.echo(
             f"{folder}: {manifest.traces:,} {what}, {manifest.steps:,} steps of {manifest.spec}\n"
-            f"{seconds[1]:.1f} s ({rate:.0f} {what}/s), and {seconds[0]:.1f} s to start Spark"
+            f"{seconds[1]:.1f} s, {rate:,.0f} {what}/s"
+            + (f", and {seconds[0]:.1f} s to start Spark" if seconds[0] > 0.5 else "")
         )
         for name, reason in made.failures:
             click.echo(f"{name} failed: {reason}", err=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from tlatrace.corpus.judging import StateReader
+from tlatrace.corpus.findings import Bad, Findings, Piece, Texts
 from tlatrace.corpus.result import Example, TraceVerdict
-from tlatrace.corpus.scan import Bad
-from tlatrace.corpus.verdicts import Located, call_of
+from tlatrace.corpus.text_reader import StateReader
+from tlatrace.corpus.verdicts import call_of, end_of
 from tlatrace.errors import TlatraceError
 from tlatrace.validate.difference import difference
 from tlatrace.validate.spec import SpecUnderTest
@@ -23,6 +23,7 @@ __all__ = ["Allowed", "ExampleMaker", "NearestSuccessor", "examples_of"]
 
 _MAX_EXPLAINED: Final = 3
 _MAX_LINES: Final = 12
+_MAX_GROUPS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,56 +74,60 @@ class NearestSuccessor:
 
 def examples_of(
     verdicts: Sequence[TraceVerdict],
-    located: Iterable[Located],
-    bad: Mapping[bytes, Bad],
+    findings: Findings,
+    chunk_steps: int,
     make: ExampleMaker | None,
 ) -> tuple[Example, ...]:
     """Group the traces that end at a bad step; one example a group, the largest group first."""
     by_id = {item.trace_id: item for item in verdicts if not isinstance(item.verdict, Conforms)}
+    pieces_of: dict[str, list[Piece]] = {}
+    for piece in findings.pieces:
+        if piece.trace_id in by_id:
+            pieces_of.setdefault(piece.trace_id, []).append(piece)
     counts: Counter[tuple[str | None, Bad]] = Counter()
-    first: dict[tuple[str | None, Bad], Located] = {}
-    for found in located:
-        if found.trace_id not in by_id:
-            continue
-        group = found.action, bad[found.key]
-        counts[group] += 1
-        if found.post is not None:
-            known = first.setdefault(group, found)
-            if found.trace_id < known.trace_id:
-                first[group] = found
+    first: dict[tuple[str | None, Bad], Piece] = {}
+    for _, pieces in sorted(pieces_of.items()):
+        end = end_of(sorted(pieces, key=lambda piece: piece.chunk), chunk_steps)
+        if isinstance(end, Piece) and end.bad is not None:
+            group = end.action, end.bad
+            counts[group] += 1
+            first.setdefault(group, end)
     examples = []
     asked = 0
-    for group, traces in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
-        if group not in first:
-            continue
-        item = by_id[first[group].trace_id]
-        diverges = isinstance(item.verdict, Diverges)
-        asked += diverges
-        examples.append(
-            _example(
-                first[group], item, group[1], traces, make if asked <= _MAX_EXPLAINED else None
-            )
-        )
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    for group, traces in ordered[:_MAX_GROUPS]:
+        piece = first[group]
+        assert piece.key is not None, "a bad piece has one"
+        item, texts = by_id[piece.trace_id], findings.bad[piece.key][1]
+        asked += isinstance(item.verdict, Diverges)
+        chosen = make if asked <= _MAX_EXPLAINED else None
+        examples.append(_example(piece, texts, item, group[1], traces, chosen))
     return tuple(examples)
 
 
 def _example(
-    found: Located, item: TraceVerdict, bad: Bad, traces: int, make: ExampleMaker | None
+    piece: Piece,
+    texts: Texts,
+    item: TraceVerdict,
+    bad: Bad,
+    traces: int,
+    make: ExampleMaker | None,
 ) -> Example:
     changes: tuple[str, ...] = ()
     allowed = Allowed(None)
-    transition = _transition(found)
+    transition = _transition(texts)
     if transition is not None:
         if transition.pre is not None:
             lines = [change.text() for change in difference(transition.pre, transition.post)]
             changes = tuple(lines[:_MAX_LINES])
         if make is not None and bad.status == "refused":
             allowed = make(transition)
+    assert piece.step is not None, "a bad piece ends at a step"
     return Example(
-        trace_id=found.trace_id,
+        trace_id=piece.trace_id,
         seed=item.seed,
-        step=found.step,
-        call=call_of(found),
+        step=piece.step,
+        call=call_of(texts.action, texts.params),
         why=_why(bad),
         traces=traces,
         changes=changes,
@@ -131,15 +136,9 @@ def _example(
     )
 
 
-def _transition(found: Located) -> Transition | None:
-    reader = StateReader()
+def _transition(texts: Texts) -> Transition | None:
     try:
-        return Transition(
-            pre=None if found.pre is None else reader.state(found.pre),
-            action=found.action,
-            params=reader.params(found.params),
-            post=reader.state(found.post or ""),
-        )
+        return StateReader().transition(texts.pre, texts.action, texts.params, texts.post)
     except TlatraceError:
         return None
 

@@ -1,36 +1,26 @@
-"""Make a corpus: run a function per trace in Spark tasks, and write what it returns.
+"""Make a corpus: run a function per trace, in processes or in Spark tasks, and write the parts.
 
 The function gets a number and returns a trace: it simulates the seed of that number, or reads the
-file of that number. It must be pure, because Spark may run a task twice. A number for which it
-raises becomes a row with the reason, so no trace is lost and no task fails.
+file of that number. It must be pure, because a part may be made twice. A number for which it raises
+becomes a row with the reason, so no trace is lost and no task fails.
 
-How many traces share a file depends on their number only, so the same numbers give the same rows
-in the same order, whatever the cores.
+Which traces are a part depends on their numbers only, so the same numbers give the same files,
+whoever makes them.
 """
 
 from __future__ import annotations
 
+import gc
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
-
-import pyarrow as pa
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from typing import Final, Protocol
 
 from tlatrace.corpus.manifest import CorpusManifest, begin, finish
-from tlatrace.corpus.progress import show_progress
-from tlatrace.corpus.schema import (
-    ROW_COLUMNS,
-    STEPS_COLUMNS,
-    TRACES_COLUMNS,
-    failure_rows,
-    rows_of,
-)
-from tlatrace.corpus.session import path_to_read, path_to_write, spark_errors
+from tlatrace.corpus.processes import quiet_collector, run_tasks
+from tlatrace.corpus.schema import CHUNK_STEPS
+from tlatrace.corpus.writer import Part, PartWriter
 from tlatrace.errors import CorpusError, TraceFormatError
 from tlatrace.trace import Trace
 from tlatrace.trace.lines import DEFAULT_LIMITS
@@ -38,15 +28,25 @@ from tlatrace.trace.ndjson import read_trace
 from tlatrace.trace.strict_json import parse_json
 from tlatrace.values import Json
 
-__all__ = ["Generated", "MakeTrace", "NameTrace", "generate_corpus", "import_corpus"]
+__all__ = [
+    "Generated",
+    "MakeParts",
+    "MakeTrace",
+    "PartMaker",
+    "generate_corpus",
+    "import_corpus",
+    "make_here",
+]
 
 MakeTrace = Callable[[int], Trace]
 NameTrace = Callable[[int], str]
 
-_MAX_ROWS: Final = 2_000
-_TRACES_PER_FILE: Final = (8, 2_000)
-_FILES: Final = 32
+_TRACES_PER_PART: Final = (8, 1_000)
+_PARTS: Final = 32
 _REASON_CHARACTERS: Final = 400
+_FAILURES: Final = 20
+_COLLECT_EVERY: Final = 25
+"""Traces; what a run leaves behind refers to itself, so only the collector frees it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +58,75 @@ class Generated:
     """(trace id, reason) of the first traces that could not be made, in order."""
 
 
+@dataclass(frozen=True, slots=True)
+class PartMaker:
+    """Makes and writes the traces of a range of numbers; picklable if its functions are."""
+
+    folder: Path
+    make: MakeTrace
+    name: NameTrace
+    is_seed: bool
+    chunk_steps: int
+
+    def __call__(self, task: tuple[int, range]) -> Part:
+        """Write the part of this number, with the traces of these numbers."""
+        number, numbers = task
+        writer = PartWriter(self.folder, number, self.chunk_steps)
+        with quiet_collector():
+            for done, at in enumerate(numbers, start=1):
+                self._add(writer, at)
+                if done % _COLLECT_EVERY == 0:
+                    gc.collect()
+            return writer.close()
+
+    def _add(self, writer: PartWriter, number: int) -> None:
+        name, seed = self.name(number), number if self.is_seed else None
+        try:
+            writer.add(name, seed, self.make(number))
+        except CorpusError:
+            raise
+        except Exception as error:
+            writer.fail(name, seed, _reason(error))
+
+
+class MakeParts(Protocol):
+    """Makes all parts, somewhere."""
+
+    def __call__(
+        self, maker: PartMaker, tasks: Sequence[tuple[int, range]], label: str, /
+    ) -> Iterable[Part]:
+        """Yield what was written, each part once, in any order.
+
+        Raises:
+            TlatraceError: a part cannot be made.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _InProcesses:
+    cores: int | None
+
+    def __call__(
+        self, maker: PartMaker, tasks: Sequence[tuple[int, range]], label: str, /
+    ) -> Iterator[Part]:
+        return run_tasks(
+            tasks, maker, cores=self.cores, label=label, weight=lambda task: len(task[1])
+        )
+
+
+def make_here(cores: int | None = None) -> MakeParts:
+    """Make parts in processes of this machine, as many as it has cores."""
+    return _InProcesses(cores)
+
+
 def seed_name(seed: int) -> str:
     """Name the trace of a seed; names sort like seeds up to ten digits."""
     return f"seed-{seed:010d}"
 
 
 def generate_corpus(
-    spark: SparkSession,
+    make_parts: MakeParts,
     folder: Path,
     make: MakeTrace,
     *,
@@ -73,6 +135,7 @@ def generate_corpus(
     source: Mapping[str, Json],
     reproduce: str | None = None,
     force: bool = False,
+    chunk_steps: int = CHUNK_STEPS,
 ) -> Generated:
     """Make the traces of `runs` seeds from `first_seed` on, and write them as a corpus.
 
@@ -80,16 +143,22 @@ def generate_corpus(
 
     Raises:
         CorpusError: the folder is taken, or the traces have different specs or constants.
-        ToolError: Spark failed; the corpus stays unfinished.
+        ToolError: a worker failed; the corpus stays unfinished.
     """
     seeds: Mapping[str, Json] = {"first_seed": first_seed, "runs": runs, **source}
-    writer = _Writer(spark, folder, seeds, reproduce)
     begin(folder, force=force)
-    return writer.write(make, seed_name, first_seed, runs, "simulating", is_seed=True)
+    maker = PartMaker(folder.resolve(), make, seed_name, True, chunk_steps)
+    parts = make_parts(maker, _tasks(range(first_seed, first_seed + runs)), "simulating")
+    return _finish(folder, parts, runs, chunk_steps, seeds, reproduce)
 
 
 def import_corpus(
-    spark: SparkSession, folder: Path, files: Iterable[Path], *, force: bool = False
+    make_parts: MakeParts,
+    folder: Path,
+    files: Iterable[Path],
+    *,
+    force: bool = False,
+    chunk_steps: int = CHUNK_STEPS,
 ) -> Generated:
     """Write traces from NDJSON files as a corpus; a trace is named by its path as given.
 
@@ -99,12 +168,12 @@ def import_corpus(
     if len(set(paths)) < len(paths):
         raise CorpusError(folder, "the same trace file is given twice")
     absolute = [str(Path(path).resolve()) for path in paths]
-    source: Mapping[str, Json] = {"kind": "import", "files": len(paths)}
-    writer = _Writer(spark, folder, source, None)
     begin(folder, force=force)
-    return writer.write(
-        _Reader(tuple(absolute)), _Names(tuple(paths)), 0, len(paths), "reading", is_seed=False
-    )
+    reader, names = _Reader(tuple(absolute)), _Names(tuple(paths))
+    maker = PartMaker(folder.resolve(), reader, names, False, chunk_steps)
+    parts = make_parts(maker, _tasks(range(len(paths))), "reading")
+    source: Mapping[str, Json] = {"kind": "import", "files": len(paths)}
+    return _finish(folder, parts, len(paths), chunk_steps, source, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,28 +195,10 @@ class _Names:
         return self.names[number]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kernel:
-    """Numbers in, rows of both tables out."""
-
-    make: MakeTrace
-    name: NameTrace
-    is_seed: bool
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column("id").to_pylist():
-                yield from self._rows(number)
-
-    def _rows(self, number: int) -> Iterator[pa.RecordBatch]:
-        name, seed = self.name(number), number if self.is_seed else None
-        try:
-            # All of a trace or nothing of it: a row that breaks must not leave half of it behind.
-            rows = list(rows_of(name, seed, self.make(number), _MAX_ROWS))
-        except Exception as error:
-            yield failure_rows(name, seed, _reason(error))
-            return
-        yield from rows
+def _tasks(numbers: range) -> list[tuple[int, range]]:
+    low, high = _TRACES_PER_PART
+    size = min(max(-(-len(numbers) // _PARTS), low), high)
+    return [(part, numbers[at : at + size]) for part, at in enumerate(range(0, len(numbers), size))]
 
 
 def _reason(error: Exception) -> str:
@@ -160,70 +211,43 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {text}{place}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
-    spark: SparkSession
-    folder: Path
-    source: Mapping[str, Json]
-    reproduce: str | None
+def _finish(
+    folder: Path,
+    made: Iterable[Part],
+    expected: int,
+    chunk_steps: int,
+    source: Mapping[str, Json],
+    reproduce: str | None,
+) -> Generated:
+    """Add up what was written, and write the manifest.
 
-    def write(
-        self, make: MakeTrace, name: NameTrace, first: int, count: int, label: str, *, is_seed: bool
-    ) -> Generated:
-        low, high = _TRACES_PER_FILE
-        per_file = min(max(-(-count // _FILES), low), high)
-        numbers = self.spark.range(first, first + count, 1, max(-(-count // per_file), 1))
-        kernel = _Kernel(make, name, is_seed)
-        rows = numbers.mapInArrow(kernel, ", ".join(ROW_COLUMNS))
-        rows = rows.persist(StorageLevel.DISK_ONLY)
-        try:
-            with spark_errors(), show_progress(self.spark, [label, "writing"]):
-                self._write_table(rows.where(F.col("step").isNotNull()), STEPS_COLUMNS, "steps")
-                traces = rows.where(F.col("step").isNull()).coalesce(1)
-                self._write_table(traces.sortWithinPartitions("trace_id"), TRACES_COLUMNS, "traces")
-            with spark_errors():
-                return self._finish(count)
-        finally:
-            rows.unpersist()
-
-    def _write_table(self, rows: DataFrame, columns: tuple[str, ...], table: str) -> None:
-        names = [column.split()[0] for column in columns]
-        rows.select(*names).write.mode("overwrite").parquet(path_to_write(self.folder / table))
-
-    def _finish(self, expected: int) -> Generated:
-        traces = self.spark.read.parquet(path_to_read(self.folder / "traces"))
-        kinds = (
-            traces.groupBy("spec", "spec_sha256", "constants", F.col("error").isNull().alias("ok"))
-            .agg(F.count("*").alias("traces"), F.sum("events").alias("events"))
-            .collect()
-        )
-        made = [row for row in kinds if row["ok"]]
-        hashes = {row["spec_sha256"] for row in made} - {None}
-        if len({(row["spec"], row["constants"]) for row in made}) > 1 or len(hashes) > 1:
-            reason = "its traces have different specifications or constants: make a corpus of each"
-            raise CorpusError(self.folder, reason)
-        total = sum(row["traces"] for row in kinds)
-        if total != expected:
-            raise CorpusError(self.folder, f"{total} traces were written, of {expected}")
-        failed = sum(row["traces"] for row in kinds if not row["ok"])
-        constants = _constants(made[0]["constants"]) if made else {}
-        manifest = CorpusManifest(
-            spec=made[0]["spec"] if made else None,
-            spec_sha256=max(hashes, default=None),
-            constants=constants,
-            traces=total,
-            steps=sum(row["events"] for row in kinds),
-            failed=failed,
-            source=self.source,
-            reproduce=self.reproduce,
-        )
-        failures = self._failures(traces) if failed else ()
-        finish(self.folder, manifest)
-        return Generated(manifest=manifest, failures=failures)
-
-    def _failures(self, traces: DataFrame) -> tuple[tuple[str, str], ...]:
-        rows = traces.where(F.col("error").isNotNull()).orderBy("trace_id").limit(20).collect()
-        return tuple([(row["trace_id"], row["error"]) for row in rows])
+    Raises:
+        CorpusError: the traces do not fit into one corpus, or some are missing.
+    """
+    parts = sorted(made, key=lambda part: part.number)
+    kinds = {kind for part in parts for kind in part.kinds}
+    hashes = {sha256 for _, sha256, _ in kinds} - {None}
+    if len({(spec, constants) for spec, _, constants in kinds}) > 1 or len(hashes) > 1:
+        reason = "its traces have different specifications or constants: make a corpus of each"
+        raise CorpusError(folder, reason)
+    total = sum(part.traces for part in parts)
+    if total != expected:
+        raise CorpusError(folder, f"{total} traces were written, of {expected}")
+    spec, _, constants = min(kinds, default=(None, None, "{}"), key=str)
+    manifest = CorpusManifest(
+        spec=spec,
+        spec_sha256=max((sha for sha in hashes if sha is not None), default=None),
+        constants=_constants(constants),
+        traces=total,
+        steps=sum(part.steps for part in parts),
+        failed=sum(part.failed for part in parts),
+        chunk_steps=chunk_steps,
+        source=source,
+        reproduce=reproduce,
+    )
+    failures = [failure for part in parts for failure in part.failures]
+    finish(folder, manifest)
+    return Generated(manifest=manifest, failures=tuple(failures[:_FAILURES]))
 
 
 def _constants(text: str) -> Mapping[str, Json]:

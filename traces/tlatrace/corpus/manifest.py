@@ -15,13 +15,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
+from tlatrace.corpus.schema import CHUNK_STEPS
 from tlatrace.errors import CorpusError
 from tlatrace.values import Json
 
 __all__ = ["FORMAT", "VERSION", "CorpusManifest", "begin", "finish", "read_manifest"]
 
 FORMAT: Final = "rocketproof-corpus"
-VERSION: Final = 1
+VERSION: Final = 2
 
 _NAME: Final = "corpus.json"
 _MARK: Final = "_unfinished"
@@ -40,9 +41,11 @@ class CorpusManifest:
     traces: int
     """Rows of `traces`, failed ones included."""
     steps: int
-    """Rows of `steps`."""
+    """Rows of `steps`, less the carried ones."""
     failed: int
     """Rows of `traces` with an error instead of a trace."""
+    chunk_steps: int = CHUNK_STEPS
+    """Steps of a trace in one piece."""
     source: Mapping[str, Json] = field(default_factory=dict)
     """How it was made, for people and for `reproduce`."""
     reproduce: str | None = None
@@ -131,6 +134,7 @@ def read_manifest(folder: Path) -> CorpusManifest:
         traces=_count(path, data, "traces"),
         steps=_count(path, data, "steps"),
         failed=_count(path, data, "failed"),
+        chunk_steps=_chunk_steps(path, data),
         source=_object(path, data, "source"),
         reproduce=_text(path, data, "reproduce"),
     )
@@ -148,6 +152,13 @@ def _count(path: Path, data: Mapping[str, object], key: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise CorpusError(path, f'"{key}" must be a count')
     return value
+
+
+def _chunk_steps(path: Path, data: Mapping[str, object]) -> int:
+    steps = _count(path, data, "chunk_steps")
+    if steps < 2:
+        raise CorpusError(path, '"chunk_steps" must be at least 2')
+    return steps
 
 
 def _object(path: Path, data: Mapping[str, object], key: str) -> dict[str, Json]:

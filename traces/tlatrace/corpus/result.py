@@ -9,7 +9,15 @@ from pathlib import Path
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.verdict import Kind, Undecided, Verdict, combine, kind
 
-__all__ = ["CorpusResult", "Example", "FaultCount", "Figures", "TraceVerdict", "nothing_in"]
+__all__ = [
+    "CorpusResult",
+    "Example",
+    "FaultCount",
+    "Figures",
+    "Rechecked",
+    "TraceVerdict",
+    "nothing_in",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,23 +61,50 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What was read and judged; each row is counted exactly once."""
+    """What was read and judged; each step is counted exactly once."""
 
     steps: int = 0
-    """Rows of `steps`."""
+    """Rows of `steps`, less the carried ones."""
     initial: int = 0
     """Those that are the initial state of a trace."""
     evaluated: int = 0
-    """Those that were paired with the state before."""
+    """Those that the model was asked about."""
+    remembered: int = 0
+    """Those that the same worker had judged before."""
+    recalled: int = 0
+    """Those that an earlier run had accepted."""
     skipped: int = 0
-    """Those behind a fault of their trace; they say nothing."""
+    """Those behind the first bad step, or a fault, of their piece; they say nothing."""
     distinct: int = 0
-    """Different ones among the initial and evaluated; as many were judged."""
+    """Different ones among those that are not skipped."""
+    distinct_is_exact: bool = True
+    """Else it is an estimate, within about 1 %."""
+    cpu_seconds: float = 0.0
+    """Of all workers."""
+    worker_peak_mb: float = 0.0
+    """Largest resident memory of a worker."""
+
+    @property
+    def accounted(self) -> int:
+        """Add up all kinds of steps."""
+        return self.initial + self.evaluated + self.remembered + self.recalled + self.skipped
 
     @property
     def repetition(self) -> float:
         """How often each distinct one occurs on average; 0 where there is none."""
-        return (self.initial + self.evaluated) / self.distinct if self.distinct else 0.0
+        return (self.steps - self.skipped) / self.distinct if self.distinct else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rechecked:
+    """What TLC was asked about, and said the same of."""
+
+    accepted: int
+    """Accepted transitions, a random sample."""
+    rejected: int
+    """Rejected transitions."""
+    left_out: int = 0
+    """Rejected transitions beyond the number that TLC is asked about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +127,8 @@ class CorpusResult:
     """Why the corpus as a whole cannot be trusted: it is not what its manifest says."""
     notes: tuple[str, ...] = ()
     """What a reader should know; no verdict depends on it."""
+    rechecked: Rechecked | None = None
+    """TLC's part; None if it was not asked."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Phase -> seconds of wall clock."""
 

@@ -1,12 +1,15 @@
-"""The two tables of a corpus, version 1, as Parquet (zstd).
+"""The two tables of a corpus, version 2, as Parquet (zstd).
 
-`steps/`, one row an event, whole traces in one file with one row group, sorted by trace and step:
+`steps/`, one row an event, sorted by trace, chunk and step. The rows of a trace with one chunk are
+a piece: they are in one row group, one after the other. The pieces of a long trace are judged
+apart, so each piece but the first begins with a copy of the row before it, with the chunk of the
+piece: the carried row. It is no step, and whoever reads it checks that it is a copy.
 
 | column   | type    | meaning                                                             |
 |----------|---------|---------------------------------------------------------------------|
 | trace_id | string  | names the trace in its corpus                                       |
 | seed     | int64?  | the seed of the run                                                 |
-| chunk    | int32   | step div 65536                                                      |
+| chunk    | int32   | step div the manifest's chunk_steps; of a carried row one more      |
 | step     | int64   | 0, 1, 2, ... in each trace                                          |
 | action   | string? | TLA+ operator, "Init" at step 0, null if unknown                    |
 | params   | string  | canonical JSON array                                                |
@@ -27,37 +30,44 @@
 | header      | string? | the header line of the trace format                              |
 | faults      | string  | JSON object: kind of fault -> how often it struck                |
 | error       | string? | why there is no trace                                            |
-
-The chunk keeps room for traces that are too long for one task; nothing cuts them today.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
-from tlatrace.trace import Event, Header, Trace
+from tlatrace.trace import INIT, Header
 from tlatrace.trace.ndjson import header_line
-from tlatrace.values import Json, canonical, canonical_state
+from tlatrace.values import Json, canonical_state
 
 __all__ = [
     "CHUNK_STEPS",
-    "ROW_COLUMNS",
-    "ROW_SCHEMA",
+    "NO_NAME",
+    "SCANNED",
     "STEPS_COLUMNS",
+    "STEPS_SCHEMA",
     "TRACES_COLUMNS",
+    "TRACES_SCHEMA",
     "TraceRow",
-    "failure_rows",
     "fault_counts",
-    "rows_of",
+    "fault_in_row",
+    "first_row",
     "trace_row",
 ]
 
 CHUNK_STEPS: Final = 1 << 16
+"""Steps in a piece of a corpus that is written today."""
+
+SCANNED: Final = ("trace_id", "chunk", "step", "action", "params", "state")
+"""The columns of `steps` that a verdict depends on."""
+
+NO_NAME: Final = "(no name)"
+"""Names the trace of rows that have no trace id."""
 
 STEPS_COLUMNS: Final = (
     "trace_id string",
@@ -84,11 +94,15 @@ TRACES_COLUMNS: Final = (
     "error string",
 )
 
-ROW_COLUMNS: Final = tuple(dict.fromkeys([*STEPS_COLUMNS, *TRACES_COLUMNS]))
-"""Both tables in one stream, so that a trace is made once: a row with a step is a step."""
-
 _ARROW: Final = {"string": pa.string(), "long": pa.int64(), "int": pa.int32()}
-ROW_SCHEMA: Final = pa.schema([(name, _ARROW[kind]) for name, kind in map(str.split, ROW_COLUMNS)])
+
+
+def _schema(columns: Sequence[str]) -> pa.Schema:
+    return pa.schema([(name, _ARROW[kind]) for name, kind in map(str.split, columns)])
+
+
+STEPS_SCHEMA: Final = _schema(STEPS_COLUMNS)
+TRACES_SCHEMA: Final = _schema(TRACES_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,45 +144,23 @@ def fault_counts(faults: Json) -> dict[str, int]:
             return {}
 
 
-def rows_of(trace_id: str, seed: int | None, trace: Trace, batch: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a trace, its row of `traces` last, in Arrow batches of at most `batch`.
-
-    Raises:
-        ValueFormatError: a value that has no canonical text.
-    """
-    rows: list[dict[str, str | int | None]] = []
-    for event in trace.events:
-        rows.append(_step_row(trace_id, seed, event))
-        if len(rows) == batch:
-            yield _batch(rows)
-            rows = []
-    if trace.header is not None and trace.header.seed is not None:
-        seed = trace.header.seed
-    row = TraceRow(
-        trace_id=trace_id, seed=seed, events=len(trace.events), header=trace.header, error=None
-    )
-    yield _batch([*rows, trace_row(row)])
+def first_row(chunk: int, chunk_steps: int) -> int:
+    """Return the step of a piece's first row: the carried one, or step 0."""
+    return chunk * chunk_steps - 1 if chunk else 0
 
 
-def failure_rows(trace_id: str, seed: int | None, reason: str) -> pa.RecordBatch:
-    """Make the one row of a trace that could not be made or read."""
-    row = TraceRow(trace_id=trace_id, seed=seed, events=0, header=None, error=reason)
-    return _batch([trace_row(row)])
-
-
-def _step_row(trace_id: str, seed: int | None, event: Event) -> dict[str, str | int | None]:
-    return {
-        "trace_id": trace_id,
-        "seed": seed,
-        "chunk": event.step // CHUNK_STEPS,
-        "step": event.step,
-        "action": event.action,
-        "params": canonical(event.params),
-        "node": event.node,
-        "clock": event.clock,
-        "state": None if event.state is None else canonical_state(event.state),
-    }
-
-
-def _batch(rows: Sequence[dict[str, str | int | None]]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist(rows, schema=ROW_SCHEMA)
+def fault_in_row(step: object, expected: int, action: object, params: object, state: object) -> str:
+    """Say why a row is not the next one of its piece."""
+    if not isinstance(step, int) or not isinstance(params, str):
+        return f"a row after step {expected - 1} lacks a field"
+    if step != expected:
+        if expected == 0:
+            return f"its rows begin with step {step}: the steps before are missing"
+        if step == expected - 1:
+            return f"step {step} is there twice"
+        if step < expected:
+            return f"step {step} comes after step {expected - 1}: the rows are out of order"
+        return f"step {step} comes after step {expected - 1}: steps are missing"
+    if state is None:
+        return f"step {step} has not the whole state: a corpus cannot be searched"
+    return f'step {step} has the action {action}; "{INIT}" is for step 0, and only there'

@@ -7,10 +7,10 @@ What each setting is for, learnt from a failure without it:
 * A SPARK_HOME or SPARK_CONF_DIR of the user is another Spark: taken away while the JVM starts.
 * JAVA_HOME is set only while the JVM starts, because it may be a shim that is for Spark alone.
 * ANSI arithmetic is Spark's default and stays on: no sum here may overflow without a word.
-* Parquet's default codec is snappy, three times the size of zstd for traces.
 * The JVM and its workers write warnings that are for nobody: their standard error is a file, the
   end of which is shown when the session does not start.
-* A file must be one split, or a trace could be cut in two: one row group a file (see `schema`).
+* Compressed bytes say little about the work: a split is small, and holds whole row groups, so no
+  piece of a trace is cut in two (see `schema`).
 
 Nothing but this module and `progress` knows whether the session is a local one: everything else
 uses the DataFrame API only, so it would run over Spark Connect, too.
@@ -52,17 +52,21 @@ _JVM_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Halves what the JVM takes from the cores in the first minute, while Python and TLC need them: on
 200 runs 19 s of CPU instead of 33."""
 
-_ROW_GROUP_BYTES: Final = 1 << 30
+_SPLIT_BYTES: Final = 4 << 20
+"""Two or three row groups: a few seconds of a kernel's work."""
 _REASON_CHARACTERS: Final = 400
 _ADDRESS: Final = "127.0.0.1"
 
 
 @contextmanager
-def open_session(cores: int | None = None, *, name: str = "rocketproof") -> Iterator[SparkSession]:
-    """Start a local Spark session and stop it at the end.
+def open_session(
+    cores: int | None = None, *, name: str = "rocketproof", master: str | None = None
+) -> Iterator[SparkSession]:
+    """Start a Spark session and stop it at the end.
 
-    `cores` is the number of tasks at a time, all cores by default. A second session inside the
-    first one is the same session, and is stopped by the first.
+    `cores` is the number of tasks at a time, all cores by default. `master` is another place than
+    this process, as Spark spells it. A second session inside the first one is the same session, and
+    is stopped by the first.
 
     Raises:
         ToolError: there is no Java, or Spark does not start.
@@ -74,7 +78,8 @@ def open_session(cores: int | None = None, *, name: str = "rocketproof") -> Iter
     with tempfile.TemporaryDirectory(
         prefix="rocketproof-spark-", ignore_cleanup_errors=True
     ) as scratch:
-        spark = _start(cores or os.cpu_count() or 1, name, Path(scratch))
+        cores = cores or os.cpu_count() or 1
+        spark = _start(master or f"local[{cores}]", cores, name, Path(scratch))
         try:
             yield spark
         finally:
@@ -109,7 +114,7 @@ def path_to_read(path: Path) -> str:
     return re.sub(r"([][{}*?\\])", r"\\\1", path_to_write(path))
 
 
-def _start(cores: int, name: str, scratch: Path) -> SparkSession:
+def _start(master: str, cores: int, name: str, scratch: Path) -> SparkSession:
     environment = {
         "JAVA_HOME": str(spark_java_home()),
         "SPARK_LOCAL_IP": _ADDRESS,
@@ -118,7 +123,7 @@ def _start(cores: int, name: str, scratch: Path) -> SparkSession:
         "PYSPARK_SUBMIT_ARGS": None,
         "PYSPARK_GATEWAY_PORT": None,
     }
-    settings = SparkConf().setMaster(f"local[{cores}]").setAppName(name)
+    settings = SparkConf().setMaster(master).setAppName(name)
     settings.setAll(list(_settings(cores, scratch).items()))
     # Read at every start of a worker, so it stays.
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -148,13 +153,12 @@ def _settings(cores: int, scratch: Path) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.io.compression.codec": "zstd",
         "spark.sql.shuffle.partitions": str(2 * cores),
-        "spark.sql.parquet.compression.codec": "zstd",
-        "spark.hadoop.parquet.block.size": str(_ROW_GROUP_BYTES),
-        "spark.sql.files.maxPartitionBytes": str(_ROW_GROUP_BYTES),
+        "spark.sql.files.maxPartitionBytes": str(_SPLIT_BYTES),
+        "spark.sql.files.openCostInBytes": str(_SPLIT_BYTES // 8),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "4000",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
-        # A task that fails here fails again: it is pure.
-        "spark.task.maxFailures": "1",
+        # An executor that is lost is a failure of its tasks, too. (A local session never retries.)
+        "spark.task.maxFailures": "4",
         "spark.python.worker.faulthandler.enabled": "true",
     }
 

@@ -1,4 +1,4 @@
-"""Have TLC judge inside a Spark task: one process at a time, with a bounded heap."""
+"""Have TLC judge transitions: one process at a time, with a bounded heap."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tlatrace.validate.transition import Judged, Transition
 __all__ = ["TlcJudge", "tlc_judge"]
 
 _JVM_ARGS: Final = ("-XX:+UseSerialGC", "-Xmx1g", "-Xss64m", "-XX:TieredStopAtLevel=1")
-"""Each core has a TLC, so none may take all memory or all cores for its garbage."""
+"""A TLC is not alone: it may not take all memory or all cores for its garbage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlcJudge:
-    """A judge for `JudgeKernel`; everything that a task would have to look for is in it."""
+    """A judge with everything that it would have to look for."""
 
     spec: SpecUnderTest
     jar: TlcJar

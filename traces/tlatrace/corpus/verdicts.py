@@ -1,20 +1,20 @@
-"""From what is known of each trace to its verdict; no Spark here."""
+"""From what was seen of the pieces of each trace to its verdict; no engine here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from tlatrace.corpus.judging import StateReader
+from tlatrace.corpus.findings import Bad, Piece
 from tlatrace.corpus.result import TraceVerdict
-from tlatrace.corpus.scan import Bad
+from tlatrace.corpus.text_reader import StateReader
 from tlatrace.errors import TlatraceError
 from tlatrace.validate.difference import call_text
-from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
-__all__ = ["Listed", "Located", "Scanned", "call_of", "verdicts_of"]
+__all__ = ["Listed", "call_of", "end_of", "verdicts_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,68 +27,28 @@ class Listed:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
-    """What the scan saw of a trace, in one piece of its rows."""
-
-    trace_id: str
-    rows: int
-    problem_step: int | None
-    problem: str | None
-
-    @property
-    def pairs(self) -> int:
-        """The rows that were judged: those before the problem."""
-        return self.rows if self.problem_step is None else self.problem_step
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """The first bad step of a trace; with states only if it is the first of its kind."""
-
-    trace_id: str
-    step: int
-    key: bytes
-    action: str | None
-    params: str
-    pre: str | None
-    post: str | None
-
-
 def verdicts_of(
-    spec: SpecUnderTest,
-    listed: Sequence[Listed],
-    scanned: Sequence[Scanned],
-    located: Iterable[Located],
-    bad: Mapping[bytes, Bad],
+    module: str, chunk_steps: int, listed: Sequence[Listed], pieces: Iterable[Piece]
 ) -> tuple[TraceVerdict, ...]:
     """Give a verdict to each trace that is listed or has steps, in the order of their ids."""
     by_id: dict[str, list[Listed]] = {}
     for row in listed:
         by_id.setdefault(row.trace_id, []).append(row)
-    pieces: dict[str, list[Scanned]] = {}
-    for piece in scanned:
-        pieces.setdefault(piece.trace_id, []).append(piece)
-    first_bad: dict[str, Located] = {}
-    for found in located:
-        known = first_bad.get(found.trace_id)
-        if known is None or found.step < known.step:
-            first_bad[found.trace_id] = found
+    pieces_of: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        pieces_of.setdefault(piece.trace_id, []).append(piece)
     verdicts = []
-    for trace_id in sorted({*by_id, *pieces}):
-        rows = by_id.get(trace_id, [])
-        verdict = _verdict(spec, rows, pieces.get(trace_id, []), first_bad.get(trace_id), bad)
+    for trace_id in sorted({*by_id, *pieces_of}):
+        rows, found = by_id.get(trace_id, []), pieces_of.get(trace_id, [])
+        found.sort(key=lambda piece: piece.chunk)
+        verdict = _verdict(module, chunk_steps, rows, found)
         seed = rows[0].seed if rows else None
         verdicts.append(TraceVerdict(trace_id=trace_id, seed=seed, verdict=verdict))
     return tuple(verdicts)
 
 
 def _verdict(
-    spec: SpecUnderTest,
-    listed: Sequence[Listed],
-    pieces: Sequence[Scanned],
-    found: Located | None,
-    bad: Mapping[bytes, Bad],
+    module: str, chunk_steps: int, listed: Sequence[Listed], pieces: Sequence[Piece]
 ) -> Verdict:
     if not listed:
         return Undecided("it has steps, but it is not in the table of traces")
@@ -101,44 +61,71 @@ def _verdict(
         return Undecided("the trace has a header, but no events")
     if not pieces:
         return Undecided(f"none of its {row.events} steps is there")
-    if len(pieces) > 1:
-        return Undecided(f"its steps are in {len(pieces)} places of the corpus")
-    if found is not None:
-        return _of_step(spec, found, bad[found.key])
-    piece = pieces[0]
-    if piece.problem is not None:
-        return Undecided(piece.problem)
-    if piece.rows != row.events:
-        return Undecided(f"{piece.rows} of its {row.events} steps are there")
-    return Conforms(piece.rows)
+    places = max(Counter([piece.chunk for piece in pieces]).values())
+    if places > 1:
+        return Undecided(f"its steps are in {places} places of the corpus")
+    end = end_of(pieces, chunk_steps)
+    if isinstance(end, Piece):
+        assert end.bad is not None, "it ends there"
+        return _of_step(module, end, end.bad)
+    if end is not None:
+        return Undecided(end)
+    steps = sum(piece.steps for piece in pieces)
+    if steps != row.events:
+        return Undecided(f"{steps} of its {row.events} steps are there")
+    return Conforms(steps)
 
 
-def _of_step(spec: SpecUnderTest, found: Located, bad: Bad) -> Verdict:
+def end_of(pieces: Sequence[Piece], chunk_steps: int) -> Piece | str | None:
+    """Find where the accepted path of a trace ends: at a bad step, or at a gap; None if nowhere.
+
+    `pieces` have different chunks, in order. What comes after the end is not looked at.
+    """
+    for at, piece in enumerate(pieces):
+        begin = at * chunk_steps
+        if piece.chunk != at:
+            return f"the steps from {begin} to {piece.chunk * chunk_steps - 1} are missing"
+        if at:
+            before = pieces[at - 1]
+            if before.steps != chunk_steps:
+                have = begin - chunk_steps + before.steps
+                return f"the steps from {have} to {begin - 1} are missing"
+            if piece.problem is None and piece.head != before.tail:
+                return f"step {begin - 1} is not the same in both of its rows"
+        if piece.bad is not None:
+            return piece
+        if piece.problem is not None:
+            return piece.problem
+    return None
+
+
+def _of_step(module: str, piece: Piece, bad: Bad) -> Verdict:
+    step = piece.step
+    assert step is not None, "a bad piece ends at a step"
     match bad.status:
         case "failed":
-            return Undecided(f"step {found.step}: {bad.detail}")
+            return Undecided(f"step {step}: {bad.detail}")
         case "violated":
             return Diverges(
-                step=found.step,
-                action=found.action,
+                step=step,
+                action=piece.action,
                 expected=f"a state in which {bad.detail.replace(', ', ' and ')} holds",
                 observed=f"a state that violates {bad.detail}",
             )
         case "refused":
-            name = spec.declarations.module
-            expected = f"a step of {name} that is {call_of(found)}"
-            if found.step == 0:
-                expected = f"a state that {spec.init} of {name} allows"
+            expected = f"a step of {module} that is {call_of(piece.action, piece.params)}"
+            if step == 0:
+                expected = f"an initial state of {module}"
             return Diverges(
-                step=found.step, action=found.action, expected=expected, observed="another state"
+                step=step, action=piece.action, expected=expected, observed="another state"
             )
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def call_of(found: Located) -> str:
+def call_of(action: str | None, params: str | None) -> str:
     """Write the action of a step with its parameters, as TLA+."""
     try:
-        return call_text(found.action, StateReader().params(found.params))
+        return call_text(action, StateReader().params(params or "[]"))
     except TlatraceError:
-        return str(found.action)
+        return str(action)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from tlatrace.corpus.result import CorpusResult, Example, TraceVerdict
+from tlatrace.corpus.result import CorpusResult, Example, Rechecked, TraceVerdict
 from tlatrace.values import Json
 from tlatrace.verdict import Conforms, Diverges, Undecided, kind
 
@@ -31,10 +31,14 @@ def corpus_json(result: CorpusResult, limit: int) -> dict[str, Json]:
             "total": figures.steps,
             "initial": figures.initial,
             "evaluated": figures.evaluated,
+            "remembered": figures.remembered,
+            "recalled": figures.recalled,
             "skipped": figures.skipped,
         },
         "distinct_transitions": figures.distinct,
+        "distinct_is_exact": figures.distinct_is_exact,
         "repetition": round(figures.repetition, 3),
+        "rechecked": _rechecked(result.rechecked),
         "actions": dict(result.actions),
         "actions_never_seen": list(result.unseen),
         "faults": {
@@ -47,6 +51,18 @@ def corpus_json(result: CorpusResult, limit: int) -> dict[str, Json]:
         "problems": list(result.problems),
         "notes": list(result.notes),
         "seconds": {name: round(seconds, 2) for name, seconds in result.seconds.items()},
+        "cpu_seconds": round(figures.cpu_seconds, 2),
+        "worker_peak_mb": round(figures.worker_peak_mb, 1),
+    }
+
+
+def _rechecked(again: Rechecked | None) -> Json:
+    if again is None:
+        return None
+    return {
+        "accepted": again.accepted,
+        "rejected": again.rejected,
+        "left_out": again.left_out,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tlatrace.corpus.result import CorpusResult, TraceVerdict
+from tlatrace.corpus.result import CorpusResult, Figures, TraceVerdict
 from tlatrace.verdict import Diverges, Undecided
 
 __all__ = ["corpus_text", "source_text"]
@@ -49,13 +49,13 @@ def _lines(result: CorpusResult, limit: int) -> Iterator[str]:
     counts = [result.count("conforms"), result.count("diverges"), result.count("undecided")]
     yield _row("verdicts", "{:,} conform, {:,} diverge, {:,} undecided".format(*counts))
     if figures.steps:
-        skipped = f" + {figures.skipped:,} skipped" if figures.skipped else ""
-        parts = f"{figures.initial:,} initial + {figures.evaluated:,} evaluated{skipped}"
-        yield _row("steps", f"{figures.steps:,} = {parts}")
+        yield _row("steps", f"{figures.steps:,} = {' + '.join(_parts(figures))}")
+        about = "" if figures.distinct_is_exact else "about "
         yield _row(
-            "TLC", f"{figures.distinct:,} distinct transitions judged, "
+            "distinct", f"{about}{figures.distinct:,} transitions, "
             f"each {figures.repetition:.2f} times in the corpus"
         )  # fmt: skip
+        yield from _rechecked(result)
         yield from _actions(result)
     if result.faults:
         faults = [f"{name} {fault.strikes:,}" for name, fault in result.faults.items()]
@@ -63,12 +63,47 @@ def _lines(result: CorpusResult, limit: int) -> Iterator[str]:
     if result.seconds:
         times = [f"{name} {seconds:.1f}" for name, seconds in result.seconds.items()]
         yield from _wrapped("seconds", times)
+        yield from _speed(result)
     for problem in result.problems:
         yield _row("problem", problem)
     for note in result.notes:
         yield _row("note", note)
     yield from _listed(result, limit)
     yield from _examples(result)
+
+
+def _parts(figures: Figures) -> Iterator[str]:
+    yield f"{figures.initial:,} initial"
+    yield f"{figures.evaluated:,} evaluated"
+    if figures.remembered:
+        yield f"{figures.remembered:,} remembered"
+    if figures.recalled:
+        yield f"{figures.recalled:,} recalled from the store"
+    if figures.skipped:
+        yield f"{figures.skipped:,} skipped"
+
+
+def _rechecked(result: CorpusResult) -> Iterator[str]:
+    again = result.rechecked
+    if again is None:
+        return
+    text = (
+        f"agrees on {again.accepted:,} accepted transitions, a random sample, "
+        f"and on {again.rejected:,} rejected ones"
+    )
+    if again.left_out:
+        text += f"; {again.left_out:,} more were rejected and not checked again"
+    yield _row("TLC", text)
+
+
+def _speed(result: CorpusResult) -> Iterator[str]:
+    figures, seconds = result.figures, result.seconds.get("judge")
+    if seconds and figures.cpu_seconds:
+        yield _row(
+            "speed", f"{figures.steps / seconds:,.0f} steps/s, "
+            f"{figures.cpu_seconds / figures.steps * 1e6:.1f} µs of CPU a step, "
+            f"{figures.worker_peak_mb:,.0f} MB a worker"
+        )  # fmt: skip
 
 
 def _actions(result: CorpusResult) -> Iterator[str]:

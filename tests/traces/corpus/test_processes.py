@@ -1,0 +1,55 @@
+"""Work in processes: all results, in any order, or an error."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+import pytest
+
+from tlatrace.corpus.processes import peak_kb, quiet_collector, run_tasks
+from tlatrace.errors import CorpusError, ToolError
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def die(number: int) -> int:
+    if number == 3:
+        os._exit(9)
+    return number
+
+
+def refuse(number: int) -> int:
+    raise CorpusError("c", f"no {number}")
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_every_task_has_its_result(cores: int) -> None:
+    found = list(run_tasks(range(30), square, cores=cores, label="squares"))
+
+    assert sorted(found) == [number * number for number in range(30)]
+
+
+def test_no_tasks_are_no_results() -> None:
+    assert list(run_tasks([], square, cores=2, label="none")) == []
+
+
+def test_a_worker_that_dies_is_an_error() -> None:
+    with pytest.raises(ToolError, match="a worker process died"):
+        list(run_tasks(range(6), die, cores=2, label="dying"))
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_an_error_of_a_task_is_the_error_of_all(cores: int) -> None:
+    with pytest.raises(CorpusError, match="c: no"):
+        list(run_tasks(range(6), refuse, cores=cores, label="refusing"))
+
+
+def test_the_collector_is_as_before() -> None:
+    assert gc.isenabled()
+    with quiet_collector():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert peak_kb() > 1_000

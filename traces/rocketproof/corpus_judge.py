@@ -1,0 +1,162 @@
+"""Which model a corpus is held against, and who judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from rocketproof.trace_inputs import SpecChoice
+from tlatrace.corpus.manifest import CorpusManifest, read_manifest
+from tlatrace.corpus.result import CorpusResult
+from tlatrace.errors import CorpusError, EvaluationError, ModelGapError, SubsetError
+from tlatrace.model import Model, ModelSource
+from tlatrace.trace import Header
+from tlatrace.validate.difference import difference
+from tlatrace.validate.spec import (
+    SpecUnderTest,
+    differing_constants,
+    differing_values,
+    module_sha256,
+)
+from tlatrace.validate.transition import Transition
+from tlatrace.values import State, state_from_json
+
+if TYPE_CHECKING:  # imported when it is needed: `--help` does not wait for Arrow
+    from tlatrace.corpus.checker import Checker
+    from tlatrace.corpus.examples import Allowed
+    from tlatrace.corpus.validate import Driver
+
+__all__ = ["ModelCheckerSource", "NearestOfModel", "judge_corpus"]
+
+_MAX_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCheckerSource:
+    """A compiled model on its way to a worker: text, which needs no Java to be opened."""
+
+    source: ModelSource
+
+    def open(self) -> Checker[object]:
+        """Make the checker."""
+        # The kernel gives back the states that this checker has made, and no others.
+        return cast("Checker[object]", self.source.open().checker())
+
+
+def judge_corpus(
+    folder: Path,
+    choice: SpecChoice,
+    driver: Driver,
+    *,
+    tlc_sample: int | None,
+    store: Path | None,
+    seed: int,
+) -> CorpusResult:
+    """Judge all traces of a corpus that has steps.
+
+    `tlc_sample` is the number of accepted transitions that TLC judges, too, besides the rejected
+    ones; None if it is not asked. Where it is asked and the specification cannot be compiled, TLC
+    judges everything.
+
+    Raises:
+        CorpusError: it was recorded with other constants, or cannot be read.
+        DisagreementError: TLC contradicts the compiled model.
+        SpecError: the specification is wrong, or cannot be compiled.
+        ToolError: a tool failed.
+    """
+    from tlatrace.corpus.tlc_judge import tlc_judge
+    from tlatrace.corpus.validate import Subject, TlcRecheck, validate_corpus
+
+    manifest = read_manifest(folder)
+    constants = state_from_json(dict(manifest.constants))
+    header = Header(spec=manifest.spec or "", constants=constants)
+    try:
+        model = choice.model(header)
+    except SubsetError:
+        if tlc_sample is None:
+            raise
+        return _by_tlc(folder, choice.load(header), driver, manifest)
+    _check_constants(folder, constants, model)
+    subject = Subject(
+        module=model.module,
+        fingerprint=model.fingerprint,
+        source=ModelCheckerSource(model.source),
+        actions=tuple([name for name in model.actions if model.calls(name)]),
+        notes=_notes(manifest, model.module, choice.module_of(header)),
+    )
+    tlc = None
+    if tlc_sample is not None:
+        tlc = TlcRecheck(tlc_judge(choice.load(header)), tlc_sample)
+    return validate_corpus(
+        folder, subject, driver, tlc=tlc, store=store, make_example=NearestOfModel(model), seed=seed
+    )
+
+
+def _by_tlc(
+    folder: Path, spec: SpecUnderTest, driver: Driver, manifest: CorpusManifest
+) -> CorpusResult:
+    from tlatrace.corpus.by_tlc import AcceptSource, validate_by_tlc
+    from tlatrace.corpus.examples import NearestSuccessor
+    from tlatrace.corpus.tlc_judge import tlc_judge
+    from tlatrace.corpus.validate import Subject
+
+    differing = differing_constants(spec, state_from_json(dict(manifest.constants)))
+    if differing:
+        raise _other_constant(folder, differing[0])
+    module = spec.declarations.module
+    alone = "the model compiler refuses this specification: TLC has judged everything"
+    subject = Subject(
+        module=module,
+        fingerprint="",
+        source=AcceptSource(),
+        actions=tuple(spec.places),
+        notes=(alone, *_notes(manifest, module, spec.module)),
+    )
+    return validate_by_tlc(
+        folder, subject, driver, tlc_judge(spec), make_example=NearestSuccessor(spec)
+    )
+
+
+def _check_constants(folder: Path, recorded: State, model: Model) -> None:
+    differing = differing_values(model.values, model.model_values, recorded)
+    if differing:
+        raise _other_constant(folder, differing[0])
+
+
+def _other_constant(folder: Path, name: str) -> CorpusError:
+    reason = f"was recorded with another value of the constant {name}"
+    return CorpusError(folder, f"{reason} than the specification has here")
+
+
+def _notes(manifest: CorpusManifest, name: str, module: Path) -> tuple[str, ...]:
+    if manifest.spec_sha256 in (None, module_sha256(module)):
+        return ()
+    return (f"{name} is not the same text as when the corpus was recorded",)
+
+
+@dataclass(frozen=True, slots=True)
+class NearestOfModel:
+    """Says where the claimed action leads to instead, by the compiled model."""
+
+    model: Model
+
+    def __call__(self, transition: Transition, /) -> Allowed:
+        """Find the nearest state that the action leads to from the state before."""
+        from tlatrace.corpus.examples import Allowed
+
+        model = self.model
+        if transition.pre is None or transition.action is None:
+            return Allowed(None)
+        try:
+            before, after = model.adopt(transition.pre), model.adopt(transition.post)
+            params = tuple([model.adopt_value(value) for value in transition.params])
+            found = model.bound_successors(before, transition.action, params)
+        except (EvaluationError, ModelGapError) as error:
+            return Allowed(None, str(error))
+        if not found:
+            return Allowed((), "the action is not possible here")
+        observed = model.show(after)
+        nearest = min([difference(model.show(step.post), observed) for step in found], key=len)
+        lines = [change.text("expected, but the trace has") for change in nearest]
+        return Allowed(tuple(lines[:_MAX_LINES]))

@@ -1,0 +1,40 @@
+"""What the kernel asks of a compiled model, and how a worker comes by it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Protocol, TypeVar
+
+from tlatrace.validate.transition import Judgement
+
+__all__ = ["Checker", "CheckerSource"]
+
+S = TypeVar("S")
+
+
+class Checker(Protocol[S]):
+    """Judges steps of one model, given as canonical JSON texts; may remember what it has read."""
+
+    def state(self, text: str, /) -> S:
+        """Read a state from its canonical text.
+
+        Raises:
+            TlatraceError: the text is no canonical state of this model.
+        """
+        ...
+
+    def step(self, pre: S | None, action: str | None, params: str, post: S, /) -> Judgement:
+        """Judge a step; `pre` is None where `post` is claimed to be an initial state."""
+        ...
+
+    def invariants(self, state: S, /) -> tuple[tuple[str, ...], str | None]:
+        """Return the violated invariants, and why there is no value where one has none."""
+        ...
+
+
+class CheckerSource(Hashable, Protocol):
+    """Plain data that crosses to another process and becomes a checker there."""
+
+    def open(self) -> Checker[object]:
+        """Make the checker; needs no Java."""
+        ...

@@ -1,0 +1,153 @@
+"""The driver without an engine: row groups of a corpus, judged in processes of this machine.
+
+It needs no Java, starts in a second, and its memory does not depend on the corpus. A task is some
+row groups of a file, such that no piece is cut. Workers remember what they have accepted from task
+to task; that is sound because no task is ever done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tlatrace.corpus.kernel import Kernel
+from tlatrace.corpus.processes import run_tasks
+from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA
+from tlatrace.corpus.worker import Work
+from tlatrace.errors import CorpusError
+
+__all__ = ["LocalDriver", "Split", "splits_of"]
+
+_BATCH_ROWS: Final = 4_096
+_HERE_ROWS: Final = 10_000
+"""A corpus of fewer rows is judged before another process has started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Row groups of a file that hold whole pieces, if the file is sorted."""
+
+    file: Path
+    groups: tuple[int, ...]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDriver:
+    """Judges a corpus in processes of this machine."""
+
+    cores: int | None = None
+    here_rows: int = _HERE_ROWS
+
+    def __call__(self, folder: Path, work: Work) -> Iterator[pa.RecordBatch]:
+        """Yield the findings of all steps.
+
+        Raises:
+            CorpusError: a file cannot be read.
+            ToolError: a worker died.
+        """
+        splits = splits_of(folder)
+        few = sum(split.rows for split in splits) < self.here_rows
+        _kernel.cache_clear()
+        for batches in run_tasks(
+            splits,
+            _Judge(work),
+            cores=1 if few else self.cores,
+            label="judging",
+            weight=lambda split: split.rows,
+        ):
+            yield from batches
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    work: Work
+
+    def __call__(self, split: Split) -> list[pa.RecordBatch]:
+        name = f"{split.file.stem}-{split.groups[0] if split.groups else 0:05d}"
+        return list(self.work.judge(_kernel(self.work), _batches(split), name))
+
+
+@lru_cache(maxsize=1)
+def _kernel(work: Work) -> Kernel[object]:
+    return work.fresh()
+
+
+def splits_of(folder: Path) -> list[Split]:
+    """Cut the steps of a corpus where no piece is cut.
+
+    Raises:
+        CorpusError: there is no folder of steps, or a file in it is no Parquet file of steps.
+    """
+    place = folder / "steps"
+    if not place.is_dir():
+        raise CorpusError(folder, "has no folder steps")
+    return [split for file in sorted(place.glob("[!._]*.parquet")) for split in _cut(file)]
+
+
+def _cut(file: Path) -> Iterator[Split]:
+    try:
+        with pq.ParquetFile(file) as parquet:
+            metadata, schema = parquet.metadata, parquet.schema_arrow
+    except (OSError, pa.ArrowException) as error:
+        raise CorpusError(file, f"cannot be read: {error}") from error
+    for name in SCANNED:
+        at = schema.get_field_index(name)
+        if at < 0 or schema.field(at).type != STEPS_SCHEMA.field(name).type:
+            raise CorpusError(file, f"has no column {name} of {STEPS_SCHEMA.field(name).type}")
+    begin, rows = 0, 0
+    for group in range(metadata.num_row_groups):
+        rows += metadata.row_group(group).num_rows
+        last = group == metadata.num_row_groups - 1
+        if last or _apart(_ends(metadata, group)[1], _ends(metadata, group + 1)[0]):
+            yield Split(file, tuple(range(begin, group + 1)), rows)
+            begin, rows = group + 1, 0
+
+
+_End = tuple[object, object] | None
+
+
+def _ends(metadata: pq.FileMetaData, group: int) -> tuple[_End, _End]:
+    """Return (trace, chunk) of the first and the last row of a sorted row group, None if unknown.
+
+    A chunk is known only where all rows are of one trace, or of one chunk.
+    """
+    least: list[object] = []
+    most: list[object] = []
+    found = metadata.row_group(group)
+    names = [found.column(at).path_in_schema for at in range(found.num_columns)]
+    for name in ("trace_id", "chunk"):
+        statistics = found.column(names.index(name)).statistics
+        if statistics is None or not statistics.has_min_max:
+            return None, None
+        least.append(statistics.min)
+        most.append(statistics.max)
+    one_trace = least[0] == most[0]
+    of_first = least[1] if one_trace or least[1] == most[1] else None
+    of_last = most[1] if one_trace or least[1] == most[1] else None
+    return (least[0], of_first), (most[0], of_last)
+
+
+def _apart(last: _End, first: _End) -> bool:
+    """Tell whether two neighbouring rows are surely of different pieces."""
+    if last is None or first is None:
+        return False
+    if last[0] != first[0]:
+        return True
+    return last[1] is not None and first[1] is not None and last[1] != first[1]
+
+
+def _batches(split: Split) -> Iterator[pa.RecordBatch]:
+    try:
+        with pq.ParquetFile(split.file, pre_buffer=False) as parquet:
+            yield from parquet.iter_batches(
+                _BATCH_ROWS, row_groups=list(split.groups), columns=list(SCANNED), use_threads=False
+            )
+    except (OSError, pa.ArrowException) as error:
+        raise CorpusError(split.file, f"cannot be read: {error}") from error

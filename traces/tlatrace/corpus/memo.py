@@ -1,0 +1,61 @@
+"""What one worker remembers of what it has judged: bounded, and never wrong.
+
+Everything here is a cache by content. Forgetting costs a second judgement and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tlatrace.corpus.fingerprint import TransitionKey, digest
+
+__all__ = ["Digests", "Memo"]
+
+
+@dataclass(slots=True)
+class Memo:
+    """Transitions that were accepted, at most `2 * size`: two generations, the older one goes."""
+
+    size: int = 250_000
+    """About 200 bytes each."""
+    _young: set[TransitionKey] = field(default_factory=set)
+    _old: set[TransitionKey] = field(default_factory=set)
+
+    def __contains__(self, key: TransitionKey) -> bool:
+        if key in self._young:
+            return True
+        if key in self._old:
+            self.add(key)
+            return True
+        return False
+
+    def __len__(self) -> int:
+        return len(self._young | self._old)
+
+    def add(self, key: TransitionKey) -> None:
+        """Remember a transition."""
+        if len(self._young) >= self.size:
+            self._old, self._young = self._young, set()
+        if self.size:
+            self._young.add(key)
+
+
+@dataclass(slots=True)
+class Digests:
+    """Digests of the texts that were seen last; saves half of the time where states repeat."""
+
+    characters: int = 32 << 20
+    """What all texts together may have."""
+    _known: dict[str, bytes] = field(default_factory=dict)
+    _used: int = 0
+
+    def of(self, text: str) -> bytes:
+        """Return the digest of a text."""
+        found = self._known.get(text)
+        if found is None:
+            self._used += len(text)
+            if self._used > self.characters:
+                self._known.clear()
+                self._used = len(text)
+            found = self._known[text] = digest(text)
+        return found

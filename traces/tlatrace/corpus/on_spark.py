@@ -1,0 +1,148 @@
+"""The drivers on Spark: for corpora that are on many machines, or in no order.
+
+`ScanDriver` reads the corpus as it is: a split holds whole row groups, those hold whole pieces, so
+nothing is exchanged. `SortDriver` takes steps in any order, from any writer: it carries the last
+row of each full chunk to the next one, gathers each piece in one task, and sorts it there.
+
+Both give the kernel to `mapInArrow` and use the DataFrame API only, so they run over Spark Connect.
+A task that is done again, because its executor was lost, begins with a kernel that remembers
+nothing, and gives the same findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tlatrace.corpus.findings import FINDING_COLUMNS
+from tlatrace.corpus.generate import PartMaker
+from tlatrace.corpus.processes import quiet_collector
+from tlatrace.corpus.progress import show_progress
+from tlatrace.corpus.schema import SCANNED, STEPS_COLUMNS
+from tlatrace.corpus.session import path_to_read, spark_errors
+from tlatrace.corpus.worker import Work
+from tlatrace.corpus.writer import Part
+from tlatrace.errors import CorpusError
+
+__all__ = ["ScanDriver", "SortDriver", "SparkParts"]
+
+_PART: Final = msgspec.json.Decoder(Part)
+_STEPS_PER_TASK: Final = 250_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What `mapInArrow` calls."""
+
+    work: Work
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        number = 0 if context is None else context.partitionId()
+        with quiet_collector():
+            yield from self.work.judge(self.work.fresh(), batches, f"spark-{number:06d}")
+
+
+@dataclass(frozen=True, slots=True)
+class ScanDriver:
+    """Judges a sorted corpus on Spark."""
+
+    spark: SparkSession
+
+    def __call__(self, folder: Path, work: Work) -> Iterator[pa.RecordBatch]:
+        """Yield the findings of all steps.
+
+        Raises:
+            CorpusError: there is no folder of steps.
+            ToolError: Spark failed.
+        """
+        yield from _judged(self.spark, _steps(self.spark, folder), work, ["judging"])
+
+
+@dataclass(frozen=True, slots=True)
+class SortDriver:
+    """Judges the steps of a corpus on Spark, in whatever order they are."""
+
+    spark: SparkSession
+    steps: int
+    """About how many there are."""
+
+    def __call__(self, folder: Path, work: Work) -> Iterator[pa.RecordBatch]:
+        """Yield the findings of all steps.
+
+        Raises: as `ScanDriver`.
+        """
+        tasks = max(-(-self.steps // _STEPS_PER_TASK), 2)
+        rows = _carried(_steps(self.spark, folder), work.options.chunk_steps)
+        rows = rows.repartition(tasks, "trace_id", "chunk")
+        rows = rows.sortWithinPartitions("trace_id", "chunk", "step")
+        yield from _judged(self.spark, rows, work, ["sorting", "judging"])
+
+
+@dataclass(frozen=True, slots=True)
+class SparkParts:
+    """Makes the parts of a corpus in Spark tasks, which must see its folder."""
+
+    spark: SparkSession
+
+    def __call__(
+        self, maker: PartMaker, tasks: Sequence[tuple[int, range]], label: str, /
+    ) -> Iterator[Part]:
+        """Yield what was written.
+
+        Raises:
+            ToolError: Spark failed.
+        """
+        numbers = self.spark.range(0, len(tasks), 1, max(len(tasks), 1))
+        run = _MakeParts(maker, tuple(tasks))
+        with spark_errors(), show_progress(self.spark, [label]):
+            table = numbers.mapInArrow(run, "part binary").toArrow()
+        for text in table.column("part").to_pylist():
+            yield _PART.decode(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _MakeParts:
+    maker: PartMaker
+    tasks: tuple[tuple[int, range], ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            parts = [self.maker(self.tasks[at]) for at in batch.column("id").to_pylist()]
+            texts = pa.array([msgspec.json.encode(part) for part in parts], type=pa.binary())
+            yield pa.RecordBatch.from_arrays([texts], names=["part"])
+
+
+def _carried(steps: DataFrame, chunk_steps: int) -> DataFrame:
+    """Give the last row of each full chunk to the next one, whether or not the writer has."""
+    full = (F.col("step") + 1) % chunk_steps == 0
+    mine = F.floor(F.col("step") / chunk_steps).cast("int")
+    is_carried = full & (F.col("chunk") == mine + 1)
+    own = steps.where(~F.coalesce(is_carried, F.lit(False)))
+    chunks = F.when(full & (F.col("chunk") == mine), F.array(mine, mine + 1))
+    return own.withColumn("chunk", F.explode(chunks.otherwise(F.array("chunk"))))
+
+
+def _steps(spark: SparkSession, folder: Path) -> DataFrame:
+    place = folder / "steps"
+    if not place.is_dir():
+        raise CorpusError(folder, "has no folder steps")
+    # With its schema given, a folder without a file can be read, too.
+    steps = spark.read.schema(", ".join(STEPS_COLUMNS)).parquet(path_to_read(place))
+    return steps.select(*SCANNED)
+
+
+def _judged(
+    spark: SparkSession, steps: DataFrame, work: Work, labels: list[str]
+) -> Iterator[pa.RecordBatch]:
+    with spark_errors(), show_progress(spark, labels):
+        table = steps.mapInArrow(_Task(work), ", ".join(FINDING_COLUMNS)).toArrow()
+    yield from table.to_batches()

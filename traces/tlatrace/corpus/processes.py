@@ -1,0 +1,121 @@
+"""Work in processes of this machine: no engine, no Java.
+
+The processes are spawned, not forked, because Arrow has threads. A worker that dies is an error:
+nothing is done twice, and nothing is left out. Where there is little to do, it is done here.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Final, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tlatrace.errors import ToolError
+
+__all__ = ["peak_kb", "quiet_collector", "run_tasks"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_AHEAD: Final = 2
+"""Tasks that wait for each worker; results are taken as they come, so memory stays flat."""
+
+
+def run_tasks(
+    tasks: Sequence[T],
+    work: Callable[[T], R],
+    *,
+    cores: int | None,
+    label: str,
+    weight: Callable[[T], int] = lambda _task: 1,
+    console: Console | None = None,
+) -> Iterator[R]:
+    """Yield the result of each task, in any order; a bar on a terminal shows how far it is.
+
+    `work` and the tasks must be picklable. With one core, or one task, all is done in this process.
+    `weight` is what a task counts in the bar.
+
+    Raises:
+        ToolError: a worker died.
+    """
+    workers = min(cores or os.cpu_count() or 1, len(tasks))
+    console = console or Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bars:
+        bar = bars.add_task(label, total=sum(map(weight, tasks)))
+        if workers <= 1:
+            with quiet_collector():
+                for task in tasks:
+                    yield work(task)
+                    bars.advance(bar, weight(task))
+            return
+        for task, result in _in_processes(tasks, work, workers):
+            bars.advance(bar, weight(task))
+            yield result
+
+
+def _in_processes(
+    tasks: Sequence[T], work: Callable[[T], R], workers: int
+) -> Iterator[tuple[T, R]]:
+    with ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn"), initializer=_start_worker
+    ) as pool:
+        try:
+            waiting: dict[Future[R], T] = {}
+            rest = iter(tasks)
+            for task in rest:
+                waiting[pool.submit(work, task)] = task
+                if len(waiting) >= workers * _AHEAD:
+                    break
+            while waiting:
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    finished = waiting.pop(future)
+                    result = future.result()
+                    for task in rest:
+                        waiting[pool.submit(work, task)] = task
+                        break
+                    yield finished, result
+        except BrokenProcessPool as error:
+            raise ToolError("worker", "a worker process died; was it killed?") from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _start_worker() -> None:
+    gc.freeze()
+    gc.disable()
+
+
+@contextmanager
+def quiet_collector() -> Iterator[None]:
+    """Keep the garbage collector still: it would go through what is remembered over and over."""
+    was_on = gc.isenabled()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        if was_on:
+            gc.enable()
+
+
+def peak_kb() -> int:
+    """Return the largest resident memory that this process has had, in KB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,56 @@
+"""What a worker does with the steps that it is given, whatever engine gives them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+
+from tlatrace.corpus.checker import Checker, CheckerSource
+from tlatrace.corpus.findings import PEAK_KB, finding_batch
+from tlatrace.corpus.kernel import Kernel, KernelOptions
+from tlatrace.corpus.processes import peak_kb
+from tlatrace.corpus.store import VerdictStore, open_known
+
+__all__ = ["Work"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Everything that a worker needs; plain data that crosses to its process."""
+
+    source: CheckerSource
+    options: KernelOptions
+    store: VerdictStore | None = None
+    known: Path | None = None
+    """The merged table of the store; None if it is empty."""
+
+    def fresh(self) -> Kernel[object]:
+        """Make a kernel that remembers nothing; the checker serves all tasks of the process."""
+        known = frozenset[bytes]() if self.known is None else open_known(self.known)
+        return Kernel(_checker(self.source), self.options, known)
+
+    def judge(
+        self, kernel: Kernel[object], batches: Iterable[pa.RecordBatch], task: str
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the findings of one task, and keep what was accepted."""
+        began = time.process_time()
+        yield from kernel(batches)
+        if self.store is not None:
+            self.store.add(task, kernel.accepted)
+        cpu_us = round((time.process_time() - began) * 1e6)
+        yield finding_batch(
+            [
+                {"kind": "count", "detail": "cpu_us", "count": cpu_us},
+                {"kind": "count", "detail": PEAK_KB, "count": peak_kb()},
+            ]
+        )
+
+
+@lru_cache(maxsize=1)
+def _checker(source: CheckerSource) -> Checker[object]:
+    return source.open()

@@ -1,0 +1,198 @@
+"""Write the traces of one part of a corpus: a file of steps and a file of traces.
+
+A row group ends where a piece ends, so whoever reads a row group reads whole pieces. A file appears
+under its name when it is complete, and writing a part again gives the same files: whoever writes a
+part may be killed and started again.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tlatrace.corpus.schema import (
+    STEPS_SCHEMA,
+    TRACES_SCHEMA,
+    TraceRow,
+    trace_row,
+)
+from tlatrace.errors import CorpusError
+from tlatrace.trace import Event, Trace
+from tlatrace.values import State, Value, canonical
+
+__all__ = ["Kind", "Part", "PartWriter"]
+
+GROUP_ROWS: Final = 1 << 16
+"""A row group ends with the piece that reaches so many rows."""
+
+_REPEATED: Final = ["trace_id", "action", "params", "node"]
+_WITH_STATISTICS: Final = ["trace_id", "chunk", "step"]
+_ZSTD_LEVEL: Final = 3
+
+Kind = tuple[str, str | None, str]
+"""(specification, its hash, canonical JSON of the constants)."""
+
+_StepRow = tuple[str, int | None, int, int, str | None, str, str | None, int | None, str | None]
+
+
+@dataclass(slots=True)
+class Part:
+    """What has been written; plain data."""
+
+    number: int
+    traces: int = 0
+    steps: int = 0
+    failed: int = 0
+    kinds: list[Kind] = field(default_factory=list)
+    """What the traces are traces of; one kind, if they fit into one corpus."""
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    """(trace id, reason) of the first traces that could not be made."""
+
+
+class PartWriter:
+    """Writes one part; `close` ends it."""
+
+    def __init__(self, folder: Path, number: int, chunk_steps: int) -> None:
+        """Begin a part of the corpus in `folder`."""
+        self.part = Part(number)
+        self._chunk_steps = chunk_steps
+        self._names = {
+            table: folder / table / f"part-{number:06d}.parquet" for table in ("steps", "traces")
+        }
+        self._rows: list[_StepRow] = []
+        self._listed: list[dict[str, str | int | None]] = []
+        self._file: pq.ParquetWriter | None = None
+
+    def add(self, trace_id: str, seed: int | None, trace: Trace) -> None:
+        """Add a trace, all of it or nothing.
+
+        Raises:
+            ValueFormatError: a value that has no canonical text.
+        """
+        if trace.header is not None and trace.header.seed is not None:
+            seed = trace.header.seed
+        rows: list[_StepRow] = []
+        texts = _StateTexts()
+        carried: _StepRow | None = None
+        for event in trace.events:
+            chunk = event.step // self._chunk_steps
+            if carried is not None and chunk != carried[2]:
+                rows.append((*carried[:2], chunk, *carried[3:]))
+            carried = _step_row(trace_id, seed, chunk, event, texts)
+            rows.append(carried)
+        self._begin_pieces(rows)
+        header, events = trace.header, len(trace.events)
+        listed = TraceRow(trace_id=trace_id, seed=seed, events=events, header=header, error=None)
+        self._list(listed)
+        self.part.steps += events
+        if header is not None:
+            row = self._listed[-1]
+            kind = (header.spec, header.spec_sha256, str(row["constants"]))
+            if kind not in self.part.kinds:
+                self.part.kinds.append(kind)
+
+    def fail(self, trace_id: str, seed: int | None, reason: str) -> None:
+        """Add the one row of a trace that could not be made or read."""
+        self._list(TraceRow(trace_id=trace_id, seed=seed, events=0, header=None, error=reason))
+        self.part.failed += 1
+        if len(self.part.failures) < 20:
+            self.part.failures.append((trace_id, reason))
+
+    def close(self) -> Part:
+        """Write what is left and give the files their names.
+
+        Raises:
+            CorpusError: a file cannot be written.
+        """
+        try:
+            self._write_group()
+            assert self._file is not None, "a group opens it"
+            self._file.close()
+            listed = pa.Table.from_pylist(self._listed, schema=TRACES_SCHEMA)
+            pq.write_table(listed, _unfinished(self._names["traces"]), compression="zstd")
+            for name in self._names.values():
+                os.replace(_unfinished(name), name)
+        except (OSError, pa.ArrowException) as error:
+            raise CorpusError(self._names["steps"], f"cannot be written ({error})") from error
+        return self.part
+
+    def _list(self, row: TraceRow) -> None:
+        self._listed.append(trace_row(row))
+        self.part.traces += 1
+
+    def _begin_pieces(self, rows: list[_StepRow]) -> None:
+        """Append the rows of a trace; a full group ends between two pieces."""
+        begin = 0
+        for at in range(1, len(rows) + 1):
+            if at == len(rows) or rows[at][2] != rows[begin][2]:
+                self._rows += rows[begin:at]
+                begin = at
+                if len(self._rows) >= GROUP_ROWS:
+                    self._write_group()
+
+    def _write_group(self) -> None:
+        if self._file is None:
+            path = _unfinished(self._names["steps"])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._names["traces"].parent.mkdir(parents=True, exist_ok=True)
+            self._file = pq.ParquetWriter(
+                path,
+                STEPS_SCHEMA,
+                compression="zstd",
+                compression_level=_ZSTD_LEVEL,
+                use_dictionary=_REPEATED,
+                write_statistics=_WITH_STATISTICS,
+            )
+        if self._rows:
+            columns = [
+                pa.array(column, type=kind.type)
+                for column, kind in zip(zip(*self._rows, strict=True), STEPS_SCHEMA, strict=True)
+            ]
+            table = pa.Table.from_arrays(columns, schema=STEPS_SCHEMA)
+            self._file.write_table(table, row_group_size=len(self._rows))
+            self._rows = []
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f"_{path.name}.{os.getpid()}")
+
+
+@dataclass(slots=True)
+class _StateTexts:
+    """Canonical texts of states that follow each other: most variables stay what they are."""
+
+    known: dict[str, tuple[Value, str]] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+
+    def of(self, state: State) -> str:
+        if len(state) != len(self.order) or state.keys() != self.known.keys():
+            self.order, self.known = tuple(sorted(state)), {}
+        parts = []
+        for name in self.order:
+            value = state[name]
+            known = self.known.get(name)
+            if known is None or known[0] is not value:
+                known = self.known[name] = value, f"{canonical(name)}:{canonical(value)}"
+            parts.append(known[1])
+        return "{" + ",".join(parts) + "}"
+
+
+def _step_row(
+    trace_id: str, seed: int | None, chunk: int, event: Event, texts: _StateTexts
+) -> _StepRow:
+    return (
+        trace_id,
+        seed,
+        chunk,
+        event.step,
+        event.action,
+        canonical(event.params),
+        event.node,
+        event.clock,
+        None if event.state is None else texts.of(event.state),
+    )
