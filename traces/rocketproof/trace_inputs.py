@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import SpecError, TraceFormatError
+from tlatrace.matching import LogMapping, read_log
+from tlatrace.model import Model, load_model
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc_config import invariants_of
 from tlatrace.trace import Header, Trace
@@ -19,7 +21,7 @@ from tlatrace.validate.declarations import read_declarations
 from tlatrace.validate.spec import SpecUnderTest, load_spec, module_sha256
 from tlatrace.values import canonical_state
 
-__all__ = ["SpecChoice", "TraceFile", "find_trace_files", "read_trace_file"]
+__all__ = ["SpecChoice", "TraceFile", "find_trace_files", "read_mapped_file", "read_trace_file"]
 
 _SUFFIXES: Final = (".ndjson", ".ndjson.gz", ".itf.json")
 
@@ -31,9 +33,13 @@ class TraceFile:
     path: Path
     trace: Trace | None
     error: TraceFormatError | None = None
+    lines: tuple[int, ...] | None = None
+    """The line of each event of a log that is no trace; None for traces."""
 
     def line_of(self, step: int) -> int | None:
         """Return the line of a step, where the header is line 1; None for ITF, one document."""
+        if self.lines is not None:
+            return self.lines[step]
         return None if self.path.name.endswith(".itf.json") else step + 2
 
 
@@ -63,6 +69,15 @@ def read_trace_file(path: Path, limits: Limits = DEFAULT_LIMITS) -> TraceFile:
         return TraceFile(path=path, trace=read_trace(path, limits))
     except TraceFormatError as error:
         return TraceFile(path=path, trace=None, error=error)
+
+
+def read_mapped_file(path: Path, mapping: LogMapping, limits: Limits = DEFAULT_LIMITS) -> TraceFile:
+    """Read a log of another system; one that the mapping does not fit is an answer, too."""
+    try:
+        log = read_log(path, mapping, limits)
+    except TraceFormatError as error:
+        return TraceFile(path=path, trace=None, error=error)
+    return TraceFile(path=path, trace=log.trace, lines=log.lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +129,17 @@ class SpecChoice:
             constants=header.constants,
             invariants=wanted,
         )
+
+    def model(self, header: Header) -> Model:
+        """Compile the specification for the traces with this header's key.
+
+        Raises: as `module_of` and `tlatrace.model.load_model`.
+        """
+        module = self.module_of(header)
+        if self.config is not None:
+            return load_model(module, self.config, invariants=self.invariants)
+        wanted = self.invariants or _invariants_beside(module)
+        return load_model(module, constants=header.constants, invariants=wanted)
 
     def hash_differs(self, header: Header) -> bool:
         """Tell whether the trace was recorded for another text of the module.

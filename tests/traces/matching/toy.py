@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tlatrace.errors import EvaluationError
+from tlatrace.matching.model import Domain
+from tlatrace.model import ModelState
 from tlatrace.values import ModelValue, State, Value, canonical, from_json, same, with_model_values
 
 CLIENTS = (ModelValue("c1"), ModelValue("c2"), ModelValue("c3"))
 NOBODY = ModelValue("Nobody")
 
-Toy: TypeAlias = tuple[object, ...]
+Toy: TypeAlias = ModelState
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +59,10 @@ class ToyModel:
         pairs = zip(self.variables, state, strict=True)
         return {name: self.show_value(value) for name, value in pairs}
 
-    def adopt_value(self, value: Value) -> object:
+    def adopt_value(self, value: Value) -> Domain:
         return canonical(with_model_values(value, self.model_values))
 
-    def show_value(self, value: object) -> Value:
+    def show_value(self, value: Domain) -> Value:
         assert isinstance(value, str)
         return from_json(json.loads(value))
 
@@ -90,6 +92,12 @@ class ToyModel:
         if self.fails_at(self.show(state), action):
             raise EvaluationError(f"no value of {action} here")
         return [step for step in self.successors(state) if step.action == action]
+
+    def bound_successors(self, state: Toy, action: str, params: Toy) -> list[ToyStep]:
+        return [s for s in self.action_successors(state, action) if s.params == params]
+
+    def calls(self, action: str) -> bool:
+        return action in self.actions
 
     def violated(self, state: Toy) -> tuple[str, ...]:
         shown = self.show(state)

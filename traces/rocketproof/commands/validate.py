@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,8 +13,16 @@ import click
 from rich.console import Console
 
 from rocketproof import __version__
-from rocketproof.trace_inputs import SpecChoice, TraceFile, find_trace_files, read_trace_file
+from rocketproof.engines import ENGINES, Judged, Judges
+from rocketproof.trace_inputs import (
+    SpecChoice,
+    TraceFile,
+    find_trace_files,
+    read_mapped_file,
+    read_trace_file,
+)
 from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.matching import DEFAULT_BUDGET, Budget, read_mapping
 from tlatrace.report.junit import junit_xml
 from tlatrace.report.markdown import markdown_summary
 from tlatrace.report.results import TraceResult
@@ -23,8 +30,8 @@ from tlatrace.report.sarif import sarif_text
 from tlatrace.trace import Header, Trace
 from tlatrace.trace.lines import DEFAULT_LIMITS, Limits
 from tlatrace.validate.judge import DEFAULT_BATCH
-from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY, validate_traces
-from tlatrace.verdict import Diverges, Undecided, Verdict, combine, exit_code
+from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY
+from tlatrace.verdict import Diverges, Undecided, combine, exit_code
 
 __all__ = ["command"]
 
@@ -32,20 +39,26 @@ _EXIT_UNREADABLE = 2
 _PATH = click.Path(path_type=Path)
 
 
-def _engine(_context: click.Context, _param: click.Parameter, name: str) -> str:
-    if name == "compiled":
-        raise click.BadParameter("the compiled engine is not available yet; use tlc.")
-    if name != "tlc":
-        raise click.BadParameter(f"{name!r} is no engine; use tlc.")
-    return name
-
-
 @click.command(epilog="Example:  rocketproof validate run.ndjson --junit verdicts.xml")
 @click.argument("traces", nargs=-1, required=True, type=_PATH, metavar="TRACE...")
 @click.option("--spec", "module", type=_PATH, metavar="FILE.tla", help="The specification.")
 @click.option("--config", type=_PATH, metavar="FILE.cfg", help="TLC configuration with constants.")
 @click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too.")
-@click.option("--engine", default="tlc", show_default=True, callback=_engine, metavar="tlc")
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default="auto",
+    show_default=True,
+    help="Compiled model, TLC, or TLC where the specification does not compile.",
+)
+@click.option("--map", "map_file", type=_PATH, metavar="FILE.toml", help="Read other logs by it.")
+@click.option(
+    "--max-states",
+    type=click.IntRange(1),
+    default=DEFAULT_BUDGET.states,
+    show_default=True,
+    help="Candidates to try for what a trace does not show.",
+)
 @click.option("--strict", is_flag=True, help="Refuse traces of another text of the specification.")
 @click.option("--junit", type=_PATH, metavar="FILE", help="Write JUnit XML.")
 @click.option("--sarif", type=_PATH, metavar="FILE", help="Write SARIF 2.1.0.")
@@ -76,6 +89,8 @@ def command(
     config: Path | None,
     invariants: tuple[str, ...],
     engine: str,
+    map_file: Path | None,
+    max_states: int,
     strict: bool,
     junit: Path | None,
     sarif: Path | None,
@@ -92,30 +107,27 @@ def command(
 
     Without --spec, the specification is found below the spec root by the name in the trace's
     header, and its constants are those of the header. Without --config and --invariant, the
-    invariants are those of the small model beside it.
+    invariants are those of the small model beside it. With --map, the files are logs of another
+    system, which the mapping makes traces.
 
     Exit codes, the worst of all traces: 0 conforms, 1 diverges, 3 undecided; 2 when a file is not
     a trace or a tool fails.
     """
-    assert engine == "tlc"
     started = time.monotonic()
     choice = SpecChoice(module=module, config=config, invariants=invariants, spec_root=spec_root)
     limits = Limits(line_bytes=max_line_bytes, events=max_events)
-    files = [read_trace_file(path, limits) for path in find_trace_files(traces)]
+    files = _read(traces, map_file, limits)
     with _progress() as on_progress:
-        results = _results(
-            files,
-            choice,
-            strict=strict,
-            judge=lambda choice_header, group: validate_traces(
-                choice.load(choice_header),
-                group,
-                batch_size=batch_size,
-                timeout_s=timeout_s,
-                workers=workers or os.cpu_count() or 1,
-                on_progress=on_progress,
-            ),
+        judges = Judges(
+            choice=choice,
+            engine=engine,
+            budget=Budget(states=max_states),
+            batch_size=batch_size,
+            timeout_s=timeout_s,
+            workers=workers,
+            on_progress=on_progress,
         )
+        results = _results(files, choice, strict=strict, judge=judges.judge)
     seconds = time.monotonic() - started
     if junit is not None:
         _write(junit, junit_xml(results, seconds=seconds), "w")
@@ -127,12 +139,19 @@ def command(
     sys.exit(_exit_code(results))
 
 
+def _read(paths: tuple[Path, ...], map_file: Path | None, limits: Limits) -> list[TraceFile]:
+    if map_file is None:
+        return [read_trace_file(path, limits) for path in find_trace_files(paths)]
+    mapping = read_mapping(map_file)
+    return [read_mapped_file(path, mapping, limits) for path in find_trace_files(paths)]
+
+
 def _results(
     files: list[TraceFile],
     choice: SpecChoice,
     *,
     strict: bool,
-    judge: Callable[[Header, list[Trace]], list[Verdict]],
+    judge: Callable[[Header, list[Trace]], Judged],
 ) -> list[TraceResult]:
     """Judge the files, the traces of each specification together; the order stays."""
     results: dict[int, TraceResult] = {}
@@ -157,16 +176,16 @@ def _results(
         header = group[0].header
         assert header is not None
         try:
-            verdicts = judge(header, group)
+            judged = judge(header, group)
         except ModelGapError as error:
-            verdicts = [Undecided(error.reason)] * len(group)
-        for at, verdict in zip(members, verdicts, strict=True):
+            judged = Judged(verdicts=[Undecided(error.reason)] * len(group))
+        for at, verdict in zip(members, judged.verdicts, strict=True):
             results[at] = TraceResult(
                 path=str(files[at].path),
                 spec=header.spec,
                 outcome=verdict,
                 line=files[at].line_of(verdict.step) if isinstance(verdict, Diverges) else None,
-                warnings=warnings[at],
+                warnings=(*warnings[at], *judged.warnings),
             )
     return [results[at] for at in range(len(files))]
 
@@ -231,5 +250,5 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
     if not console.is_terminal:
         yield None
         return
-    with console.status("TLC judges the steps") as status:
-        yield lambda done, total: status.update(f"TLC has judged {done:,} of {total:,} steps")
+    with console.status("The steps are judged") as status:
+        yield lambda done, total: status.update(f"{done:,} of {total:,} steps are judged")

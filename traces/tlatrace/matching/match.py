@@ -7,6 +7,7 @@ judgements would give it. A partial one is searched for an explanation, see `sea
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.matching.model import ModelState, Questions, SpecModel
@@ -16,7 +17,7 @@ from tlatrace.matching.verdict import search_verdict
 from tlatrace.trace import Event, Silent, Trace
 from tlatrace.validate.traces import Names, early_verdict, step_verdict
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused
-from tlatrace.values import State
+from tlatrace.values import State, Value
 from tlatrace.verdict import Conforms, Undecided, Verdict
 
 __all__ = ["is_partial", "match_traces"]
@@ -28,6 +29,7 @@ def match_traces(
     *,
     names: Names | None = None,
     differing: Callable[[State], Sequence[str]] | None = None,
+    out_of_bounds: Callable[[str | None, tuple[Value, ...]], bool] | None = None,
     silent: Silent | None = None,
     budget: Budget = DEFAULT_BUDGET,
     on_progress: Callable[[int, int], None] | None = None,
@@ -35,22 +37,34 @@ def match_traces(
     """Give a verdict on each trace; nothing is raised, what has no value leaves it undecided.
 
     `names` is for the texts; `differing` names the constants of a header that the model has with
-    another value; `silent` stands for the declaration of traces that have none; `on_progress` is
-    told how many events of how many are matched.
+    another value; `out_of_bounds` tells whether the arguments of an action are certain to be none
+    that Next takes, and is asked about refused steps only; `silent` stands for the declaration of
+    traces that have none; `on_progress` is told how many events of how many are matched.
     """
     questions = Questions(model)
-    spoken = names or Names(module=model.module, init="Init", next="Next")
+    words = _Words(
+        names=names or Names(module=model.module, init="Init", next="Next"),
+        out_of_bounds=out_of_bounds or (lambda _action, _params: False),
+    )
     total = sum(len(trace.events) for trace in traces)
     done = 0
     verdicts: list[Verdict] = []
     for trace in traces:
         constants = {} if trace.header is None else trace.header.constants
         early = early_verdict(trace, () if differing is None else differing(constants))
-        verdicts.append(early or _match(questions, spoken, trace, silent, budget))
+        verdicts.append(early or _match(questions, words, trace, silent, budget))
         done += len(trace.events)
         if on_progress is not None:
             on_progress(done, total)
     return verdicts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """What the texts of verdicts need to know."""
+
+    names: Names
+    out_of_bounds: Callable[[str | None, tuple[Value, ...]], bool]
 
 
 def is_partial(trace: Trace) -> bool:
@@ -61,16 +75,16 @@ def is_partial(trace: Trace) -> bool:
 
 
 def _match(
-    questions: Questions, names: Names, trace: Trace, silent: Silent | None, budget: Budget
+    questions: Questions, words: _Words, trace: Trace, silent: Silent | None, budget: Budget
 ) -> Verdict:
     if trace.header is not None and trace.header.silent is not None:
         silent = trace.header.silent
     if silent is None and not is_partial(trace):
-        return _walk(questions, names, trace)
+        return _walk(questions, words, trace)
     if silent is not None:
         unknown = [name for name in silent.actions if name not in questions.model.actions]
         if unknown:
-            return Undecided(f"{names.module} has no action {', '.join(unknown)}")
+            return Undecided(f"{words.names.module} has no action {', '.join(unknown)}")
     events: list[Observation] = []
     end: Undecided | None = None
     for event in trace.events:
@@ -81,17 +95,19 @@ def _match(
             break
     if end is not None and not events:
         return end
-    verdict = search_verdict(questions, names, events, silent, budget)
+    verdict = search_verdict(questions, words.names, events, silent, budget)
     return end if end is not None and isinstance(verdict, Conforms) else verdict
 
 
-def _walk(questions: Questions, names: Names, trace: Trace) -> Verdict:
+def _walk(questions: Questions, words: _Words, trace: Trace) -> Verdict:
     """Judge one step after the other, up to the first without a clean answer."""
     before: State | None = None
     pre: ModelState | None = None
     for event in trace.events:
         judged, pre = _judged(questions, event, pre)
-        verdict = step_verdict(names, event, before, judged)
+        refused = before is not None and isinstance(judged.step, Refused)
+        outside = refused and words.out_of_bounds(event.action, event.params)
+        verdict = step_verdict(words.names, event, before, judged, out_of_bounds=outside)
         if verdict is not None:
             return verdict
         before = event.state
@@ -102,19 +118,18 @@ def _judged(
     questions: Questions, event: Event, pre: ModelState | None
 ) -> tuple[Judged, ModelState | None]:
     """Judge a step with a whole state; returns that state, None if the model cannot have it."""
-    model = questions.model
     try:
-        seen = observe(model, event)
+        seen = observe(questions.model, event)
     except (ModelGapError, EvaluationError) as error:
         return Judged(step=Failed(str(error))), None
     assert seen.whole is not None, "the trace is not partial"
     step: Judgement
     try:
         if pre is None:
-            allowed = model.is_initial(seen.whole)
+            allowed = questions.is_initial(seen.whole)
         else:
-            params = tuple([one for one in seen.params or () if one is not None])
-            allowed = model.allows(event.action, params, pre, seen.whole)
+            assert seen.all_params is not None, "the trace is not partial"
+            allowed = questions.allows(event.action, seen.all_params, pre, seen.whole)
         step = Allowed() if allowed else Refused()
     except EvaluationError as error:
         step = Failed(str(error))

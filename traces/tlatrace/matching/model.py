@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final, Protocol, TypeAlias
 
+from tlatrace.errors import EvaluationError
+from tlatrace.model import ModelState
+from tlatrace.model.domain import D
 from tlatrace.values import State, Value
 
 __all__ = ["MEMO", "Domain", "ModelState", "ModelStep", "Questions", "SpecModel"]
 
-Domain: TypeAlias = object
+Domain: TypeAlias = D
 """One value as the model has it: hashable, and equal iff it is the same TLA+ value."""
-ModelState: TypeAlias = tuple[Domain, ...]
-"""The values of all variables, in the order of `SpecModel.variables`."""
 
 MEMO: Final = 4096
 """Answers of each kind that are remembered: enough for the states around one event, and so the
@@ -82,7 +84,15 @@ class SpecModel(Protocol):
         """List the steps from a state."""
 
     def action_successors(self, state: ModelState, action: str) -> Sequence[ModelStep]:
-        """List those that carry the label `action`."""
+        """List those that are an action, wherever Next calls it."""
+
+    def bound_successors(
+        self, state: ModelState, action: str, params: tuple[Domain, ...]
+    ) -> Sequence[ModelStep]:
+        """List those that are an action with these arguments."""
+
+    def calls(self, action: str) -> bool:
+        """Tell whether Next calls an action by name, so that its steps can be told from others."""
 
     def violated(self, state: ModelState) -> tuple[str, ...]:
         """Name the invariants that are FALSE in a state."""
@@ -98,7 +108,48 @@ class Questions:
             model.successors
         )
         self.action_successors: Callable[[ModelState, str], Sequence[ModelStep]] = lru_cache(size)(
-            model.action_successors
+            self._action_successors
         )
+        self.bound_successors: Callable[
+            [ModelState, str, tuple[Domain, ...]], Sequence[ModelStep]
+        ] = lru_cache(size)(model.bound_successors)
         self.violated: Callable[[ModelState], tuple[str, ...]] = lru_cache(size)(model.violated)
         self.shown: Callable[[Domain], Value] = lru_cache(size)(model.show_value)
+
+    def is_initial(self, state: ModelState) -> bool:
+        """Tell whether a state is an initial one; a list is asked where a predicate cannot be."""
+        try:
+            return self.model.is_initial(state)
+        except EvaluationError as error:
+            with suppress(EvaluationError):
+                return state in self.model.initial_states()
+            raise error from None
+
+    def allows(
+        self, action: str | None, params: tuple[Domain, ...], pre: ModelState, post: ModelState
+    ) -> bool:
+        """Tell whether a step is one of an action; None: of Next.
+
+        A predicate cannot compare values of different types, such as 1 and "a"; a list of the
+        states that are allowed need not.
+        """
+        try:
+            return self.model.allows(action, params, pre, post)
+        except EvaluationError as error:
+            with suppress(EvaluationError):
+                if action is None:
+                    steps = self.successors(pre)
+                else:
+                    steps = self.bound_successors(pre, action, params)
+                return post in [step.post for step in steps]
+            raise error from None
+
+    def _action_successors(self, state: ModelState, action: str) -> Sequence[ModelStep]:
+        if self.model.calls(action):
+            return self.model.action_successors(state, action)
+        if not self.model.actions.get(action):
+            return self.model.bound_successors(state, action, ())
+        raise EvaluationError(
+            f"Next of {self.model.module} does not call {action} by name, so all its arguments "
+            "have to be logged"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tlatrace.errors import ModelGapError
@@ -10,7 +11,15 @@ from tlatrace.trace import Event
 from tlatrace.validate.difference import Change, brief, difference
 from tlatrace.values import Fcn, Value, canonical, same
 
-__all__ = ["Observation", "changes_from", "claim", "fits", "observe", "params_fit"]
+__all__ = [
+    "Observation",
+    "changes_from",
+    "claim",
+    "claimed_steps",
+    "fits",
+    "observe",
+    "params_fit",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +45,8 @@ class Observation:
     """(index of a variable, its value) where some are logged only."""
     parts: tuple[_SeenPart, ...]
 
-    @property
-    def is_definite(self) -> bool:
-        """Whether the action with its arguments is one that a predicate can be asked about."""
-        return self.event.action is None or (self.params is not None and None not in self.params)
+    all_params: tuple[Domain, ...] | None
+    """The arguments, if all of them are logged; `()` where no action is."""
 
 
 def observe(model: SpecModel, event: Event) -> Observation:
@@ -62,7 +69,9 @@ def observe(model: SpecModel, event: Event) -> Observation:
     params: tuple[Domain | None, ...] | None = None
     if arguments is not None:
         params = tuple([None if one is None else model.adopt_value(one) for one in arguments])
+    logged = tuple([one for one in params or () if one is not None])
     known = [(index[name], model.adopt_value(value)) for name, value in given.items()]
+    state = tuple([value for _, value in sorted(known, key=lambda pair: pair[0])])
     parts = []
     for part in event.parts:
         at = tuple([model.show_value(model.adopt_value(argument)) for argument in part.at])
@@ -72,7 +81,8 @@ def observe(model: SpecModel, event: Event) -> Observation:
     return Observation(
         event=event,
         params=params,
-        whole=None if missing else model.adopt(given),
+        all_params=None if params is None or len(logged) < len(params) else logged,
+        whole=None if missing else state,
         known=tuple(known) if missing else (),
         parts=tuple(parts),
     )
@@ -100,12 +110,27 @@ def fits(questions: Questions, seen: Observation, state: ModelState) -> bool:
 
 def params_fit(seen: Observation, step: ModelStep) -> bool:
     """Tell whether the arguments of a step are those of the event, as far as it has them."""
-    if seen.params is None or seen.event.action is None:
-        return True
+    if seen.params is None or seen.all_params is not None:
+        return True  # nothing is known, or the step was asked for with its arguments
     return len(seen.params) == len(step.params) and all(
         wanted is None or wanted == given
         for wanted, given in zip(seen.params, step.params, strict=True)
     )
+
+
+def claimed_steps(
+    questions: Questions, seen: Observation, state: ModelState
+) -> Sequence[ModelStep]:
+    """List the steps from a state that are of an event's action.
+
+    Raises:
+        EvaluationError: the model cannot list them.
+    """
+    if seen.event.action is None:
+        return questions.successors(state)
+    if seen.all_params is not None:
+        return questions.bound_successors(state, seen.event.action, seen.all_params)
+    return questions.action_successors(state, seen.event.action)
 
 
 def claim(seen: Observation) -> str:

@@ -32,8 +32,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tlatrace.errors import EvaluationError
-from tlatrace.matching.model import ModelState, ModelStep, Questions
-from tlatrace.matching.observation import Observation, fits, params_fit
+from tlatrace.matching.model import ModelState, Questions
+from tlatrace.matching.observation import Observation, claimed_steps, fits, params_fit
 from tlatrace.trace import Silent
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Found", "Gap", "Search", "Tainted"]
@@ -235,7 +235,7 @@ class Search:
     def _first_states(self) -> Iterator[ModelState]:
         model, first = self._questions.model, self._events[0]
         if first.whole is not None:
-            if model.is_initial(first.whole):
+            if self._questions.is_initial(first.whole):
                 yield first.whole
             return
         for state in model.initial_states():
@@ -245,28 +245,18 @@ class Search:
     def _explained(self, seen: Observation, state: ModelState) -> list[ModelState]:
         """List the states that an event may lead to; empty where the model has no value."""
         try:
-            if seen.whole is not None and seen.is_definite:
-                params = tuple([one for one in seen.params or () if one is not None])
-                allowed = self._questions.model.allows(seen.event.action, params, state, seen.whole)
+            if seen.whole is not None and seen.all_params is not None:
+                action = seen.event.action
+                allowed = self._questions.allows(action, seen.all_params, state, seen.whole)
                 return [seen.whole] if allowed else []
             return [
                 step.post
-                for step in self.steps(seen, state)
+                for step in claimed_steps(self._questions, seen, state)
                 if params_fit(seen, step) and fits(self._questions, seen, step.post)
             ]
         except EvaluationError as error:
             self._note(seen.event.step, error)
             return []
-
-    def steps(self, seen: Observation, state: ModelState) -> Sequence[ModelStep]:
-        """List the steps from a state that are of an event's action.
-
-        Raises:
-            EvaluationError: the model cannot list them.
-        """
-        if seen.event.action is None:
-            return self._questions.successors(state)
-        return self._questions.action_successors(state, seen.event.action)
 
 
 def _fewest(queues: list[deque[ModelState]]) -> tuple[ModelState, int] | None:

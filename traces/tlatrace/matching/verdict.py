@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import ModelState, Questions
-from tlatrace.matching.observation import Observation, changes_from, claim, params_fit
+from tlatrace.matching.observation import (
+    Observation,
+    changes_from,
+    claim,
+    claimed_steps,
+    params_fit,
+)
 from tlatrace.matching.search import Budget, Search, Tainted
 from tlatrace.trace import Silent
 from tlatrace.validate.difference import Change
@@ -139,18 +146,11 @@ def _nearest_result(questions: Questions, seen: Observation, candidates: list[Mo
     results: dict[ModelState, None] = {}
     possible: set[str] = set()
     for state in asked:
-        try:
-            steps = questions.successors(state)
-        except EvaluationError:
-            steps = ()
-        possible.update([step.action for step in steps])
-        try:
-            own = steps
-            if seen.event.action is not None:
-                own = questions.action_successors(state, seen.event.action)
-        except EvaluationError:
-            continue
-        results.update(dict.fromkeys([step.post for step in own if params_fit(seen, step)]))
+        with suppress(EvaluationError):
+            own = claimed_steps(questions, seen, state)
+            results.update(dict.fromkeys([step.post for step in own if params_fit(seen, step)]))
+        with suppress(EvaluationError):
+            possible.update([step.action for step in questions.successors(state)])
     if not results:
         shown = sorted(possible)[:_ACTIONS_SHOWN]
         more = f" and {len(possible) - len(shown)} more" if len(possible) > len(shown) else ""

@@ -15,7 +15,14 @@ from tlatrace.validate.config import TlcConfig, model_values_in
 from tlatrace.validate.declarations import Declarations, Place, read_declarations
 from tlatrace.values import Fcn, ModelValue, State, TlaSet, Value, canonical, with_model_values
 
-__all__ = ["PREFIX", "SpecUnderTest", "differing_constants", "load_spec", "module_sha256"]
+__all__ = [
+    "PREFIX",
+    "SpecUnderTest",
+    "differing_constants",
+    "differing_values",
+    "load_spec",
+    "module_sha256",
+]
 
 PREFIX: Final = "Rp__"
 """Begins every name that is generated; a specification may not use it."""
@@ -192,9 +199,17 @@ def _check(spec: SpecUnderTest) -> None:
 
 def differing_constants(spec: SpecUnderTest, constants: State) -> list[str]:
     """Name the constants of a trace's header that the specification has with another value."""
+    return differing_values(spec.values, spec.model_values, constants)
+
+
+def differing_values(values: State, model_values: frozenset[str], constants: State) -> list[str]:
+    """Name the constants that have another value here; strings stand for model values."""
+
+    def text(value: Value) -> str:
+        return canonical(with_model_values(value, model_values))
+
     return [
         name
         for name in sorted(constants)
-        if name in spec.values
-        and canonical(spec.adopt(constants[name])) != canonical(spec.adopt(spec.values[name]))
+        if name in values and text(constants[name]) != text(values[name])
     ]
