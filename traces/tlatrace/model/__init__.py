@@ -4,8 +4,9 @@ SANY parses and checks; the compiler turns its tree into Python for predicates a
 it accepts is written in `spec/SUBSET.md`; everything else is refused, never approximated.
 """
 
+from tlatrace.model.blame import Conjunct
 from tlatrace.model.compile import ModelSource
 from tlatrace.model.load import load_model
-from tlatrace.model.model import Model, ModelState, Step
+from tlatrace.model.model import Blame, Model, ModelState, Step
 
-__all__ = ["Model", "ModelSource", "ModelState", "Step", "load_model"]
+__all__ = ["Blame", "Conjunct", "Model", "ModelSource", "ModelState", "Step", "load_model"]

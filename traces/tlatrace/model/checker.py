@@ -34,7 +34,7 @@ _REFUSED: Final = Refused()
 _Invariant: TypeAlias = tuple[
     str, Callable[..., Any], tuple[int, ...], dict[tuple[int, ...], tuple[bool, list[D]]]
 ]
-"""(name, predicate, positions of the variables that it reads, answers by the ids of their values)."""
+"""(name, predicate, positions of the variables that it reads, answers by ids of their values)."""
 
 
 class Checker:

@@ -20,6 +20,7 @@ import msgspec
 from tlatrace.errors import SubsetError
 from tlatrace.model.actions import Enumerations, actions_below
 from tlatrace.model.analysis import definition_reads
+from tlatrace.model.blame import Blames, Conjunct
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.predicates import Predicates, claim
@@ -57,6 +58,8 @@ class ModelSource:
     """(global name, canonical JSON) of the values that the text refers to."""
     names: tuple[tuple[str, str], ...]
     """(role, Python function): "next", "steps Crash", "invariant TypeOK" and so on."""
+    conjuncts: tuple[Conjunct, ...]
+    """What `blame` functions number."""
     reads: tuple[tuple[str, tuple[int, ...]], ...]
     """(invariant, positions of the variables that it reads)."""
     values: tuple[tuple[str, str], ...]
@@ -95,6 +98,8 @@ class Job:
     action_constraints: tuple[str, ...]
     expressions: tuple[str, ...]
     """Constant operators that the model is to evaluate."""
+    blame: bool
+    """Whether the model is to say which conjunct of an action is false."""
     fingerprint: str
 
 
@@ -135,6 +140,7 @@ def _compile(job: Job) -> ModelSource:
     writer = Writer()
     expressions = Expressions(writer)
     predicates = Predicates(writer, expressions)
+    blames = Blames(writer, expressions)
     enumerations = Enumerations(writer, expressions, reader.variables)
     next_definition = reader.definition(job.next)
     names = {
@@ -153,6 +159,9 @@ def _compile(job: Job) -> ModelSource:
             names[f"{role} {name}"] = predicates.condition(reader.definition(name))
     for name in job.expressions:
         names[f"expression {name}"] = predicates.expression(reader.definition(name))
+    if job.blame:
+        _blames(reader, next_definition, actions, blames, names)
+        names["blame initial"] = blames.action("Init", (), reader.definition(job.init).expression)
     text = writer.text()
     if text.count("\n") > _MAX_LINES:
         raise SubsetError(reader.module, f"its Python has more than {_MAX_LINES} lines")
@@ -170,6 +179,7 @@ def _compile(job: Job) -> ModelSource:
         python=text,
         literals=tuple(literals),
         names=tuple(names.items()),
+        conjuncts=tuple(blames.conjuncts),
         reads=tuple(
             [
                 (name, tuple(sorted(definition_reads(reader.definition(name)).unprimed)))
@@ -184,6 +194,24 @@ def _compile(job: Job) -> ModelSource:
             ]
         ),
     )
+
+
+def _blames(
+    reader: Reader,
+    next_definition: Definition,
+    actions: Mapping[str, int],
+    blames: Blames,
+    names: dict[str, str],
+) -> None:
+    """Write for each action which of its conjuncts is false, with the given parameters."""
+    below = actions_below(next_definition)
+    for name in actions:
+        claimed = claim(below.get(name) or reader.definition(name), next_definition)
+        names[f"blame {name}"] = blames.action(name, claimed.parameters, claimed.formula)
+        if name in below and (claimed.places or not claimed.parameters):
+            names[f"parameters {name}"] = blames.parameters(
+                name, claimed.parameters, claimed.places if claimed.parameters else ()
+            )
 
 
 def _actions(

@@ -33,11 +33,13 @@ def load_model(
     invariants: Sequence[str] = (),
     libraries: Sequence[Path] = (),
     expressions: Sequence[str] = (),
+    blame: bool = False,
 ) -> Model:
     """Compile a specification under a configuration.
 
     `constants` are used where the configuration assigns none; `invariants` come on top of those
-    of the configuration; `expressions` are constant operators for `Model.evaluate`.
+    of the configuration; `expressions` are constant operators for `Model.evaluate`; with `blame`
+    the model has `Model.blame`.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -77,6 +79,7 @@ def load_model(
         constraints=config.constraints,
         action_constraints=config.action_constraints,
         expressions=tuple(expressions),
+        blame=blame,
         fingerprint=_fingerprint(module, folders, config, constants),
     )
     return Model(compile_tree(job))

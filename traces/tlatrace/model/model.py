@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from tlatrace.errors import EvaluationError, ModelGapError, SubsetError
 from tlatrace.model import domain, lazy, operators
+from tlatrace.model.blame import Conjunct
 from tlatrace.model.compile import ModelSource
 from tlatrace.model.domain import D, from_domain, to_domain
 from tlatrace.values import Fcn as FcnValue
@@ -23,7 +24,7 @@ from tlatrace.values import ModelValue, State, TlaSet, Value, from_json, with_mo
 if TYPE_CHECKING:
     from tlatrace.model.checker import Checker
 
-__all__ = ["Model", "ModelState", "Step"]
+__all__ = ["Blame", "Model", "ModelState", "Step"]
 
 ModelState: TypeAlias = tuple[D, ...]
 """The values of `Model.variables`, in that order."""
@@ -42,6 +43,17 @@ class Step:
     """As TLC labels it."""
     params: tuple[D, ...]
     post: ModelState
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The first part of an action that is false."""
+
+    conjunct: Conjunct
+    number: int
+    """Later conjuncts have larger numbers: the later, the nearer the step is to the action."""
+    sides: tuple[D, ...]
+    """The values on both sides of the relation; () where it has none."""
 
 
 class Model:
@@ -194,6 +206,55 @@ class Model:
             raise
         except Exception as error:
             raise _no_value(error) from error
+
+    def blame(
+        self, action: str, params: tuple[D, ...], pre: ModelState | None, post: ModelState
+    ) -> Blame | None:
+        """Find the first conjunct of an action that is false; `pre` None asks Init.
+
+        None: every conjunct is TRUE.
+
+        Raises:
+            ModelGapError: no such action, or the model was not loaded with `blame`.
+            EvaluationError: an expression has no value.
+        """
+        role = f"blame {action}" if pre is not None else "blame initial"
+        function = self._functions.get(role)
+        if function is None:
+            raise ModelGapError(f"nothing is known of the conjuncts of {action}")
+        found: list[tuple[int, tuple[D, ...]]] = []
+        try:
+            if pre is None:
+                function(post, None, (), found)
+            else:
+                function(pre, post, params, found)
+        except EvaluationError:
+            raise
+        except Exception as error:
+            raise _no_value(error) from error
+        if not found:
+            return None
+        number, sides = found[0]
+        return Blame(self.source.conjuncts[number], number, sides)
+
+    def choices(self, action: str, state: ModelState) -> list[tuple[D, ...]]:
+        """Return the parameters with which Next tries an action; needs `blame`, too.
+
+        Raises:
+            ModelGapError: only Next itself knows.
+            EvaluationError: a parameter comes from an infinite set.
+        """
+        function = self._functions.get(f"parameters {action}")
+        if function is None:
+            raise ModelGapError(f"the parameters of {action} cannot be listed")
+        found: list[tuple[D, ...]] = []
+        try:
+            function(state, None, found)
+        except EvaluationError:
+            raise
+        except Exception as error:
+            raise _no_value(error) from error
+        return list(dict.fromkeys(found))
 
     def checker(self) -> Checker:
         """Return a judge of steps that are given as canonical JSON text, for corpora."""

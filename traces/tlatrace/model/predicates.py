@@ -8,7 +8,7 @@ and if no bound depends on another one; for an action without such a place Next 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -83,6 +83,9 @@ class Claim:
 
     parameters: Parameters
     formula: Expr
+    places: Sequence[Sequence[tuple[str, Expr]]]
+    """("in", set) or ("=", value) of each parameter, for each place of Next; empty if only Next
+    knows."""
 
 
 def claim(definition: Definition, next_definition: Definition) -> Claim:
@@ -115,7 +118,7 @@ def claim(definition: Definition, next_definition: Definition) -> Claim:
         within = bounds[0] if len(bounds) == 1 else Apply("or", tuple(bounds))
         whole = Apply("and", (within, call), definition.place)
     kinds = [_kind(at, places) for at in range(arity)]
-    return Claim(tuple(zip(names, kinds, strict=True)), whole)
+    return Claim(tuple(zip(names, kinds, strict=True)), whole, places)
 
 
 def _kind(position: int, places: list[tuple[tuple[str, Expr], ...]]) -> str:
