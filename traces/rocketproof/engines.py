@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import SubsetError, ToolError
 from tlatrace.matching import DEFAULT_BUDGET, Budget, match_traces
+from tlatrace.matching.blame import FalseConjunct
+from tlatrace.matching.explain import Reasons, explain_verdict
+from tlatrace.model import Model
+from tlatrace.report.results import SpecPlace
 from tlatrace.trace import Header, Trace
 from tlatrace.validate.bounds import out_of_bounds
 from tlatrace.validate.judge import DEFAULT_BATCH
 from tlatrace.validate.spec import SpecUnderTest, differing_values
 from tlatrace.validate.traces import Names, validate_traces
 from tlatrace.values import Value
-from tlatrace.verdict import Verdict
+from tlatrace.verdict import Diverges, Verdict
 
-__all__ = ["ENGINES", "Judged", "Judges"]
+__all__ = ["ENGINES", "Judged", "Judges", "explain_by_model"]
 
 ENGINES: Final = ("auto", "compiled", "tlc")
 """`auto` is the compiled model, or TLC where the specification does not compile."""
+
+_MAX_BLAMED: Final = 100
+"""Traces whose conjunct is looked for; `explain` does it for any one."""
 
 _WHAT_TO_DO: Final = "(--engine tlc judges traces of whole states)"
 
@@ -33,6 +41,53 @@ class Judged:
 
     verdicts: list[Verdict]
     warnings: tuple[str, ...] = ()
+    guilty: Mapping[int, SpecPlace] = field(default_factory=dict)
+    """Position of a trace that diverges -> what in the specification forbids its step."""
+
+
+def _place(conjunct: FalseConjunct, folder: Path) -> SpecPlace:
+    told = conjunct.text
+    if conjunct.differences():
+        told += f" ({conjunct.differences()[0].text('expected, but the trace has')})"
+    elif conjunct.sides():
+        told += f" ({conjunct.sides()})"
+    return SpecPlace(
+        path=str(folder / conjunct.file), line=conjunct.line, column=conjunct.column, text=told
+    )
+
+
+def explain_by_model(choice: SpecChoice, header: Header, trace: Trace) -> Reasons:
+    """Judge a trace by the compiled model, and say which conjunct forbids its first bad step.
+
+    Raises:
+        SubsetError, SpecError, ModelGapError, ToolError: as `load_model`.
+    """
+    model = choice.model(header, blame=True)
+    verdict = _match(Judges(choice=choice), model, header, [trace])[0]
+    return explain_verdict(model, trace, verdict, [choice.module_of(header).parent])
+
+
+def _match(judges: Judges, model: Model, header: Header, traces: Sequence[Trace]) -> list[Verdict]:
+    @cache
+    def spec() -> SpecUnderTest | None:
+        try:
+            return judges.choice.load(header)
+        except ToolError:
+            return None
+
+    def outside(action: str | None, params: tuple[Value, ...]) -> bool:
+        found = spec()
+        return found is not None and out_of_bounds(found, action, params)
+
+    return match_traces(
+        model,
+        traces,
+        names=Names(module=model.module, init=model.init, next=model.next),
+        differing=lambda constants: differing_values(model.values, model.model_values, constants),
+        out_of_bounds=outside,
+        budget=judges.budget,
+        on_progress=judges.on_progress,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +114,7 @@ class Judges:
         if self.engine == "tlc":
             return Judged(verdicts=self._by_tlc(header, traces))
         try:
-            return Judged(verdicts=self._compiled(header, traces))
+            return self._compiled(header, traces)
         except SubsetError as error:
             if self.engine == "auto":
                 warning = f"TLC judges instead of the compiled model: {error}"
@@ -69,31 +124,19 @@ class Judges:
                 error.path, reason, error.line, error.column, error.excerpt
             ) from error
 
-    def _compiled(self, header: Header, traces: Sequence[Trace]) -> list[Verdict]:
-        model = self.choice.model(header)
-
-        @cache
-        def spec() -> SpecUnderTest | None:
-            try:
-                return self.choice.load(header)
-            except ToolError:
-                return None
-
-        def outside(action: str | None, params: tuple[Value, ...]) -> bool:
-            found = spec()
-            return found is not None and out_of_bounds(found, action, params)
-
-        return match_traces(
-            model,
-            traces,
-            names=Names(module=model.module, init=model.init, next=model.next),
-            differing=lambda constants: differing_values(
-                model.values, model.model_values, constants
-            ),
-            out_of_bounds=outside,
-            budget=self.budget,
-            on_progress=self.on_progress,
-        )
+    def _compiled(self, header: Header, traces: Sequence[Trace]) -> Judged:
+        verdicts = _match(self, self.choice.model(header), header, traces)
+        diverging = [at for at, verdict in enumerate(verdicts) if isinstance(verdict, Diverges)]
+        guilty: dict[int, SpecPlace] = {}
+        if diverging:
+            folder = self.choice.module_of(header).parent
+            model = self.choice.model(header, blame=True)
+            for at in diverging[:_MAX_BLAMED]:
+                reasons = explain_verdict(model, traces[at], verdicts[at], [folder])
+                own = [item for item in reasons.conjuncts if item.claimed]
+                if own:
+                    guilty[at] = _place(own[0], folder)
+        return Judged(verdicts=verdicts, guilty=guilty)
 
     def _by_tlc(self, header: Header, traces: Sequence[Trace]) -> list[Verdict]:
         return validate_traces(

@@ -130,16 +130,18 @@ class SpecChoice:
             invariants=wanted,
         )
 
-    def model(self, header: Header) -> Model:
+    def model(self, header: Header, *, blame: bool = False) -> Model:
         """Compile the specification for the traces with this header's key.
+
+        With `blame` it can say which conjunct of an action is false.
 
         Raises: as `module_of` and `tlatrace.model.load_model`.
         """
         module = self.module_of(header)
         if self.config is not None:
-            return load_model(module, self.config, invariants=self.invariants)
+            return load_model(module, self.config, invariants=self.invariants, blame=blame)
         wanted = self.invariants or _invariants_beside(module)
-        return load_model(module, constants=header.constants, invariants=wanted)
+        return load_model(module, constants=header.constants, invariants=wanted, blame=blame)
 
     def hash_differs(self, header: Header) -> bool:
         """Tell whether the trace was recorded for another text of the module.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ElementTree
 
+from tlatrace.report.github import github_annotations
 from tlatrace.report.junit import junit_xml
 from tlatrace.report.markdown import markdown_summary
-from tlatrace.report.results import TraceResult
+from tlatrace.report.results import SpecPlace, TraceResult
 from tlatrace.report.sarif import sarif_text
 from tlatrace.verdict import Conforms, Diverges, Undecided
 
@@ -82,3 +83,47 @@ def test_json_answers_hold_the_verdict_and_its_evidence() -> None:
     assert (answers[1]["step"], answers[1]["line"]) == (3, 5)
     assert answers[2]["reason"] == "no events"
     assert answers[3]["verdict"] == "unreadable"
+
+
+GUILTY = TraceResult(
+    path="bad.ndjson",
+    spec="Mailbox",
+    outcome=Diverges(3, "Send", "a step", "100% other\nthings"),
+    line=5,
+    guilty=SpecPlace(path="spec/Mail,box.tla", line=7, column=4, text="n < Max (3 < 3)"),
+)
+
+
+def test_sarif_relates_a_divergence_to_the_conjunct_that_forbids_it() -> None:
+    (result,) = json.loads(sarif_text([GUILTY], version="1.2.3"))["runs"][0]["results"]
+
+    (related,) = result["relatedLocations"]
+    place = related["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "spec/Mail%2Cbox.tla"}
+    assert place["region"] == {"startLine": 7, "startColumn": 4}
+    assert related["message"] == {"text": "n < Max (3 < 3)"}
+
+
+def test_every_report_names_the_conjunct() -> None:
+    place = "false is spec/Mail,box.tla:7:4: n < Max (3 < 3)"
+    assert place in GUILTY.text
+    assert place in junit_xml([GUILTY], seconds=1.0).replace("&lt;", "<")
+    assert GUILTY.to_json()["conjunct"] == {
+        "path": "spec/Mail,box.tla",
+        "line": 7,
+        "column": 4,
+        "text": "n < Max (3 < 3)",
+    }
+
+
+def test_github_gets_an_annotation_at_the_trace_and_one_at_the_spec() -> None:
+    first, second = github_annotations([RESULTS[0], GUILTY]).splitlines()
+
+    assert first.startswith("::error file=bad.ndjson,line=5::diverges at step 3")
+    assert "100%25 other%0Athings" in first
+    assert second.startswith("::notice file=spec/Mail%2Cbox.tla,line=7,col=4::false for bad.ndjson")
+
+
+def test_github_gets_a_warning_for_what_is_undecided_and_nothing_for_a_pass() -> None:
+    assert github_annotations(RESULTS[:1]) == ""
+    assert github_annotations(RESULTS[2:3]).startswith("::warning file=header.ndjson,line=1::")

@@ -12,7 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rocketproof.engines import ENGINES, explain_by_model
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_file
+from tlatrace.errors import SubsetError
+from tlatrace.matching.blame import FalseConjunct
+from tlatrace.matching.explain import Reasons
 from tlatrace.report.results import TraceResult
 from tlatrace.validate.difference import Change, brief, call_text
 from tlatrace.validate.explain import Candidate, Explanation, explain
@@ -33,6 +37,13 @@ _PATH = click.Path(path_type=Path)
 @click.option("--config", type=_PATH, metavar="FILE.cfg", help="TLC configuration with constants.")
 @click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default="auto",
+    show_default=True,
+    help="The compiled model, which names the false conjunct; or TLC.",
+)
 @click.option("--timeout", "timeout_s", default=120.0, show_default=True, help="Seconds for TLC.")
 @click.option("--spec-root", type=_PATH, help="Folder with manifest.toml.")
 def command(
@@ -42,12 +53,15 @@ def command(
     config: Path | None,
     invariants: tuple[str, ...],
     as_json: bool,
+    engine: str,
     timeout_s: float,
     spec_root: Path | None,
 ) -> None:
     """Show the first step that the specification does not allow, and what it allows there.
 
-    The differences are between the state that the specification demands and the one in the trace;
+    For each action the first conjunct that is false is shown, with its place and its values: of
+    the trace's own action, and of the others with the parameters that come furthest. The
+    differences are between the state that the specification demands and the one in the trace;
     of each action the nearest state is shown.
 
     Exit codes: 0 conforms, 1 diverges, 2 no trace or a tool error, 3 undecided.
@@ -56,25 +70,33 @@ def command(
     file = read_trace_file(trace)
     if file.error is not None:
         raise file.error
-    explanation = _explain(file, choice, timeout_s)
+    reasons = _explain(file, choice, engine, timeout_s)
     if as_json:
-        click.echo(json.dumps(_json(explanation, file), indent=2))
+        click.echo(json.dumps(_json(reasons, file), indent=2))
     else:
-        _print(explanation, file)
-    sys.exit(exit_code(explanation.verdict))
+        _print(reasons, file)
+    sys.exit(exit_code(reasons.explanation.verdict))
 
 
-def _explain(file: TraceFile, choice: SpecChoice, timeout_s: float) -> Explanation:
+def _explain(file: TraceFile, choice: SpecChoice, engine: str, timeout_s: float) -> Reasons:
     assert file.trace is not None
     header = file.trace.header
     if header is None:
-        return Explanation(verdict=Undecided(EMPTY_FILE))
+        return Reasons(explanation=Explanation(verdict=Undecided(EMPTY_FILE)))
     if not file.trace.events:
-        return Explanation(verdict=Undecided(HEADER_ONLY))
-    return explain(choice.load(header), file.trace, timeout_s=timeout_s)
+        return Reasons(explanation=Explanation(verdict=Undecided(HEADER_ONLY)))
+    if engine != "tlc":
+        try:
+            return explain_by_model(choice, header, file.trace)
+        except SubsetError:
+            if engine == "compiled":
+                raise
+    found = explain(choice.load(header), file.trace, timeout_s=timeout_s)
+    return Reasons(explanation=found)
 
 
-def _result(explanation: Explanation, file: TraceFile) -> TraceResult:
+def _result(reasons: Reasons, file: TraceFile) -> TraceResult:
+    explanation = reasons.explanation
     verdict = explanation.verdict
     header = file.trace.header if file.trace is not None else None
     return TraceResult(
@@ -85,9 +107,10 @@ def _result(explanation: Explanation, file: TraceFile) -> TraceResult:
     )
 
 
-def _print(explanation: Explanation, file: TraceFile) -> None:
+def _print(reasons: Reasons, file: TraceFile) -> None:
+    explanation = reasons.explanation
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
-    result = _result(explanation, file)
+    result = _result(reasons, file)
     event = explanation.event
     if event is None or not isinstance(explanation.verdict, Diverges):
         console.print(escape(f"{file.path}: {result.text}"))
@@ -98,6 +121,7 @@ def _print(explanation: Explanation, file: TraceFile) -> None:
     console.print(f"{escape(str(file.path))}: [bold red]diverges[/] at {escape(where)}")
     console.print(f"  the trace says    {escape(call)}")
     console.print(f"  expected          {escape(explanation.verdict.expected)}")
+    _print_conjuncts(console, reasons.conjuncts)
     if event.step:
         _print_changes(console, "What the trace changes", explanation.changes, "before", "after")
     if event.step and event.action is not None and not explanation.claimed_is_enabled:
@@ -115,6 +139,31 @@ def _print(explanation: Explanation, file: TraceFile) -> None:
         console.print(f"(numbers were tried as parameters up to {explanation.nat_up_to})")
     for note in explanation.notes:
         console.print(escape(f"note: {note}"))
+
+
+def _print_conjuncts(console: Console, conjuncts: tuple[FalseConjunct, ...]) -> None:
+    """Print the false conjunct of the trace's own action in full, of the others in a table."""
+    for conjunct in [item for item in conjuncts if item.claimed]:
+        console.print(f"\n[bold]False in {escape(conjunct.call)}[/], {escape(conjunct.place)}")
+        console.print(f"    {escape(conjunct.text)}")
+        if conjunct.differences():
+            for change in conjunct.differences()[:_CHANGES_SHOWN]:
+                console.print(f"    {escape(change.text('expected, but the trace has'))}")
+        elif conjunct.sides():
+            console.print(f"    {escape(conjunct.sides())}  is false")
+        if conjunct.within:
+            console.print(f"    within  {escape(' > '.join(conjunct.within))}")
+        if conjunct.operators:
+            console.print(f"    made of {escape(', '.join(conjunct.operators))}")
+    others = [item for item in conjuncts if not item.claimed]
+    if others:
+        table = Table(title="What is false in the other actions", title_justify="left")
+        for name in ("action", "place", "conjunct"):
+            table.add_column(name, overflow="fold")
+        for item in others:
+            table.add_row(escape(item.call), escape(item.place), escape(item.text))
+        console.print()
+        console.print(table)
 
 
 def _title(candidate: Candidate, call: str) -> str:
@@ -144,9 +193,10 @@ def _cell(value: Value | None) -> str:
     return "" if value is None else escape(brief(value))
 
 
-def _json(explanation: Explanation, file: TraceFile) -> Json:
+def _json(reasons: Reasons, file: TraceFile) -> Json:
+    explanation = reasons.explanation
     event = explanation.event
-    answer: dict[str, Json] = dict(_result(explanation, file).to_json())
+    answer: dict[str, Json] = dict(_result(reasons, file).to_json())
     if event is None:
         return answer
     candidates: list[Json] = [
@@ -163,11 +213,30 @@ def _json(explanation: Explanation, file: TraceFile) -> Json:
         "params": [to_json(param) for param in event.params],
         "node": event.node,
         "changes": [_change(change, "before", "after") for change in explanation.changes],
+        "conjuncts": [_conjunct(item) for item in reasons.conjuncts],
         "candidates": candidates,
         "enabled": list(explanation.enabled),
         "nat_up_to": explanation.nat_up_to,
         "notes": list(explanation.notes),
     }
+    return answer
+
+
+def _conjunct(item: FalseConjunct) -> Json:
+    answer: dict[str, Json] = {
+        "action": item.action,
+        "params": [to_json(param) for param in item.params],
+        "claimed": item.claimed,
+        "file": item.file,
+        "line": item.line,
+        "column": item.column,
+        "text": item.text,
+        "relation": item.relation,
+        "operators": list(item.operators),
+        "within": list(item.within),
+    }
+    if item.left is not None and item.right is not None:
+        answer |= {"left": to_json(item.left), "right": to_json(item.right)}
     return answer
 
 

@@ -23,6 +23,7 @@ from rocketproof.trace_inputs import (
 )
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.matching import DEFAULT_BUDGET, Budget, read_mapping
+from tlatrace.report.github import github_annotations
 from tlatrace.report.junit import junit_xml
 from tlatrace.report.markdown import markdown_summary
 from tlatrace.report.results import TraceResult
@@ -63,6 +64,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--junit", type=_PATH, metavar="FILE", help="Write JUnit XML.")
 @click.option("--sarif", type=_PATH, metavar="FILE", help="Write SARIF 2.1.0.")
 @click.option("--summary", type=_PATH, metavar="FILE", help="Append a Markdown summary.")
+@click.option("--github", is_flag=True, help="Print annotations for GitHub Actions.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 @click.option("--timeout", "timeout_s", default=600.0, show_default=True, help="Seconds a batch.")
 @click.option("--batch", "batch_size", type=click.IntRange(1), default=DEFAULT_BATCH, hidden=True)
@@ -95,6 +97,7 @@ def command(
     junit: Path | None,
     sarif: Path | None,
     summary: Path | None,
+    github: bool,
     as_json: bool,
     timeout_s: float,
     batch_size: int,
@@ -136,6 +139,8 @@ def command(
     if summary is not None:
         _write(summary, markdown_summary(results), "a")
     _print(results, as_json)
+    if github and not as_json:
+        click.echo(github_annotations(results), nl=False)
     sys.exit(_exit_code(results))
 
 
@@ -179,13 +184,14 @@ def _results(
             judged = judge(header, group)
         except ModelGapError as error:
             judged = Judged(verdicts=[Undecided(error.reason)] * len(group))
-        for at, verdict in zip(members, judged.verdicts, strict=True):
+        for position, (at, verdict) in enumerate(zip(members, judged.verdicts, strict=True)):
             results[at] = TraceResult(
                 path=str(files[at].path),
                 spec=header.spec,
                 outcome=verdict,
                 line=files[at].line_of(verdict.step) if isinstance(verdict, Diverges) else None,
                 warnings=(*warnings[at], *judged.warnings),
+                guilty=judged.guilty.get(position),
             )
     return [results[at] for at in range(len(files))]
 

@@ -8,9 +8,24 @@ from typing import Literal, TypeAlias, assert_never
 from tlatrace.values import Json
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, kind
 
-__all__ = ["Status", "TraceResult"]
+__all__ = ["SpecPlace", "Status", "TraceResult"]
 
 Status: TypeAlias = Literal["conforms", "diverges", "undecided", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecPlace:
+    """The conjunct of the specification that forbids a step."""
+
+    path: str
+    """The `.tla` file."""
+    line: int
+    column: int
+    text: str
+    """The conjunct as it is written, and the values that make it false."""
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +40,8 @@ class TraceResult:
     line: int | None = None
     """The line of the first step that diverges, or of the format error."""
     warnings: tuple[str, ...] = ()
+    guilty: SpecPlace | None = None
+    """Where the specification forbids the step, if the compiled model could tell."""
 
     @property
     def status(self) -> Status:
@@ -42,7 +59,8 @@ class TraceResult:
             case Diverges(step, action, expected, observed):
                 place = f"step {step}" + (f" (line {self.line})" if self.line else "")
                 named = f", {action}" if action else ""
-                return f"diverges at {place}{named}: expected {expected}; observed {observed}"
+                said = f"diverges at {place}{named}: expected {expected}; observed {observed}"
+                return said + (f"; false is {self.guilty}" if self.guilty else "")
             case Undecided(reason):
                 return f"undecided: {reason}"
             case _ as unreachable:
@@ -57,6 +75,13 @@ class TraceResult:
             "line": self.line,
             "warnings": list(self.warnings),
         }
+        if self.guilty is not None:
+            answer["conjunct"] = {
+                "path": self.guilty.path,
+                "line": self.guilty.line,
+                "column": self.guilty.column,
+                "text": self.guilty.text,
+            }
         match self.outcome:
             case str():
                 answer["reason"] = self.outcome

@@ -1,5 +1,7 @@
 """Verdicts as SARIF 2.1.0: one result for each trace that does not conform, at its line.
 
+The conjunct of the specification that forbids the step is a related location.
+
 Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
 """
 
@@ -42,18 +44,21 @@ def sarif_text(results: Sequence[TraceResult], *, version: str) -> str:
 
 
 def _result(result: TraceResult) -> Json:
-    path = PurePath(result.path)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
-    return {
+    answer: dict[str, Json] = {
         "ruleId": result.status,
         "level": _RULES[result.status][0],
         "message": {"text": result.text},
-        "locations": [
-            {
-                "physicalLocation": {
-                    "artifactLocation": {"uri": uri},
-                    "region": {"startLine": result.line or 1},
-                }
-            }
-        ],
+        "locations": [_location(result.path, {"startLine": result.line or 1})],
     }
+    guilty = result.guilty
+    if guilty is not None:
+        region: dict[str, Json] = {"startLine": guilty.line, "startColumn": guilty.column}
+        said: dict[str, Json] = {"message": {"text": guilty.text}}
+        answer["relatedLocations"] = [{"id": 1, **said, **_location(guilty.path, region)}]
+    return answer
+
+
+def _location(name: str, region: dict[str, Json]) -> dict[str, Json]:
+    path = PurePath(name)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": dict(region)}}

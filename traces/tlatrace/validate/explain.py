@@ -13,7 +13,7 @@ from tlatrace.validate.traces import validate_traces
 from tlatrace.values import State, Value, canonical_state
 from tlatrace.verdict import Diverges, Verdict
 
-__all__ = ["Candidate", "Explanation", "explain"]
+__all__ = ["Candidate", "Explanation", "explain", "nearest"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ def explain(spec: SpecUnderTest, trace: Trace, *, timeout_s: float = 120.0) -> E
         params: tuple[Value, ...] = event.params
         try:
             own = action_successors(spec, before, event.action, params, timeout_s=timeout_s)
-            candidates += _nearest([(event.action, found.state) for found in own], observed, True)
+            candidates += nearest([(event.action, found.state) for found in own], observed, True)
         except (SpecError, ModelGapError, ToolError) as error:
             notes.append(str(error))
     enabled: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ def explain(spec: SpecUnderTest, trace: Trace, *, timeout_s: float = 120.0) -> E
         nat_up_to = all_steps.nat_up_to
         pairs = [(found.action, found.state) for found in all_steps.successors]
         enabled = tuple(sorted({action for action, _ in pairs if action}))
-        others = _nearest(pairs, observed, False)
+        others = nearest(pairs, observed, False)
         own_action = event.action if candidates else None
         candidates += [other for other in others if other.action != own_action]
     return Explanation(
@@ -107,13 +107,13 @@ def _explain_initial(
     candidates: list[Candidate] = []
     try:
         states = initial_states(spec, timeout_s=timeout_s)
-        candidates = _nearest([(spec.init, state) for state in states], observed, True)
+        candidates = nearest([(spec.init, state) for state in states], observed, True)
     except (SpecError, ModelGapError, ToolError) as error:
         notes = (str(error),)
     return Explanation(verdict=verdict, event=event, candidates=tuple(candidates), notes=notes)
 
 
-def _nearest(pairs: list[tuple[str, State]], observed: State, claimed: bool) -> list[Candidate]:
+def nearest(pairs: list[tuple[str, State]], observed: State, claimed: bool) -> list[Candidate]:
     """Keep the nearest state of each action, nearest action first."""
     best: dict[str, Candidate] = {}
     seen: set[tuple[str, str]] = set()

@@ -1,0 +1,95 @@
+"""Say why a trace does not conform, from the compiled model: no TLC, and the guilty conjunct."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tlatrace.errors import EvaluationError, ModelGapError
+from tlatrace.matching.blame import FalseConjunct, false_conjuncts
+from tlatrace.model import Model, ModelState, Step
+from tlatrace.trace import Event, Trace
+from tlatrace.validate.difference import difference
+from tlatrace.validate.explain import Candidate, Explanation, nearest
+from tlatrace.values import State, Value
+from tlatrace.verdict import Diverges, Verdict
+
+__all__ = ["Reasons", "explain_verdict"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasons:
+    """What is known of the first step that does not conform."""
+
+    explanation: Explanation
+    conjuncts: tuple[FalseConjunct, ...] = ()
+    """What forbids the step: the trace's own action first."""
+
+
+def explain_verdict(
+    model: Model, trace: Trace, verdict: Verdict, folders: Sequence[Path]
+) -> Reasons:
+    """Explain a verdict that the model gave; it must have been loaded with `blame`.
+
+    `folders` hold the `.tla` files. A divergence of a trace of whole states is explained; of a
+    partial one the verdict says all that is known.
+    """
+    if not isinstance(verdict, Diverges):
+        return Reasons(explanation=Explanation(verdict=verdict))
+    event = trace.events[verdict.step]
+    before = trace.events[verdict.step - 1].state if verdict.step else None
+    if event.state is None or (verdict.step and before is None):
+        return Reasons(explanation=Explanation(verdict=verdict, event=event))
+    post = model.adopt(event.state)
+    pre = None if before is None else model.adopt(before)
+    conjuncts, notes = false_conjuncts(model, folders, event.action, event.params, pre, post)
+    found = list(notes)
+    steps = _steps(model, event, pre, found)
+    shown = model.show(post)
+    own = [(s.action, model.show(s.post)) for s, claimed in steps if claimed]
+    others = [(s.action, model.show(s.post)) for s, claimed in steps if not claimed]
+    candidates: list[Candidate] = nearest(own, shown, True)
+    taken = event.action if candidates else None
+    candidates += [other for other in nearest(others, shown, False) if other.action != taken]
+    return Reasons(
+        explanation=Explanation(
+            verdict=verdict,
+            event=event,
+            changes=difference(_state(model, pre), shown) if pre is not None else (),
+            candidates=tuple(candidates),
+            enabled=tuple(sorted({s.action for s, _ in steps})) if pre is not None else (),
+            notes=tuple(dict.fromkeys(found)),
+        ),
+        conjuncts=conjuncts,
+    )
+
+
+def _state(model: Model, state: ModelState) -> State:
+    return model.show(state)
+
+
+def _steps(
+    model: Model, event: Event, pre: ModelState | None, notes: list[str]
+) -> list[tuple[Step, bool]]:
+    """List the steps that are possible, and whether each is the trace's own action."""
+    found: list[tuple[Step, bool]] = []
+    try:
+        if pre is None:
+            return [(Step(model.init, (), post), True) for post in model.initial_states()]
+        if event.action in model.actions:
+            assert event.action is not None
+            params: tuple[Value, ...] = event.params
+            adopted = tuple([model.adopt_value(param) for param in params])
+            found += [(s, True) for s in model.bound_successors(pre, event.action, adopted)]
+    except (EvaluationError, ModelGapError) as error:
+        notes.append(f"{event.action or model.init}: {error}")
+    if pre is None:
+        return found
+    for action in sorted(model.actions):
+        if model.calls(action):
+            try:
+                found += [(s, False) for s in model.action_successors(pre, action)]
+            except (EvaluationError, ModelGapError) as error:
+                notes.append(f"{action}: {error}")
+    return found
