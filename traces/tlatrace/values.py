@@ -190,8 +190,9 @@ def _set_of(elements: list[Value], depth: int) -> TlaSet:
 def _record_of(fields: Mapping[str, Value]) -> Value:
     if not fields:
         return ()
-    if any(name.startswith("#") for name in fields):
-        return Fcn(tuple([(name, fields[name]) for name in sorted(fields, key=_string)]), False)
+    for name in fields:
+        if name.startswith("#"):
+            return Fcn(tuple([(name, fields[name]) for name in sorted(fields, key=_string)]), False)
     return Fcn(tuple([(name, fields[name]) for name in sorted(fields)]), True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 
 from rocketha.bugs import Bug, Bugs
@@ -21,6 +22,7 @@ __all__ = ["Inbox", "Node", "broker_address", "log_options", "new_node"]
 Inbox = PacketStream[MasterPacket] | PacketStream[SlavePacket]
 
 
+@cache
 def broker_address(broker: BrokerId) -> HaAddress:
     """Return the address of a broker; it is also its name."""
     return HaAddress(f"b{broker}")

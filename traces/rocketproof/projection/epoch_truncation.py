@@ -227,7 +227,9 @@ class EpochProjection:
 
     def _put(self, name: str, broker: str, value: Value) -> None:
         values = self._values[name]
-        if broker not in values or values[broker] != value:
+        known = values.get(broker)
+        # Most values are the same object as before; comparing two means writing both as text.
+        if known is not value and (known is None or known != value):
             values[broker] = value
             self._changed.add(name)
 

@@ -7,6 +7,7 @@ that a configuration declares as a model value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
 from rocketha.ha.state import NOT_YET
@@ -34,6 +35,7 @@ NO_LINK: Final = record({"peer": NONE})
 _NO_ENTRY: Final = record({"e": 0, "s": 0, "end": -1})
 
 
+@cache
 def broker_name(broker: BrokerId) -> str:
     """Return the name of a broker in the trace."""
     return str(broker_address(broker))
