@@ -16,6 +16,7 @@ import msgspec
 from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError, ValueFormatError
 from tlatrace.model.domain import FALSE, TRUE, D, Fcn, model_value
 from tlatrace.model.model import Model, ModelState
+from tlatrace.model.operators import reason_of
 from tlatrace.model.operators import make_set
 from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused
 from tlatrace.values import MAX_DEPTH, Value, from_json, state_from_json
@@ -169,7 +170,7 @@ class Checker:
         except TlatraceError as error:
             return Failed(str(error))
         except Exception as error:  # Python's own words for an expression without a value
-            return Failed(f"an expression has no value ({type(error).__name__}: {error})")
+            return Failed(reason_of(error))
 
     def _arguments(self, params: str) -> tuple[D, ...]:
         value = _value(params)
@@ -209,7 +210,7 @@ class Checker:
             except EvaluationError as error:
                 return tuple(violated), f"{name}: {error.reason}"
             except Exception as error:
-                return tuple(violated), f"{name}: {type(error).__name__}: {error}"
+                return tuple(violated), f"{name}: {reason_of(error)}"
         if not violated:
             self._clean = state
         return tuple(violated), None

@@ -176,8 +176,7 @@ def differ(left: D, right: D) -> bool:
         EvaluationError: TLC cannot compare them.
     """
     if type(left) is Fcn and type(right) is Fcn:
-        if left.keys() == right.keys():
-            _first_difference([(left[key], right[key]) for key in left])
+        _functions(left, right)
         return False
     if isinstance(left, LazyValue):
         left = left.whole()
@@ -188,8 +187,7 @@ def differ(left: D, right: D) -> bool:
             if len(left) == len(right):
                 _first_difference(zip(left, right, strict=True))
         elif isinstance(left, Fcn) and isinstance(right, Fcn):
-            if left.keys() == right.keys():
-                _first_difference([(left[key], right[key]) for key in left])
+            _functions(left, right)
         elif isinstance(left, frozenset) and isinstance(right, frozenset):
             _one_of_each(left, right)
         return False
@@ -199,7 +197,33 @@ def differ(left: D, right: D) -> bool:
         raise EvaluationError(
             f"{kind(left)} cannot be compared with {kind(right)}: {_short(left)} = {_short(right)}"
         )
+    if isinstance(left, tuple) and isinstance(right, Fcn):  # and neither is empty, or both are
+        _domains(len(left), 1, len(right), next(iter(right)))
+    elif isinstance(left, Fcn) and isinstance(right, tuple):
+        _domains(len(left), next(iter(left)), len(right), 1)
     return False
+
+
+def _functions(left: Fcn, right: Fcn) -> None:
+    """Refuse what TLC may refuse: it compares keys and values in an order of its own."""
+    if left.keys() == right.keys():
+        _first_difference([(left[key], right[key]) for key in left])
+        return
+    mine, theirs = left.keys() - right.keys(), right.keys() - left.keys()
+    one, other = next(iter(mine or left)), next(iter(theirs or right))
+    _domains(len(left), one, len(right), other)
+    if len(left) == len(right):
+        for key in left.keys() & right.keys():
+            eq(left[key], right[key])
+
+
+def _domains(size: int, key: D, other_size: int, other: D) -> None:
+    """Compare a key of each of two functions, as TLC does where it compares the domains.
+
+    A record on the left is compared with records only.
+    """
+    if size == other_size or (type(key) is str and other_size):
+        eq(key, other)
 
 
 def _first_difference(pairs: Iterable[tuple[D, D]]) -> None:

@@ -294,7 +294,7 @@ class Expressions:
         function = Function()
         with w.begin(function):
             w.emit(f"return {self.value_inside(node)}")
-        w.finish(f"def {name}():", function, f"{name} = constant({name})")
+        w.finish(f"def {name}():", function, f'define("{name}", {name})')
         self._constants[id(key)] = (key, name)
         return name
 

@@ -11,7 +11,7 @@ from itertools import chain, combinations, islice, product
 from typing import Final
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import D, Fcn, LazyValue, differ, function, kind
+from tlatrace.model.domain import D, Fcn, LazyValue, differ, eq, function, kind
 
 __all__ = [
     "INT",
@@ -28,6 +28,9 @@ __all__ = [
     "Subsets",
     "Union",
     "member",
+    "not_a_record",
+    "not_a_tuple",
+    "not_among",
 ]
 
 MAX_ELEMENTS: Final = 2_000_000
@@ -87,6 +90,27 @@ def member(value: D, collection: D) -> bool:
     raise EvaluationError(f"{kind(collection)} is not a set")
 
 
+def not_among(value: D, where: str) -> bool:
+    """Return False for a model value, which is in no set of structures; else refuse, as TLC."""
+    if kind(value) == "a model value":
+        return False
+    raise EvaluationError(f"{kind(value)} cannot be looked for in {where}")
+
+
+def not_a_tuple(value: D) -> bool:
+    """Return False for a function or a model value; TLC refuses to look for the rest."""
+    if isinstance(value, Fcn) and not all(type(name) is str for name in value):
+        return False
+    return not_among(value, "a Cartesian product")
+
+
+def not_a_record(value: Fcn) -> bool:
+    """Return False for a record; else refuse: TLC looks only for records in sets of records."""
+    if all(type(name) is str for name in value):
+        return False
+    return not_among(value, "a set of records")
+
+
 def _comparable(value: D, collection: frozenset[D]) -> None:
     """Refuse what TLC refuses: it compares with one element after another."""
     differ(value, next(iter(collection)))
@@ -132,9 +156,7 @@ class Sequences(LazySet):
     def __contains__(self, value: D) -> bool:
         if isinstance(value, tuple):
             return all(member(element, self._elements) for element in value)
-        if kind(value) in ("a function", "a model value"):
-            return False
-        raise EvaluationError(f"{kind(value)} cannot be looked for in Seq(...)")
+        return not_among(value, "a set of sequences")
 
     def __iter__(self) -> Iterator[D]:
         if not self._elements:
@@ -184,11 +206,9 @@ class Functions(LazySet):
             images: Iterable[D] = value
         elif isinstance(value, Fcn):
             domain, images = value, value.values()
-        elif kind(value) == "a model value":
-            return False
         else:
-            raise EvaluationError(f"{kind(value)} cannot be looked for in a set of functions")
-        if frozenset(domain) != finite(self._domain):
+            return not_among(value, "a set of functions")
+        if not eq(frozenset(domain), finite(self._domain)):
             return False
         return all(member(image, self._range) for image in images)
 
@@ -213,11 +233,9 @@ class Records(LazySet):
     def __contains__(self, value: D) -> bool:
         if isinstance(value, Fcn):
             if value.keys() != self._fields.keys():
-                return False
+                return not_a_record(value)
             return all(member(value[name], among) for name, among in self._fields.items())
-        if kind(value) in ("a function", "a model value"):
-            return False
-        raise EvaluationError(f"{kind(value)} cannot be looked for in a set of records")
+        return value != () and not_among(value, "a set of records")
 
     def __iter__(self) -> Iterator[D]:
         names = list(self._fields)
@@ -242,9 +260,7 @@ class Product(LazySet):
             return len(value) == len(self._factors) and all(
                 member(part, among) for part, among in zip(value, self._factors, strict=True)
             )
-        if kind(value) in ("a function", "a model value"):
-            return False
-        raise EvaluationError(f"{kind(value)} cannot be looked for in a Cartesian product")
+        return not_a_tuple(value)
 
     def __iter__(self) -> Iterator[D]:
         return product(*[list(elements_of(factor)) for factor in self._factors])

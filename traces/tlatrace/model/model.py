@@ -291,7 +291,7 @@ class Model:
 
 def _no_value(error: Exception) -> EvaluationError:
     """Say what Python said: an error of Python's inside a model is an expression without value."""
-    return EvaluationError(f"an expression has no value ({type(error).__name__}: {error})")
+    return EvaluationError(operators.reason_of(error))
 
 
 def _open(source: ModelSource) -> dict[str, Callable[..., Any]]:
@@ -301,6 +301,7 @@ def _open(source: ModelSource) -> dict[str, Callable[..., Any]]:
         space.update({name: item for name, item in vars(module).items() if name[0] != "_"})
     for name, text in source.literals:
         space[name] = to_domain(from_json(json.loads(text)))
+    space["define"] = operators.definer(space)
     exec(_code(source), space)
     return {role: cast("Callable[..., Any]", space[name]) for role, name in source.names}
 

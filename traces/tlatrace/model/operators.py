@@ -39,9 +39,15 @@ from tlatrace.model.lazy import (
     elements_of,
     finite,
     member,
+    not_a_record,
+    not_a_tuple,
+    not_among,
 )
 
-__all__ = ["BOOLEAN", "UNSET", "Broken", "stop"]
+__all__ = ["BOOLEAN", "UNSET", "definer", "reason_of", "stop"]
+
+_REASONS: Final = "REASONS"
+"""The name under which a module holds why its constants have no value."""
 
 BOOLEAN: Final[frozenset[D]] = frozenset([TRUE, FALSE])
 
@@ -55,30 +61,38 @@ class _Unset:
 UNSET: Final = _Unset()
 
 
-class Broken:
-    """A constant definition that has no value: every use of it is an error."""
+def definer(space: dict[str, object]) -> Callable[[str, Callable[[], D]], None]:
+    """Return the function by which a compiled module computes a constant expression once.
 
-    __slots__ = ("_reason",)
+    A constant without a value gets no name in the module: every use of it, also inside a tuple
+    that nobody looks into, is then an error of Python's, which `reason_of` can explain.
+    """
+    reasons: dict[str, str] = {}
+    space[_REASONS] = reasons
 
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
+    def define(name: str, compute: Callable[[], D]) -> None:
+        del space[name]  # until now it was the function
+        try:
+            value = compute()
+            space[name] = value.settled() if isinstance(value, LazySet) else value
+        except Exception as error:
+            reasons[name] = reason_of(error)
 
-    def _stop(self, *_: object) -> NoReturn:
-        raise EvaluationError(self._reason)
-
-    __bool__ = __call__ = __contains__ = __eq__ = __getitem__ = __hash__ = __iter__ = _stop
-    __len__ = __add__ = __radd__ = __sub__ = __rsub__ = __lt__ = __le__ = __gt__ = __ge__ = _stop
+    return define
 
 
-def constant(compute: Callable[[], D]) -> D | Broken:
-    """Return the value of a constant expression, or what stops at every use if it has none."""
-    try:
-        value = compute()
-        return value.settled() if isinstance(value, LazySet) else value
-    except EvaluationError as error:
-        return Broken(error.reason)
-    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-        return Broken(f"a constant has no value: {error}")
+def reason_of(error: Exception) -> str:
+    """Say why an expression has no value, from what was raised where it was evaluated."""
+    if isinstance(error, EvaluationError):
+        return error.reason
+    if isinstance(error, NameError) and error.__traceback__ is not None:
+        place = error.__traceback__
+        while place.tb_next is not None:
+            place = place.tb_next
+        reason = place.tb_frame.f_globals.get(_REASONS, {}).get(error.name)
+        if isinstance(reason, str):
+            return reason
+    return f"an expression has no value ({type(error).__name__}: {error})"
 
 
 def stop(reason: str) -> NoReturn:
@@ -129,6 +143,8 @@ def negate(value: int) -> int:
 
 def power(base: int, exponent: int) -> int:
     _integers(base, exponent)
+    if base == exponent == 0:
+        raise EvaluationError("0 ^ 0 has no value")
     if exponent < 0:
         raise EvaluationError(f"{base} ^ {exponent}: the exponent is negative")
     if exponent * max(base.bit_length(), 1) > 4_000:
@@ -376,35 +392,32 @@ def is_sequence(value: D) -> bool:
         return True
     if isinstance(value, LazyFunction):
         return is_sequence(value.whole())
-    return _is_no_function(value, "a set of sequences")
+    return not_among(value, "a set of sequences")
 
 
 def has_domain(value: D, domain: D) -> bool:
     if type(value) is tuple:
-        return frozenset(range(1, len(value) + 1)) == finite(domain)
+        return eq(frozenset(range(1, len(value) + 1)), finite(domain))
     if type(value) is Fcn:
-        return value.keys() == finite(domain)
+        wanted = finite(domain)
+        return value.keys() == wanted or eq(frozenset(value), wanted)
     if isinstance(value, LazyFunction):
         return has_domain(value.whole(), domain)
-    return _is_no_function(value, "a set of functions")
+    return not_among(value, "a set of functions")
 
 
 def has_fields(value: D, names: tuple[str, ...]) -> bool:
     if type(value) is Fcn:
-        return len(value) == len(names) and all(name in value for name in names)
-    return _is_no_function(value, "a set of records")
+        if len(value) == len(names) and all(name in value for name in names):
+            return True
+        return not_a_record(value)
+    return value != () and not_among(value, "a set of records")
 
 
 def has_length(value: D, size: int) -> bool:
     if type(value) is tuple:
         return len(value) == size
-    return _is_no_function(value, "a Cartesian product")
-
-
-def _is_no_function(value: D, where: str) -> bool:
-    if kind(value) in ("a function", "a model value"):
-        return False
-    raise EvaluationError(f"{kind(value)} cannot be looked for in {where}")
+    return not_a_tuple(value)
 
 
 # ---- functions ----------------------------------------------------------------------------
@@ -429,6 +442,7 @@ def put(function_: D, argument: D, image: D) -> D:
     """Return [f EXCEPT ![x] = y]; f itself if x is not in its domain, as TLA+ says."""
     if type(function_) is Fcn:
         if argument not in function_:
+            eq(argument, next(iter(function_)))  # TLC cannot look for "a" in a domain of integers
             return function_
         changed = Fcn(function_)
         changed[argument] = image
@@ -498,7 +512,10 @@ def single(key: D, image: D) -> D:
 
 def override(left: D, right: D) -> D:
     """Return left @@ right: on the common domain the left one holds."""
-    return function({**_pairs(right), **_pairs(left)})
+    first, second = _pairs(left), _pairs(right)
+    if first and second:
+        eq(next(iter(first)), next(iter(second)))  # TLC cannot order 1 and "a" in a domain
+    return function({**second, **first})
 
 
 def _pairs(value: D) -> dict[D, D]:
