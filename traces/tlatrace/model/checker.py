@@ -16,8 +16,7 @@ import msgspec
 from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError, ValueFormatError
 from tlatrace.model.domain import FALSE, TRUE, D, Fcn, model_value
 from tlatrace.model.model import Model, ModelState
-from tlatrace.model.operators import reason_of
-from tlatrace.model.operators import make_set
+from tlatrace.model.operators import make_set, reason_of
 from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused
 from tlatrace.values import MAX_DEPTH, Value, from_json, state_from_json
 

@@ -93,14 +93,14 @@ class Job:
     """(module, name) -> the definition after "<-[module]"."""
     init: str
     next: str
-    invariants: tuple[str, ...]
     constraints: tuple[str, ...]
     action_constraints: tuple[str, ...]
-    expressions: tuple[str, ...]
+    invariants: tuple[str, ...] = ()
+    expressions: tuple[str, ...] = ()
     """Constant operators that the model is to evaluate."""
-    blame: bool
+    blame: bool = False
     """Whether the model is to say which conjunct of an action is false."""
-    fingerprint: str
+    fingerprint: str = ""
 
 
 def compile_tree(job: Job) -> ModelSource:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations, islice, product
+from math import prod
 from typing import Final
 
 from tlatrace.errors import EvaluationError
@@ -182,6 +183,7 @@ class Subsets(LazySet):
 
     def __iter__(self) -> Iterator[D]:
         base = list(elements_of(self._base))
+        _afford(self, 1 << len(base))
         sizes = range(len(base) + 1)
         return map(frozenset, chain.from_iterable(combinations(base, size) for size in sizes))
 
@@ -215,6 +217,7 @@ class Functions(LazySet):
     def __iter__(self) -> Iterator[D]:
         domain = list(finite(self._domain))
         images = list(elements_of(self._range)) if domain else []
+        _afford(self, len(images) ** len(domain) if len(domain) < MAX_ELEMENTS else MAX_ELEMENTS)
         for choice in product(images, repeat=len(domain)):
             yield function(dict(zip(domain, choice, strict=True)))
 
@@ -240,6 +243,7 @@ class Records(LazySet):
     def __iter__(self) -> Iterator[D]:
         names = list(self._fields)
         choices = [list(elements_of(among)) for among in self._fields.values()]
+        _afford(self, prod([len(choice) for choice in choices]))
         for choice in product(*choices):
             yield Fcn(zip(names, choice, strict=True))
 
@@ -263,7 +267,9 @@ class Product(LazySet):
         return not_a_tuple(value)
 
     def __iter__(self) -> Iterator[D]:
-        return product(*[list(elements_of(factor)) for factor in self._factors])
+        choices = [list(elements_of(factor)) for factor in self._factors]
+        _afford(self, prod([len(choice) for choice in choices]))
+        return product(*choices)
 
     def __repr__(self) -> str:
         return " \\X ".join(["..."] * len(self._factors))
@@ -344,6 +350,12 @@ class LazyFunction(LazyValue):
 
     def __repr__(self) -> str:
         return "[... \\in ... |-> ...]"
+
+
+def _afford(collection: LazySet, size: int) -> None:
+    """Refuse to begin what cannot be finished."""
+    if size > MAX_ELEMENTS:
+        raise EvaluationError(f"{collection!r} has more than {MAX_ELEMENTS} elements")
 
 
 def elements_of(collection: object) -> Iterable[D]:

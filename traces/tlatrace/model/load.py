@@ -6,10 +6,12 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.model.cache import keep, recall
 from tlatrace.model.compile import Job, compile_tree
 from tlatrace.model.domain import D, to_domain
 from tlatrace.model.model import Model
@@ -52,13 +54,35 @@ def load_model(
     elif isinstance(config, Path):
         config = read_config(config)
     module = module.resolve()
+    folders = (module.parent, *libraries)
+    wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
+    given = {} if config.assignments else dict(constants or {})
+    fingerprint = _fingerprint(module, folders, config, given, (*wanted, "", *expressions))
+    key = fingerprint + ("-blame" if blame else "")
+    source = recall(key)
+    if source is None:
+        job = _job(module, config, given, libraries)
+        source = compile_tree(
+            replace(
+                job,
+                invariants=wanted,
+                expressions=tuple(expressions),
+                blame=blame,
+                fingerprint=fingerprint,
+            )
+        )
+        keep(key, source)
+    return Model(source)
+
+
+def _job(module: Path, config: TlcConfig, constants: State, libraries: Sequence[Path]) -> Job:
+    """Ask SANY, and find out what the configuration says."""
     declarations = read_declarations(module, libraries)
     overrides, module_overrides = _overrides(config)
-    if not config.assignments:
-        for name, value in (constants or {}).items():
-            if name not in declarations.constants:
-                raise ModelGapError(f"{declarations.module} has no constant {name}")
-            overrides[name] = to_domain(value)
+    for name, value in constants.items():
+        if name not in declarations.constants:
+            raise ModelGapError(f"{declarations.module} has no constant {name}")
+        overrides[name] = to_domain(value)
     init, next_name = config.init or "Init", config.next or "Next"
     if config.specification is not None:
         found = declarations.formulas.get(config.specification)
@@ -66,23 +90,16 @@ def load_model(
             reason = f"SPECIFICATION {config.specification} is not of the form Init /\\ [][Next]_v"
             raise SpecError(config.path, reason + " with named Init and Next")
         init, next_name = found
-    root = export_xml(module, libraries=tuple(libraries))
-    folders = (module.parent, *libraries)
-    job = Job(
-        root=root,
-        folders=folders,
+    return Job(
+        root=export_xml(module, libraries=tuple(libraries)),
+        folders=(module.parent, *libraries),
         overrides=overrides,
         module_overrides=module_overrides,
         init=init,
         next=next_name,
-        invariants=tuple(dict.fromkeys([*config.invariants, *invariants])),
         constraints=config.constraints,
         action_constraints=config.action_constraints,
-        expressions=tuple(expressions),
-        blame=blame,
-        fingerprint=_fingerprint(module, folders, config, constants),
     )
-    return Model(compile_tree(job))
 
 
 def _overrides(
@@ -106,7 +123,11 @@ def _overrides(
 
 
 def _fingerprint(
-    module: Path, folders: Sequence[Path], config: TlcConfig, constants: State | None
+    module: Path,
+    folders: Sequence[Path],
+    config: TlcConfig,
+    constants: State,
+    wanted: Sequence[str],
 ) -> str:
     """Hash the text of all modules at hand, the configuration, the compiler and the jar."""
     digest = hashlib.sha256()
@@ -115,10 +136,10 @@ def _fingerprint(
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     digest.update(module.name.encode() + b"\0")
     fields = [item.text for item in config.assignments]
-    given = {name: canonical(value) for name, value in sorted((constants or {}).items())}
+    given = {name: canonical(value) for name, value in sorted(constants.items())}
     fields.append(json.dumps(given))
-    fields += [str(config.init), str(config.next), str(config.specification), *config.invariants]
-    fields += [*config.constraints, *config.action_constraints]
+    fields += [str(config.init), str(config.next), str(config.specification), *wanted]
+    fields += ["", *config.constraints, "", *config.action_constraints]
     digest.update("\0".join(fields).encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
