@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from tlatrace.errors import SubsetError
 from tlatrace.model.analysis import definition_reads, kind_of, reads
 from tlatrace.model.expressions import Environment, Expressions, Parameters, ready
 from tlatrace.model.tree import (
@@ -24,7 +25,9 @@ from tlatrace.model.tree import (
     Expr,
     If,
     Let,
+    Local,
     Operand,
+    OperatorCall,
     OperatorRef,
     Quantified,
     Variable,
@@ -216,10 +219,10 @@ class Enumerations:
         match node:
             case Apply() if node.operator == "and":
                 self._act_all(list(node.operands), env, then)
-            case Apply() if node.operator == "or" and self._assigns(node):
+            case Apply() if node.operator == "or" and self._assigns(node, env):
                 for item in _expressions(node):
                     self._branch(partial(self._act, item, env, then))
-            case Apply() if node.operator == "=" and (at := self._target(node)) is not None:
+            case Apply() if node.operator == "=" and (at := self._target(node, env)) is not None:
                 value = node.operands[1]
                 assert not isinstance(value, OperatorRef)
                 text = self._x.value(value, env)
@@ -231,7 +234,7 @@ class Enumerations:
                 assigned[at] = name
                 then()
                 w.function.assigned = kept
-            case Apply() if node.operator == "in" and (at := self._target(node)) is not None:
+            case Apply() if node.operator == "in" and (at := self._target(node, env)) is not None:
                 among = node.operands[1]
                 assert not isinstance(among, OperatorRef)
                 name = w.fresh(f"n{at}")
@@ -242,17 +245,22 @@ class Enumerations:
                     then()
 
                 self._loop(f"for {name} in {self._x.iterable(among, env)}:", assign)
-            case If() if self._assigns(node):
+            case If() if self._assigns(node, env):
                 self._act_if(node, env, then)
-            case Case() if self._assigns(node):
+            case Case() if self._assigns(node, env):
                 self._act_case(node, env, then)
-            case Let() if self._assigns(node.body):
+            case Let() if self._assigns(node, env):
                 self._act(node.body, self._x.bind(node, env), then)
-            case Quantified() if node.what == "exists" and self._assigns(node):
+            case Quantified() if node.what == "exists" and self._assigns(node, env):
                 self._exists(node, env, lambda inner: self._act(node.body, inner, then))
-            case Call() if not node.definition.recursive and self._assigns(node):
+            case Call() if not node.definition.recursive and self._assigns(node, env):
                 inner = self._x.bind_arguments(node, env)
                 self._act(node.definition.expression, inner, then)
+            case Local() | OperatorCall() if self._assigns(node, env):
+                opened, inner = self._x.opened(node, env)
+                if opened is node:
+                    raise SubsetError(str(node.place), "an action where a value is needed")
+                self._act(opened, inner, then)
             case _:
                 self._x.require(node, env, self._left)
                 then()
@@ -301,20 +309,20 @@ class Enumerations:
 
         self._branch(last)
 
-    def _target(self, node: Apply) -> int | None:
+    def _target(self, node: Apply, env: Environment) -> int | None:
         """Return the index of the variable that `x' = e` gives its value, None if it compares."""
         left = node.operands[0]
         assigned = self._w.function.assigned
         assert assigned is not None
+        assert not isinstance(left, OperatorRef)
+        left, _ = self._x.opened(left, env)
         if isinstance(left, Variable) and left.primed and left.index not in assigned:
             return left.index
         return None
 
-    def _assigns(self, node: Operand) -> bool:
+    def _assigns(self, node: Operand, env: Environment) -> bool:
         """Tell whether a tree reads a primed variable that has no value yet."""
-        assigned = self._w.function.assigned
-        assert assigned is not None
-        return bool(reads(node).primed - assigned.keys())
+        return self._x.is_unsettled(node, env)
 
 
 def _expressions(node: Apply) -> list[Expr]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["OF_LANGUAGE", "OF_MODULES", "REFUSED", "STANDARD_MODULES"]
+__all__ = ["IN_JAVA", "OF_LANGUAGE", "OF_MODULES", "REFUSED", "STANDARD_MODULES"]
 
 OF_LANGUAGE: Final = {
     "TRUE": "TRUE",
@@ -107,3 +107,6 @@ REFUSED: Final = {
     "Infinity": "real numbers are not evaluated",
 }
 """Names that are understood and refused, with the reason."""
+
+IN_JAVA: Final = frozenset(["CSV", "IOUtils", "Json", "Randomization", "TLCExt"])
+"""Modules whose text only says what TLC's Java does."""

@@ -10,7 +10,7 @@ import json
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
@@ -89,8 +89,10 @@ class Job:
     folders: Sequence[Path]
     overrides: Mapping[str, D | Redirect]
     """Name of a constant or definition -> its value, or the definition after "<-"."""
-    module_overrides: Mapping[tuple[str, str], str]
-    """(module, name) -> the definition after "<-[module]"."""
+    module_overrides: Mapping[tuple[str, str], D | Redirect]
+    """(module, name) -> what the configuration says of that name in that module."""
+    specification: str | None
+    """The formula of which `init` and `next` are parts; None if they are given."""
     init: str
     next: str
     constraints: tuple[str, ...]
@@ -137,6 +139,9 @@ def compile_tree(job: Job) -> ModelSource:
 
 def _compile(job: Job) -> ModelSource:
     reader = Reader(job.root, job.folders, job.overrides, job.module_overrides)
+    if job.specification is not None:
+        init, next_name = reader.behaviour(job.specification)
+        job = replace(job, init=init, next=next_name)
     writer = Writer()
     expressions = Expressions(writer)
     predicates = Predicates(writer, expressions)

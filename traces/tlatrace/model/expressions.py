@@ -232,7 +232,7 @@ class Expressions:
             w.function.assigned is None or not expr.primed or expr.index in w.function.assigned
         ):
             return _Ready(self.variable(expr))
-        if count <= 1 or self._is_unsettled(expr, env):
+        if count <= 1 or self.is_unsettled(expr, env):
             return _Later(expr, dict(env), None)
         python = w.fresh(name)
         if strict(body, name):
@@ -269,20 +269,33 @@ class Expressions:
             case _:
                 return "?"
 
-    def _is_unsettled(self, node: Expr, env: Environment) -> bool:
+    def is_unsettled(self, node: Operand, env: Environment) -> bool:
         """Tell whether a value depends on what an action has still to assign."""
         assigned = self._w.function.assigned
         if assigned is None:
             return False
         if reads(node).primed - assigned.keys():
             return True
-        later = [env.get(name) for name in free_locals(node)]
-        return any(
-            isinstance(binding, _Later)
-            and binding.name is None
-            and self._is_unsettled(binding.expr, binding.environment)
-            for binding in later
-        )
+        for name in free_locals(node):
+            match env.get(name):
+                case _Later(expr, environment, None) if self.is_unsettled(expr, environment):
+                    return True
+                case _Operator(ref, environment) if self.is_unsettled(ref, environment):
+                    return True
+                case _:
+                    pass
+        return False
+
+    def opened(self, node: Expr, env: Environment) -> tuple[Expr, Environment]:
+        """Return the expression that a name stands for, if it is not computed yet."""
+        while True:
+            if isinstance(node, OperatorCall) and isinstance(env[node.name], _Operator):
+                node, env = self._entered(node, env)
+                continue
+            binding = env.get(node.name) if isinstance(node, Local) else None
+            if not isinstance(binding, _Later) or binding.name is not None:
+                return node, env
+            node, env = binding.expr, binding.environment
 
     def _constant(self, node: Expr) -> str:
         key = node.definition if isinstance(node, Call) and not node.arguments else node

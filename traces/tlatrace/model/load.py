@@ -77,26 +77,21 @@ def load_model(
 
 def _job(module: Path, config: TlcConfig, constants: State, libraries: Sequence[Path]) -> Job:
     """Ask SANY, and find out what the configuration says."""
-    declarations = read_declarations(module, libraries)
     overrides, module_overrides = _overrides(config)
-    for name, value in constants.items():
-        if name not in declarations.constants:
-            raise ModelGapError(f"{declarations.module} has no constant {name}")
-        overrides[name] = to_domain(value)
-    init, next_name = config.init or "Init", config.next or "Next"
-    if config.specification is not None:
-        found = declarations.formulas.get(config.specification)
-        if found is None:
-            reason = f"SPECIFICATION {config.specification} is not of the form Init /\\ [][Next]_v"
-            raise SpecError(config.path, reason + " with named Init and Next")
-        init, next_name = found
+    if constants:
+        declarations = read_declarations(module, libraries)
+        for name, value in constants.items():
+            if name not in declarations.constants:
+                raise ModelGapError(f"{declarations.module} has no constant {name}")
+            overrides[name] = to_domain(value)
     return Job(
         root=export_xml(module, libraries=tuple(libraries)),
         folders=(module.parent, *libraries),
         overrides=overrides,
         module_overrides=module_overrides,
-        init=init,
-        next=next_name,
+        specification=config.specification,
+        init=config.init or "Init",
+        next=config.next or "Next",
         constraints=config.constraints,
         action_constraints=config.action_constraints,
     )
@@ -104,12 +99,15 @@ def _job(module: Path, config: TlcConfig, constants: State, libraries: Sequence[
 
 def _overrides(
     config: TlcConfig,
-) -> tuple[dict[str, D | Redirect], dict[tuple[str, str], str]]:
+) -> tuple[dict[str, D | Redirect], dict[tuple[str, str], D | Redirect]]:
     overrides: dict[str, D | Redirect] = {}
-    module_overrides: dict[tuple[str, str], str] = {}
+    module_overrides: dict[tuple[str, str], D | Redirect] = {}
     for item in config.assignments:
         if item.value is not None:
-            overrides[item.name] = to_domain(item.value)
+            if item.module is None:
+                overrides[item.name] = to_domain(item.value)
+            else:
+                module_overrides[item.module, item.name] = to_domain(item.value)
             continue
         match = _REDIRECT.fullmatch(item.text)
         if match is None:
@@ -118,7 +116,7 @@ def _overrides(
         if match[2] is None:
             overrides[item.name] = Redirect(match[3])
         else:
-            module_overrides[match[2], item.name] = match[3]
+            module_overrides[match[2], item.name] = Redirect(match[3])
     return overrides, module_overrides
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from tlatrace.model.domain import FALSE
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -21,6 +22,7 @@ from tlatrace.model.tree import (
     Literal,
     Local,
     OperatorRef,
+    Place,
     Quantified,
 )
 
@@ -157,10 +159,23 @@ def _of_operator(item: Expr, among: Apply, fresh: Callable[[str], str]) -> Expr 
             outside = Apply("not", (_member(item, operands[1]),), place)
             return Apply("and", (_member(item, operands[0]), outside), place)
         case "UNION":
-            name = fresh("part")
-            inside = _member(item, Local(name, place))
-            return Quantified("exists", (((name,), False, operands[0]),), inside, place)
+            return _of_union(item, operands[0], fresh, place)
         case "DOMAIN":
             return Apply("in_domain", (item, operands[0]), place)
         case _:
             return None
+
+
+def _of_union(item: Expr, sets: Expr, fresh: Callable[[str], str], place: Place | None) -> Expr:
+    """Ask one set after another, so that none of them has to be built."""
+    match sets:
+        case Apply() if sets.operator == "set":
+            parts = [part for part in sets.operands if not isinstance(part, OperatorRef)]
+            each = tuple([_member(item, part) for part in parts])
+            return Apply("or", each, place) if each else Literal(FALSE, place)
+        case Quantified() if sets.what == "map":
+            return Quantified("exists", sets.bounds, _member(item, sets.body), place)
+        case _:
+            name = fresh("part")
+            inside = _member(item, Local(name, place))
+            return Quantified("exists", (((name,), False, sets),), inside, place)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from tlatrace.errors import SpecError, SubsetError
-from tlatrace.model.builtin import OF_LANGUAGE, OF_MODULES, REFUSED, STANDARD_MODULES
+from tlatrace.model.builtin import IN_JAVA, OF_LANGUAGE, OF_MODULES, REFUSED, STANDARD_MODULES
 from tlatrace.model.domain import FALSE, TRUE, D
 from tlatrace.model.tree import (
     Apply,
@@ -62,6 +62,8 @@ _QUANTIFIERS: Final = {
     "$UnboundedChoose": "choose",
 }
 _CHOOSE_ANY: Final = "CHOOSE ANY"
+_STATE_LEVEL: Final = 1
+_TEMPORAL_LEVEL: Final = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +111,10 @@ class _Frame:
     bindings: list[tuple[str, Expr]] = field(default_factory=list)
 
 
+_Part: TypeAlias = tuple[_Element, "_Scope"]
+"""A part of a formula, and where it is read."""
+
+
 _Meaning: TypeAlias = _Rigid | _Parameter | _ByName | _LetName
 
 
@@ -146,7 +152,7 @@ class Reader:
         root: _Element,
         folders: Sequence[Path],
         overrides: Mapping[str, D | Redirect],
-        module_overrides: Mapping[tuple[str, str], str],
+        module_overrides: Mapping[tuple[str, str], D | Redirect],
     ) -> None:
         self._folders = folders
         self._nodes: dict[str, _Element] = {
@@ -179,6 +185,7 @@ class Reader:
         self._fresh = count(1)
         self._depth = 0
         self._read: dict[tuple[str, int, bool], Definition] = {}
+        self._behaviour: dict[str, list[_Part]] = {}
         self._kept: list[Mapping[str, _Meaning]] = []  # so that the ids in `_read` stay theirs
         self._sources: dict[str, list[str]] = {}
         self._overridden: dict[str, D | Redirect] = {}
@@ -189,10 +196,12 @@ class Reader:
     def _configure(
         self,
         overrides: Mapping[str, D | Redirect],
-        module_overrides: Mapping[tuple[str, str], str],
+        module_overrides: Mapping[tuple[str, str], D | Redirect],
     ) -> None:
         for name, replacement in overrides.items():
             uid = self.constants.get(name) or self._by_name.get(name)
+            if uid is None and not isinstance(replacement, Redirect):
+                continue  # TLC does not mind: it may be a model value that others mention
             if uid is None:
                 raise SpecError(self.module, f"the configuration names {name}, which is not there")
             self._override(uid, replacement)
@@ -201,13 +210,13 @@ class Reader:
                 uid
                 for uid, node in self._nodes.items()
                 if node.tag in ("UserDefinedOpKind", "OpDeclNode")
-                and _text(node, "uniquename") == name
-                and _text(node, "location/filename") == module
+                and _text(node, "uniquename").rpartition("!")[2] == name
+                and _module_of(node) == module
             ]
             if not found:
                 raise SpecError(self.module, f"the configuration names {name} of {module}")
             for uid in found:
-                self._override(uid, Redirect(target))
+                self._override(uid, target)
 
     def _override(self, uid: str, replacement: D | Redirect) -> None:
         if isinstance(replacement, Redirect):
@@ -236,6 +245,8 @@ class Reader:
             SubsetError: it uses TLA+ outside the subset.
             SpecError: there is no such operator.
         """
+        if name in self._behaviour:
+            return self._of_parts(name, primed)
         uid = self._by_name.get(name)
         if uid is None:
             raise SpecError(self.module, f"there is no operator {name}")
@@ -243,6 +254,72 @@ class Reader:
         if isinstance(replacement, Redirect):
             uid = replacement.name
         return self._definition(uid, _Scope({}, None, primed))
+
+    def behaviour(self, name: str) -> tuple[str, str]:
+        """Return the names by which `definition` knows the Init and the Next of a formula.
+
+        Raises:
+            SpecError: it is not of the form Init /\\ [][Next]_v, with fairness or without.
+        """
+        if name not in self._by_name:
+            raise SpecError(self.module, f"there is no operator {name}")
+        initial: list[_Part] = []
+        steps: list[_Part] = []
+        body = self._nodes[self._by_name[name]].find("body/*")
+        if body is not None:
+            self._take_apart(body, _Scope({}, None), initial, steps)
+        if not initial or len(steps) != 1:
+            reason = f"SPECIFICATION {name} is not of the form Init /\\ [][Next]_v"
+            raise SpecError(self.module, reason)
+        self._behaviour = {"Init": initial, "Next": steps}
+        return "Init", "Next"
+
+    def _take_apart(
+        self, node: _Element, scope: _Scope, initial: list[_Part], steps: list[_Part]
+    ) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._refusal(node, f"expressions are nested deeper than {MAX_DEPTH}")
+        ref = node.find("operator/*")
+        operator = self._nodes[_uid(ref)] if ref is not None else node
+        name, operands = _text(operator, "uniquename"), node.findall("operands/*")
+        if node.tag == "SubstInNode":
+            body = node.find("body/*")
+            assert body is not None
+            self._take_apart(body, self._instanced(node, scope), initial, steps)
+        elif name in OF_LANGUAGE and OF_LANGUAGE[name] == "and":
+            for operand in operands:
+                self._take_apart(operand, scope, initial, steps)
+        elif int(_text(node, "level") or 0) <= _STATE_LEVEL:
+            initial.append((node, scope))
+        elif operator.tag == "UserDefinedOpKind" and _text(operator, "level") == "3":
+            body = operator.find("body/*")
+            if body is None or operands:
+                raise self._refusal(node, "a specification with parameters")
+            inner = _Scope(dict(scope.instance or {}), scope.instance)
+            self._take_apart(body, inner, initial, steps)
+        elif name == "[]" and self._is_square(operands[0]):
+            steps.append((operands[0].findall("operands/*")[0], scope))
+        elif int(_text(node, "level")) != _TEMPORAL_LEVEL:
+            raise self._refusal(node, "an action outside of [][Next]_v")
+        self._depth -= 1
+
+    def _is_square(self, node: _Element) -> bool:
+        ref = node.find("operator/BuiltInKindRef")
+        return ref is not None and _text(self._nodes[_uid(ref)], "uniquename") == "$SquareAct"
+
+    def _of_parts(self, name: str, primed: bool) -> Definition:
+        parts = self._behaviour[name]
+        node, scope = parts[0]
+        ref = node.find("operator/UserDefinedOpKindRef") if node.tag == "OpApplNode" else None
+        if len(parts) == 1 and ref is not None and not node.findall("operands/*"):
+            replacement = self._overridden.get(_uid(ref))
+            uid = replacement.name if isinstance(replacement, Redirect) else _uid(ref)
+            return self._definition(uid, replace(scope, primed=primed))
+        read = [self._expr(node, replace(scope, primed=primed)) for node, scope in parts]
+        body = read[0] if len(read) == 1 else Apply("and", tuple(read), _place(node))
+        key = f"{_identifier(name)}_{next(self._fresh)}"
+        return Definition(name, key, (), frozenset(), body, place=_place(node))
 
     # ---- definitions ----
 
@@ -441,8 +518,11 @@ class Reader:
                 raise self._refusal(node, reason)
             operands_read = tuple([self._operand(item, scope) for item in operands])
             return Apply(key, operands_read, place)
-        if name in REFUSED and _text(definition_node, "body/*/location/filename") == "Reals":
+        module = _text(definition_node, "body/*/location/filename")
+        if name in REFUSED and module == "Reals":
             raise self._refusal(node, REFUSED[name])
+        if module in IN_JAVA:
+            raise self._refusal(node, f"{name} of {module} is a part of TLC, in Java")
         definition = self._definition(uid, scope)
         return self._call(definition, operands, scope, place)
 
@@ -502,8 +582,7 @@ class Reader:
             return OperatorRef(names, Apply(key, arguments, place), place)
         let_name = scope.names.get(uid)
         if isinstance(let_name, _LetName):
-            definition = self._let_definition(let_name, scope)
-            return OperatorRef(names, Call(definition, arguments, place), place)
+            return self._as_argument(self._let_definition(let_name, scope), names, node)
         replacement = self._overridden.get(uid)
         if isinstance(replacement, Redirect):
             uid, operator = replacement.name, self._nodes[replacement.name]
@@ -514,7 +593,15 @@ class Reader:
             return OperatorRef(names, Apply(key, arguments, place), place)
         if _text(operator, "uniquename") == "LAMBDA":
             return self._lambda(operator, scope, place)
-        definition = self._definition(uid, scope)
+        return self._as_argument(self._definition(uid, scope), names, node)
+
+    def _as_argument(
+        self, definition: Definition, names: tuple[str, ...], node: _Element
+    ) -> OperatorRef:
+        if definition.primed_positions:
+            raise self._refusal(node, f"{definition.name} primes a parameter: it is no argument")
+        place = _place(node)
+        arguments = tuple([Local(name, place) for name in names])
         return OperatorRef(names, Call(definition, arguments, place), place)
 
     def _lambda(self, node: _Element, scope: _Scope, place: Place | None) -> OperatorRef:
@@ -584,6 +671,11 @@ class Reader:
         return definition
 
     def _substituted(self, node: _Element, scope: _Scope) -> Expr:
+        body = node.find("body/*")
+        assert body is not None
+        return self._expr(body, self._instanced(node, scope))
+
+    def _instanced(self, node: _Element, scope: _Scope) -> _Scope:
         names: dict[str, _Meaning] = {}
         for subst in node.iterfind("substs/Subst"):
             ref = subst.find("OpDeclNodeRef")
@@ -591,11 +683,8 @@ class Reader:
             if ref is None:
                 raise self._refusal(node, "a substitution for something that is not declared")
             names[_uid(ref)] = _ByName(value, scope)
-        body = node.find("body/*")
-        assert body is not None
         instance = {**(scope.instance or {}), **names}
-        inner = replace(scope, names={**scope.names, **names}, instance=instance)
-        return self._expr(body, inner)
+        return replace(scope, names={**scope.names, **names}, instance=instance)
 
     # ---- constructs of the language ----
 
@@ -613,6 +702,8 @@ class Reader:
         if name in _QUANTIFIERS:
             return self._quantified(node, _QUANTIFIERS[name], operands, scope)
         match name:
+            case "$Nop":  # Op!1, a part of a definition
+                return self._expr(operands[0], scope)
             case "'":
                 return self._expr(operands[0], replace(scope, primed=True))
             case "UNCHANGED":
@@ -849,6 +940,14 @@ def _place(node: _Element) -> Place | None:
         end_line=int(_text(location, "line/end")),
         end_column=int(_text(location, "column/end")),
     )
+
+
+def _module_of(node: _Element) -> str:
+    """Return where a symbol is from; for the `I!Op` of an INSTANCE that is where Op is."""
+    body = node.find("body/*")
+    while body is not None and body.tag == "SubstInNode":
+        body = body.find("body/*")
+    return _text(node if body is None else body, "location/filename")
 
 
 def _text(node: _Element, path: str) -> str:

@@ -62,6 +62,8 @@ class Assignment:
     """The assignment as TLC reads it, `Broker = {b1, b2}` or `Nat <- MCNat`."""
     value: Value | None
     """The value; None for `<-` and for a constant with parameters."""
+    module: str | None = None
+    """The module of `Nat = [Module]value`: the name is meant there only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,21 +177,26 @@ class _Assignments:
             start = self._at
             name = self._take(r"[\w!]+", "a constant")
             value: Value | None = None
+            module: str | None = None
             if self._peek() == "(":
                 while self._take(r".+", ")") != ")":
                     pass
                 self._take("=", "=")
                 self._value(0)
             elif self._take("=|<-", "= or <-") == "=":
+                module = self._module()
                 value = self._value(0)
             else:
-                if self._peek() == "[":
-                    for pattern in (r"\[", r"\w+", r"\]"):
-                        self._take(pattern, "[Module]")
+                module = self._module()
                 self._take(r"[\w!]+", "an operator")
             text = " ".join([token for _, token in self._tokens[start : self._at]])
-            found.append(Assignment(name=name, text=text, value=value))
+            found.append(Assignment(name=name, text=text, value=value, module=module))
         return found
+
+    def _module(self) -> str | None:
+        if self._peek() != "[":
+            return None
+        return [self._take(pattern, "[Module]") for pattern in (r"\[", r"\w+", r"\]")][1]
 
     def _value(self, depth: int) -> Value:
         token = self._take(r".+", "a value")

@@ -131,17 +131,23 @@ class _Tree:
         for name, node in self.definitions.items():
             if _text(node, "level") != "3" or _text(node, "arity") != "0":
                 continue
-            init = next_name = None
+            inits: list[str | None] = []
+            nexts: list[str | None] = []
             for part in self._conjuncts(node.find("body/*"), 0):
                 operator = self._operator(part)
-                if operator is None:
-                    continue
-                if operator.tag == "UserDefinedOpKind" and _text(operator, "level") in ("0", "1"):
-                    init = init or _text(operator, "uniquename")
-                elif _text(operator, "uniquename") == "[]":
-                    next_name = next_name or self._boxed(part)
-            if init and next_name:
-                found[name] = init, next_name
+                if operator is not None and _text(operator, "uniquename") == "[]":
+                    nexts.append(self._boxed(part))
+                elif _text(part, "level") in ("0", "1"):
+                    named = operator is not None and operator.tag == "UserDefinedOpKind"
+                    whole = named and not part.findall("operands/*")
+                    inits.append(
+                        _text(operator, "uniquename") if operator is not None and whole else None
+                    )
+            match inits, nexts:
+                case [str(init)], [str(next_name)]:
+                    found[name] = init, next_name
+                case _:
+                    pass  # parts without names: nothing that a judge could call
         return found
 
     def _conjuncts(self, node: _Element | None, depth: int) -> Iterator[_Element]:
