@@ -37,6 +37,7 @@ COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("corpus", "Generate and validate many runs on Spark."),
     ("mutants", "The museum: is every known bug found by TLC and by runs of the implementation?"),
     ("prove", "Prove theorems about the protocols with z3."),
+    ("selfcheck", "Does the compiled model agree with TLC on this machine?"),
 )
 """(name, help line) in the order of the help page; the module has the name of the command."""
 

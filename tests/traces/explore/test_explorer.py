@@ -54,6 +54,16 @@ def test_invariants_are_evaluated_beyond_the_constraint_too() -> None:
     assert {v.state for v in within} == {(1, 2), (2, 2), (3, 2)}
 
 
+def test_a_step_beyond_the_action_constraint_is_not_taken_but_its_end_is_checked() -> None:
+    found = explore(Tide(haste=1))
+    rises = {step.params for step in found.steps if step.action == "Rise"}
+    assert rises == {(1,)}
+    assert (4, 1) not in found.states
+    patient = {violation.state for violation in explore(Tide(haste=0)).violations}
+    assert patient == {(4, 0)}
+    assert len(explore(Tide(haste=0)).states) == 1
+
+
 def test_invariants_are_left_alone_when_nobody_asks() -> None:
     assert explore(Tide(), check_invariants=False).violations == ()
 

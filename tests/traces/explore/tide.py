@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Final
 
 from tlatrace.explore import ModelState
+from tlatrace.model.domain import D
 from tlatrace.values import State
 
 MAX: Final = 3
@@ -17,7 +17,7 @@ class TideStep:
     """A step of the toy."""
 
     action: str
-    params: tuple[Hashable, ...]
+    params: tuple[D, ...]
     post: ModelState
 
 
@@ -25,10 +25,12 @@ class TideStep:
 class Tide:
     """States are (level, boats); the constraint keeps the level at `limit` or below.
 
+    The action constraint lets the level rise by no more than `haste`.
     `wrong` leaves out one step, as a compiler's bug would.
     """
 
     limit: int = MAX
+    haste: int = 2
     wrong: bool = False
 
     def initial_states(self) -> list[ModelState]:
@@ -53,6 +55,9 @@ class Tide:
 
     def within(self, state: ModelState) -> bool:
         return numbers(state)[0] <= self.limit
+
+    def within_step(self, pre: ModelState, post: ModelState) -> bool:
+        return numbers(post)[0] - numbers(pre)[0] <= self.haste
 
     def show(self, state: ModelState) -> State:
         level, boats = numbers(state)

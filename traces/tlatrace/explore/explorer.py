@@ -1,19 +1,21 @@
 """Search the states of a model breadth-first, as TLC does.
 
 A state that the constraints of the configuration throw away is neither counted nor expanded, and no
-step to it is recorded, but its invariants are evaluated: that is what TLC does. TLC stays the model
-checker: this search serves differential tests, coverage and tests that a model drives.
+step to it is recorded, but its invariants are evaluated; so it is with a step that an action
+constraint throws away. That is what TLC does. TLC stays the model checker: this search serves
+differential tests, coverage and tests that a model drives.
 
 Source: tlc2.tool.ModelChecker and tlc2.tool.Worker of TLC 2.15.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from tlatrace.explore.machine import Machine, ModelState
+from tlatrace.model.domain import D
 
 __all__ = ["Exploration", "Transit", "Violation", "explore"]
 
@@ -26,7 +28,7 @@ class Transit:
 
     source: int
     action: str
-    params: tuple[Hashable, ...]
+    params: tuple[D, ...]
     target: int
 
 
@@ -114,6 +116,7 @@ class _Search:
         self._machine = machine
         self._check_invariants = check_invariants
         self._places: dict[ModelState, int] = {}
+        self._checked: set[ModelState] = set()
         self.states: list[ModelState] = []
         self.levels: list[int] = []
         self.steps: list[Transit] = []
@@ -127,8 +130,7 @@ class _Search:
             return place
         if state in self.outside:
             return None
-        if self._check_invariants and (names := tuple(self._machine.violated(state))):
-            self.violations.append(Violation(state, names, source))
+        self._check(state, source)
         if not self._machine.within(state):
             self.outside.add(state)
             return None
@@ -137,10 +139,20 @@ class _Search:
         self.levels.append(level)
         return place
 
+    def _check(self, state: ModelState, source: int | None) -> None:
+        if not self._check_invariants or state in self._checked:
+            return
+        self._checked.add(state)
+        if names := tuple(self._machine.violated(state)):
+            self.violations.append(Violation(state, names, source))
+
     def expand(self, at: int) -> None:
         """Follow every step from a state."""
-        level = self.levels[at] + 1
-        for move in self._machine.successors(self.states[at]):
+        state, level = self.states[at], self.levels[at] + 1
+        for move in self._machine.successors(state):
+            if not self._machine.within_step(state, move.post):
+                self._check(move.post, at)
+                continue
             target = self.arrive(move.post, level, at)
             if target is not None:
                 self.steps.append(Transit(at, move.action, move.params, target))

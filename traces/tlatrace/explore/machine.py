@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Protocol
+
+from tlatrace.model.domain import D
+from tlatrace.model.model import ModelState
 
 __all__ = ["Machine", "ModelState", "Move"]
-
-ModelState: TypeAlias = tuple[Hashable, ...]
-"""A state of a model: the value of each variable."""
 
 
 class Move(Protocol):
@@ -19,7 +19,7 @@ class Move(Protocol):
         """Return the name of the action, as TLC labels the step."""
 
     @property
-    def params(self) -> tuple[Hashable, ...]:
+    def params(self) -> tuple[D, ...]:
         """Return the model's values of the parameters."""
 
     @property
@@ -41,3 +41,6 @@ class Machine(Protocol):
 
     def within(self, state: ModelState, /) -> bool:
         """Tell whether the configuration's constraints have the state explored."""
+
+    def within_step(self, pre: ModelState, post: ModelState, /) -> bool:
+        """Tell whether the configuration's action constraints have the step explored."""

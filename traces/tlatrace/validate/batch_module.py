@@ -4,9 +4,9 @@ r"""The generated module by which TLC judges a batch of steps and states.
     EXTENDS EpochTruncation, Rp__Data              \* Rp__Data holds Rp__Items, packed
     VARIABLE Rp__i
     Rp__Init == /\ Rp__i \in Rp__Indexes
-                /\ LET s == Rp__Items[Rp__i][2] IN ctl = s[1] /\ ...
+                /\ LET Rp__s == Rp__Items[Rp__i][2] IN ctl = Rp__s[1] /\ ...
     Rp__Next == /\ Rp__At(Rp__i)                   \* prints <<"Rp__At", 17>>
-                /\ LET s == Rp__Items[Rp__i][4] IN ctl' = s[1] /\ ...
+                /\ LET Rp__s == Rp__Items[Rp__i][4] IN ctl' = Rp__s[1] /\ ...
                 /\ Rp__i' = 0
                 /\ Rp__Judge                       \* prints <<"Rp__Yes", 17>> if it is allowed
                 /\ FALSE
@@ -132,17 +132,19 @@ class _Writer:
     def root(self) -> str:
         spec, i = self._spec, f"{PREFIX}i"
         item = f"{PREFIX}Items[{i}]"
-        assigned = [f"/\\ {name}@ = s[{at}]" for at, name in enumerate(spec.variables, start=1)]
+        assigned = [
+            f"/\\ {name}@ = {PREFIX}s[{at}]" for at, name in enumerate(spec.variables, start=1)
+        ]
         violated = [
             f"/\\ IF {name} THEN TRUE ELSE {VIOLATED}({i}, {at})"
             for at, name in enumerate(spec.invariants, start=1)
         ]
-        cases = [f"k = {_KIND_INIT} -> {_said(spec.init)}"]
+        cases = [f"{PREFIX}k = {_KIND_INIT} -> {_said(spec.init)}"]
         if spec.invariants:
-            cases.append(f"k = {_KIND_STATE} -> {PREFIX}Invariants")
-        cases += [f"k = {kind} -> {self._call(*key)}" for key, kind in self._kinds.items()]
+            cases.append(f"{PREFIX}k = {_KIND_STATE} -> {PREFIX}Invariants")
+        cases += [f"{PREFIX}k = {kind} -> {self._call(*key)}" for key, kind in self._kinds.items()]
         # A case that no item has must not make TLC evaluate anything.
-        cases.append(f"k = {_KIND_NEXT} -> {_said(spec.next)}")
+        cases.append(f"{PREFIX}k = {_KIND_NEXT} -> {_said(spec.next)}")
         indent = "\n" + " " * 6
         return "\n".join(
             [
@@ -151,13 +153,14 @@ class _Writer:
                 f"VARIABLE {i}",
                 *spec.definitions,
                 f"{PREFIX}View == {i}",
-                f"{PREFIX}Init ==\n  /\\ {i} \\in {PREFIX}Indexes\n  /\\ LET s == {item}[2] IN",
+                f"{PREFIX}Init ==\n  /\\ {i} \\in {PREFIX}Indexes",
+                f"  /\\ LET {PREFIX}s == {item}[2] IN",
                 "      " + indent.join([line.replace("@", "") for line in assigned]),
                 f"{PREFIX}Invariants ==",
                 *([f"  {line}" for line in violated] or ["  TRUE"]),
-                f"{PREFIX}Judge ==\n  LET k == {item}[1]\n      p == {item}[3] IN",
+                f"{PREFIX}Judge ==\n  LET {PREFIX}k == {item}[1]\n      {PREFIX}p == {item}[3] IN",
                 "  CASE " + "\n    [] ".join(cases) + "\n    [] OTHER -> TRUE",
-                f"{PREFIX}Next ==\n  /\\ {AT}({i})\n  /\\ LET s == {item}[4] IN",
+                f"{PREFIX}Next ==\n  /\\ {AT}({i})\n  /\\ LET {PREFIX}s == {item}[4] IN",
                 "      " + indent.join([line.replace("@", "'") for line in assigned]),
                 f"  /\\ {i}' = 0",
                 f"  /\\ IF {PREFIX}Judge THEN TRUE ELSE TRUE",
@@ -168,8 +171,14 @@ class _Writer:
 
     def _call(self, action: str, arity: int) -> str:
         """Write when a step is one of this action: by its places in Next, or by Next itself."""
-        params = [f"p[{at}]" for at in range(1, arity + 1)]
-        call = action + (f"({', '.join(params)})" if params else "")
+        params = [f"{PREFIX}p[{at}]" for at in range(1, arity + 1)]
+        names = [f"{PREFIX}a{at}" for at in range(1, arity + 1)]
+        call = action + (f"({', '.join(names)})" if names else "")
+        if names:  # an argument of a constant's level, as an INSTANCE may demand
+            bound = ", ".join(
+                [f"{name} \\in {{{param}}}" for name, param in zip(names, params, strict=True)]
+            )
+            call = f"\\E {bound} : {call}"
         places = self._spec.places.get(action)
         if action == self._spec.next:
             return _said(call)

@@ -67,6 +67,7 @@ def judge(
     batch_size: int = DEFAULT_BATCH,
     timeout_s: float = 600.0,
     workers: int = 1,
+    second_looks: int = _MAX_SECOND_LOOKS,
     on_progress: Callable[[int, int], None] | None = None,
     run_batch: RunBatch | None = None,
 ) -> list[Judged]:
@@ -78,7 +79,8 @@ def judge(
 
     Every distinct state is evaluated once; make the transitions distinct beforehand. `workers` is
     the number of TLC processes at a time, `timeout_s` the limit for each; `on_progress` is told
-    how many transitions of how many are judged.
+    how many transitions of how many are judged. `second_looks` limits how many steps that TLC could
+    not evaluate are judged by a list of what is allowed instead.
 
     Raises:
         SpecError: SANY or TLC refuses the specification itself, whatever the transitions.
@@ -107,7 +109,6 @@ def judge(
                 items.append(StateCheck(transition.post))
             state_of[at] = states[key]
     found = _judge_items(spec, items, batch_size, timeout_s, workers, on_progress, runner)
-    second_looks = _MAX_SECOND_LOOKS
     judged: list[Judged] = []
     for at, transition in enumerate(transitions):
         step: Judgement

@@ -1,9 +1,10 @@
 --------------------------- MODULE AllExpressions ---------------------------
 (* All expressions in one specification, because a model is made of one. *)
-EXTENDS ArithmeticExpressions, BagExpressions, DifferentExpressions,
-  FailingExpressions, FunctionExpressions, LogicExpressions,
-  OperatorExpressions, RecordExpressions, SequenceExpressions,
-  SetExpressions, StringExpressions, TlcExpressions
+EXTENDS ArithmeticExpressions, BagExpressions, ComparisonExpressions,
+  DifferentExpressions, EdgeExpressions, FailingExpressions,
+  FunctionExpressions, LogicExpressions, OperatorExpressions,
+  RecordExpressions, SequenceExpressions, SetExpressions, StringExpressions,
+  TlcExpressions
 
 VARIABLE item
 

@@ -1,10 +1,37 @@
 ------------------------ MODULE DifferentExpressions -------------------------
-(* Where the model and TLC are meant to differ; the reasons are in the table of differences. *)
-EXTENDS Integers, Sequences
+(* Where the model and TLC are meant to differ; the table of differences has the reasons. *)
+EXTENDS Integers, Sequences, TLC
 
 Different01 == 2147483647 + 1
 Different02 == -2147483647 - 2
 Different03 == 65536 * 65536
 Different04 == 2^31
 Different05 == CHOOSE x \in {1, 2} : TRUE
+Different06 == CHOOSE x \in {1, 2} : x = 1 \/ x = "a"
+Different07 == "ab" \in Seq({"a"})
+Different08 == <<"ab">> = "ab"
+Different09 == <<"a", "b">> = "ab"
+Different10 == <<"a">> # "a"
+Different11 == Head("abc")
+Different12 == Tail("abc")
+Different13 == SubSeq("abc", 1, 2)
+Different14 == Append("abc", "d")
+Different15 == <<"a">> = "a"
+Different16 == <<>> = "a"
+Different17 == "a" \in {1} \X {1}
+Different18 == {} \in SUBSET 1
+Different19 == {} \subseteq 1
+Different20 == {} \ 5
+Different21 == {} \cap 5
+Different22 == {} \cup 5
+Different23 == 1 \in {1} \cup {"a"}
+Different24 == 3 \in {1} \cap {"a"}
+Different25 == 3 \in {1} \ {"a"}
+Different26 == {[a |-> 1], <<1>>}
+Different27 == {<<1>>, <<"a">>}
+Different28 == {{1}, {"a"}}
+Different29 == [<<1, 2>> EXCEPT ![3] = @ + 1]
+Different30 == [<<1, 2>> EXCEPT ![3][1] = 1]
+Different31 == [i \in 1..2 |-> <<5>>[i]][1]
+Different32 == [x \in {1, 2} |-> IF x = 1 THEN 1 ELSE Head(<<>>)][1]
 ==============================================================================

@@ -22,34 +22,33 @@ Sequence17 == SubSeq(<<>>, 1, 0)
 Sequence18 == SelectSeq(<<1, 2, 3, 4>>, LAMBDA x : x % 2 = 0)
 Sequence19 == SelectSeq(<<>>, LAMBDA x : TRUE)
 Sequence20 == LET big(x) == x > 2 IN SelectSeq(<<3, 1, 4>>, big)
-Sequence21 == Seq({1, 2}) = Seq({1, 2}) \/ TRUE
-Sequence22 == <<1, 2>> \in Seq({1, 2})
-Sequence23 == <<1, 5>> \in Seq({1, 2})
-Sequence24 == <<>> \in Seq({})
-Sequence25 == <<"a">> \in Seq(STRING)
-Sequence26 == <<<<1>>, <<>>>> \in Seq(Seq(Nat))
-Sequence27 == [i \in 1..3 |-> i] \in Seq(Nat)
-Sequence28 == [i \in {0} |-> i] = <<0>>
-Sequence29 == Len([i \in 1..4 |-> 0])
-Sequence30 == Head([i \in 1..2 |-> i + 7])
-Sequence31 == Append([i \in 1..2 |-> i], 3)
-Sequence32 == [i \in 1..2 |-> 0] \o <<1>>
-Sequence33 == Tail([i \in 1..3 |-> i])
-Sequence34 == [i \in 1..Len(<<5, 6>>) |-> <<5, 6>>[Len(<<5, 6>>) + 1 - i]]
-Sequence35 == {<<1, 2>>[i] : i \in DOMAIN <<1, 2>>}
-Sequence36 == <<1, 2>> = <<2, 1>>
-Sequence37 == <<1, <<2>>>> = <<1, <<2>>>>
-Sequence38 == Append(<<1>>, 2) = <<1, 2>>
-Sequence39 == Len(<<1, 2>> \o <<3>>) = 3
-Sequence40 == {s \in {<<>>, <<1>>, <<1, 2>>} : Len(s) < 2}
-Sequence41 == UNION {{s, Append(s, 0)} : s \in {<<>>, <<1>>}}
-Sequence42 == SortSeq(<<3, 1, 2>>, <)
-Sequence43 == SortSeq(<<3, 1, 2>>, LAMBDA a, b : a > b)
-Sequence44 == SortSeq(<<>>, <)
-Sequence45 == <<1, 2, 3>>[1] + <<1, 2, 3>>[3]
-Sequence46 == Len(SubSeq(<<1, 2, 3, 4, 5>>, 2, 4))
-Sequence47 == [<<1, 2, 3>> EXCEPT ![3] = @ + 1] \o <<>>
-Sequence48 == Head(Tail(<<1, 2>>))
-Sequence49 == {Head(s) : s \in {<<1, 2>>, <<1>>, <<3>>}}
-Sequence50 == [s \in {<<>>, <<1>>} |-> Len(s)]
+Sequence21 == <<1, 2>> \in Seq({1, 2})
+Sequence22 == <<1, 5>> \in Seq({1, 2})
+Sequence23 == <<>> \in Seq({})
+Sequence24 == <<"a">> \in Seq(STRING)
+Sequence25 == <<<<1>>, <<>>>> \in Seq(Seq(Nat))
+Sequence26 == [i \in 1..3 |-> i] \in Seq(Nat)
+Sequence27 == [i \in {0} |-> i] = <<0>>
+Sequence28 == Len([i \in 1..4 |-> 0])
+Sequence29 == Head([i \in 1..2 |-> i + 7])
+Sequence30 == Append([i \in 1..2 |-> i], 3)
+Sequence31 == [i \in 1..2 |-> 0] \o <<1>>
+Sequence32 == Tail([i \in 1..3 |-> i])
+Sequence33 == [i \in 1..Len(<<5, 6>>) |-> <<5, 6>>[Len(<<5, 6>>) + 1 - i]]
+Sequence34 == {<<1, 2>>[i] : i \in DOMAIN <<1, 2>>}
+Sequence35 == <<1, 2>> = <<2, 1>>
+Sequence36 == <<1, <<2>>>> = <<1, <<2>>>>
+Sequence37 == Append(<<1>>, 2) = <<1, 2>>
+Sequence38 == Len(<<1, 2>> \o <<3>>) = 3
+Sequence39 == {s \in {<<>>, <<1>>, <<1, 2>>} : Len(s) < 2}
+Sequence40 == UNION {{s, Append(s, 0)} : s \in {<<>>, <<1>>}}
+Sequence41 == SortSeq(<<3, 1, 2>>, <)
+Sequence42 == SortSeq(<<3, 1, 2>>, LAMBDA a, b : a > b)
+Sequence43 == SortSeq(<<>>, <)
+Sequence44 == <<1, 2, 3>>[1] + <<1, 2, 3>>[3]
+Sequence45 == Len(SubSeq(<<1, 2, 3, 4, 5>>, 2, 4))
+Sequence46 == [<<1, 2, 3>> EXCEPT ![3] = @ + 1] \o <<>>
+Sequence47 == Head(Tail(<<1, 2>>))
+Sequence48 == {Head(s) : s \in {<<1, 2>>, <<1>>, <<3>>}}
+Sequence49 == [s \in {<<>>, <<1>>} |-> Len(s)]
 ==============================================================================

@@ -1,0 +1,208 @@
+"""`rocketproof selfcheck`: does the compiled model agree with TLC on this machine?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final, cast
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tlatrace.errors import SpecError
+from tlatrace.selfcheck.agreement import Agreement, Part, verdict_of
+from tlatrace.selfcheck.examine import Effort, examine_expressions, examine_subject
+from tlatrace.selfcheck.subjects import Subject, manifest_subjects, packaged_subjects
+from tlatrace.tools.manifest import read_manifest
+from tlatrace.tools.spec_root import find_spec_root
+from tlatrace.values import Json
+from tlatrace.verdict import exit_code, kind
+
+__all__ = ["command"]
+
+_PARTS: Final[tuple[Part, ...]] = ("graphs", "expressions", "corrupted")
+_SMALL: Final = "small"
+
+
+@click.command(epilog="Example:  rocketproof selfcheck --spec TwoQueues --only graphs")
+@click.option(
+    "--spec",
+    "specs",
+    multiple=True,
+    metavar="NAME",
+    help="This specification only; a model of the manifest is PROTOCOL:MODEL. Repeatable.",
+)
+@click.option(
+    "--only",
+    "only",
+    multiple=True,
+    type=click.Choice(_PARTS),
+    help="This comparison only; repeatable.",
+)
+@click.option(
+    "--corrupted",
+    type=click.IntRange(min=1),
+    default=Effort().corrupted,
+    show_default=True,
+    help="Corrupted steps of each specification.",
+)
+@click.option(
+    "--failed",
+    type=click.IntRange(min=0),
+    default=Effort().failed,
+    show_default=True,
+    help="Steps without a value to ask TLC about, of each specification; two seconds each.",
+)
+@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, nothing else.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    specs: tuple[str, ...],
+    only: tuple[str, ...],
+    corrupted: int,
+    failed: int,
+    spec_root: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare the compiled model with TLC: state graphs, expressions, corrupted steps.
+
+    It takes some minutes. The small specifications and the expressions come with the package; the
+    models named "small" come from the manifest, where there is one.
+
+    Exit codes: 0 they agree, 1 they do not, 2 an error, 3 nothing was examined.
+    """
+    # click has checked the names
+    parts = cast("tuple[Part, ...]", only) or _PARTS
+    subjects = _chosen(specs, spec_root)
+    console = Console(stderr=True)
+    agreements: list[Agreement] = []
+    with console.status("starting") as status:
+
+        def tell(stage: str) -> None:
+            status.update(escape(stage))
+
+        for agreement in _agreements(
+            subjects, parts, bool(specs), Effort(corrupted=corrupted, failed=failed), tell
+        ):
+            agreements.append(agreement)
+            if not console.is_terminal and not as_json:
+                click.echo(f"{agreement.part} {agreement.subject}: {_outcome(agreement)}", err=True)
+    if as_json:
+        click.echo(json.dumps(_as_json(agreements), indent=2))
+    else:
+        _print(agreements)
+    ctx.exit(exit_code(verdict_of(agreements)))
+
+
+def _chosen(names: Sequence[str], spec_root: Path | None) -> list[Subject]:
+    """Find the subjects by name, or all that are checked by default."""
+    known = {subject.name: subject for subject in packaged_subjects()}
+    default = list(known.values())
+    try:
+        manifest = read_manifest(find_spec_root(spec_root))
+    except SpecError:
+        if spec_root is not None:
+            raise
+    else:
+        every = manifest_subjects(manifest, [model.name for model in manifest.models])
+        known.update({subject.name: subject for subject in every})
+        default += manifest_subjects(manifest, [_SMALL])
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        listed = ", ".join(known)
+        raise click.UsageError(f"no such specification: {', '.join(unknown)} (known: {listed})")
+    return [known[name] for name in names] if names else default
+
+
+def _agreements(
+    subjects: Sequence[Subject],
+    parts: Collection[Part],
+    named: bool,
+    effort: Effort,
+    tell: Callable[[str], None],
+) -> Iterator[Agreement]:
+    if "expressions" in parts and not named:
+        yield examine_expressions(lambda stage: tell(f"expressions: {stage}"))
+    if not {"graphs", "corrupted"} & set(parts):
+        return
+    for number, subject in enumerate(subjects, start=1):
+        prefix = f"{number}/{len(subjects)} {subject.name}: "
+        yield from examine_subject(
+            subject,
+            parts=parts,
+            effort=effort,
+            on_stage=lambda stage, prefix=prefix: tell(prefix + stage),  # type: ignore[misc]
+        )
+
+
+def _outcome(agreement: Agreement) -> str:
+    match kind(agreement.verdict):
+        case "conforms":
+            return "agrees"
+        case "diverges":
+            return f"{len(agreement.disagreements)} disagreements"
+        case _:
+            return "nothing examined"
+
+
+def _print(agreements: Sequence[Agreement]) -> None:
+    table = Table(title="The compiled model and TLC")
+    for name in ("comparison", "of", "examined", "found", "", "seconds"):
+        table.add_column(name, justify="right" if name in ("examined", "seconds") else "left")
+    for agreement in agreements:
+        facts = ", ".join([f"{number:,} {name}" for name, number in agreement.facts.items()])
+        colour = {"conforms": "green", "diverges": "red"}.get(kind(agreement.verdict), "yellow")
+        table.add_row(
+            agreement.part,
+            escape(agreement.subject),
+            f"{agreement.examined:,}",
+            facts,
+            f"[{colour}]{_outcome(agreement)}[/]",
+            f"{agreement.seconds:.1f}",
+        )
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(table)
+    for agreement in agreements:
+        for found in agreement.disagreements:
+            console.print(
+                f"\n{agreement.part} of {agreement.subject}: {found.question}",
+                markup=False,
+                highlight=False,
+            )
+            console.print(f"  TLC    {found.tlc}", markup=False, highlight=False)
+            console.print(f"  model  {found.model}", markup=False, highlight=False)
+    disagreements = sum(len(agreement.disagreements) for agreement in agreements)
+    totals = ", ".join(
+        [
+            f"{sum(a.examined for a in agreements if a.part == part):,} {what}"
+            for part, what in (
+                ("graphs", "steps of graphs"),
+                ("expressions", "expressions"),
+                ("corrupted", "corrupted steps"),
+            )
+        ]
+    )
+    console.print(f"{totals}: {disagreements} disagreements")
+
+
+def _as_json(agreements: Sequence[Agreement]) -> Json:
+    return [
+        {
+            "comparison": agreement.part,
+            "subject": agreement.subject,
+            "verdict": kind(agreement.verdict),
+            "examined": agreement.examined,
+            "found": dict(agreement.facts),
+            "disagreements": [
+                {"question": found.question, "tlc": found.tlc, "model": found.model}
+                for found in agreement.disagreements
+            ],
+            "seconds": round(agreement.seconds, 3),
+        }
+        for agreement in agreements
+    ]

@@ -1,0 +1,44 @@
+"""Where the compiled model is meant to answer otherwise than TLC.
+
+Every expression of the module `DifferentExpressions` must differ; when one no longer does, its
+entry is out of date, and that is reported as a disagreement, too. `spec/SUBSET.md` tells them to a
+reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+__all__ = ["DIFFERENCES"]
+
+_OVERFLOW: Final = "TLC's integers have 32 bits and it reports an overflow; the model's have no end"
+_CHOOSE: Final = "TLC takes the first witness in an order of its own; the model asks for only one"
+_STRINGS: Final = "TLC 2.15 takes a string for the sequence of its characters; the model never does"
+_EMPTY: Final = "TLC does not look at the other operand of an empty set; the model asks for a set"
+_PARTS: Final = "TLC builds the set and orders its elements; the model looks in the parts"
+_ORDERED: Final = "TLC orders the elements of a set by their parts; the model compares kinds only"
+_EXCEPT: Final = "TLC evaluates no new value for a key outside of the domain; the model does"
+_EAGER: Final = "TLC evaluates a function that is applied at once at this argument only"
+
+_RANGES: Final = (
+    (1, 4, _OVERFLOW),
+    (5, 6, _CHOOSE),
+    (7, 17, _STRINGS),
+    (18, 22, _EMPTY),
+    (23, 25, _PARTS),
+    (26, 28, _ORDERED),
+    (29, 30, _EXCEPT),
+    (31, 32, _EAGER),
+)
+"""(first, last, reason): the expressions with these numbers."""
+
+DIFFERENCES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        f"Different{number:02d}": reason
+        for first, last, reason in _RANGES
+        for number in range(first, last + 1)
+    }
+)
+"""Name of an expression -> why the answers differ."""

@@ -1,0 +1,178 @@
+"""Compare the compiled model with TLC on one subject, or on the corpus of expressions.
+
+A subject is compiled and explored once; its graph is compared with TLC's, and its steps are
+corrupted and judged by both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tlatrace.errors import EvaluationError, SubsetError
+from tlatrace.explore import Exploration, explore
+from tlatrace.model import Model, load_model
+from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
+from tlatrace.selfcheck.corruption import corruptions
+from tlatrace.selfcheck.differences import DIFFERENCES
+from tlatrace.selfcheck.expressions import (
+    EXPRESSIONS,
+    ROOT,
+    compare_answers,
+    model_answers,
+    read_corpus,
+    tlc_answers,
+)
+from tlatrace.selfcheck.graphs import compare_graphs, tlc_graph
+from tlatrace.selfcheck.subjects import Subject
+from tlatrace.selfcheck.verdicts import compare_verdicts
+from tlatrace.validate.config import parse_config, read_config
+from tlatrace.validate.judge import judge
+from tlatrace.validate.spec import load_spec
+from tlatrace.validate.transition import Judged, Transition
+from tlatrace.values import State, Value, canonical, canonical_state
+
+__all__ = ["Effort", "examine_expressions", "examine_subject", "model_judge", "right_steps"]
+
+_MAX_RIGHT_STEPS: Final = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How much of what has no end is examined of a subject."""
+
+    corrupted: int = 700
+    """Corrupted steps."""
+    failed: int = 4
+    """Those among them without a value that TLC is asked about, two seconds each."""
+    timeout_s: float = 600.0
+
+
+def examine_subject(
+    subject: Subject,
+    *,
+    parts: Collection[Part],
+    effort: Effort,
+    on_stage: Callable[[str], None] | None = None,
+) -> Iterator[Agreement]:
+    """Compare the graphs and the verdicts on corrupted steps, as far as they are wanted.
+
+    Raises:
+        ToolError: TLC does not finish, or there is no Java or no jar.
+        SpecError: SANY or TLC refuses the subject.
+    """
+    wanted: tuple[Part, ...] = ("graphs", "corrupted")
+    tell = on_stage or (lambda _: None)
+    started = time.monotonic()
+    try:
+        tell("compiling and exploring")
+        model = load_model(subject.module, subject.config)
+        exploration = explore(model, check_invariants=False)
+    except (SubsetError, EvaluationError) as error:
+        yield from [_refused(subject, part, error, started) for part in wanted if part in parts]
+        return
+    if "graphs" in parts:
+        tell("TLC writes the graph")
+        tlc = tlc_graph(subject, timeout_s=effort.timeout_s)
+        found = compare_graphs(subject.name, tlc, exploration, model.show)
+        yield replace(found, seconds=time.monotonic() - started)
+    if "corrupted" in parts:
+        started = time.monotonic()
+        tell("judging corrupted steps")
+        yield replace(
+            _examine_corrupted(subject, model, exploration, effort),
+            seconds=time.monotonic() - started,
+        )
+
+
+def examine_expressions(on_stage: Callable[[str], None] | None = None) -> Agreement:
+    """Compare the values of all expressions of the corpus.
+
+    Raises:
+        ToolError: TLC does not finish, or there is no Java or no jar.
+        SpecError: a module of the corpus is refused, by SANY or by the compiler.
+    """
+    tell = on_stage or (lambda _: None)
+    started = time.monotonic()
+    corpus = read_corpus()
+    tell("TLC evaluates")
+    tlc = tlc_answers(corpus, EXPRESSIONS)
+    tell("compiling and evaluating")
+    names = [expression.name for expression in corpus]
+    model = load_model(ROOT, parse_config("INIT Init\nNEXT Next\n", ROOT), expressions=names)
+
+    def evaluate(name: str) -> Value:
+        return model.show_value(model.evaluate(name))
+
+    found = compare_answers(corpus, tlc, model_answers(corpus, evaluate), DIFFERENCES)
+    return replace(found, seconds=time.monotonic() - started)
+
+
+def model_judge(model: Model) -> Callable[[Sequence[Transition]], list[Judged]]:
+    """Return the model as a judge of steps, by the same door as for corpora."""
+    checker = model.checker()
+
+    def judged(transition: Transition) -> Judged:
+        pre = transition.pre
+        before = None if pre is None else checker.state(canonical_state(pre))
+        after = checker.state(canonical_state(transition.post))
+        step = checker.step(before, transition.action, canonical(transition.params), after)
+        violated, reason = checker.invariants(after)
+        return Judged(step=step, violated=violated, unevaluated=reason)
+
+    return lambda transitions: [judged(transition) for transition in transitions]
+
+
+def right_steps(
+    model: Model, exploration: Exploration, limit: int = _MAX_RIGHT_STEPS
+) -> tuple[list[Transition], list[State]]:
+    """Return up to `limit` steps of a graph, evenly chosen, and its initial states.
+
+    A step whose label no trace may name, or that TLC could not be asked about by name, is a step
+    of Next.
+    """
+    states = [model.show(state) for state in exploration.states]
+    chosen = exploration.steps[:: max(1, -(-len(exploration.steps) // limit))]
+    steps: list[Transition] = []
+    for step in chosen:
+        params = tuple([model.show_value(param) for param in step.params])
+        nameable = model.actions.get(step.action) == len(params)
+        if not nameable or (params and "!" in step.action):
+            steps.append(Transition(states[step.source], None, (), states[step.target]))
+        else:
+            steps.append(Transition(states[step.source], step.action, params, states[step.target]))
+    levels = zip(states, exploration.levels, strict=True)
+    return steps, [state for state, level in levels if level == 1]
+
+
+def _examine_corrupted(
+    subject: Subject, model: Model, exploration: Exploration, effort: Effort
+) -> Agreement:
+    steps, initial = right_steps(model, exploration)
+    drawn = corruptions(steps, initial, count=effort.corrupted, seed=subject.name)
+    spec = load_spec(subject.module, config=read_config(subject.config))
+
+    def tlc(transitions: Sequence[Transition]) -> list[Judged]:
+        # Without second looks: a step that TLC cannot evaluate is to have no value here, either.
+        return judge(spec, transitions, timeout_s=effort.timeout_s, second_looks=0)
+
+    return compare_verdicts(
+        subject.name, drawn, tlc=tlc, model=model_judge(model), max_failed=effort.failed
+    )
+
+
+def _refused(
+    subject: Subject, part: Part, error: SubsetError | EvaluationError, started: float
+) -> Agreement:
+    return Agreement(
+        part=part,
+        subject=subject.name,
+        examined=0,
+        facts={},
+        disagreements=(
+            Disagreement(question="the specification", tlc="accepts it", model=str(error)),
+        ),
+        seconds=time.monotonic() - started,
+    )

@@ -1,0 +1,124 @@
+--------------------------- MODULE EdgeExpressions ---------------------------
+(* At the edges: where TLC has just a value, or just none. *)
+EXTENDS Integers, Sequences, FiniteSets, TLC
+
+Edge01 == [a |-> 1] = <<1, 2>>
+Edge02 == <<1, 2>> = [a |-> 1]
+Edge03 == [a |-> 1] = [x \in {0, 1} |-> 1]
+Edge04 == [x \in {0, 1} |-> 1] = [a |-> 1]
+Edge05 == <<1, 2>> = [x \in {0} |-> 1]
+Edge06 == [x \in {0} |-> 1] = <<1, 2>>
+Edge07 == [x \in {0} |-> 1] = [x \in {<<1>>} |-> 1]
+Edge08 == [x \in {<<1>>} |-> 1] = [x \in {<<"a">>} |-> 1]
+Edge09 == [x \in {"a"} |-> 1] = [x \in {0} |-> 1]
+Edge10 == [x \in {0} |-> 1] = [x \in {5} |-> "a"]
+Edge11 == [x \in {0, 2} |-> 1] = [x \in {0, 5} |-> "a"]
+Edge12 == [x \in {0, 2} |-> 1] = [x \in {0, 5} |-> 1]
+Edge13 == [a |-> 1, b |-> 2] = [a |-> "x", c |-> 2]
+Edge14 == [a |-> 1, b |-> 2] = [a |-> "x"]
+Edge15 == <<1, 2>> = <<"a">>
+Edge16 == <<1, 2>> = <<3, "a">>
+Edge17 == <<1, 2>> = <<"a", 5>>
+Edge18 == {1, 2} = {"a"}
+Edge19 == {1, 2} = {1, 3}
+Edge20 == {1, 2} = {"a", "b"}
+Edge21 == {<<1>>} = {<<"a">>}
+Edge22 == {<<1>>} = {<<"a", 2>>}
+Edge23 == {[a |-> 1]} = {[b |-> 1]}
+Edge24 == {[a |-> 1]} = {<<1>>}
+Edge25 == [a |-> 1] \in [a : {1}, b : {2}]
+Edge26 == [b |-> 1] \in [a : {1}]
+Edge27 == [b |-> 1] \in [a : {"x"}]
+Edge28 == [a |-> "x"] \in [a : {1}]
+Edge29 == [a |-> 1, b |-> 2] \in [a : {"x"}]
+Edge30 == <<1, 2>> \in [a : {1}]
+Edge31 == [x \in {0, 1} |-> 1] \in [a : {1}]
+Edge32 == [x \in {"a"} |-> 1] \in [a : {1}]
+Edge33 == [a |-> 1] \in [{"a"} -> {1}]
+Edge34 == [a |-> 1] \in [{"a", "b"} -> {1}]
+Edge35 == [a |-> 1] \in [{1, 2} -> {1}]
+Edge36 == [a |-> "x"] \in [{"a"} -> {1}]
+Edge37 == <<1>> \in [{"a"} -> {1}]
+Edge38 == <<1>> \in [{"a", "b"} -> {1}]
+Edge39 == <<1, 2>> \in [1..3 -> {1}]
+Edge40 == <<"x">> \in [1..1 -> {1}]
+Edge41 == [x \in {0} |-> 1] \in [0..1 -> {1}]
+Edge42 == [x \in {0} |-> 1] \in [{"a"} -> {1}]
+Edge43 == <<>> \in [{} -> {1}]
+Edge44 == [a |-> 1] \in {1} \X {2}
+Edge45 == [x \in {0, 1} |-> 1] \in {1} \X {1}
+Edge46 == <<1, 2, 3>> \in {1} \X {1}
+Edge47 == <<1, "a">> \in {1} \X {1}
+Edge48 == <<"a", 2>> \in {1} \X {1}
+Edge49 == "ab" \in {1} \X {1}
+Edge50 == "ab" \in Seq({1})
+Edge51 == "ab" = <<"ab">>
+Edge52 == <<1>> \in {"a", "b"}
+Edge53 == "a" \in {<<1>>, <<2>>}
+Edge54 == Len("abc")
+Edge55 == "abc" \o "d"
+Edge56 == "abc"[1]
+Edge57 == DOMAIN "abc"
+Edge58 == {1, "a"} \in SUBSET {1}
+Edge59 == {1, 2} \in SUBSET {"a"}
+Edge60 == {3, 1} \in SUBSET {1}
+Edge61 == {1} \subseteq 1
+Edge62 == 1 \in {1, 2} \cup 5
+Edge63 == 1 \in {1} \ {"a"}
+Edge64 == 3 \in {1} \cup {"a"}
+Edge65 == UNION {{1}, {"a"}}
+Edge66 == UNION {{1}, 2}
+Edge67 == 3 \in UNION {{1}, {"a"}}
+Edge68 == 1 \in UNION {{1}, 7}
+Edge69 == 1 \in DOMAIN <<1>>
+Edge70 == "a" \in DOMAIN <<1>>
+Edge71 == 1 \in DOMAIN [a |-> 1]
+Edge72 == <<1, 2>> \in DOMAIN [x, y \in 1..2 |-> x]
+Edge73 == [f \in {1} |-> 2][<<1>>]
+Edge74 == [f \in {1} |-> 2]["a"]
+Edge75 == [f \in {1, 2} |-> 2]["a"]
+Edge76 == <<1, 2>>[TRUE]
+Edge77 == [a |-> 1][1]
+Edge78 == [<<1, 2>> EXCEPT ![3] = 1]
+Edge79 == [<<1, 2>> EXCEPT !["a"] = 1]
+Edge80 == [[a |-> 1] EXCEPT !.b = 1]
+Edge81 == [[a |-> 1] EXCEPT ![1] = 1]
+Edge82 == [[x \in {0} |-> 1] EXCEPT ![5] = 1]
+Edge83 == [[x \in {0} |-> 1] EXCEPT !["a"] = 1]
+Edge84 == [5 EXCEPT ![1] = 1]
+Edge85 == [[a |-> 1] EXCEPT !.a.b = 1]
+Edge86 == (1 :> 2) @@ 5
+Edge87 == 5 @@ (1 :> 2)
+Edge88 == (1 :> 2) @@ ("a" :> 2)
+Edge89 == <<1>> @@ [a |-> 1]
+Edge90 == [a |-> 1] @@ <<1>>
+Edge91 == {[a |-> 1], [b |-> 1]}
+Edge92 == {<<1>>, <<"a", 1>>}
+Edge93 == {{1}, {"a", "b"}}
+Edge94 == {TRUE, {}}
+Edge95 == [x \in {1, "a"} |-> x]
+Edge96 == [x \in {1} |-> x = "a"]
+Edge97 == \E x \in {1, 2} : x = "a"
+Edge98 == \E x \in {1, 2} : x = 1 \/ x = "a"
+Edge99 == \A x \in {1, 2} : x = 1 /\ x = "a"
+Edge100 == {x \in {1, 2} : x = "a"}
+Edge101 == SUBSET {1, "a"}
+Edge102 == Cardinality({1, "a"})
+Edge103 == IF "a" = 1 THEN 1 ELSE 2
+Edge104 == <<1 = "a", 2>>[2]
+Edge105 == [a |-> 1 = "a", b |-> 2].b
+Edge106 == LET x == <<Head(<<>>), 2>> IN x[2]
+Edge107 == Len(<<Head(<<>>)>>)
+Edge108 == Cardinality({Head(<<>>)})
+Edge109 == DOMAIN [a |-> Head(<<>>)]
+Edge110 == {x : x \in {Head(<<>>)}} = {}
+Edge111 == DOMAIN [x \in {1, 2} |-> Head(<<>>)]
+Edge112 == [x \in {1} |-> Head(<<>>)] = 1
+Edge113 == (1 :> Head(<<>>)) = <<2, 3>>
+Edge114 == <<Head(<<>>)>> = <<1, 2>>
+Edge115 == <<1, Head(<<>>)>> = <<2, 3>>
+Edge116 == Append(<<>>, Head(<<>>)) = <<>>
+Edge117 == {1, Head(<<>>)} = {}
+Edge118 == 2 \in {2, Head(<<>>)}
+Edge119 == Head(<<1, Head(<<>>)>>)
+==============================================================================
