@@ -1,25 +1,21 @@
-"""A cluster of real cores that takes the steps of a model, one by one, and is compared with it.
+"""A cluster of real cores that a test drives: an adapter for EpochTruncation.
 
 Nothing happens by itself: no time passes, packets lie on a `HandNetwork` until a step moves them.
 A core sends a heartbeat, or reports its log end, whenever it is asked.
 
 A step is taken by doing to the cores what makes them take it: they get an event, and what they do
-is up to them. Then the state is projected as it is for traces, and it must be one of those that the
-model allows.
+is up to them. Then the state is projected as it is for traces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Final, cast
 
 from model_tests.machines.hand_network import HandNetwork, Wire
-from model_tests.machines.invariants import broken
-from model_tests.machines.small_model import NONE, SmallModel, Step, field, of_broker
 from rocketha.bugs import Bugs
-from rocketha.errors import RockethaError
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
 from rocketha.formats.segment import segment_start
 from rocketha.ha.events import (
@@ -39,33 +35,24 @@ from rocketha.sim.records import RECORD_SIZE, ghost_message, record_count, recor
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId, SizeBytes
 from rocketproof.projection.epoch_truncation import EpochProjection
-from tlatrace.values import State, canonical, canonical_state
+from rocketproof.projection.epoch_values import NONE
+from tlatrace.testing.calls import Call, call_of
+from tlatrace.testing.moves import Moves
+from tlatrace.values import Fcn, State, Value
 
-__all__ = ["Divergence", "HandDriven"]
+__all__ = ["HandDriven"]
 
 _BROKERS: Final = 2
-_NAMES: Final = frozenset({"b1", "b2", NONE})
 _FOREVER_MS: Final = 10**9
-_ACKS_MAX: Final = 4
-"""More acknowledgements are never in flight in the small model."""
 _LOG_DIRECTORY: Final = "commitlog"
 
 
-class Divergence(AssertionError):
-    """The cores did what the specification does not allow."""
-
-    def __init__(self, story: str, taken: tuple[Step, ...]) -> None:
-        super().__init__(story)
-        self.taken = taken
-        """The steps up to that one."""
-
-
 class HandDriven:
-    """Two brokers in lockstep with the small model."""
+    """Two brokers that take the steps of the small model."""
 
-    def __init__(self, model: SmallModel, bugs: Bugs) -> None:
-        """Begin in the initial state."""
-        self._model = model
+    def __init__(self, moves: Moves, bugs: Bugs) -> None:
+        """Begin in the initial state; `moves` tells what else the model allows at each step."""
+        self._moves = moves
         self._network = HandNetwork()
         self._projection = EpochProjection()
         plan = draw_run(Random(0), SimOptions(brokers=_BROKERS, bugs=bugs))
@@ -83,93 +70,76 @@ class HandDriven:
             observer=self._projection,
         )
         self._messages = 0
-        self._events = 0
-        self.taken: list[Step] = []
-        self.number = 0
-        """The number of the present state in the model."""
-        self.state = model.state(0)
-        self._compare("Init", (), (0,))
 
-    def feasible(self) -> list[Step]:
-        """Return the steps of the model that somebody can make the cores take now.
+    # ---- what an adapter has ----
+
+    def perform(self, action: str, params: tuple[Value, ...]) -> None:
+        """Let the cores take one action, and no other."""
+        before = len(self._projection.events)
+        self._make(call_of(action, params))
+        self._network.settle()
+        events = self._projection.events[before:]
+        assert len(events) == 1, f"the cores took {len(events)} actions, not one"
+        took = call_of(events[0].action or "nothing", events[0].params)
+        assert took == call_of(action, params), f"the cores took {took}"
+
+    def observe(self) -> State:
+        """Return the state of the cores after the last action."""
+        state = self._projection.events[-1].state
+        assert state is not None
+        return state
+
+    def feasible(self, action: str, params: tuple[Value, ...]) -> bool:
+        """Tell whether somebody can make the cores take an action now.
 
         The model lets any acknowledgement arrive that the slave may have sent; here it is the next
         one that it has sent.
         """
-        return [step for step in self._model.steps[self.number] if self._is_feasible(step)]
-
-    def take(self, step: Step) -> None:
-        """Let the cores take a step.
-
-        Raises: Divergence
-        """
-        self.taken.append(step)
-        try:
-            self._make(step)
-            self._network.settle()
-        except RockethaError as error:
-            raise self._divergence(f"it failed: {error}") from error
-        self._compare(step.action, step.params, step.targets)
-
-    def walk(self, steps: Sequence[Step]) -> None:
-        """Take steps of a way through the model, those of them that can be taken.
-
-        Raises: Divergence
-        """
-        for wanted in steps:
-            if wanted.action == "ReceiveAck":
-                self._take_acks_before(wanted)
-            found = [step for step in self.feasible() if step[:2] == wanted[:2]]
-            if found:
-                self.take(found[0])
-
-    def _take_acks_before(self, wanted: Step) -> None:
-        """Let arrive what must arrive before the acknowledgement that is wanted."""
-        for _ in range(_ACKS_MAX):
-            earlier = [
-                step
-                for step in self.feasible()
-                if step.action == "ReceiveAck" and step.params < wanted.params
-            ]
-            if not earlier:
-                return
-            self.take(earlier[0])
-
-    def strangers(self) -> list[tuple[str, str]]:
-        """Return pairs of a broker that is not a master, and one that may connect to it."""
-        slaves = [name for name in sorted(_NAMES) if name != NONE and self._is_free_slave(name)]
-        return [(other, name) for name in slaves for other in sorted(self._up_slaves() - {name})]
-
-    def _up_slaves(self) -> set[str]:
-        names = (name for name in _NAMES if name != NONE)
-        return {name for name in names if of_broker(self.state, "role", name) == "Slave"}
-
-    def _is_free_slave(self, name: str) -> bool:
-        link = of_broker(self.state, "link", name)
-        return name in self._up_slaves() and field(link, "peer") == NONE
-
-    def connect_in_vain(self, stranger: str, slave: str) -> None:
-        """Let a slave shake hands with a broker that is not a master: nothing may come of it.
-
-        Raises: Divergence
-        """
-        self.taken.append(Step("(connect in vain)", (stranger, slave), (), ""))
-        self._shake_hands(stranger, slave)
-        self._network.settle()
-        if len(self._projection.events) != self._events:
-            event = self._projection.events[-1]
-            raise self._divergence(f"the cores took {event.action}")
-
-    # ---- what can be made to happen ----
-
-    def _is_feasible(self, step: Step) -> bool:
-        match step.action, step.params:
+        match action, params:
             case "ReceiveAck", (_, str() as slave, int() as ack):
                 wire = self._wire(slave)
-                reported = field(of_broker(self.state, "link", slave), "reported")
+                reported = _field(self._of_broker("link", slave), "reported")
                 return ack == (_ack_in(wire.up[0]) if wire.up else reported)
             case _:
                 return True
+
+    def idle_calls(self) -> Sequence[str]:
+        """List attempts to connect to a broker that is not a master: nothing may come of them."""
+        return list(self._strangers())
+
+    def make_idle_call(self, name: str) -> None:
+        """Let a slave shake hands with a broker that is not a master."""
+        before = len(self._projection.events)
+        self._shake_hands(*self._strangers()[name])
+        self._network.settle()
+        events = self._projection.events[before:]
+        assert not events, f"the cores took {events[0].action}"
+
+    def _strangers(self) -> dict[str, tuple[str, str]]:
+        slaves = [name for name in self._names() if self._of_broker("role", name) == "Slave"]
+        return {
+            f"{slave} connects to {other} in vain": (other, slave)
+            for slave in slaves
+            if _field(self._of_broker("link", slave), "peer") == NONE
+            for other in slaves
+            if other != slave
+        }
+
+    # ---- what the cores are ----
+
+    def _names(self) -> list[str]:
+        roles = self.observe()["role"]
+        assert isinstance(roles, Fcn)
+        return sorted(roles.fields())
+
+    def _of_broker(self, variable: str, broker: str) -> Value:
+        return _field(self.observe()[variable], broker)
+
+    def _allowed(self) -> Collection[Call]:
+        """Return what the model allows in the state of the cores."""
+        observed = self.observe()
+        state = [self._moves.adopt(observed[name]) for name in self._moves.model.variables]
+        return self._moves.of(tuple(state)).keys()
 
     def _wire(self, slave: str) -> Wire:
         client = self._node(slave).running().client
@@ -183,7 +153,7 @@ class HandDriven:
 
     # ---- the steps ----
 
-    def _make(self, step: Step) -> None:
+    def _make(self, step: Call) -> None:
         cluster = self._cluster
         match step.action, step.params:
             case "ElectMaster", (str() as broker,):
@@ -237,8 +207,7 @@ class HandDriven:
     def _transfer(self, master: str, slave: str, count: int) -> None:
         """Let the master send; how much is a matter of the size of its batches."""
         node, conn = self._node(master), self._wire(slave).id
-        larger = ("Transfer", (master, slave, count + 1))
-        if any(step[:2] == larger for step in self._model.steps[self.number]):
+        if call_of("Transfer", (master, slave, count + 1)) in self._allowed():
             limited = replace(self._options, transfer_batch_bytes=SizeBytes(count * RECORD_SIZE))
             node.state = replace(node.running(), options=limited)
         self._cluster.deliver(node, TransferDue(conn=conn))
@@ -247,63 +216,17 @@ class HandDriven:
     def _disconnect(self, slave: str) -> None:
         """Break a connection; a packet that the slave may not take must make it do that itself."""
         wire = self._wire(slave)
-        takes = ("ReceiveHandshake", "ReceiveTransfer")
-        allowed = any(
-            step.action in takes and step.params == (slave,)
-            for step in self._model.steps[self.number]
-        )
-        if wire.down and not allowed:
+        takes = {call_of(action, (slave,)) for action in ("ReceiveHandshake", "ReceiveTransfer")}
+        if wire.down and takes.isdisjoint(self._allowed()):
             self._network.to_client(wire.id)
         else:
             self._network.sever(wire.id)
 
-    # ---- comparison ----
 
-    def _compare(
-        self, action: str, params: tuple[str | int, ...], targets: tuple[int, ...]
-    ) -> None:
-        events = self._projection.events[self._events :]
-        self._events = len(self._projection.events)
-        if len(events) != 1:
-            raise self._divergence(f"the cores took {len(events)} actions, not one")
-        event = events[0]
-        assert event.state is not None
-        observed = event.state
-        number = self._model.number_of.get(canonical_state(observed))
-        if number not in targets or event.action != action or event.params != params:
-            did = f"the cores took {event.action}({', '.join(map(str, event.params))})"
-            raise self._divergence(did, self._differences(observed, targets))
-        assert number is not None
-        self.number, self.state = number, observed
-
-    def _differences(self, observed: State, targets: tuple[int, ...]) -> str:
-        lines: list[str] = []
-        expected = self._model.state(targets[0])
-        for name in sorted(expected):
-            for broker in sorted(_NAMES):
-                lines += _difference(name, broker, expected, observed)
-        invariants = broken(observed)
-        if invariants:
-            lines.append(f"violated: {', '.join(invariants)}")
-        return "\n".join(lines)
-
-    def _divergence(self, what: str, details: str = "") -> Divergence:
-        steps = "\n".join(f"{n:3} {step}" for n, step in enumerate(self.taken, start=1))
-        story = f"{len(self.taken)} steps, and then {what}\n{steps}\n{details}"
-        return Divergence(story, tuple(self.taken))
-
-
-def _difference(name: str, broker: str, expected: State, observed: State) -> list[str]:
-    """Describe how a variable differs at one broker; what has no brokers counts for "none"."""
-    of_brokers = name not in ("ctl", "ghostActed")
-    if of_brokers == (broker == NONE):
-        return []
-    values = [of_broker(s, name, broker) if of_brokers else s[name] for s in (expected, observed)]
-    texts = [canonical(value) for value in values]
-    if texts[0] == texts[1]:
-        return []
-    label = f"{name}[{broker}]" if of_brokers else name
-    return [f"{label}: the model has {texts[0]}", f"{label}: the cores have {texts[1]}"]
+def _field(value: Value, name: str) -> Value:
+    """Return a field of a record, or what a function has for a broker."""
+    assert isinstance(value, Fcn), value
+    return value[name]
 
 
 def _ack_in(data: bytes) -> int:

@@ -152,7 +152,7 @@ def test_goals_are_one_of_each_kind_of_step() -> None:
     way = goals.way_to(group[0])
     assert repr(way[-1]) == "Empty"
     assert len(Goals(Moves(MODEL), 3).way_to(next(iter(goals.groups.values()))[0])) == 1
-    assert Goals(Moves(MODEL), 3).states == 3
+    assert len(Goals(Moves(MODEL), 3).states) == 3
 
 
 def test_coverage_says_what_was_never_taken_and_what_was_never_possible() -> None:

@@ -10,10 +10,10 @@ This package is the only one that needs hypothesis.
 from __future__ import annotations
 
 from tlatrace.testing.adapter import Adapter, Closing, Selective, Stuttering
-from tlatrace.testing.calls import Call
+from tlatrace.testing.calls import Call, Step
 from tlatrace.testing.coverage import Coverage
 from tlatrace.testing.goals import Goals
-from tlatrace.testing.lockstep import Lockstep, Mismatch, Step
+from tlatrace.testing.lockstep import Lockstep, Mismatch
 from tlatrace.testing.machine import ModelMachine, check, machine, replay
 from tlatrace.testing.moves import Moves
 

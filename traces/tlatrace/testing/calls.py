@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from tlatrace.validate.difference import call_text
 from tlatrace.values import Fcn, ModelValue, TlaSet, Value, canonical, fcn, tla_set
 
-__all__ = ["Call", "call_of", "plain"]
+__all__ = ["Call", "Step", "call_of", "plain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -27,6 +28,10 @@ class Call:
     def simplicity(self) -> tuple[str, int, str]:
         """Return a key that puts simple parameters before others: shrinking goes there."""
         return self.action, len(self.text), self.text
+
+
+Step: TypeAlias = Call | str
+"""What a run does: an action, or the name of a call that must change nothing."""
 
 
 def call_of(action: str, params: tuple[Value, ...]) -> Call:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tlatrace.testing.calls import Call
+from tlatrace.testing.calls import Call, Step
 
 __all__ = ["Coverage"]
 
@@ -26,6 +26,14 @@ class Coverage:
     def saw(self, offers: list[Call]) -> None:
         """Note what can be taken in a state."""
         self.possible.update([call.action for call in offers])
+
+    def took(self, step: Step) -> None:
+        """Count a step."""
+        match step:
+            case Call(action=action):
+                self.taken[action] += 1
+            case _:
+                self.idle_calls += 1
 
     @property
     def never_taken(self) -> tuple[str, ...]:

@@ -7,16 +7,20 @@ goal as one that has nothing to cut.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Final, TypeAlias
 
 from tlatrace.testing.calls import Call
 from tlatrace.testing.lockstep import Lockstep
 from tlatrace.testing.moves import Moves
 from tlatrace.testing.oracle import ModelState
 
-__all__ = ["Goals", "walk"]
+__all__ = ["Goal", "Goals", "walk"]
 
-_DETOUR = 4
+Goal: TypeAlias = tuple[ModelState, Call]
+"""A step: the state before it, and the call."""
+
+_DETOUR: Final = 4
 """Most calls that are made because they must come before one that is wanted."""
 
 
@@ -30,9 +34,11 @@ class Goals:
             EvaluationError: the model gives no value.
         """
         self._came_by: dict[ModelState, tuple[ModelState, Call] | None] = {}
-        groups: dict[tuple[str, str], list[tuple[ModelState, Call]]] = {}
+        groups: dict[tuple[str, str], list[Goal]] = {}
+        self._distance: dict[ModelState, int] = {}
         for state in moves.model.initial_states():
             self._came_by.setdefault(state, None)
+            self._distance[state] = 0
         waiting = list(self._came_by)
         for state in waiting:  # it grows meanwhile
             for call, posts in moves.of(state).items():
@@ -41,16 +47,23 @@ class Goals:
                 for post in posts:
                     if post not in self._came_by and len(waiting) < states:
                         self._came_by[post] = state, call
+                        self._distance[post] = self._distance[state] + 1
                         waiting.append(post)
         self.groups = groups
-        """(action, variables that it changes) -> steps: the state before, and the call."""
+        """(action, variables that it changes) -> goals, the nearest ones first."""
 
     @property
-    def states(self) -> int:
-        """Return how many states were explored."""
-        return len(self._came_by)
+    def states(self) -> Collection[ModelState]:
+        """Return the states that were explored."""
+        return self._came_by.keys()
 
-    def way_to(self, goal: tuple[ModelState, Call]) -> list[Call]:
+    def nearest(self, each: int, action: str | None = None) -> list[Goal]:
+        """Return the nearest goals of each kind, the nearest of all first; None: of all actions."""
+        kinds = [group for kind, group in self.groups.items() if action in (None, kind[0])]
+        found = [goal for group in kinds for goal in group[:each]]
+        return sorted(found, key=lambda goal: self._distance[goal[0]])
+
+    def way_to(self, goal: Goal) -> list[Call]:
         """Return the calls of a shortest way to a step, the step itself being the last one."""
         state, last = goal
         calls = [last]

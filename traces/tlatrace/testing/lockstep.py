@@ -9,25 +9,22 @@ fails when no state fits any longer, or when each of those that fit violates an 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
 from tlatrace.errors import ModelGapError
 from tlatrace.testing.adapter import Adapter, Selective, Stuttering
-from tlatrace.testing.calls import Call, plain
+from tlatrace.testing.calls import Call, Step, plain
 from tlatrace.testing.moves import Moves
 from tlatrace.testing.oracle import Domain, ModelState
 from tlatrace.trace import INIT, Event, Header, Trace
 from tlatrace.validate.difference import Change, brief, difference
 from tlatrace.values import State, Value
 
-__all__ = ["Lockstep", "Mismatch", "Step"]
+__all__ = ["Lockstep", "Mismatch"]
 
 _STATES: Final = 10_000
 """Most states of the model that are kept; one that shows so little is not tested."""
 _CHANGES_SHOWN: Final = 12
-
-Step: TypeAlias = Call | str
-"""What a run does: an action, or the name of a call that must change nothing."""
 
 
 class Mismatch(AssertionError):
@@ -58,6 +55,8 @@ class Lockstep:
             ModelGapError: the system shows nothing, or a variable that the model does not have.
         """
         self.adapter = adapter
+        self._selective = adapter if isinstance(adapter, Selective) else None
+        self._stuttering = adapter if isinstance(adapter, Stuttering) else None
         self.steps: list[Step] = []
         self._moves = moves
         self._model = moves.model
@@ -79,14 +78,14 @@ class Lockstep:
     def offers(self) -> list[Call]:
         """Return the calls that can be made now, simple ones first in each action."""
         calls = self.allowed()
-        if isinstance(self.adapter, Selective):
-            feasible = self.adapter.feasible
-            calls = [call for call in calls if feasible(call.action, call.params)]
-        return calls
+        if self._selective is None:
+            return calls
+        feasible = self._selective.feasible
+        return [call for call in calls if feasible(call.action, call.params)]
 
     def idle_calls(self) -> list[str]:
         """Name the calls that can be made now and must change nothing."""
-        return list(self.adapter.idle_calls()) if isinstance(self.adapter, Stuttering) else []
+        return [] if self._stuttering is None else list(self._stuttering.idle_calls())
 
     def take(self, call: Call) -> None:
         """Make the system take an action, one of `offers`, and compare.
@@ -106,8 +105,8 @@ class Lockstep:
 
         Raises: Mismatch
         """
-        assert isinstance(self.adapter, Stuttering)
-        idle = self.adapter
+        idle = self._stuttering
+        assert idle is not None, "the adapter has no such calls"
         self.steps.append(name)
         self._do(name, lambda: idle.make_idle_call(name))
         self._compare(name, self._fits)
@@ -132,7 +131,7 @@ class Lockstep:
             raise self._mismatch(self._why(step, expected, observed, shown))
         if len(fits) > _STATES:
             raise ModelGapError(f"more than {_STATES} states fit what the system shows")
-        violated = [self._model.violated(state) for state in fits]
+        violated = [self._moves.violated(state) for state in fits]
         if all(violated):
             raise self._mismatch(f"it violates {', '.join(violated[0])}")
         self._fits = tuple([s for s, names in zip(fits, violated, strict=True) if not names])
@@ -144,7 +143,7 @@ class Lockstep:
             raise ModelGapError(f"{self._model.module} has no variable {', '.join(unknown)}")
         if not observed and not self.steps:
             raise ModelGapError("the system shows nothing: there is nothing to compare")
-        return [(places[name], self._model.adopt_value(observed[name])) for name in observed]
+        return [(places[name], self._moves.adopt(observed[name])) for name in observed]
 
     def _record(self, step: Step | None, observed: State) -> None:
         whole = len(observed) == len(self._model.variables)

@@ -24,10 +24,10 @@ from hypothesis.stateful import (
 
 from tlatrace.errors import ModelGapError
 from tlatrace.testing.adapter import Adapter, close
-from tlatrace.testing.calls import Call
+from tlatrace.testing.calls import Call, Step
 from tlatrace.testing.coverage import Coverage
 from tlatrace.testing.goals import Goals, walk
-from tlatrace.testing.lockstep import Lockstep, Mismatch, Step
+from tlatrace.testing.lockstep import Lockstep, Mismatch
 from tlatrace.testing.moves import Moves
 from tlatrace.testing.oracle import Oracle
 from tlatrace.trace.ndjson import write_trace
@@ -36,6 +36,9 @@ __all__ = ["ModelMachine", "check", "machine", "replay"]
 
 _LEFT_OUT: Final = st.integers(0, 99)
 """0 leaves out a step of a way: shrinking goes there."""
+
+_NEAREST: Final = 4
+"""Goals of each kind that may be a shorter way to a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,16 +131,10 @@ class ModelMachine(RuleBasedStateMachine):
             self._fail(mismatch)
         finally:
             for step in run.steps[done:]:
-                self._count(step)
+                self.coverage.took(step)
+                if isinstance(step, Call):
+                    event(f"action {step.action}")
         self._look()
-
-    def _count(self, step: Step) -> None:
-        match step:
-            case Call(action=action):
-                self.coverage.taken[action] += 1
-                event(f"action {action}")
-            case _:
-                self.coverage.idle_calls += 1
 
     def _look(self) -> None:
         run = self._running()
@@ -193,20 +190,25 @@ def machine(
 def check(tested: type[ModelMachine], chosen: settings) -> Coverage:
     """Run a machine, and return which actions it has taken.
 
-    What hypothesis leaves of a run that fails is shortened further: steps are left out one by one,
-    as long as the run still fails.
+    Where there are goals, the system is first led to the nearest one of each kind. A run that fails
+    is shortened: where the same action fails on a shorter way, that way is taken, and then steps
+    are left out one by one, as long as the run still fails.
 
     Raises:
         Mismatch: the system does what the model does not allow.
         EvaluationError, ModelGapError: there is no answer.
     """
-    try:
-        run_state_machine_as_test(tested, settings=_adjusted(chosen))
-    except Mismatch as found:
+    found = _sweep(tested)
+    if found is None:
+        try:
+            run_state_machine_as_test(tested, settings=_adjusted(chosen))
+        except Mismatch as mismatch:
+            found = mismatch
+    if found is not None:
         shortest = _shortest(tested, found)
         if tested.parts.failing_trace is not None:
             write_trace(tested.parts.failing_trace, shortest.trace)
-        raise shortest from found.__cause__
+        raise shortest from shortest.__cause__
     if not tested.coverage.taken:
         raise ModelGapError("no action was ever taken: nothing was tested")
     return tested.coverage
@@ -214,7 +216,14 @@ def check(tested: type[ModelMachine], chosen: settings) -> Coverage:
 
 def replay(tested: type[ModelMachine], steps: Sequence[Step]) -> Mismatch | None:
     """Take the steps, those that can be taken, and return what the system does wrong."""
+    return _taken(tested, steps)[1]
+
+
+def _taken(
+    tested: type[ModelMachine], steps: Sequence[Step], *, then_idle: bool = False
+) -> tuple[Sequence[Step], Mismatch | None]:
     adapter = tested.parts.adapter()
+    run: Lockstep | None = None
     try:
         run = Lockstep(tested.parts.moves, adapter)
         for step in steps:
@@ -223,14 +232,38 @@ def replay(tested: type[ModelMachine], steps: Sequence[Step]) -> Mismatch | None
                     walk(run, [step])
                 case str() if step in run.idle_calls():
                     run.stutter(step)
+        for name in run.idle_calls() if then_idle else ():
+            run.stutter(name)
     except Mismatch as mismatch:
-        return mismatch
+        return mismatch.steps, mismatch
     finally:
         close(adapter)
+    return run.steps, None
+
+
+def _sweep(tested: type[ModelMachine]) -> Mismatch | None:
+    """Take the nearest step of each kind, and then what must change nothing."""
+    goals = tested.parts.goals
+    for goal in [] if goals is None else goals.nearest(1):
+        assert goals is not None
+        steps, mismatch = _taken(tested, goals.way_to(goal), then_idle=True)
+        tested.coverage.runs += 1
+        for step in steps:
+            tested.coverage.took(step)
+        if mismatch is not None:
+            return mismatch
     return None
 
 
 def _shortest(tested: type[ModelMachine], found: Mismatch) -> Mismatch:
+    goals, last = tested.parts.goals, found.steps[-1] if found.steps else None
+    if goals is not None and isinstance(last, Call):
+        for goal in goals.nearest(_NEAREST, last.action):
+            way = goals.way_to(goal)
+            nearer = replay(tested, way) if len(way) < len(found.steps) else None
+            if nearer is not None and len(nearer.steps) < len(found.steps):
+                found = nearer
+                break
     at = 0
     while at < len(found.steps):
         shorter = replay(tested, [*found.steps[:at], *found.steps[at + 1 :]])
