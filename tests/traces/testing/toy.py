@@ -72,6 +72,14 @@ class TankModel:
     def action_successors(self, state: ModelState, action: str) -> Sequence[TankMove]:
         return [move for move in self.successors(state) if move.action == action]
 
+    def bound_successors(
+        self, state: ModelState, action: str, params: tuple[Domain, ...]
+    ) -> Sequence[TankMove]:
+        return [move for move in self.action_successors(state, action) if move.params == params]
+
+    def calls(self, action: str) -> bool:
+        return action in self.actions
+
     def adopt_value(self, value: Value) -> Domain:
         assert isinstance(value, int)  # so are all values of this toy
         return value

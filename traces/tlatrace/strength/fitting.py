@@ -1,0 +1,127 @@
+"""All states of a model that fit the events of a trace so far, event by event.
+
+Where an event shows the whole state there is one at most, and the model is asked a yes-or-no
+question; else all steps are listed, and silent ones between. States that violate an invariant do
+not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from tlatrace.errors import EvaluationError
+from tlatrace.matching.model import ModelState, Questions, SpecModel
+from tlatrace.matching.observation import Observation, claimed_steps, fits, observe, params_fit
+from tlatrace.trace import Event, Silent, Trace
+
+__all__ = ["Fit", "Fitting"]
+
+_STATES: Final = 2_000
+"""More states than these are not kept: then the answer is that nobody knows."""
+_SILENT: Final = 3
+"""Silent steps before an event where the trace does not say how many there are at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """There is no answer: the model gives no value, or too many states fit."""
+
+    reason: str
+
+
+Fit: TypeAlias = frozenset[ModelState] | Unknown
+"""The states that fit the events so far; none if the specification does not allow them."""
+
+
+class Fitting:
+    """One trace, and which states fit each beginning of it."""
+
+    def __init__(self, model: SpecModel, trace: Trace) -> None:
+        """Look at the trace as it is.
+
+        Raises:
+            ModelGapError: an action, a variable or a number of arguments that the module does not
+                have.
+        """
+        self._questions = Questions(model)
+        self._silent = trace.header.silent if trace.header is not None else None
+        self._seen: dict[int, Observation] = {}
+        self._kept: list[Event] = []
+        self.events = trace.events
+        self.fits: list[Fit] = []
+        """For each event: what fits up to it."""
+        for at in range(len(self.events)):
+            before = self.fits[at - 1] if at else None
+            self.fits.append(self.after(before, self.events[at]))
+
+    def after(self, before: Fit | None, event: Event) -> Fit:
+        """Return which states fit after one more event; `before` is None for the first one.
+
+        Raises: as the constructor
+        """
+        if isinstance(before, Unknown):
+            return before
+        try:
+            return self._after(before, self._observed(event))
+        except EvaluationError as error:
+            return Unknown(str(error))
+
+    def _after(self, before: frozenset[ModelState] | None, seen: Observation) -> Fit:
+        if before is None:
+            found = dict.fromkeys(self._first(seen))
+        else:
+            found = {}
+            for state in self._with_silent(before):
+                found.update(dict.fromkeys(self._explained(seen, state)))
+                if len(found) > _STATES:
+                    return Unknown(f"more than {_STATES} states fit the events so far")
+        return frozenset([state for state in found if not self._questions.violated(state)])
+
+    def _first(self, seen: Observation) -> Sequence[ModelState]:
+        if seen.whole is not None:
+            return [seen.whole] if self._questions.is_initial(seen.whole) else []
+        states = self._questions.model.initial_states()
+        return [state for state in states if fits(self._questions, seen, state)]
+
+    def _explained(self, seen: Observation, state: ModelState) -> Sequence[ModelState]:
+        if seen.whole is not None and seen.all_params is not None:
+            action = seen.event.action
+            allowed = self._questions.allows(action, seen.all_params, state, seen.whole)
+            return [seen.whole] if allowed else []
+        return [
+            step.post
+            for step in claimed_steps(self._questions, seen, state)
+            if params_fit(seen, step) and fits(self._questions, seen, step.post)
+        ]
+
+    def _with_silent(self, states: frozenset[ModelState]) -> Sequence[ModelState]:
+        if self._silent is None:
+            return list(states)
+        most = _most(self._silent)
+        found, edge = dict.fromkeys(states), list(states)
+        for _ in range(most):
+            new: dict[ModelState, None] = {}
+            for state in edge:
+                for action in self._silent.actions:
+                    for step in self._questions.action_successors(state, action):
+                        if step.post not in found and not self._questions.violated(step.post):
+                            new[step.post] = None
+            found.update(new)
+            edge = list(new)
+            if not edge or len(found) > _STATES:
+                break
+        return list(found)
+
+    def _observed(self, event: Event) -> Observation:
+        seen = self._seen.get(id(event))
+        if seen is None:
+            seen = observe(self._questions.model, event)
+            self._seen[id(event)] = seen
+            self._kept.append(event)  # an id belongs to one object as long as that is alive
+        return seen
+
+
+def _most(silent: Silent) -> int:
+    return _SILENT if silent.most is None else silent.most
