@@ -118,4 +118,4 @@ def test_the_text_of_a_string_stays_inside_its_quotes() -> None:
 
 
 def test_an_empty_sequence_can_be_packed() -> None:
-    assert "P_Pick(v) ==\n  <<>>\n" in Packer("P_").text("Items")
+    assert "P_Pick(Rp__v) ==\n  <<>>\n" in Packer("P_").text("Items")

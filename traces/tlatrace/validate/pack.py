@@ -48,6 +48,10 @@ _MAX_WIDTH: Final = 5
 """Digits of an index: 62^5 nodes, and TLC's integers, end here."""
 _JOINS: Final = {"tuple": r" \o ", "set": r" \cup ", "fcn": " @@ "}
 
+# TLC takes a parameter for the variable of that name when it looks for constants: a specification
+# with a variable p would have everything here evaluated again at every use.
+_V, _S, _P, _I = "Rp__v", "Rp__s", "Rp__p", "Rp__i_"
+
 _Shape: TypeAlias = tuple[str, tuple[str, ...], int]
 """(kind, fields of a record, number of children)."""
 
@@ -171,7 +175,7 @@ class Packer:
             for nodes in groups.values():
                 for node in nodes:
                     index[node] = len(index) + 1
-            lines.append(f"{self._prefix}L{level}(v) ==\n  v \\o " + "\n  \\o ".join(parts))
+            lines.append(f"{self._prefix}L{level}({_V}) ==\n  {_V} \\o " + "\n  \\o ".join(parts))
             table = f"{self._prefix}L{level}({table})"
         calls = ["<<>>"]
         if self._items:
@@ -179,7 +183,7 @@ class Packer:
             definition, more = self._group(f"{self._prefix}Item", ("item", (), 1), items)
             lines.append(definition)
             calls += more
-        lines.append(f"{self._prefix}Pick(v) ==\n  " + "\n  \\o ".join(calls))
+        lines.append(f"{self._prefix}Pick({_V}) ==\n  " + "\n  \\o ".join(calls))
         lines.append(f"{name} == {self._prefix}Pick({table})")
         return "\n".join(lines) + "\n"
 
@@ -197,10 +201,10 @@ class Packer:
         fields = " @@ ".join([f'"{digit}" :> {value}' for value, digit in enumerate(_DIGITS)])
         return [
             f"{p}D == {fields}",
-            f"{p}N1(s, p) == {p}D[SubSeq(s, p, p)]",
+            f"{p}N1({_S}, {_P}) == {p}D[SubSeq({_S}, {_P}, {_P})]",
             *[
-                f"{p}N{last + 1}(s, p) == {_BASE} * {p}N{last}(s, p) + "
-                f"{p}D[SubSeq(s, p + {last}, p + {last})]"
+                f"{p}N{last + 1}({_S}, {_P}) == {_BASE} * {p}N{last}({_S}, {_P}) + "
+                f"{p}D[SubSeq({_S}, {_P} + {last}, {_P} + {last})]"
                 for last in range(1, _MAX_WIDTH)
             ],
         ]
@@ -216,16 +220,17 @@ class Packer:
                 rows = [
                     row + _digits(at - low, width) for row, at in zip(rows, column, strict=True)
                 ]
-                children.append(f"v[{low} + {self._prefix}N{width}(s, p + {stride + 1})]")
+                children.append(f"{_V}[{low} + {self._prefix}N{width}({_S}, {_P} + {stride + 1})]")
             else:
-                children.append(f"v[{low}]")
+                children.append(f"{_V}[{low}]")
             stride += width
         per_chunk = _CHUNK // max(stride, 1)
         calls = [
-            f'[i \\in 1..{len(chunk)} |-> {maker}(v, "{"".join(chunk)}", (i - 1) * {stride})]'
+            f"[{_I} \\in 1..{len(chunk)} |-> "
+            f'{maker}({_V}, "{"".join(chunk)}", ({_I} - 1) * {stride})]'
             for chunk in _cut(rows, per_chunk)
         ]
-        return f"{maker}(v, s, p) == {_expression(shape, children)}", calls
+        return f"{maker}({_V}, {_S}, {_P}) == {_expression(shape, children)}", calls
 
 
 def _expression(shape: _Shape, children: list[str]) -> str:
