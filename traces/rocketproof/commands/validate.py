@@ -14,6 +14,7 @@ from rich.console import Console
 
 from rocketproof import __version__
 from rocketproof.engines import ENGINES, Judged, Judges
+from rocketproof.oracle_strength import print_strength
 from rocketproof.trace_inputs import (
     SpecChoice,
     TraceFile,
@@ -60,6 +61,8 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="Candidates to try for what a trace does not show.",
 )
+@click.option("--mutate", type=click.IntRange(1), metavar="N", help="Corrupt traces N times.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Draws the corruptions.")
 @click.option("--strict", is_flag=True, help="Refuse traces of another text of the specification.")
 @click.option("--junit", type=_PATH, metavar="FILE", help="Write JUnit XML.")
 @click.option("--sarif", type=_PATH, metavar="FILE", help="Write SARIF 2.1.0.")
@@ -93,6 +96,8 @@ def command(
     engine: str,
     map_file: Path | None,
     max_states: int,
+    mutate: int | None,
+    seed: int,
     strict: bool,
     junit: Path | None,
     sarif: Path | None,
@@ -111,7 +116,8 @@ def command(
     Without --spec, the specification is found below the spec root by the name in the trace's
     header, and its constants are those of the header. Without --config and --invariant, the
     invariants are those of the small model beside it. With --map, the files are logs of another
-    system, which the mapping makes traces.
+    system, which the mapping makes traces. With --mutate, the compiled model judges corruptions of
+    the accepted traces instead, and the exit code is 1 if one is accepted that should not be.
 
     Exit codes, the worst of all traces: 0 conforms, 1 diverges, 3 undecided; 2 when a file is not
     a trace or a tool fails.
@@ -120,6 +126,10 @@ def command(
     choice = SpecChoice(module=module, config=config, invariants=invariants, spec_root=spec_root)
     limits = Limits(line_bytes=max_line_bytes, events=max_events)
     files = _read(traces, map_file, limits)
+    if mutate is not None:
+        if engine == "tlc" or strict or github or junit or sarif or summary:
+            raise click.UsageError("--mutate is for the compiled engine, and reports by --json.")
+        sys.exit(print_strength(files, choice, count=mutate, seed=seed, as_json=as_json))
     with _progress() as on_progress:
         judges = Judges(
             choice=choice,

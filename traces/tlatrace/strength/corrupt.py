@@ -20,7 +20,7 @@ class Corrupter:
     """Draws corruptions of one trace."""
 
     def __init__(self, trace: Trace, actions: Mapping[str, int]) -> None:
-        """Note which values stand where in the trace; `actions` are those of the specification."""
+        """Note which values stand where in the trace; `actions` are those that Next calls."""
         self._events = trace.events
         self._actions = {name: actions[name] for name in sorted(actions)}
         self._states = Pool()

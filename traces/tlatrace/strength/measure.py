@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
-from typing import Final
+from typing import Final, TypeAlias
 
 from tlatrace.errors import ModelGapError
 from tlatrace.matching.model import SpecModel
@@ -32,7 +32,10 @@ from tlatrace.strength.kinds import Corruption, Kind
 from tlatrace.trace import Event, Trace
 from tlatrace.values import canonical, canonical_state
 
-__all__ = ["Finding", "Outcome", "Strength", "measure"]
+__all__ = ["Finding", "Outcome", "Progress", "Strength", "measure"]
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how many corruptions of how many are judged."""
 
 _TRIES: Final = 20
 """Draws for each corruption that is wanted: not every event can have each kind."""
@@ -91,7 +94,7 @@ def measure(
     count: int,
     *,
     seed: int = 0,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Progress | None = None,
 ) -> Strength:
     """Make `count` corruptions of the accepted ones among (name, model, trace), and judge them.
 
@@ -128,7 +131,8 @@ class _Subject:
     def __init__(self, name: str, model: SpecModel, trace: Trace, fitting: Fitting) -> None:
         self._name = name
         self._fitting = fitting
-        self._corrupter = Corrupter(trace, model.actions)
+        named = {name: arity for name, arity in model.actions.items() if model.calls(name)}
+        self._corrupter = Corrupter(trace, named)
         self._done: set[tuple[Kind, int, str]] = set()
 
     def draw(self, kind: Kind, draw: Random) -> Finding | None:

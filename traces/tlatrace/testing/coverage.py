@@ -15,7 +15,7 @@ class Coverage:
     """Counts over all runs of a test."""
 
     actions: tuple[str, ...]
-    """What the specification has of action level: some may be no part of Next."""
+    """The actions that Next calls."""
     possible: set[str] = field(default_factory=set)
     """Actions that the model has allowed somewhere, in a run or among its goals."""
     runs: int = 0

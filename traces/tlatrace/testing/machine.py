@@ -176,7 +176,7 @@ def machine(
     rules["rule_rest"] = _rest_rule()
     if goals is not None:
         rules["rule_go_far"] = _far_rule()
-    coverage = Coverage(actions=names)
+    coverage = Coverage(actions=tuple([name for name in names if moves.model.calls(name)]))
     if goals is not None:
         coverage.possible.update([action for action, _ in goals.groups])
     members = {**rules, "parts": parts, "coverage": coverage}

@@ -44,7 +44,10 @@ class Oracle(Protocol):
 
     @property
     def actions(self) -> Mapping[str, int]:
-        """Return the actions, and how many parameters each has."""
+        """Return what is of action level, and how many parameters each has."""
+
+    def calls(self, action: str, /) -> bool:
+        """Tell whether Next calls an action by name."""
 
     def adopt_value(self, value: Value, /) -> Domain:
         """Make a value the model's."""
