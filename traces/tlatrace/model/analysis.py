@@ -25,7 +25,19 @@ from tlatrace.model.tree import (
     children,
 )
 
-__all__ = ["MANY", "Reads", "is_closed", "kind_of", "reads", "size", "strict", "uses"]
+__all__ = [
+    "MANY",
+    "Reads",
+    "definition_reads",
+    "is_closed",
+    "kind_of",
+    "reads",
+    "size",
+    "state_cells",
+    "strict",
+    "uses",
+    "weight",
+]
 
 MANY: Final = 1_000
 """So often is a name used whose use stands in a loop or in an operator."""
@@ -113,6 +125,51 @@ def size(node: Operand) -> int:
         count += 1
         waiting += children(waiting.pop())
     return count
+
+
+_WEIGHTS: Final[dict[int, tuple[Definition, int]]] = {}
+
+
+def weight(node: Operand) -> int:
+    """Count the nodes of a tree and, once for each call, of the definitions that it calls."""
+    total = 0
+    waiting = [node]
+    while waiting:
+        item = waiting.pop()
+        total += 1
+        if isinstance(item, Call) and item.definition.body is not None:
+            known = _WEIGHTS.get(id(item.definition))
+            if known is None:
+                _WEIGHTS[id(item.definition)] = (item.definition, 0)  # for recursion
+                known = (item.definition, weight(item.definition.body))
+                _WEIGHTS[id(item.definition)] = known
+            total += known[1]
+        waiting += children(item)
+    return min(total, MANY)
+
+
+def state_cells(node: Operand) -> list[tuple[Variable, Local]] | None:
+    """Return each variable[bound name] of a tree; None if it reads the state in other ways."""
+    found: dict[tuple[int, bool, str], tuple[Variable, Local]] = {}
+    waiting = [node]
+    while waiting:
+        item = waiting.pop()
+        match item:
+            case Variable():
+                return None
+            case Apply() if item.operator == "apply" and isinstance(item.operands[0], Variable):
+                function, argument = item.operands
+                assert isinstance(function, Variable)
+                if not isinstance(argument, Local):
+                    return None
+                found[function.index, function.primed, argument.name] = function, argument
+                continue
+            case Call() if not definition_reads(item.definition).constant:
+                return None
+            case _:
+                pass
+        waiting += children(item)
+    return [found[key] for key in sorted(found)]
 
 
 def uses(node: Operand, name: str) -> int:

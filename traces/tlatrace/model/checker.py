@@ -26,6 +26,7 @@ _MAX_KNOWN: Final = 200_000
 """Texts that are remembered for each variable; beyond it they are forgotten together."""
 
 _DECODE: Final = msgspec.json.Decoder().decode
+_FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 _ALLOWED: Final = Allowed()
 _REFUSED: Final = Refused()
@@ -60,6 +61,8 @@ class Checker:
         self._clean: ModelState | None = None
         """The last state in which all invariants were TRUE."""
         self._reading: dict[tuple[int, ...], list[_Invariant]] = {}
+        self._parts: dict[str, D] = {}
+        """The values of fields, by their texts."""
         self._names = model.model_values
         self._keys = 0
 
@@ -101,13 +104,41 @@ class Checker:
     def _decode(self, part: str) -> D | None:
         """Decode the text of one value; None if it is not one: a name was found inside a value."""
         try:
-            self._keys = 0
-            value = self._domain(_DECODE(part), 0)
-            if part.count('":') == self._keys:
-                return value
-            return self._model.adopt_value(_value(part))  # a key twice, or a string with '":'
+            if part.startswith('{"') and not part.startswith('{"#'):
+                return self._by_fields(part)
+            return self._plain(part)
         except (ValueError, RecursionError, TlatraceError):
             return None
+
+    def _by_fields(self, part: str) -> D:
+        """Decode an object whose fields are known from before, but for the one that changed."""
+        fields = _FIELDS(part)
+        if len(fields) < 2 or sum(map(len, fields)) + 4 * len(fields) + 1 + sum(
+            map(len, fields.values())
+        ) != len(part.encode()):
+            return self._plain(part)  # a key twice, or spaces: no canonical text
+        known = self._parts
+        names = self._names
+        as_atoms = bool(names) and all(key in names for key in fields)
+        found: dict[D, D] = {}
+        for key, raw in fields.items():
+            if key[:1] == "#" or "\\" in key or not key.isascii():
+                return self._plain(part)
+            text = str(raw, "utf-8")
+            value = known.get(text)
+            if value is None:
+                if len(known) >= _MAX_KNOWN:
+                    known.clear()
+                value = known[text] = self._plain(text)
+            found[model_value(key) if as_atoms else key] = value
+        return Fcn(found)
+
+    def _plain(self, part: str) -> D:
+        self._keys = 0
+        value = self._domain(_DECODE(part), 0)
+        if part.count('":') == self._keys:
+            return value
+        return self._model.adopt_value(_value(part))  # a key twice, or a string with '":'
 
     def _domain(self, read: object, depth: int) -> D:
         """Turn plain JSON into a value; what is not plain goes through `tlatrace.values`."""

@@ -20,8 +20,10 @@ from tlatrace.model.analysis import (
     kind_of,
     reads,
     size,
+    state_cells,
     strict,
     uses,
+    weight,
 )
 from tlatrace.model.domain import FALSE, TRUE
 from tlatrace.model.membership import expand_member
@@ -49,6 +51,8 @@ from tlatrace.model.writer import Function, Writer
 __all__ = ["Environment", "Expressions", "Parameters", "ready"]
 
 _INLINE_SIZE: Final = 8
+_REMEMBERED_WEIGHT: Final = 30
+"""Nodes, with those of the definitions that are called: below it, to remember is dearer."""
 
 _FUNCTIONS: Final = {
     "cap": "intersection",
@@ -141,6 +145,8 @@ class Expressions:
         self._functions: dict[tuple[int, tuple[str, ...]], tuple[Definition, str, bool]] = {}
         self._constants: dict[int, tuple[object, str]] = {}
         self._inlining = 0
+        self._cells: Mapping[tuple[int, bool, str], str] = {}
+        """(variable, prime, bound name) -> the parameter that has variable[bound name]."""
 
     # ---- values ----
 
@@ -331,6 +337,10 @@ class Expressions:
         operator, operands = node.operator, node.operands
         if operator in ("SelectSeq", "SortSeq"):
             return self._with_test(node, env)
+        if operator == "apply" and self._cells:
+            looked, at = operands
+            if isinstance(looked, Variable) and isinstance(at, Local):
+                return self._cells[looked.index, looked.primed, at.name]
         if operator == "apply" and self._kind(operands[1], env) in ("string", "atom"):
             # No index of a tuple: what is not a function over such keys makes Python stop.
             return f"{self._part(operands[0], env)}[{self._part(operands[1], env)}]"
@@ -412,7 +422,7 @@ class Expressions:
                 w.emit(f"return {self.value(node.body, renewed)}")
         return name
 
-    def _afresh(self, node: Expr, env: Environment) -> Environment:
+    def _afresh(self, node: Operand, env: Environment) -> Environment:
         return {name: binding for name, binding in env.items() if uses(node, name)}
 
     def _declare_again(self, env: Environment) -> Environment:
@@ -468,9 +478,21 @@ class Expressions:
             return True
         if size(definition.expression) <= _INLINE_SIZE:
             return True
+        if self._is_remembered(definition):
+            return any(isinstance(argument, OperatorRef) for argument in node.arguments)
         return any(
             not self._is_total(argument, env) and not strict(definition.expression, parameter)
             for parameter, argument in zip(definition.parameters, node.arguments, strict=True)
+        )
+
+    def _is_remembered(self, definition: Definition) -> bool:
+        """Tell whether a definition is a function of its arguments that is dear to compute."""
+        return (
+            bool(definition.parameters)
+            and not definition.operator_parameters
+            and not definition.free
+            and definition_reads(definition).constant
+            and weight(definition.expression) >= _REMEMBERED_WEIGHT
         )
 
     def _is_total(self, node: Operand, env: Environment) -> bool:
@@ -505,9 +527,28 @@ class Expressions:
         for parameter, argument in zip(definition.parameters, node.arguments, strict=True):
             if parameter in definition.operator_parameters:
                 found.append(self._python_function(argument, env, as_condition=False))
+            elif (
+                not definition.recursive
+                and not self._is_total(argument, env)
+                and not strict(definition.expression, parameter)
+            ):
+                found.append(self._attempt(argument, env))
             else:
                 found.append(self._part(argument, env))
         return found
+
+    def _attempt(self, node: Operand, env: Environment) -> str:
+        """Return the text of an argument that may have no value, if it is not needed."""
+        w = self._w
+        with w.capture() as lines:
+            text = self._part(node, env)
+        if not lines:
+            return f"attempt(lambda: {text})"
+        name = w.fresh("argument")
+        w.emit(f"def {name}():")
+        with w.block():
+            w.emit(f"return {self._part(node, self._declare_again(self._afresh(node, env)))}")
+        return f"attempt({name})"
 
     def _state_arguments(self, definition: Definition) -> list[str]:
         """Return what a definition's function takes of the states, and note that it is used."""
@@ -553,7 +594,8 @@ class Expressions:
         function = Function()
         with w.begin(function):
             self._function_body(definition, _parameters(definition, parameters, kinds), boolean)
-        w.finish(f"def {name}({', '.join([*states, *parameters])}):", function)
+        decorator = "@remembered\n" if self._is_remembered(definition) else ""
+        w.finish(f"{decorator}def {name}({', '.join([*states, *parameters])}):", function)
         return name, boolean
 
     def _function_body(self, definition: Definition, env: Environment, boolean: bool) -> None:
@@ -1034,18 +1076,64 @@ class Expressions:
             w.emit(f"for {target} in {among}:")
             self._enter()
         if exists:
-            self.require(node.body, inner, "continue")
+            self._require_body(node.body, inner, "continue")
             w.emit(f"{result} = True")
             w.emit("break")
         else:
-            start = len(w.function.lines)
-            self.require(node.body, inner, f"{result} = False; break")
-            if len(w.function.lines) == start:
-                w.emit("pass")
+            self._require_body(node.body, inner, f"{result} = False; break")
         for position in range(len(loops)):
             self._leave()
             if position < len(loops) - 1:
                 w.emit(f"if {result if exists else 'not ' + result}: break")
+
+    # ---- bodies of quantifiers that are remembered ----
+
+    def _require_body(self, body: Expr, env: Environment, otherwise: str) -> None:
+        """Require the body of a quantifier, perhaps by a function that remembers its answers."""
+        w = self._w
+        text = self._remembered(body, env)
+        start = len(w.function.lines)
+        if text is None:
+            self.require(body, env, otherwise)
+        else:
+            w.emit(f"if not {text}: {otherwise}")
+        if len(w.function.lines) == start:
+            w.emit("pass")
+
+    def _remembered(self, body: Expr, env: Environment) -> str | None:
+        r"""Return a call that stands for a body such as P(log[a], log[b]); None if it is none.
+
+        A body that looks at the state only through `variable[bound name]` has the same answer
+        while those parts are the same, and from step to step most of them are.
+        """
+        w = self._w
+        if self._cells or w.function.assigned is not None or weight(body) < _REMEMBERED_WEIGHT:
+            return None
+        cells = state_cells(body)
+        bindings = {name: env.get(name) for name in sorted(free_locals(body))}
+        if cells is None or not all(isinstance(item, _Ready) for item in bindings.values()):
+            return None
+        arguments = [item.text for item in bindings.values() if isinstance(item, _Ready)]
+        inner: dict[str, Binding] = {}
+        parameters: list[str] = []
+        for name, binding in bindings.items():
+            assert isinstance(binding, _Ready)
+            parameters.append(w.fresh(name))
+            inner[name] = _Ready(parameters[-1], binding.kind)
+        taken: dict[tuple[int, bool, str], str] = {}
+        for variable, local in cells:
+            parameters.append(w.fresh("cell"))
+            taken[variable.index, variable.primed, local.name] = parameters[-1]
+            arguments.append(f"cell({self.variable(variable)}, {self._local(local, env)})")
+        name = w.fresh("body")
+        function = Function()
+        self._cells = taken
+        with w.begin(function):
+            self.require(body, inner, "return False")
+            w.emit("return True")
+        self._cells = {}
+        w.finish(f"@remembered\ndef {name}({', '.join(parameters)}):", function)
+        return f"{name}({', '.join(arguments)})"
 
     # ---- requirements ----
 
@@ -1082,10 +1170,7 @@ class Expressions:
                 for target, among in loops:
                     w.emit(f"for {target} in {among}:")
                     self._enter()
-                start = len(w.function.lines)
-                self.require(node.body, inner, otherwise)
-                if len(w.function.lines) == start:
-                    w.emit("pass")
+                self._require_body(node.body, inner, otherwise)
                 for _ in loops:
                     self._leave()
             case _:

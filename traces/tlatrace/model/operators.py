@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cmp_to_key
 from itertools import permutations as all_orders
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeVar
 
 from tlatrace.errors import EvaluationError
 from tlatrace.model.domain import (
@@ -49,6 +49,10 @@ __all__ = ["BOOLEAN", "UNSET", "definer", "reason_of", "stop"]
 _REASONS: Final = "REASONS"
 """The name under which a module holds why its constants have no value."""
 
+T = TypeVar("T")
+
+_MAX_REMEMBERED: Final = 50_000
+
 BOOLEAN: Final[frozenset[D]] = frozenset([TRUE, FALSE])
 
 
@@ -59,6 +63,21 @@ class _Unset:
 
 
 UNSET: Final = _Unset()
+
+
+class Broken:
+    """An argument that has no value: every look at it is an error."""
+
+    __slots__ = ("_reason",)
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def _stop(self, *_: object) -> NoReturn:
+        raise EvaluationError(self._reason)
+
+    __bool__ = __call__ = __contains__ = __eq__ = __getitem__ = __hash__ = __iter__ = _stop
+    __len__ = __add__ = __radd__ = __sub__ = __rsub__ = __lt__ = __le__ = __gt__ = __ge__ = _stop
 
 
 def definer(space: dict[str, object]) -> Callable[[str, Callable[[], D]], None]:
@@ -93,6 +112,43 @@ def reason_of(error: Exception) -> str:
         if isinstance(reason, str):
             return reason
     return f"an expression has no value ({type(error).__name__}: {error})"
+
+
+def attempt(compute: Callable[[], D]) -> D | Broken:
+    """Return the value of an argument, or what stops if it is looked at."""
+    try:
+        return compute()
+    except EvaluationError as error:
+        return Broken(error.reason)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        return Broken(f"an argument has no value: {error}")
+
+
+def cell(function_: D, argument: D) -> D | Broken:
+    """Return f[x], or what stops if it is looked at."""
+    if type(function_) is Fcn and argument in function_:
+        return function_[argument]
+    return attempt(lambda: apply(function_, argument))
+
+
+def remembered(compute: Callable[..., T]) -> Callable[..., T]:
+    """Make a function of values remember its answers."""
+    known: dict[tuple[object, ...], T] = {}
+
+    def ask(*arguments: object) -> T:
+        try:
+            return known[arguments]
+        except KeyError:
+            pass
+        except EvaluationError:  # an argument that has no value, or is infinite
+            return compute(*arguments)
+        answer = compute(*arguments)
+        if len(known) >= _MAX_REMEMBERED:
+            known.clear()
+        known[arguments] = answer
+        return answer
+
+    return ask
 
 
 def stop(reason: str) -> NoReturn:
