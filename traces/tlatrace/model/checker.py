@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -33,9 +34,14 @@ _REFUSED: Final = Refused()
 
 
 _Invariant: TypeAlias = tuple[
-    str, Callable[..., Any], tuple[int, ...], dict[tuple[int, ...], tuple[bool, list[D]]]
+    str,
+    Callable[..., Any],
+    tuple[int, ...],
+    dict[object, tuple[bool, list[D]]],
+    Callable[[list[int]], object],
 ]
-"""(name, predicate, positions of the variables that it reads, answers by ids of their values)."""
+"""(name, predicate, positions of the variables that it reads, answers by the ids of their values,
+how to take these ids from all)."""
 
 
 class Checker:
@@ -55,8 +61,9 @@ class Checker:
         self._next = model.predicate("next")
         self._initial = model.predicate("initial")
         self._invariants: list[_Invariant] = [
-            (name, model.predicate(f"invariant {name}"), model.reads(name), {})
+            (name, model.predicate(f"invariant {name}"), read, {}, _taking(read))
             for name in model.invariants
+            for read in [model.reads(name)]
         ]
         self._clean: ModelState | None = None
         """The last state in which all invariants were TRUE."""
@@ -225,8 +232,8 @@ class Checker:
             changed = tuple([at for at, value in enumerate(state) if value is not last[at]])
             asked = self._reading.get(changed) or self._readers_of(changed)
         ids = [id(value) for value in state]
-        for name, predicate, read, answers in asked:
-            key = tuple([ids[at] for at in read])
+        for name, predicate, read, answers, of_read in asked:
+            key = of_read(ids)
             known = answers.get(key)
             try:
                 if known is None:
@@ -250,6 +257,10 @@ class Checker:
         found = [item for item in self._invariants if not set(changed).isdisjoint(item[2])]
         self._reading[changed] = found
         return found
+
+
+def _taking(positions: tuple[int, ...]) -> Callable[[list[int]], object]:
+    return itemgetter(*positions) if positions else lambda _: ()
 
 
 def _value(text: str) -> Value:

@@ -206,6 +206,8 @@ def differ(left: D, right: D) -> bool:
 
 def _functions(left: Fcn, right: Fcn) -> None:
     """Refuse what TLC may refuse: it compares keys and values in an order of its own."""
+    if len(left) != len(right) and type(next(iter(left))) is type(next(iter(right))) is str:
+        return  # two records, which are the most
     if left.keys() == right.keys():
         _first_difference([(left[key], right[key]) for key in left])
         return

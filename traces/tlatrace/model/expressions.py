@@ -51,6 +51,7 @@ from tlatrace.model.writer import Function, Writer
 __all__ = ["Environment", "Expressions", "Parameters", "ready"]
 
 _INLINE_SIZE: Final = 8
+_REMEMBERED_BODY: Final = 15
 _REMEMBERED_WEIGHT: Final = 30
 """Nodes, with those of the definitions that are called: below it, to remember is dearer."""
 
@@ -1107,7 +1108,7 @@ class Expressions:
         while those parts are the same, and from step to step most of them are.
         """
         w = self._w
-        if self._cells or w.function.assigned is not None or weight(body) < _REMEMBERED_WEIGHT:
+        if self._cells or w.function.assigned is not None or weight(body) < _REMEMBERED_BODY:
             return None
         cells = state_cells(body)
         bindings = {name: env.get(name) for name in sorted(free_locals(body))}
