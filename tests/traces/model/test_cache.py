@@ -22,7 +22,7 @@ SOURCE = ModelSource(
     literals=(("L0", "7"),),
     names=(("initial", "f"),),
     conjuncts=(),
-    reads=(("Small", (0,)),),
+    parts=(("Small", "initial", (0,)),),
     values=(),
 )
 

@@ -61,9 +61,7 @@ class Checker:
         self._next = model.predicate("next")
         self._initial = model.predicate("initial")
         self._invariants: list[_Invariant] = [
-            (name, model.predicate(f"invariant {name}"), read, {}, _taking(read))
-            for name in model.invariants
-            for read in [model.reads(name)]
+            (name, predicate, read, {}, _taking(read)) for name, predicate, read in model.parts()
         ]
         self._clean: ModelState | None = None
         """The last state in which all invariants were TRUE."""
@@ -233,6 +231,8 @@ class Checker:
             asked = self._reading.get(changed) or self._readers_of(changed)
         ids = [id(value) for value in state]
         for name, predicate, read, answers, of_read in asked:
+            if violated and violated[-1] == name:
+                continue  # a conjunct before this one is FALSE
             key = of_read(ids)
             known = answers.get(key)
             try:

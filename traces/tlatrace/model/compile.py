@@ -19,7 +19,6 @@ import msgspec
 
 from tlatrace.errors import SubsetError
 from tlatrace.model.actions import Enumerations, actions_below
-from tlatrace.model.analysis import definition_reads
 from tlatrace.model.blame import Blames, Conjunct
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
@@ -60,8 +59,8 @@ class ModelSource:
     """(role, Python function): "next", "steps Crash", "invariant TypeOK" and so on."""
     conjuncts: tuple[Conjunct, ...]
     """What `blame` functions number."""
-    reads: tuple[tuple[str, tuple[int, ...]], ...]
-    """(invariant, positions of the variables that it reads)."""
+    parts: tuple[tuple[str, str, tuple[int, ...]], ...]
+    """(invariant, role, positions of the variables that it reads) of each conjunct."""
     values: tuple[tuple[str, str], ...]
     """(constant, canonical JSON) of the constants whose value is known."""
 
@@ -162,6 +161,12 @@ def _compile(job: Job) -> ModelSource:
     ):
         for name in wanted:
             names[f"{role} {name}"] = predicates.condition(reader.definition(name))
+    parts: list[tuple[str, str, tuple[int, ...]]] = []
+    for name in job.invariants:
+        for function, read in predicates.parts(reader.definition(name)):
+            role = f"part {len(parts)}"
+            names[role] = function
+            parts.append((name, role, read))
     for name in job.expressions:
         names[f"expression {name}"] = predicates.expression(reader.definition(name))
     if job.blame:
@@ -185,12 +190,7 @@ def _compile(job: Job) -> ModelSource:
         literals=tuple(literals),
         names=tuple(names.items()),
         conjuncts=tuple(blames.conjuncts),
-        reads=tuple(
-            [
-                (name, tuple(sorted(definition_reads(reader.definition(name)).unprimed)))
-                for name in job.invariants
-            ]
-        ),
+        parts=tuple(parts),
         values=tuple(
             [
                 (name, json.dumps(to_json(from_domain(value))))

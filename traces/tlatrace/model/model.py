@@ -262,9 +262,9 @@ class Model:
 
         return Checker(self)
 
-    def reads(self, invariant: str) -> tuple[int, ...]:
-        """Return the positions of the variables that an invariant reads."""
-        return dict(self.source.reads)[invariant]
+    def parts(self) -> list[tuple[str, Callable[..., bool], tuple[int, ...]]]:
+        """Return (invariant, predicate, positions of the variables that it reads) of conjuncts."""
+        return [(name, self._functions[role], read) for name, role, read in self.source.parts]
 
     def predicate(self, role: str) -> Callable[..., bool]:
         """Return the bare predicate of a role ("action Crash", "next", "initial", ...)."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tlatrace.errors import SubsetError
-from tlatrace.model.analysis import kind_of
+from tlatrace.model.analysis import kind_of, reads
 from tlatrace.model.expressions import Expressions, Parameters, ready
 from tlatrace.model.reader import free_locals
 from tlatrace.model.tree import (
@@ -47,6 +47,23 @@ class Predicates:
         if definition.parameters:
             raise SubsetError(str(definition.place), f"{definition.name} has parameters")
         return self._write("s, t", definition.name, definition.expression)
+
+    def parts(self, definition: Definition) -> list[tuple[str, tuple[int, ...]]]:
+        """Write a function for each conjunct of an invariant; return also which variables it reads.
+
+        A step changes few variables, and only conjuncts that read one of them are asked again.
+        """
+        body = definition.expression
+        items = [body]
+        if isinstance(body, Apply) and body.operator == "and":
+            items = [item for item in body.operands if not isinstance(item, OperatorRef)]
+        return [
+            (
+                self._write("s, t", definition.name, item),
+                tuple(sorted(reads(item).unprimed)),
+            )
+            for item in items
+        ]
 
     def expression(self, definition: Definition) -> str:
         """Write `def f()`: the value of a constant definition."""
