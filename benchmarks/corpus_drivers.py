@@ -1,0 +1,168 @@
+"""A corpus judged by each driver, against DuckDB with the same checker as somebody would write it.
+
+DuckDB pairs each state with the one before by a window, keeps the different pairs, and hands them
+to two processes with the compiled model. It checks neither the order nor that nothing is missing,
+and gives no verdict of a trace; it is the least that any of them must do.
+
+The corpus is some runs of the implementation, each of them once and eleven times.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from rocketproof.corpus_judge import ModelCheckerSource
+from rocketproof.projection import simulate_trace
+from rocketproof.trace_inputs import SpecChoice
+from tlatrace.corpus.checker import Checker, CheckerSource
+from tlatrace.corpus.generate import generate_corpus, make_here
+from tlatrace.corpus.local import LocalDriver
+from tlatrace.corpus.manifest import finish, read_manifest
+from tlatrace.corpus.on_spark import ScanDriver, SortDriver
+from tlatrace.corpus.processes import run_tasks
+from tlatrace.corpus.session import open_session
+from tlatrace.corpus.validate import Driver, Subject, validate_corpus
+from tlatrace.trace import Header
+from tlatrace.validate.transition import Allowed
+from tlatrace.values import state_from_json
+from tlatrace.verdict import Conforms
+
+PROTOCOL = "epoch_truncation"
+RUNS = 300
+CORES = 2
+COPIES = (1, 11)
+_PAIRS = """
+    SELECT DISTINCT lag(state) OVER steps_of AS pre, action, params, state AS post
+    FROM read_parquet(?) WINDOW steps_of AS (PARTITION BY trace_id ORDER BY step)
+"""
+
+Pair = tuple[str | None, str | None, str, str]
+
+
+def main() -> None:
+    """Print steps a second for each, and the ratios to DuckDB."""
+    with tempfile.TemporaryDirectory(prefix="rocketproof-bench-") as scratch:
+        once = Path(scratch) / "once"
+        generate_corpus(
+            make_here(CORES),
+            once,
+            partial(simulate_trace, PROTOCOL),
+            first_seed=0,
+            runs=RUNS,
+            source={},
+        )
+        manifest = read_manifest(once)
+        header = Header(spec=str(manifest.spec), constants=state_from_json(manifest.constants))
+        model = SpecChoice().model(header)
+        subject = Subject(
+            module=model.module,
+            fingerprint=model.fingerprint,
+            source=ModelCheckerSource(model.source),
+            actions=(),
+        )
+        began = time.monotonic()
+        with open_session(CORES) as spark:
+            print(f"Spark session: {time.monotonic() - began:.1f} s, not counted below")
+            for copies in COPIES:
+                folder = once if copies == 1 else repeated(once, copies)
+                steps = read_manifest(folder).steps
+                print(f"corpus, {RUNS} runs {copies} times, {steps:,} steps, {CORES} cores:")
+                baseline = timed(lambda: duck(folder, subject.source))  # noqa: B023  # called now
+                print(f"  DuckDB and a pool (baseline): {steps / baseline:8,.0f} steps/s")
+                for name, driver in (
+                    ("local driver", LocalDriver(CORES)),
+                    ("Spark scan", ScanDriver(spark)),
+                    ("Spark sort", SortDriver(spark, steps)),
+                ):
+                    seconds = timed(partial(judge, folder, subject, driver))
+                    print(
+                        f"  {name:28}  {steps / seconds:8,.0f} steps/s   "
+                        f"ratio: {baseline / seconds:.2f}"
+                    )
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Return the wall time of one call, in seconds."""
+    began = time.monotonic()
+    call()
+    return time.monotonic() - began
+
+
+def judge(folder: Path, subject: Subject, driver: Driver) -> None:
+    """Judge a corpus as the command does."""
+    result = validate_corpus(folder, subject, driver)
+    assert isinstance(result.verdict, Conforms), result.verdict
+
+
+def repeated(once: Path, copies: int) -> Path:
+    """Write a corpus that has each trace several times, under other names."""
+    folder = once.with_name(f"times-{copies}")
+    shutil.copytree(once, folder)
+    for table in ("steps", "traces"):
+        for file in sorted((folder / table).iterdir()):
+            rows = pq.read_table(file)
+            for copy in range(1, copies):
+                names = pc.binary_join_element_wise(rows.column("trace_id"), f"copy{copy}", "-")
+                other = rows.set_column(0, "trace_id", names.cast(pa.string()))
+                name = file.with_name(f"{file.stem}-{copy}.parquet")
+                pq.write_table(other, name, compression="zstd")
+    manifest = read_manifest(once)
+    grown = replace(manifest, traces=manifest.traces * copies, steps=manifest.steps * copies)
+    finish(folder, grown)
+    return folder
+
+
+def duck(folder: Path, source: CheckerSource) -> None:
+    """Judge the different pairs of a corpus that DuckDB finds."""
+    import duckdb  # here: the workers import this module, and DuckDB complains when they end
+
+    connection = duckdb.connect(config={"threads": CORES, "memory_limit": "4GB"})
+    try:
+        pairs = connection.sql(_PAIRS, params=[str(folder / "steps" / "*.parquet")])
+        tasks = list(_tasks(pairs.to_arrow_reader(8_192)))
+    finally:
+        connection.close()
+    found = run_tasks(tasks, _JudgePairs(source), cores=CORES, label="pairs")
+    assert sum(found) == sum(map(len, tasks)) > 0
+
+
+def _tasks(reader: pa.RecordBatchReader) -> Iterator[list[Pair]]:
+    for batch in reader:
+        columns = [batch.column(name).to_pylist() for name in ("pre", "action", "params", "post")]
+        yield list(zip(*columns, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgePairs:
+    source: CheckerSource
+
+    def __call__(self, pairs: list[Pair]) -> int:
+        checker = _checker(self.source)
+        good = 0
+        for pre, action, params, post in pairs:
+            state = checker.state(post)
+            before = None if pre is None else checker.state(pre)
+            allowed = isinstance(checker.step(before, action, params, state), Allowed)
+            good += allowed and checker.invariants(state) == ((), None)
+        return good
+
+
+@lru_cache(maxsize=1)
+def _checker(source: CheckerSource) -> Checker[object]:
+    return source.open()
+
+
+if __name__ == "__main__":
+    print(f"cores of this machine: {os.cpu_count()}")
+    main()
