@@ -1,7 +1,7 @@
 """Steps judged by the compiled model, against TLC in literal batches and one TLC a trace.
 
-The compiled model reads NDJSON text, as a corpus has it, on one core: each line is parsed, its state
-decoded, its step judged, and where it says so all invariants of the state.
+The compiled model reads NDJSON text, as a corpus has it, on one core: each line is parsed, its
+state decoded, its step judged, and where it says so all invariants of the state.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from benchmarks.stopwatch import median_seconds
+from benchmarks.tlc_loader import javac, seconds_by_loader
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from tlatrace.model import Model, load_model
 from tlatrace.tools.spec_root import find_spec_root
@@ -34,9 +35,9 @@ SINGLE = 3
 class Line(msgspec.Struct):
     """What a judge needs of a line of NDJSON."""
 
-    action: str | None
     params: msgspec.Raw
     state: msgspec.Raw
+    action: str | None = None
 
 
 def main() -> None:
@@ -69,8 +70,17 @@ def main() -> None:
     print(f"compiled, with all invariants:               {full:10,.0f} steps/s")
     print(f"TLC, {BATCHED} traces in one process (baseline):    {batched:10,.0f} steps/s")
     print(f"TLC, one process a trace (baseline):         {single:10,.0f} steps/s")
+    compiler = javac()
+    loaded = 0.0
+    if compiler is None:
+        print("TLC with a Java loader: not measured, there is no JDK here")
+    else:
+        loaded = steps / seconds_by_loader(spec, traces, compiler)
+        print(f"TLC with a Java loader, {TRACES} traces (baseline): {loaded:7,.0f} steps/s")
     print(f"ratio to TLC in batches: {plain / batched:.0f}")
     print(f"ratio to one TLC a trace: {plain / single:.0f}")
+    if loaded:
+        print(f"ratio to TLC with a Java loader: {plain / loaded:.1f}")
 
 
 def _judging(
@@ -85,7 +95,7 @@ def _judging(
             for text in trace:
                 line = decode(text)
                 after = checker.state(str(line.state, "utf-8"))
-                action = line.action if before is not None else None
+                action: str | None = line.action if before is not None else None
                 judgement = checker.step(before, action, str(line.params, "utf-8"), after)
                 assert isinstance(judgement, Allowed), judgement
                 if invariants:
