@@ -5,8 +5,17 @@ Each benchmark prints its medians and one ratio. The machine is never quiet, so 
 
 from __future__ import annotations
 
-from benchmarks import batched_validation, record_decoding
+from benchmarks import (
+    batched_validation,
+    compiled_validation,
+    corpus_drivers,
+    long_partial_traces,
+    record_decoding,
+)
 
 if __name__ == "__main__":
     record_decoding.main()
     batched_validation.main()
+    compiled_validation.main()
+    corpus_drivers.main()
+    long_partial_traces.main()

@@ -291,10 +291,10 @@ def test_silent_actions_that_the_module_does_not_have_are_undecided() -> None:
 def test_beyond_the_budget_the_step_and_the_number_are_said() -> None:
     events = [init(), *[event(step, None) for step in range(1, 6)], event(6, "Left", right=7)]
 
-    found = verdict(counters(), *events, budget=Budget(states=30))
+    found = verdict(counters(), *events, budget=Budget(states=30, states_per_event=0))
 
     assert isinstance(found, Undecided)
-    assert found.reason.startswith("step 6: gave up after 30 candidates")
+    assert found.reason.startswith("step 6: gave up after 38 candidates")
     assert diverges(verdict(counters(), *events)).step == 6
 
 

@@ -6,7 +6,9 @@ judgements would give it. A partial one is searched for an explanation, see `sea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tlatrace.errors import EvaluationError, ModelGapError
@@ -52,11 +54,27 @@ def match_traces(
     for trace in traces:
         constants = {} if trace.header is None else trace.header.constants
         early = early_verdict(trace, () if differing is None else differing(constants))
-        verdicts.append(early or _match(questions, words, trace, silent, budget))
+        with _no_cycles_are_made():
+            verdicts.append(early or _match(questions, words, trace, silent, budget))
         done += len(trace.events)
         if on_progress is not None:
             on_progress(done, total)
     return verdicts
+
+
+@contextmanager
+def _no_cycles_are_made() -> Iterator[None]:
+    """Pause the collector of cycles, whose passes over a long trace cost more and more.
+
+    An event of a trace of 50,000 took 1.8 times as long as one of 500.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

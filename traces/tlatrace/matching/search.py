@@ -43,8 +43,10 @@ __all__ = ["DEFAULT_BUDGET", "Budget", "Found", "Gap", "Search", "Tainted"]
 class Budget:
     """How far a search goes."""
 
-    states: int = 50_000
-    """Candidates that are looked at, beyond one for each event."""
+    states: int = 20_000
+    """Candidates that are looked at..."""
+    states_per_event: int = 100
+    """...and so many more for each event that was reached."""
     silent: int = 6
     """Silent steps before an event where the trace does not say how many there are at most."""
 
@@ -93,6 +95,7 @@ class Found:
     """The first value that the model does not have, if there was one."""
     cut: bool = False
     """Whether silent steps were left out, because there is a limit on their number."""
+    looked_at: int = 0
     over_budget: bool = False
     tainted: dict[tuple[int, ModelState], Tainted] = field(default_factory=dict)
     """By `Tainted.next_step` and state."""
@@ -116,11 +119,10 @@ class Search:
         self._events = events
         self._quiet = () if silent is None else silent.actions
         self._most = budget.silent if silent is None or silent.most is None else silent.most
-        self._budget = budget.states
+        self._budget = budget
         self._check = check_invariants and bool(questions.model.invariants)
         self._apart_from = apart_from
         self._places: list[_Place] = []
-        self._looked_at = 0
         self.found = Found(reached=0)
 
     def candidates(self, next_step: int) -> list[ModelState]:
@@ -192,14 +194,21 @@ class Search:
                 return
             if not self._is_clean(next_step, state, depth, at_step):
                 return
-            self._looked_at += 1
-            self.found.over_budget = self._looked_at > self._budget + next_step
+            self._count(next_step)
             place.to_match.append(state)
         place.depth_of[state] = depth
         while len(place.to_go_on) <= depth:
             place.to_go_on.append(deque())
         place.to_go_on[depth].append(state)
         self.found.reached = max(self.found.reached, next_step)
+
+    def _count(self, next_step: int) -> None:
+        """Count a candidate; one for the events that were reached first is free."""
+        found = self.found
+        reached = max(found.reached, next_step)
+        found.looked_at += 1
+        most = self._budget.states + reached * max(self._budget.states_per_event, 1)
+        found.over_budget = found.looked_at > most
 
     def has(self, next_step: int, state: ModelState) -> bool:
         """Tell whether a state is a candidate for the events before `next_step`."""
@@ -216,7 +225,8 @@ class Search:
         if not violated:
             return True
         known = self.found.tainted.get((next_step, state))
-        self._looked_at += known is None
+        if known is None:
+            self._count(next_step)
         if known is None or depth < known.depth:
             self.found.tainted[next_step, state] = Tainted(
                 next_step=next_step,

@@ -48,7 +48,7 @@ def search_verdict(
         return Undecided(f"step {found.gap.step}: {found.gap.reason}")
     if found.over_budget:
         return Undecided(
-            f"step {stuck}: gave up after {budget.states} candidates for what the trace does not "
+            f"step {stuck}: gave up after {found.looked_at} candidates for what the trace does not "
             f"show; {len(search.candidates(stuck))} of them fit the events before this step"
         )
     tainted = _violating(questions, events, silent, budget, search)
