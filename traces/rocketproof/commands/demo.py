@@ -46,14 +46,14 @@ def command(runs: int, out: Path) -> None:
             lambda: _do("check", _PROTOCOL, "--model", "small"),
         ),
         (
-            f"The implementation runs {runs} times under faults, in Spark tasks",
+            f"The implementation runs {runs} times under faults",
             lambda: _do(
                 "corpus", "generate", _PROTOCOL, f"--runs={runs}", f"--out={corpus}", "--force"
             ),
         ),
         (
-            "Every run is judged by the TLA+ text",
-            lambda: _do("corpus", "validate", str(corpus), f"--report={report}"),
+            "Every run is judged by the TLA+ text, compiled, and TLC judges a sample again",
+            lambda: _do("corpus", "validate", str(corpus), "--engine=tlc", f"--report={report}"),
         ),
         (f"A real bug is switched on: {_title(_BUG)}", lambda: _catch(_BUG, out)),
     ]
