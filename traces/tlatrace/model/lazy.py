@@ -36,6 +36,8 @@ __all__ = [
 
 MAX_ELEMENTS: Final = 2_000_000
 _FEW: Final = 4_096
+_COMPARED: Final = 32
+"""Elements with which a value that is not among them is compared, for what TLC cannot compare."""
 
 
 class LazySet(LazyValue):
@@ -113,8 +115,15 @@ def not_a_record(value: Fcn) -> bool:
 
 
 def _comparable(value: D, collection: frozenset[D]) -> None:
-    """Refuse what TLC refuses: it compares with one element after another."""
-    differ(value, next(iter(collection)))
+    """Refuse what TLC refuses: it compares with one element after another.
+
+    Elements without parts are of one kind, so one of them will do.
+    """
+    if isinstance(value, tuple | Fcn | frozenset):
+        for element in islice(collection, _COMPARED):
+            differ(value, element)
+    else:
+        differ(value, next(iter(collection)))
 
 
 class Infinite(LazySet):
