@@ -16,7 +16,7 @@ from tlatrace.strength import Kind, Outcome, Strength, measure, strength_json, s
 from tlatrace.strength.corrupt import Corrupter
 from tlatrace.strength.fitting import Fitting
 from tlatrace.strength.measure import _judge
-from tlatrace.trace import Event, Header, Trace
+from tlatrace.trace import Event, Header, Silent, Trace
 from tlatrace.values import Value
 from tlatrace.verdict import Conforms
 
@@ -255,14 +255,30 @@ def test_a_state_that_violates_an_invariant_is_refused() -> None:
     assert {one.outcome for one in lost} == {Outcome.REFUSED}
 
 
+def test_more_silent_steps_than_are_tried_leave_a_trace_undecided() -> None:
+    events = (
+        Event(step=0, action="Init", state={"level": 0, "lost": 0}),
+        Event(step=1, action="Fill", params=(1,), state={"level": 1, "lost": 9}),
+    )
+    silent = Silent(actions=("Fill", "Drain"))
+
+    strength = of(TIGHT, Trace(header=Header(spec="Tank", silent=silent), events=events))
+
+    assert list(strength.left_out.values()) == [
+        "undecided at step 1: more silent steps would be needed than are tried"
+    ]
+
+
+@pytest.mark.parametrize("silent", [None, Silent(actions=("Drain",), most=2)], ids=["", "silent"])
 @pytest.mark.parametrize("shows", [None, ("level",), ("lost",), ()], ids=str)
 @pytest.mark.parametrize(
     "model", [TIGHT, Careless(), Noting()], ids=["tight", "careless", "noting"]
 )
 def test_a_part_is_judged_as_the_whole_trace_is(
-    model: TankModel, shows: tuple[str, ...] | None
+    model: TankModel, shows: tuple[str, ...] | None, silent: Silent | None
 ) -> None:
     trace = walk(model, 7, length=12, shows=shows)
+    trace = replace(trace, header=Header(spec="Tank", silent=silent))
     fitting, corrupter = Fitting(model, trace), Corrupter(trace, model.actions)
     judged = 0
     for kind in Kind:

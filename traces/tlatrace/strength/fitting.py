@@ -7,21 +7,21 @@ not fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import ModelState, Questions, SpecModel
 from tlatrace.matching.observation import Observation, claimed_steps, fits, observe, params_fit
-from tlatrace.trace import Event, Silent, Trace
+from tlatrace.matching.search import DEFAULT_BUDGET
+from tlatrace.trace import Event, Trace
 
 __all__ = ["Fit", "Fitting"]
 
 _STATES: Final = 2_000
 """More states than these are not kept: then the answer is that nobody knows."""
-_SILENT: Final = 3
-"""Silent steps before an event where the trace does not say how many there are at most."""
+_TOO_MANY: Final = f"more than {_STATES} states fit the events so far"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,20 @@ class Fitting:
             return Unknown(str(error))
 
     def _after(self, before: frozenset[ModelState] | None, seen: Observation) -> Fit:
+        cut = False
         if before is None:
             found = dict.fromkeys(self._first(seen))
         else:
             found = {}
-            for state in self._with_silent(before):
+            states, cut = self._with_silent(before)
+            if len(states) > _STATES:
+                return Unknown(_TOO_MANY)
+            for state in states:
                 found.update(dict.fromkeys(self._explained(seen, state)))
                 if len(found) > _STATES:
-                    return Unknown(f"more than {_STATES} states fit the events so far")
+                    return Unknown(_TOO_MANY)
+        if not found and cut:
+            return Unknown("more silent steps would be needed than are tried")
         return frozenset([state for state in found if not self._questions.violated(state)])
 
     def _first(self, seen: Observation) -> Sequence[ModelState]:
@@ -96,23 +102,30 @@ class Fitting:
             if params_fit(seen, step) and fits(self._questions, seen, step.post)
         ]
 
-    def _with_silent(self, states: frozenset[ModelState]) -> Sequence[ModelState]:
-        if self._silent is None:
-            return list(states)
-        most = _most(self._silent)
+    def _with_silent(self, states: frozenset[ModelState]) -> tuple[Collection[ModelState], bool]:
+        """Add what silent steps lead to, and tell whether there would be more than is known."""
         found, edge = dict.fromkeys(states), list(states)
-        for _ in range(most):
+        if self._silent is None:
+            return found, False
+        steps = DEFAULT_BUDGET.silent if self._silent.most is None else self._silent.most
+        for _ in range(steps):
+            if len(found) > _STATES:
+                return found, True
             new: dict[ModelState, None] = {}
             for state in edge:
-                for action in self._silent.actions:
-                    for step in self._questions.action_successors(state, action):
-                        if step.post not in found and not self._questions.violated(step.post):
-                            new[step.post] = None
-            found.update(new)
-            edge = list(new)
-            if not edge or len(found) > _STATES:
-                break
-        return list(found)
+                new.update(dict.fromkeys(self._silently(state)))
+            edge = [state for state in new if state not in found]
+            found.update(dict.fromkeys(edge))
+        return found, bool(edge) and self._silent.most is None
+
+    def _silently(self, state: ModelState) -> list[ModelState]:
+        assert self._silent is not None
+        return [
+            step.post
+            for action in self._silent.actions
+            for step in self._questions.action_successors(state, action)
+            if not self._questions.violated(step.post)
+        ]
 
     def _observed(self, event: Event) -> Observation:
         seen = self._seen.get(id(event))
@@ -121,7 +134,3 @@ class Fitting:
             self._seen[id(event)] = seen
             self._kept.append(event)  # an id belongs to one object as long as that is alive
         return seen
-
-
-def _most(silent: Silent) -> int:
-    return _SILENT if silent.most is None else silent.most
