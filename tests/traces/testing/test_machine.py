@@ -101,6 +101,18 @@ def test_a_system_that_begins_elsewhere_fails_and_is_closed() -> None:
     assert {tank.closed for tank in made} == {1}
 
 
+def test_a_system_that_cannot_be_compared_is_closed() -> None:
+    made: list[Tank] = []
+
+    def make() -> Tank:
+        made.append(Tank(shows=()))
+        return made[-1]
+
+    with pytest.raises(ModelGapError, match="shows nothing"):
+        check(machine(MODEL, make), FEW)
+    assert {tank.closed for tank in made} == {1}
+
+
 def test_an_idle_call_that_changes_something_is_found() -> None:
     class Spilling(Picky):
         spills = True

@@ -72,10 +72,12 @@ class ModelMachine(RuleBasedStateMachine):
         adapter = self.parts.adapter()
         try:
             self._lockstep = Lockstep(self.parts.moves, adapter)
-        except Mismatch as mismatch:
-            close(adapter)
-            self._fail(mismatch)
-        self._look()
+            self._look()
+        except Exception as error:
+            close(adapter)  # there will be no teardown
+            if isinstance(error, Mismatch):
+                self._fail(error)
+            raise
 
     def teardown(self) -> None:
         """End the run."""
