@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -25,7 +26,7 @@ from tlatrace.corpus.on_spark import SparkParts
 from tlatrace.corpus.result import CorpusResult, FaultCount
 from tlatrace.corpus.validate import Driver
 from tlatrace.errors import CorpusError
-from tlatrace.trace import Event, Trace
+from tlatrace.trace import Event, Silent, Trace
 from tlatrace.trace.ndjson import write_trace
 from tlatrace.validate.transition import Transition
 from tlatrace.verdict import Conforms, Diverges, Undecided, exit_code, kind
@@ -261,6 +262,17 @@ def test_recorded_files_become_a_corpus(tmp_path: Path) -> None:
     assert "step 1 has not the whole state" in str(verdicts["partial.ndjson"])
     jumps = [event.action == "Jump" for seed in (1, 2, 3) for event in record(seed).events]
     assert result.faults == {"jump": FaultCount(strikes=sum(jumps), traces=3)}
+
+
+def test_a_trace_with_silent_steps_is_not_taken_for_one_without(tmp_path: Path) -> None:
+    trace = record(1)
+    assert trace.header is not None
+    header = replace(trace.header, silent=Silent(actions=("Up",)))
+    write_trace(tmp_path / "a.ndjson", Trace(header=header, events=trace.events))
+
+    made = import_corpus(HERE, tmp_path / "c", [tmp_path / "a.ndjson"])
+
+    assert "a corpus is not searched" in made.failures[0][1]
 
 
 def test_a_file_given_twice_is_refused(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tlatrace.corpus.manifest import CorpusManifest, begin, finish
 from tlatrace.corpus.processes import quiet_collector, run_tasks
 from tlatrace.corpus.schema import CHUNK_STEPS
 from tlatrace.corpus.writer import Part, PartWriter
-from tlatrace.errors import CorpusError, TraceFormatError
+from tlatrace.errors import CorpusError, ModelGapError, TraceFormatError
 from tlatrace.trace import Trace
 from tlatrace.trace.lines import DEFAULT_LIMITS
 from tlatrace.trace.ndjson import read_trace
@@ -184,6 +184,8 @@ class _Reader:
         trace = read_trace(Path(self.paths[number]))
         if trace.header is None:
             raise TraceFormatError(self.paths[number], None, "the file is empty")
+        if trace.header.silent is not None:
+            raise ModelGapError("it has silent steps, and a corpus is not searched")
         return trace
 
 
