@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar, assert_never
+from typing import Final, Generic, TypeVar, assert_never, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -150,55 +150,91 @@ class Kernel(Generic[S]):
     def _slice(
         self, run: _Run, piece: _Piece[S] | None, columns: Sequence[Sequence[object]]
     ) -> _Piece[S] | None:
-        """Read some rows; what follows is the price of every step, so it is written out."""
-        memo, digest_of = self._memo, self._digests.of
-        remembered = initial = 0
-        for trace_id, chunk, step, action, params, text in zip(*columns, strict=True):
-            if piece is None or trace_id != piece.trace_id or chunk != piece.chunk:
+        """Read some rows: cut them where another piece begins."""
+        names, chunks = columns[0], columns[1]
+        ends = [
+            at
+            for at in range(1, len(names))
+            if names[at] != names[at - 1] or chunks[at] != chunks[at - 1]
+        ]
+        begin = 0
+        for end in (*ends, len(names)):
+            if piece is None or names[begin] != piece.trace_id or chunks[begin] != piece.chunk:
                 if piece is not None:
                     _close(run, piece)
-                piece = _open(trace_id, chunk, self.options.chunk_steps)
+                piece = _open(names[begin], chunks[begin], self.options.chunk_steps)
+            self._read(run, piece, [column[begin:end] for column in columns[2:]])
+            begin = end
+        return piece
+
+    def _read(self, run: _Run, piece: _Piece[S], columns: Sequence[Sequence[object]]) -> None:
+        """Read rows of one piece: those that are in order at once, up to the first that is not."""
+        done, rows = 0, len(columns[0])
+        while done < rows and piece.ended is None:
             expected = piece.expected
-            if piece.ended is not None:
-                _skip(run, piece)
-                continue
-            if (
-                step != expected
-                or type(text) is not str
-                or type(params) is not str
-                or not (action is None or type(action) is str)
-                or (expected == 0) is not (action == INIT)
-            ):
+            carried = piece.digest is None and expected > 0
+            # The carried row and an initial state are looked at alone.
+            good = _in_order([column[done:] for column in columns], expected)
+            good = min(good, 1) if carried or expected == 0 else good
+            if good == 0:
+                row = [column[done] for column in columns]
                 piece.ended = {
                     "step": max(expected, 0),
                     "status": PROBLEM,
-                    "detail": fault_in_row(step, expected, action, params, text),
+                    "detail": fault_in_row(row[0], expected, *row[1:]),
                 }
-                _skip(run, piece)
-                continue
-            digest = digest_of(text)
-            if piece.digest is None and expected:
-                piece.head = digest
-                run.counts["carried"] += 1
-                run.actions[action] -= 1
+            elif carried:
+                self._carry(run, piece, columns[1][done], str(columns[3][done]))
+                done += 1
             else:
-                key = (piece.digest, action, params, digest)
-                piece.steps += 1
-                if key in memo:
-                    piece.state = None
-                    if expected:
-                        remembered += 1
-                    else:
-                        initial += 1
-                elif not self._judge(run, piece, key, text):
-                    continue
-            piece.expected = expected + 1
-            piece.text, piece.digest = text, digest
-        run.counts["remembered"] += remembered
-        run.counts["initial"] += initial
-        return piece
+                texts = cast("Sequence[Sequence[str]]", columns)  # `_in_order` has looked
+                upto = slice(done, done + good)
+                done += self._steps(run, piece, texts[1][upto], texts[2][upto], texts[3][upto])
+        piece.steps += rows - done
+        run.counts["skipped"] += rows - done
 
-    def _judge(self, run: _Run, piece: _Piece[S], key: TransitionKey, text: str) -> bool:
+    def _carry(self, run: _Run, piece: _Piece[S], action: object, text: str) -> None:
+        """Take over the state before a piece."""
+        piece.text, piece.digest = text, self._digests.of(text)
+        piece.head = piece.digest
+        piece.expected += 1
+        run.counts["carried"] += 1
+        run.actions[action if isinstance(action, str) else None] -= 1
+
+    def _steps(
+        self,
+        run: _Run,
+        piece: _Piece[S],
+        actions: Sequence[str | None],
+        params: Sequence[str],
+        texts: Sequence[str],
+    ) -> int:
+        """Judge steps that follow each other; return how many, the last may be a bad one."""
+        memo, digest_of = self._memo, self._digests.of
+        known = memo.young
+        kind = "remembered" if piece.expected else "initial"
+        before, previous = piece.digest, piece.text
+        remembered = read = 0
+        for action, arguments, text in zip(actions, params, texts, strict=True):
+            digest = digest_of(text)
+            key = (before, action, arguments, digest)
+            read += 1
+            if key in known or key in memo:
+                remembered += 1
+                piece.state = None
+            else:
+                piece.text = previous
+                if not self._judge(run, piece, key, text, piece.expected + read - 1):
+                    break
+                known = memo.young
+            before, previous = digest, text
+        piece.text, piece.digest = previous, before
+        piece.expected += read
+        piece.steps += read
+        run.counts[kind] += remembered
+        return read
+
+    def _judge(self, run: _Run, piece: _Piece[S], key: TransitionKey, text: str, step: int) -> bool:
         """Judge a step that is not remembered as accepted; False if it ends the piece."""
         mark = fingerprint(key)
         rank = rank_of(mark, self.options.seed)
@@ -225,7 +261,7 @@ class Kernel(Generic[S]):
             _show(run, piece, key, text, {"kind": "transition", **told})
         if len(self._bad) < _MAX_BAD:
             self._bad[key] = bad
-        piece.ended = {**told, "step": piece.expected, "action": key[1], "params": key[2]}
+        piece.ended = {**told, "step": step, "action": key[1], "params": key[2]}
         return False
 
     def _interned(self, text: str) -> str:
@@ -280,9 +316,21 @@ def _open(trace_id: object, chunk: object, chunk_steps: int) -> _Piece[S]:
     return _Piece(trace_id, chunk, first_row(chunk, chunk_steps))
 
 
-def _skip(run: _Run, piece: _Piece[S]) -> None:
-    piece.steps += 1
-    run.counts["skipped"] += 1
+def _in_order(columns: Sequence[Sequence[object]], expected: int) -> int:
+    """Return how many rows are the next steps of a piece, with all that they need."""
+    steps, actions, params, texts = columns
+    good = len(steps)
+    if steps != list(range(expected, expected + good)):
+        at = 0
+        while steps[at] == expected + at:
+            at += 1
+        good = at
+    for column in (params, texts):
+        if None in column[:good]:
+            good = column.index(None)
+    if expected == 0:
+        return good if good and actions[0] == INIT else 0
+    return actions.index(INIT) if INIT in actions[:good] else good
 
 
 def _close(run: _Run, piece: _Piece[S]) -> None:

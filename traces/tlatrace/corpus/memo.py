@@ -18,11 +18,12 @@ class Memo:
 
     size: int = 250_000
     """About 200 bytes each."""
-    _young: set[TransitionKey] = field(default_factory=set)
+    young: set[TransitionKey] = field(default_factory=set)
+    """Those of the younger generation; another object when it has grown old."""
     _old: set[TransitionKey] = field(default_factory=set)
 
     def __contains__(self, key: TransitionKey) -> bool:
-        if key in self._young:
+        if key in self.young:
             return True
         if key in self._old:
             self.add(key)
@@ -30,14 +31,14 @@ class Memo:
         return False
 
     def __len__(self) -> int:
-        return len(self._young | self._old)
+        return len(self.young | self._old)
 
     def add(self, key: TransitionKey) -> None:
         """Remember a transition."""
-        if len(self._young) >= self.size:
-            self._old, self._young = self._young, set()
+        if len(self.young) >= self.size:
+            self._old, self.young = self.young, set()
         if self.size:
-            self._young.add(key)
+            self.young.add(key)
 
 
 @dataclass(slots=True)
