@@ -110,14 +110,14 @@ class Enumerations:
             case Quantified() if node.what == "exists" and _is_constant(node):
                 self._exists(node, env, lambda inner: self._walk(node.body, inner, label))
             case Let():
-                inner = self._x.bind(node, env)
+                inner = self._x.names.bind(node, env)
                 self._walk(node.body, inner, label)
             case Call() if not node.definition.recursive and all(
                 not isinstance(item, OperatorRef) and reads(item).constant
                 for item in node.arguments
             ):
                 named = self._label(node, env)
-                inner = self._x.bind_arguments(node, env)
+                inner = self._x.calls.bind_arguments(node, env)
                 self._walk(node.definition.expression, inner, named)
             case _:
                 self._act(node, env, lambda: self._found(label))
@@ -131,13 +131,13 @@ class Enumerations:
             case Quantified() if node.what == "exists":
                 self._exists(node, env, lambda inner: self._towards(node.body, inner, action))
             case Let():
-                self._towards(node.body, self._x.bind(node, env), action)
+                self._towards(node.body, self._x.names.bind(node, env), action)
             case Call() if node.definition is action:
                 label = self._label(node, env)
-                inner = self._x.bind_arguments(node, env)
+                inner = self._x.calls.bind_arguments(node, env)
                 self._act(action.expression, inner, lambda: self._found(label))
             case Call() if not node.definition.recursive and _reaches(node, action):
-                inner = self._x.bind_arguments(node, env)
+                inner = self._x.calls.bind_arguments(node, env)
                 self._towards(node.definition.expression, inner, action)
             case _:
                 return
@@ -146,7 +146,7 @@ class Enumerations:
         texts = []
         for item in node.arguments[: len(node.arguments) - len(node.definition.primed_positions)]:
             assert not isinstance(item, OperatorRef)
-            texts.append(self._w.atom(self._x.value(item, env), "p"))
+            texts.append(self._w.atom(self._x.values.value(item, env), "p"))
         return _Label(node.definition.name, texts)
 
     def _leaf(self, node: Expr, name: str) -> None:
@@ -196,7 +196,7 @@ class Enumerations:
     def _exists(
         self, node: Quantified, env: Environment, body: Callable[[Environment], None]
     ) -> None:
-        heads, inner = self._x.loops(node, env)
+        heads, inner = self._x.quantifiers.loops(node, env)
         if len(heads) > 1:
             heads = [(target, self._w.atom(among, "set")) for target, among in heads]
 
@@ -225,7 +225,7 @@ class Enumerations:
             case Apply() if node.operator == "=" and (at := self._target(node, env)) is not None:
                 value = node.operands[1]
                 assert not isinstance(value, OperatorRef)
-                text = self._x.value(value, env)
+                text = self._x.values.value(value, env)
                 if kind_of(value) not in ("int", "string", "bool"):
                     text = f"whole({text})"
                 name = w.fresh(f"n{at}")
@@ -244,25 +244,25 @@ class Enumerations:
                     w.function.assigned[at] = name
                     then()
 
-                self._loop(f"for {name} in {self._x.iterable(among, env)}:", assign)
+                self._loop(f"for {name} in {self._x.quantifiers.iterable(among, env)}:", assign)
             case If() if self._assigns(node, env):
                 self._act_if(node, env, then)
             case Case() if self._assigns(node, env):
                 self._act_case(node, env, then)
             case Let() if self._assigns(node, env):
-                self._act(node.body, self._x.bind(node, env), then)
+                self._act(node.body, self._x.names.bind(node, env), then)
             case Quantified() if node.what == "exists" and self._assigns(node, env):
                 self._exists(node, env, lambda inner: self._act(node.body, inner, then))
             case Call() if not node.definition.recursive and self._assigns(node, env):
-                inner = self._x.bind_arguments(node, env)
+                inner = self._x.calls.bind_arguments(node, env)
                 self._act(node.definition.expression, inner, then)
             case Local() | OperatorCall() if self._assigns(node, env):
-                opened, inner = self._x.opened(node, env)
+                opened, inner = self._x.names.opened(node, env)
                 if opened is node:
                     raise SubsetError(str(node.place), "an action where a value is needed")
                 self._act(opened, inner, then)
             case _:
-                self._x.require(node, env, self._left)
+                self._x.conditions.require(node, env, self._left)
                 then()
 
     def _act_all(self, items: list[Operand], env: Environment, then: Continue) -> None:
@@ -275,7 +275,7 @@ class Enumerations:
 
     def _act_if(self, node: If, env: Environment, then: Continue) -> None:
         w = self._w
-        test = w.atom(self._x.condition(node.condition, env), "if")
+        test = w.atom(self._x.conditions.condition(node.condition, env), "if")
         yes, no = node.yes, node.no
 
         def one(unless: str, taken: Expr) -> None:
@@ -293,7 +293,7 @@ class Enumerations:
 
             def arm(guard: Expr = guard, value: Expr = value) -> None:
                 w.emit(f"if {taken}: continue")
-                self._x.require(guard, env, "continue")
+                self._x.conditions.require(guard, env, "continue")
                 w.emit(f"{taken} = True")
                 self._act(value, env, then)
 
@@ -315,14 +315,14 @@ class Enumerations:
         assigned = self._w.function.assigned
         assert assigned is not None
         assert not isinstance(left, OperatorRef)
-        left, _ = self._x.opened(left, env)
+        left, _ = self._x.names.opened(left, env)
         if isinstance(left, Variable) and left.primed and left.index not in assigned:
             return left.index
         return None
 
     def _assigns(self, node: Operand, env: Environment) -> bool:
         """Tell whether a tree reads a primed variable that has no value yet."""
-        return self._x.is_unsettled(node, env)
+        return self._x.names.is_unsettled(node, env)
 
 
 def _expressions(node: Apply) -> list[Expr]:

@@ -91,7 +91,11 @@ class Blames:
             return
         (operator, expr), rest = bounds[0], bounds[1:]
         python = w.fresh("p")
-        among = self._x.iterable(expr, {}) if operator == "in" else f"({self._x.value(expr, {})},)"
+        among = (
+            self._x.quantifiers.iterable(expr, {})
+            if operator == "in"
+            else f"({self._x.values.value(expr, {})},)"
+        )
         w.emit(f"for {python} in {among}:")
         with w.block():
             self._choices(rest, [*chosen, python])
@@ -105,9 +109,9 @@ class Blames:
                     self._blame(item, env, depth)
             case Let():
                 self._origins.update(node.bindings)
-                self._blame(node.body, self._x.bind(node, env), depth)
+                self._blame(node.body, self._x.names.bind(node, env), depth)
             case If():
-                w.emit(f"if {self._x.condition(node.condition, env)}:")
+                w.emit(f"if {self._x.conditions.condition(node.condition, env)}:")
                 with w.block():
                     self._blame(node.yes, env, depth)
                 w.emit("else:")
@@ -115,12 +119,12 @@ class Blames:
                     self._blame(node.no, env, depth)
             case Call() if self._is_entered(node, depth):
                 self._origins.update(zip(node.definition.parameters, node.arguments, strict=True))
-                inner = self._x.bind_arguments(node, env)
+                inner = self._x.calls.bind_arguments(node, env)
                 self._within.append(node.definition.name)
                 self._blame(node.definition.expression, inner, depth + 1)
                 self._within.pop()
             case Quantified() if node.what == "forall" and len(node.bounds) == 1:
-                ((target, among),), inner = self._x.loops(node, env)
+                ((target, among),), inner = self._x.quantifiers.loops(node, env)
                 w.emit(f"for {target} in {among}:")
                 with w.block():
                     self._blame(node.body, inner, depth)
@@ -152,14 +156,14 @@ class Blames:
                 within=tuple(self._within),
             )
         )
-        w.emit(f"if not {self._x.condition(node, env)}:")
+        w.emit(f"if not {self._x.conditions.condition(node, env)}:")
         with w.block():
             shown = "".join([f"{self._shown(side, env)}, " for side in sides])
             w.emit(f"out.append(({number}, ({shown})))")
             w.emit("return")
 
     def _shown(self, node: Expr, env: Environment) -> str:
-        return self._w.atom(self._x.value(node, env))
+        return self._w.atom(self._x.values.value(node, env))
 
     def _operators(self, node: Operand, seen: set[int]) -> Iterator[str]:
         """Yield the operators that a tree is made of, also through LET and definitions."""

@@ -139,7 +139,7 @@ def _fingerprint(
     fields += [str(config.init), str(config.next), str(config.specification), *wanted]
     fields += ["", *config.constraints, "", *config.action_constraints]
     digest.update("\0".join(fields).encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     digest.update(find_jar().sha256.encode())
     return digest.hexdigest()

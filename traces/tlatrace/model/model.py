@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import CodeType
@@ -308,7 +309,9 @@ def _open(source: ModelSource) -> dict[str, Callable[..., Any]]:
 
 def _code(source: ModelSource) -> CodeType:
     try:
-        return compile(source.python, f"<{source.module}>", "exec")
+        with warnings.catch_warnings():  # 1[1] is TLA+, and an error when it is evaluated
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return compile(source.python, f"<{source.module}>", "exec")
     except (SyntaxError, RecursionError, MemoryError) as error:
         reason = f"Python cannot take the compiled text: {error}"
         raise SubsetError(source.module, reason) from error

@@ -71,7 +71,7 @@ class Predicates:
         name = w.fresh("expression")
         function = Function()
         with w.begin(function):
-            w.emit(f"return whole({self._x.value(definition.expression, {})})")
+            w.emit(f"return whole({self._x.values.value(definition.expression, {})})")
         w.finish(f"def {name}():", function)
         return name
 
@@ -88,7 +88,7 @@ class Predicates:
             pythons = [w.fresh("p") for _ in parameters]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
-            self._x.require(node, ready(parameters, pythons), "return False")
+            self._x.conditions.require(node, ready(parameters, pythons), "return False")
             w.emit("return True")
         w.finish(f"def {name}({header}):", function)
         return name

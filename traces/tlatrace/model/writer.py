@@ -120,6 +120,16 @@ class Writer:
             function.ready.pop()
             function.depth -= 1
 
+    def enter(self) -> None:
+        """Begin a block that `leave` ends, where `with block()` cannot stand."""
+        self.function.depth += 1
+        self.function.ready.append(set())
+
+    def leave(self) -> None:
+        """End a block that `enter` has begun."""
+        self.function.ready.pop()
+        self.function.depth -= 1
+
     @contextmanager
     def capture(self) -> Iterator[list[tuple[int, str]]]:
         """Collect lines instead of writing them; nothing that they compute is ready after."""
