@@ -151,7 +151,7 @@ class _Corruptor:
         if self._draw.random() < 0.5:
             others = self._of_action[action]
             return self._draw.choice(others)[at]
-        return self._change(value, wild=self._draw.random() < 0.1)
+        return self._change(value, wild=False)
 
     def _cannot_be_built(self, made: Transition) -> bool:
         states = [state for state in (made.pre, made.post) if state is not None]
@@ -169,7 +169,7 @@ class _Corruptor:
         """Change a part of a value; the result may happen to be the same."""
         match value:
             case bool() | int() | str() | ModelValue():
-                return self._draw.choice(_OTHERS) if wild else self._other_atom(value)
+                return self._other_kind(value) if wild else self._other_atom(value)
             case tuple():
                 return self._change_tuple(value, wild)
             case TlaSet():
@@ -178,6 +178,12 @@ class _Corruptor:
                 return self._change_function(value, wild)
             case _ as unreachable:
                 assert_never(unreachable)
+
+    def _other_kind(self, value: Value) -> Value:
+        """Draw a value, mostly of another kind; see `differences` for strings and tuples."""
+        texts = isinstance(value, str | tuple)
+        others = [v for v in _OTHERS if not (texts and isinstance(v, str | tuple))]
+        return self._draw.choice(others)
 
     def _other_atom(self, value: _Atom) -> Value:
         if isinstance(value, bool):
@@ -189,7 +195,7 @@ class _Corruptor:
     def _change_tuple(self, value: tuple[Value, ...], wild: bool) -> Value:
         draw = self._draw
         if not value:
-            return self._draw.choice(_OTHERS) if wild else (self._any_atom(),)
+            return self._other_kind(value) if wild else (self._any_atom(),)
         at = draw.randrange(len(value))
         match draw.randrange(6):
             case 0:
@@ -205,7 +211,7 @@ class _Corruptor:
     def _change_set(self, value: TlaSet, wild: bool) -> Value:
         draw = self._draw
         if not len(value):
-            return draw.choice(_OTHERS) if wild else tla_set([self._any_atom()])
+            return self._other_kind(value) if wild else tla_set([self._any_atom()])
         at = draw.randrange(len(value))
         others = [element for i, element in enumerate(value) if i != at]
         match draw.randrange(4):

@@ -20,6 +20,7 @@ _EMPTY: Final = "TLC does not look at the other operand of an empty set; the mod
 _PARTS: Final = "TLC builds the set and orders its elements; the model looks in the parts"
 _ORDERED: Final = "TLC orders the elements of a set by their parts; the model compares kinds only"
 _EXCEPT: Final = "TLC evaluates no new value for a key outside of the domain; the model does"
+_BAGS: Final = "TLC has Bags in Java, where only bags are added; the model takes the text of Bags"
 _EAGER: Final = "TLC evaluates a function that is applied at once at this argument only"
 
 _RANGES: Final = (
@@ -31,6 +32,7 @@ _RANGES: Final = (
     (26, 28, _ORDERED),
     (29, 30, _EXCEPT),
     (31, 32, _EAGER),
+    (33, 34, _BAGS),
 )
 """(first, last, reason): the expressions with these numbers."""
 

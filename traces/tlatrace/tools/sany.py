@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -28,13 +29,28 @@ _DULL: Final = ("Parsing file ", "Semantic processing of ", "Exception in thread
 def export_xml(
     module: Path, *, libraries: Sequence[Path] = (), timeout_s: float = 120.0
 ) -> ElementTree.Element:
-    """Return the root element of the semantic tree of a module.
+    """Return the root element of the semantic tree of a module; it is shared: do not change it.
+
+    Asked again for the same files, the last answers are given once more.
 
     Raises: SpecError when SANY refuses the module; ToolError without a Java or a jar, or when SANY
     takes longer than `timeout_s` or answers nothing that can be read.
     """
     if not module.is_file():
         raise SpecError(module, "there is no such file")
+    folders = (module.resolve().parent, *libraries)
+    files = [path for folder in folders for path in sorted(folder.glob("*.tla"))]
+    stamps = tuple([(path, path.stat().st_mtime_ns, path.stat().st_size) for path in files])
+    return _export(module, tuple(libraries), timeout_s, stamps)
+
+
+@lru_cache(maxsize=2)
+def _export(
+    module: Path,
+    libraries: tuple[Path, ...],
+    timeout_s: float,
+    stamps: tuple[tuple[Path, int, int], ...],  # noqa: ARG001  # tells the answers apart
+) -> ElementTree.Element:
     jar, java = find_jar(), find_java()
     with tempfile.TemporaryDirectory(prefix="rocketproof-sany-", ignore_cleanup_errors=True) as own:
         command = [str(java.java), *_JVM_ARGS, f"-Djava.io.tmpdir={own}"]

@@ -1,6 +1,6 @@
 ------------------------ MODULE DifferentExpressions -------------------------
 (* Where the model and TLC are meant to differ; the table of differences has the reasons. *)
-EXTENDS Integers, Sequences, TLC
+EXTENDS Integers, Sequences, TLC, Bags
 
 Different01 == 2147483647 + 1
 Different02 == -2147483647 - 2
@@ -34,4 +34,6 @@ Different29 == [<<1, 2>> EXCEPT ![3] = @ + 1]
 Different30 == [<<1, 2>> EXCEPT ![3][1] = 1]
 Different31 == [i \in 1..2 |-> <<5>>[i]][1]
 Different32 == [x \in {1, 2} |-> IF x = 1 THEN 1 ELSE Head(<<>>)][1]
+Different33 == [a |-> 0] (+) [a |-> 1]
+Different34 == IsABag([a |-> TRUE])
 ==============================================================================

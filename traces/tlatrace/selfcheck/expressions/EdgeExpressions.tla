@@ -69,56 +69,55 @@ Edge64 == 3 \in {1} \cup {"a"}
 Edge65 == UNION {{1}, {"a"}}
 Edge66 == UNION {{1}, 2}
 Edge67 == 3 \in UNION {{1}, {"a"}}
-Edge68 == 1 \in UNION {{1}, 7}
-Edge69 == 1 \in DOMAIN <<1>>
-Edge70 == "a" \in DOMAIN <<1>>
-Edge71 == 1 \in DOMAIN [a |-> 1]
-Edge72 == <<1, 2>> \in DOMAIN [x, y \in 1..2 |-> x]
-Edge73 == [f \in {1} |-> 2][<<1>>]
-Edge74 == [f \in {1} |-> 2]["a"]
-Edge75 == [f \in {1, 2} |-> 2]["a"]
-Edge76 == <<1, 2>>[TRUE]
-Edge77 == [a |-> 1][1]
-Edge78 == [<<1, 2>> EXCEPT ![3] = 1]
-Edge79 == [<<1, 2>> EXCEPT !["a"] = 1]
-Edge80 == [[a |-> 1] EXCEPT !.b = 1]
-Edge81 == [[a |-> 1] EXCEPT ![1] = 1]
-Edge82 == [[x \in {0} |-> 1] EXCEPT ![5] = 1]
-Edge83 == [[x \in {0} |-> 1] EXCEPT !["a"] = 1]
-Edge84 == [5 EXCEPT ![1] = 1]
-Edge85 == [[a |-> 1] EXCEPT !.a.b = 1]
-Edge86 == (1 :> 2) @@ 5
-Edge87 == 5 @@ (1 :> 2)
-Edge88 == (1 :> 2) @@ ("a" :> 2)
-Edge89 == <<1>> @@ [a |-> 1]
-Edge90 == [a |-> 1] @@ <<1>>
-Edge91 == {[a |-> 1], [b |-> 1]}
-Edge92 == {<<1>>, <<"a", 1>>}
-Edge93 == {{1}, {"a", "b"}}
-Edge94 == {TRUE, {}}
-Edge95 == [x \in {1, "a"} |-> x]
-Edge96 == [x \in {1} |-> x = "a"]
-Edge97 == \E x \in {1, 2} : x = "a"
-Edge98 == \E x \in {1, 2} : x = 1 \/ x = "a"
-Edge99 == \A x \in {1, 2} : x = 1 /\ x = "a"
-Edge100 == {x \in {1, 2} : x = "a"}
-Edge101 == SUBSET {1, "a"}
-Edge102 == Cardinality({1, "a"})
-Edge103 == IF "a" = 1 THEN 1 ELSE 2
-Edge104 == <<1 = "a", 2>>[2]
-Edge105 == [a |-> 1 = "a", b |-> 2].b
-Edge106 == LET x == <<Head(<<>>), 2>> IN x[2]
-Edge107 == Len(<<Head(<<>>)>>)
-Edge108 == Cardinality({Head(<<>>)})
-Edge109 == DOMAIN [a |-> Head(<<>>)]
-Edge110 == {x : x \in {Head(<<>>)}} = {}
-Edge111 == DOMAIN [x \in {1, 2} |-> Head(<<>>)]
-Edge112 == [x \in {1} |-> Head(<<>>)] = 1
-Edge113 == (1 :> Head(<<>>)) = <<2, 3>>
-Edge114 == <<Head(<<>>)>> = <<1, 2>>
-Edge115 == <<1, Head(<<>>)>> = <<2, 3>>
-Edge116 == Append(<<>>, Head(<<>>)) = <<>>
-Edge117 == {1, Head(<<>>)} = {}
-Edge118 == 2 \in {2, Head(<<>>)}
-Edge119 == Head(<<1, Head(<<>>)>>)
+Edge68 == 1 \in DOMAIN <<1>>
+Edge69 == "a" \in DOMAIN <<1>>
+Edge70 == 1 \in DOMAIN [a |-> 1]
+Edge71 == <<1, 2>> \in DOMAIN [x, y \in 1..2 |-> x]
+Edge72 == [f \in {1} |-> 2][<<1>>]
+Edge73 == [f \in {1} |-> 2]["a"]
+Edge74 == [f \in {1, 2} |-> 2]["a"]
+Edge75 == <<1, 2>>[TRUE]
+Edge76 == [a |-> 1][1]
+Edge77 == [<<1, 2>> EXCEPT ![3] = 1]
+Edge78 == [<<1, 2>> EXCEPT !["a"] = 1]
+Edge79 == [[a |-> 1] EXCEPT !.b = 1]
+Edge80 == [[a |-> 1] EXCEPT ![1] = 1]
+Edge81 == [[x \in {0} |-> 1] EXCEPT ![5] = 1]
+Edge82 == [[x \in {0} |-> 1] EXCEPT !["a"] = 1]
+Edge83 == [5 EXCEPT ![1] = 1]
+Edge84 == [[a |-> 1] EXCEPT !.a.b = 1]
+Edge85 == (1 :> 2) @@ 5
+Edge86 == 5 @@ (1 :> 2)
+Edge87 == (1 :> 2) @@ ("a" :> 2)
+Edge88 == <<1>> @@ [a |-> 1]
+Edge89 == [a |-> 1] @@ <<1>>
+Edge90 == {[a |-> 1], [b |-> 1]}
+Edge91 == {<<1>>, <<"a", 1>>}
+Edge92 == {{1}, {"a", "b"}}
+Edge93 == {TRUE, {}}
+Edge94 == [x \in {1, "a"} |-> x]
+Edge95 == [x \in {1} |-> x = "a"]
+Edge96 == \E x \in {1, 2} : x = "a"
+Edge97 == \E x \in {1, 2} : x = 1 \/ x = "a"
+Edge98 == \A x \in {1, 2} : x = 1 /\ x = "a"
+Edge99 == {x \in {1, 2} : x = "a"}
+Edge100 == SUBSET {1, "a"}
+Edge101 == Cardinality({1, "a"})
+Edge102 == IF "a" = 1 THEN 1 ELSE 2
+Edge103 == <<1 = "a", 2>>[2]
+Edge104 == [a |-> 1 = "a", b |-> 2].b
+Edge105 == LET x == <<Head(<<>>), 2>> IN x[2]
+Edge106 == Len(<<Head(<<>>)>>)
+Edge107 == Cardinality({Head(<<>>)})
+Edge108 == DOMAIN [a |-> Head(<<>>)]
+Edge109 == {x : x \in {Head(<<>>)}} = {}
+Edge110 == DOMAIN [x \in {1, 2} |-> Head(<<>>)]
+Edge111 == [x \in {1} |-> Head(<<>>)] = 1
+Edge112 == (1 :> Head(<<>>)) = <<2, 3>>
+Edge113 == <<Head(<<>>)>> = <<1, 2>>
+Edge114 == <<1, Head(<<>>)>> = <<2, 3>>
+Edge115 == Append(<<>>, Head(<<>>)) = <<>>
+Edge116 == {1, Head(<<>>)} = {}
+Edge117 == 2 \in {2, Head(<<>>)}
+Edge118 == Head(<<1, Head(<<>>)>>)
 ==============================================================================

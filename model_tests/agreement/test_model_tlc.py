@@ -1,0 +1,102 @@
+"""The compiled model agrees with TLC: graphs, expressions, verdicts on corrupted steps.
+
+`rocketproof selfcheck` does the same with more of the steps on which both fail.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from tests.source_files import ROOT
+from tlatrace.explore import explore
+from tlatrace.model import load_model
+from tlatrace.selfcheck.agreement import Agreement
+from tlatrace.selfcheck.corruption import corruptions
+from tlatrace.selfcheck.examine import (
+    Effort,
+    examine_expressions,
+    examine_subject,
+    model_judge,
+    right_steps,
+)
+from tlatrace.selfcheck.subjects import Subject, manifest_subjects, packaged_subjects
+from tlatrace.tools.manifest import read_manifest
+from tlatrace.validate.transition import Allowed, Failed, Refused, transition_key
+
+pytestmark = pytest.mark.java
+
+PACKAGED: Final = packaged_subjects()
+SMALL: Final = manifest_subjects(read_manifest(ROOT / "spec"))
+DRAWN: Final = 860
+EXAMINED: Final = 650
+"""At least so many of the drawn steps are put to both; the others have no value in the model."""
+
+
+def named(subject: Subject) -> str:
+    return subject.name
+
+
+def shown(agreement: Agreement) -> str:
+    return "\n".join([f"{d.question}\n  {d.tlc}\n  {d.model}" for d in agreement.disagreements])
+
+
+def test_enough_is_compared() -> None:
+    assert len(PACKAGED) >= 27
+    assert len(PACKAGED) * EXAMINED >= 20_000
+    assert SMALL, "no model of the project is compared"
+
+
+@pytest.mark.parametrize("subject", PACKAGED, ids=named)
+def test_a_small_specification_agrees(subject: Subject) -> None:
+    asked = 1 if PACKAGED.index(subject) % 8 == 0 else 0  # two starts of TLC each
+    effort = Effort(corrupted=DRAWN, failed=asked)
+    graph, verdicts = examine_subject(subject, parts=("graphs", "corrupted"), effort=effort)
+    assert graph.disagreements == (), shown(graph)
+    assert graph.facts["states"] >= 10
+    assert graph.examined == graph.facts["steps"]
+    assert verdicts.disagreements == (), shown(verdicts)
+    assert verdicts.examined >= EXAMINED
+    assert verdicts.facts["refused"] > 100
+
+
+@pytest.mark.parametrize("subject", SMALL, ids=named)
+def test_a_small_model_of_the_project_agrees(subject: Subject) -> None:
+    effort = Effort(corrupted=2000, failed=0)
+    graph, verdicts = examine_subject(subject, parts=("graphs", "corrupted"), effort=effort)
+    assert graph.disagreements == (), shown(graph)
+    assert graph.examined == graph.facts["steps"]
+    assert verdicts.disagreements == (), shown(verdicts)
+    assert verdicts.examined > 1000
+
+
+def test_expressions_agree() -> None:
+    found = examine_expressions()
+    assert found.disagreements == (), shown(found)
+    assert found.facts["values"] >= 320
+    assert found.facts["errors"] >= 25
+
+
+@pytest.mark.parametrize("subject", PACKAGED[::6], ids=named)
+def test_a_step_is_allowed_iff_it_is_a_successor(subject: Subject) -> None:
+    model = load_model(subject.module, subject.config)
+    exploration = explore(model, check_invariants=False)
+    steps, initial = right_steps(model, exploration)
+    right = {transition_key(step) for step in steps}
+    drawn = corruptions(steps, initial, count=500, seed="successors")
+    judged = model_judge(model)([*steps, *[item.transition for item in drawn]])
+    assert all(judgement.step == Allowed() for judgement in judged[: len(steps)])
+    for item, judgement in zip(drawn, judged[len(steps) :], strict=True):
+        step = item.transition
+        if step.pre is None or step.action is None or isinstance(judgement.step, Failed):
+            continue
+        pre = model.adopt(step.pre)
+        known = pre in set(exploration.states)
+        if known and len(steps) == len(exploration.steps):
+            expected = Allowed() if transition_key(step) in right else Refused()
+            if judgement.step != expected:  # the same step under another name, or beyond a bound
+                params = tuple([model.adopt_value(param) for param in step.params])
+                after = model.adopt(step.post)
+                bound = model.bound_successors(pre, step.action, params)
+                assert (after in {found.post for found in bound}) == (judgement.step == Allowed())

@@ -1,0 +1,118 @@
+"""`rocketproof selfcheck`, with comparisons of our own in the place of TLC."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rocketproof.commands import selfcheck
+from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
+from tlatrace.selfcheck.examine import Effort
+from tlatrace.selfcheck.subjects import SPECS, Subject, packaged_subjects
+
+WRONG = Disagreement(question="the step x = 1  --Up-->  x = 2", tlc="has it", model="lacks it")
+
+
+def agreement(part: Part, subject: str, *wrong: Disagreement, examined: int = 7) -> Agreement:
+    return Agreement(
+        part=part,
+        subject=subject,
+        examined=examined,
+        facts={"states": 3},
+        disagreements=wrong,
+        seconds=0.5,
+    )
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Part, ...], Effort]]:
+    """Note what is examined; the specification Tally disagrees."""
+    seen: list[tuple[str, tuple[Part, ...], Effort]] = []
+
+    def examine_subject(
+        subject: Subject,
+        *,
+        parts: Collection[Part],
+        effort: Effort,
+        on_stage: Callable[[str], None] | None = None,
+    ) -> Iterator[Agreement]:
+        assert on_stage is not None
+        on_stage("working")
+        seen.append((subject.name, tuple(parts), effort))
+        wrong = [WRONG] if subject.name == "Tally" else []
+        for part in parts:
+            if part != "expressions":
+                yield agreement(part, subject.name, *wrong)
+
+    def examine_expressions(on_stage: Callable[[str], None] | None = None) -> Agreement:
+        assert on_stage is not None
+        return agreement("expressions", "constant expressions")
+
+    monkeypatch.setattr(selfcheck, "examine_subject", examine_subject)
+    monkeypatch.setattr(selfcheck, "examine_expressions", examine_expressions)
+    return seen
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(selfcheck.command, list(arguments))
+
+
+def test_agreement_exits_with_0(asked: list[tuple[str, tuple[Part, ...], Effort]]) -> None:
+    result = run("--spec", "Board", "--spec", "Dice", "--corrupted", "5", "--failed", "0")
+    assert result.exit_code == 0, result.output
+    assert [name for name, _, _ in asked] == ["Board", "Dice"]
+    assert asked[0][2] == Effort(corrupted=5, failed=0)
+    assert "0 disagreements" in result.output
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_disagreement_is_shown_and_exits_with_1() -> None:
+    result = run("--spec", "Tally", "--only", "graphs")
+    assert result.exit_code == 1
+    assert WRONG.question in result.output
+    assert "lacks it" in result.output
+
+
+@pytest.mark.usefixtures("asked")
+def test_nothing_examined_exits_with_3() -> None:
+    assert run("--spec", "Tally", "--only", "expressions").exit_code == 3
+
+
+@pytest.mark.usefixtures("asked")
+def test_json_is_the_only_output() -> None:
+    result = run("--spec", "Tally", "--only", "graphs", "--json")
+    (found,) = json.loads(result.stdout)
+    assert found["verdict"] == "diverges"
+    assert found["disagreements"] == [
+        {"question": WRONG.question, "tlc": "has it", "model": "lacks it"}
+    ]
+
+
+def test_everything_is_examined_by_default(
+    asked: list[tuple[str, tuple[Part, ...], Effort]],
+) -> None:
+    result = run()
+    assert result.exit_code == 1  # Tally
+    names = [name for name, _, _ in asked]
+    assert names[:-1] == [subject.name for subject in packaged_subjects()]
+    assert names[-1] == "epoch_truncation:small"
+    assert "7 expressions" in result.output
+
+
+@pytest.mark.usefixtures("asked")
+def test_an_unknown_specification_is_a_usage_error(tmp_path: Path) -> None:
+    result = run("--spec", "Nowhere")
+    assert result.exit_code == 2
+    assert "epoch_truncation:three" in result.output
+    assert run("--spec-root", str(tmp_path)).exit_code == 1  # an error that the main command shows
+
+
+def test_every_configuration_has_its_module() -> None:
+    subjects = packaged_subjects()
+    assert len(subjects) >= 27
+    assert [subject.name for subject in subjects if not subject.module.is_file()] == []
+    assert {path.suffix for path in SPECS.iterdir()} == {".tla", ".cfg"}
