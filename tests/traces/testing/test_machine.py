@@ -139,6 +139,7 @@ def test_a_machine_is_a_test_case_for_pytest_and_unittest() -> None:
     assert len(result.failures) == 1
     assert "Fill(1)" in result.failures[0][1]
     assert "the model has 1, the system 0" in result.failures[0][1]
+    assert "Draw 1: Fill(1)" in result.failures[0][1]
 
 
 def test_steps_are_taken_again() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
-from typing import assert_never
+from typing import Final, assert_never
 
 from tlatrace.strength.kinds import Corruption, Kind
 from tlatrace.strength.places import Pool, changed
@@ -14,6 +14,9 @@ from tlatrace.validate.difference import brief, call_text, difference
 from tlatrace.values import State, Value
 
 __all__ = ["Corrupter"]
+
+_LEAST: Final = {Kind.FIELD: 0, Kind.SWAP: 2}
+"""Events after the first one that a trace must have; 1 for the other kinds."""
 
 
 class Corrupter:
@@ -39,7 +42,7 @@ class Corrupter:
     def draw(self, kind: Kind, draw: Random) -> Corruption | None:
         """Draw one corruption; None where the event that was drawn cannot have it."""
         last = len(self._events) - 1
-        if last < (2 if kind is Kind.SWAP else 1):
+        if last < _LEAST.get(kind, 1):
             return None
         match kind:
             case Kind.DROP:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from tlatrace.validate.difference import call_text
 from tlatrace.values import Fcn, ModelValue, TlaSet, Value, canonical, fcn, tla_set
 
 __all__ = ["Call", "Step", "call_of", "plain"]
+
+
+class _Printer(Protocol):
+    def text(self, text: str, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -23,6 +27,10 @@ class Call:
 
     def __repr__(self) -> str:
         return call_text(self.action, self.params)
+
+    def _repr_pretty_(self, printer: _Printer, _cycle: bool) -> None:
+        """Write what hypothesis prints of a call that it has drawn."""
+        printer.text(repr(self))
 
     @property
     def simplicity(self) -> tuple[str, int, str]:
