@@ -343,6 +343,19 @@ def test_invariants_count_in_silent_states_too() -> None:
     assert verdict(model, *events, silent=around) == Conforms(2)
 
 
+def test_a_violation_is_no_divergence_while_more_silent_steps_might_avoid_it() -> None:
+    model = counters(NotLow=lambda state: state["left"] == 3 or state["right"] == 0)
+    events = [init(), event(1, "Right")]
+
+    def with_most(most: int | None, tried: int) -> Verdict:
+        silent = Silent(actions=("Left", "Jump"), most=most)
+        return verdict(model, *events, silent=silent, budget=Budget(silent=tried))
+
+    assert isinstance(with_most(None, 0), Undecided)
+    assert diverges(with_most(0, 0)).expected == "an explanation in which NotLow holds"
+    assert with_most(None, 1) == with_most(1, 0) == Conforms(2)
+
+
 def test_an_event_without_any_explanation_is_no_matter_of_invariants() -> None:
     model = counters(NotOne=lambda state: state["left"] != 1)
     events = [init(), event(1, "Left"), event(2, "Left", left=7)]

@@ -39,7 +39,9 @@ def explain_verdict(
         return Reasons(explanation=Explanation(verdict=verdict))
     event = trace.events[verdict.step]
     before = trace.events[verdict.step - 1].state if verdict.step else None
-    if event.state is None or (verdict.step and before is None):
+    silent = trace.header is not None and trace.header.silent is not None
+    known = event.state is not None and event.known_params is None and not silent
+    if event.state is None or not known or (verdict.step and before is None):
         return Reasons(explanation=Explanation(verdict=verdict, event=event))
     post = model.adopt(event.state)
     pre = None if before is None else model.adopt(before)

@@ -190,7 +190,7 @@ class Search:
         if before is not None and before <= depth:
             return
         if before is None:
-            if self._apart_from is not None and self._apart_from.has(next_step, state):
+            if self._apart_from is not None and self._apart_from.has(next_step, state, depth):
                 return
             if not self._is_clean(next_step, state, depth, at_step):
                 return
@@ -210,9 +210,11 @@ class Search:
         most = self._budget.states + reached * max(self._budget.states_per_event, 1)
         found.over_budget = found.looked_at > most
 
-    def has(self, next_step: int, state: ModelState) -> bool:
-        """Tell whether a state is a candidate for the events before `next_step`."""
-        return next_step <= len(self._places) and state in self._places[next_step - 1].depth_of
+    def has(self, next_step: int, state: ModelState, depth: int) -> bool:
+        """Tell whether a state was looked at with no more silent steps than `depth`."""
+        if next_step > len(self._places):
+            return False
+        return self._places[next_step - 1].depth_of.get(state, depth + 1) <= depth
 
     def _is_clean(self, next_step: int, state: ModelState, depth: int, at_step: int) -> bool:
         if not self._check:

@@ -51,14 +51,14 @@ def search_verdict(
             f"step {stuck}: gave up after {found.looked_at} candidates for what the trace does not "
             f"show; {len(search.candidates(stuck))} of them fit the events before this step"
         )
-    tainted = _violating(questions, events, silent, budget, search)
-    if tainted is not None:
-        return _violation(events[stuck], tainted)
     if found.cut and (silent is None or silent.most is None):
         return Undecided(
             f"step {stuck}: nothing explains it with {budget.silent} silent steps before an "
             "event, and the trace does not say that there are no more"
         )
+    tainted = _violating(questions, events, silent, budget, search)
+    if tainted is not None:
+        return _violation(events[stuck], tainted)
     return _divergence(questions, names, events[stuck], search.candidates(stuck))
 
 
