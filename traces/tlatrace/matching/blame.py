@@ -86,12 +86,12 @@ def false_conjuncts(
     """
     notes: list[str] = []
     found: list[FalseConjunct] = []
+    named: list[tuple[str, tuple[Value, ...], bool]] = []
     if before is None:
         named = [(model.init, params, True)]
-    else:
-        named = [(action, params, True)] if action in model.actions else []
+    elif action is not None and action in model.actions:
+        named = [(action, params, True)]
     for name, given, claimed in named:
-        assert name is not None
         adopted = tuple([model.adopt_value(param) for param in given])
         try:
             blame = model.blame(name, adopted, before, after)

@@ -42,7 +42,7 @@ def explain_verdict(
     silent = trace.header is not None and trace.header.silent is not None
     known = event.state is not None and event.known_params is None and not silent
     if event.state is None or not known or (verdict.step and before is None):
-        return Reasons(explanation=Explanation(verdict=verdict, event=event))
+        return Reasons(explanation=Explanation(verdict=verdict))
     post = model.adopt(event.state)
     pre = None if before is None else model.adopt(before)
     conjuncts, notes = false_conjuncts(model, folders, event.action, event.params, pre, post)

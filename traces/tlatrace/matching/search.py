@@ -176,7 +176,7 @@ class Search:
             try:
                 steps = self._questions.action_successors(state, action)
             except EvaluationError as error:
-                self._note(at, error)
+                self._note(at, error, f"the silent {action} before it: ")
                 continue
             for step in steps:
                 self._add(at, step.post, depth + 1, at_step=at)

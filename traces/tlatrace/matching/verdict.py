@@ -121,7 +121,7 @@ def _divergence(
         what = f"that {names.next} of {names.module} allows"
     expected = f"a step {what}"
     if len(candidates) > 1 or seen.whole is None:
-        expected += f", from {_one_of(len(candidates))} that explain the events before it"
+        expected += f", from {_that_explain(len(candidates))} the events before it"
     return Diverges(
         step=seen.event.step,
         action=seen.event.action,
@@ -174,5 +174,6 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def _one_of(number: int) -> str:
-    return "the one state" if number == 1 else f"one of the {number} states"
+def _that_explain(number: int) -> str:
+    one, many = "the one state that explains", f"one of the {number} states that explain"
+    return one if number == 1 else many
