@@ -57,6 +57,7 @@ def main() -> None:
     print(f"{steps:,} steps of {TRACES} traces, {len(invariants)} invariants")
     print(f"loading the model: {time.perf_counter() - started:.2f} s")
     gc.freeze()
+    gc.disable()  # as the workers of a corpus do
     plain = steps / median_seconds(_judging(model, lines, invariants=False), times=5)
     full = steps / median_seconds(_judging(model, lines, invariants=True), times=5)
     spec = load_spec(module, constants=header.constants)

@@ -15,11 +15,19 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError, ValueFormatError
-from tlatrace.model.domain import FALSE, TRUE, D, Fcn, model_value
+from tlatrace.model.domain import FALSE, TRUE, Atom, D, Fcn, model_value
 from tlatrace.model.model import Model, ModelState
 from tlatrace.model.operators import make_set, reason_of
+from tlatrace.model.segments import Segments
 from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused
-from tlatrace.values import MAX_DEPTH, Value, from_json, state_from_json
+from tlatrace.values import (
+    MAX_DEPTH,
+    Value,
+    canonical,
+    canonical_state,
+    from_json,
+    state_from_json,
+)
 
 __all__ = ["Checker"]
 
@@ -27,7 +35,6 @@ _MAX_KNOWN: Final = 200_000
 """Texts that are remembered for each variable; beyond it they are forgotten together."""
 
 _DECODE: Final = msgspec.json.Decoder().decode
-_FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 _ALLOWED: Final = Allowed()
 _REFUSED: Final = Refused()
@@ -50,8 +57,10 @@ class Checker:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._variables = model.variables
-        self._marks = [f',"{name}":' for name in model.variables]
-        self._first = "{" + self._marks[0][1:] if model.variables else "{"
+        self._segments = Segments(model.variables) if model.variables else None
+        self._fields: list[list[D]] = [[] for _ in model.variables]
+        """The keys of the last value of each variable, if it was a record or the like."""
+        self._inner = [Segments(["-"]) for _ in model.variables]
         self._known: list[dict[str, D]] = [{} for _ in model.variables]
         self._params: dict[str, tuple[D, ...]] = {}
         self._actions: dict[str, tuple[Callable[..., Any], int]] = {
@@ -75,75 +84,64 @@ class Checker:
         """Decode the canonical JSON object of a state.
 
         Raises:
-            ValueFormatError: it is no state.
+            ValueFormatError: it is no state, or not written canonically.
             ModelGapError: a variable is missing, or is none of the specification.
         """
-        marks = self._marks
-        if text.startswith(self._first) and text.endswith("}"):
-            begin = len(self._first)
-            values: list[D] = []
-            known = self._known
-            last = len(marks) - 1
-            for at in range(last + 1):
-                if at < last:
-                    mark = marks[at + 1]
-                    end = text.find(mark, begin)
-                    if end < 0:
-                        return self._slowly(text)
-                    part = text[begin:end]
-                    begin = end + len(mark)
-                else:
-                    part = text[begin:-1]
-                value = known[at].get(part)
-                if value is None:
-                    found = self._decode(part)
-                    if found is None:
-                        return self._slowly(text)
-                    if len(known[at]) >= _MAX_KNOWN:
-                        known[at].clear()
-                    value = known[at][part] = found
-                values.append(value)
-            return tuple(values)
-        return self._slowly(text)
+        values = self._segments.cut(text, self._variable) if self._segments else None
+        return self._slowly(text) if values is None else tuple(values)
 
-    def _decode(self, part: str) -> D | None:
-        """Decode the text of one value; None if it is not one: a name was found inside a value."""
+    def _variable(self, at: int, part: str) -> D | None:
+        known = self._known[at]
+        value = known.get(part)
+        if value is None:
+            value = self._decode(at, part)
+            if value is not None:
+                if len(known) >= _MAX_KNOWN:
+                    known.clear()
+                known[part] = value
+        return value
+
+    def _decode(self, at: int, part: str) -> D | None:
+        """Decode the text of a variable; None if it is no value: a name was found inside one."""
         try:
-            if part.startswith('{"') and not part.startswith('{"#'):
-                return self._by_fields(part)
-            return self._plain(part)
+            names = self._fields[at]
+            if names:
+                images = self._inner[at].cut(part, self._field)
+                if images is not None:
+                    return Fcn(zip(names, images, strict=True))
+            value = self._plain(part)
+            if type(value) is Fcn and part.startswith('{"') and "\\" not in part:
+                self._expect(at, value)
+            return value
         except (ValueError, RecursionError, TlatraceError):
             return None
 
-    def _by_fields(self, part: str) -> D:
-        """Decode an object whose fields are known from before, but for the one that changed."""
-        fields = _FIELDS(part)
-        if len(fields) < 2 or sum(map(len, fields)) + 4 * len(fields) + 1 + sum(
-            map(len, fields.values())
-        ) != len(part.encode()):
-            return self._plain(part)  # a key twice, or spaces: no canonical text
+    def _expect(self, at: int, value: Fcn) -> None:
+        """Expect the fields of this value again in the next one of the variable."""
+        keys = [key.name if isinstance(key, Atom) else key for key in value]
+        texts = [key for key in keys if isinstance(key, str)]
+        if len(texts) == len(value) and sorted(texts) == texts:
+            self._fields[at] = list(value)
+            self._inner[at] = Segments(texts)
+
+    def _field(self, _: int, part: str) -> D | None:
         known = self._parts
-        names = self._names
-        as_atoms = bool(names) and all(key in names for key in fields)
-        found: dict[D, D] = {}
-        for key, raw in fields.items():
-            if key[:1] == "#" or "\\" in key or not key.isascii():
-                return self._plain(part)
-            text = str(raw, "utf-8")
-            value = known.get(text)
-            if value is None:
-                if len(known) >= _MAX_KNOWN:
-                    known.clear()
-                value = known[text] = self._plain(text)
-            found[model_value(key) if as_atoms else key] = value
-        return Fcn(found)
+        value = known.get(part)
+        if value is None:
+            if len(known) >= _MAX_KNOWN:
+                known.clear()
+            value = known[part] = self._plain(part)
+        return value
 
     def _plain(self, part: str) -> D:
         self._keys = 0
         value = self._domain(_DECODE(part), 0)
         if part.count('":') == self._keys:
             return value
-        return self._model.adopt_value(_value(part))  # a key twice, or a string with '":'
+        slow = _value(part)
+        if canonical(slow) != part:
+            raise ValueFormatError("the text is not canonical: a key twice, or spaces")
+        return self._model.adopt_value(slow)  # a string has '":'
 
     def _domain(self, read: object, depth: int) -> D:
         """Turn plain JSON into a value; what is not plain goes through `tlatrace.values`."""
@@ -179,7 +177,10 @@ class Checker:
             read = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ModelGapError(f"a state is not JSON: {error}") from error
-        return self._model.adopt(state_from_json(read))
+        state = state_from_json(read)
+        if canonical_state(state) != text:
+            raise ValueFormatError("a state is not written canonically")
+        return self._model.adopt(state)
 
     def step(
         self, pre: ModelState | None, action: str | None, params: str, post: ModelState

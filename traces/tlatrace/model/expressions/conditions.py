@@ -244,6 +244,13 @@ class Conditions:
                 self._x.quantifiers.require_body(node.body, inner, otherwise)
                 for _ in loops:
                     w.leave()
+            case Apply() if node.operator == "=" and self._is_plain_equation(node, env):
+                left, right = [self._x.values.part(item, env) for item in node.operands]
+                left, right = w.atom(left), w.atom(right)
+                w.emit(f"if {left} != {right} and not eq({left}, {right}):")
+                w.function.depth += 1
+                w.emit(otherwise)
+                w.function.depth -= 1
             case _:
                 text = self.condition(node, env)
                 if text == "True":
@@ -252,6 +259,13 @@ class Conditions:
                 w.function.depth += 1
                 w.emit(otherwise)
                 w.function.depth -= 1
+
+    def _is_plain_equation(self, node: Apply, env: Environment) -> bool:
+        """Tell whether an equation needs `eq` for unequal sides only."""
+        left, right = node.operands
+        kinds = {self._x.names.kind(left, env), self._x.names.kind(right, env)}
+        both = isinstance(left, Variable) and isinstance(right, Variable)
+        return not both and not kinds & {"bool", "int", "string"}
 
     def _require_case(self, node: Case, env: Environment, otherwise: str) -> None:
         w = self._w

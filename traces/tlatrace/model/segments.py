@@ -1,0 +1,65 @@
+"""Cut canonical JSON objects that look nearly like the one before.
+
+From step to step most fields of a state keep their text. A field whose text stands where it is
+expected is known without being looked at; only the others are cut out and decoded.
+
+The cut is sound without parsing: the names of the fields are known, and each piece between them has
+to be a whole JSON value, so there is only one object that the text can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tlatrace.model.domain import D
+
+__all__ = ["Segments"]
+
+
+class Segments:
+    """The fields of objects with these names, and their texts in the last object."""
+
+    __slots__ = ("_heads", "_tails", "_texts", "_values")
+
+    def __init__(self, names: Sequence[str]) -> None:
+        assert names
+        heads = [f',"{name}":' for name in names]
+        heads[0] = "{" + heads[0][1:]
+        self._heads = heads
+        self._tails = [*heads[1:], "}"]
+        self._texts = [""] * len(heads)
+        """Name and value of each field, as they stood in the last object."""
+        self._values: list[D] = [""] * len(heads)
+
+    def cut(self, text: str, decode: Callable[[int, str], D | None]) -> list[D] | None:
+        """Return the values of the fields; `decode` is asked for texts that have changed.
+
+        None: the text is no canonical object with these names, or `decode` said so.
+        """
+        texts, values = self._texts, self._values
+        begin = 0
+        last = len(texts) - 1
+        for at, tail in enumerate(self._tails):
+            known = texts[at]
+            if known and text.startswith(known, begin):
+                end = begin + len(known)
+                if text.startswith(tail, end) and (at < last or end + 1 == len(text)):
+                    begin = end
+                    continue
+            head = self._heads[at]
+            if not text.startswith(head, begin):
+                return None
+            start = begin + len(head)
+            if at < last:
+                end = text.find(tail, start)
+            else:
+                end = len(text) - 1 if text.endswith("}") else -1
+            if end < start:
+                return None
+            value = decode(at, text[start:end])
+            if value is None:
+                return None
+            texts[at] = text[begin:end]
+            values[at] = value
+            begin = end
+        return values[:]
