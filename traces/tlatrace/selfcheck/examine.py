@@ -14,6 +14,7 @@ from typing import Final
 from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.explore import Exploration, explore
 from tlatrace.model import Model, load_model
+from tlatrace.model.domain import D
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
 from tlatrace.selfcheck.corruption import corruptions
 from tlatrace.selfcheck.differences import DIFFERENCES
@@ -130,21 +131,31 @@ def right_steps(
 ) -> tuple[list[Transition], list[State]]:
     """Return up to `limit` steps of a graph, evenly chosen, and its initial states.
 
-    A step whose label no trace may name, or that TLC could not be asked about by name, is a step
-    of Next.
+    They are the same ones in every run: Python's order of strings in sets, which is another one in
+    every process, decides in which order the graph was found. A step whose label no trace may
+    name, or that TLC could not be asked about by name, is a step of Next.
     """
     states = [model.show(state) for state in exploration.states]
-    chosen = exploration.steps[:: max(1, -(-len(exploration.steps) // limit))]
+    texts = [canonical_state(state) for state in states]
+    shown: dict[tuple[D, ...], tuple[Value, ...]] = {}
+    for step in exploration.steps:
+        if step.params not in shown:
+            shown[step.params] = tuple([model.show_value(param) for param in step.params])
+    params = {known: canonical(values) for known, values in shown.items()}
+    ordered = sorted(
+        exploration.steps,
+        key=lambda step: (texts[step.source], step.action, params[step.params], texts[step.target]),
+    )
     steps: list[Transition] = []
-    for step in chosen:
-        params = tuple([model.show_value(param) for param in step.params])
-        nameable = model.actions.get(step.action) == len(params)
-        if not nameable or (params and "!" in step.action):
+    for step in ordered[:: max(1, -(-len(ordered) // limit))]:
+        values = shown[step.params]
+        nameable = model.actions.get(step.action) == len(values)
+        if not nameable or (values and "!" in step.action):
             steps.append(Transition(states[step.source], None, (), states[step.target]))
         else:
-            steps.append(Transition(states[step.source], step.action, params, states[step.target]))
-    levels = zip(states, exploration.levels, strict=True)
-    return steps, [state for state, level in levels if level == 1]
+            steps.append(Transition(states[step.source], step.action, values, states[step.target]))
+    initial = [at for at, level in enumerate(exploration.levels) if level == 1]
+    return steps, [states[at] for at in sorted(initial, key=texts.__getitem__)]
 
 
 def _examine_corrupted(
