@@ -11,7 +11,7 @@ from typing import Final
 
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import SubsetError, ToolError
-from tlatrace.matching import DEFAULT_BUDGET, Budget, match_traces
+from tlatrace.matching import DEFAULT_BUDGET, Budget, is_partial, match_traces
 from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons, explain_verdict
 from tlatrace.model import Model
@@ -22,12 +22,13 @@ from tlatrace.validate.judge import DEFAULT_BATCH
 from tlatrace.validate.spec import SpecUnderTest, differing_values
 from tlatrace.validate.traces import Names, validate_traces
 from tlatrace.values import Value
-from tlatrace.verdict import Diverges, Verdict
+from tlatrace.verdict import Diverges, Undecided, Verdict
 
 __all__ = ["ENGINES", "Judged", "Judges", "explain_by_model"]
 
 ENGINES: Final = ("auto", "compiled", "tlc")
-"""`auto` is the compiled model, or TLC where the specification does not compile."""
+"""`auto` is the compiled model; TLC where the specification does not compile, and for traces of
+whole states with steps without an action that the compiled model has no value for."""
 
 _MAX_BLAMED: Final = 100
 """Traces whose conjunct is looked for; `explain` does it for any one."""
@@ -114,7 +115,8 @@ class Judges:
         if self.engine == "tlc":
             return Judged(verdicts=self._by_tlc(header, traces))
         try:
-            return self._compiled(header, traces)
+            judged = self._compiled(header, traces)
+            return judged if self.engine == "compiled" else self._looked_at_again(judged, traces)
         except SubsetError as error:
             if self.engine == "auto":
                 warning = f"TLC judges instead of the compiled model: {error}"
@@ -137,6 +139,29 @@ class Judges:
                 if own:
                     guilty[at] = _place(own[0], folder)
         return Judged(verdicts=verdicts, guilty=guilty)
+
+    def _looked_at_again(self, judged: Judged, traces: Sequence[Trace]) -> Judged:
+        """Ask TLC about steps without an action that the compiled model has no value for.
+
+        Such a step is one of Next, and Next may take numbers from Nat; TLC is asked with a part of
+        Nat that is large enough for the states at hand.
+        """
+        open_ones = [
+            at
+            for at, verdict in enumerate(judged.verdicts)
+            if isinstance(verdict, Undecided)
+            and not is_partial(traces[at])
+            and any(event.action is None for event in traces[at].events)
+        ]
+        if not open_ones:
+            return judged
+        header = traces[open_ones[0]].header
+        assert header is not None, "a trace without a header is not judged"
+        answers = self._by_tlc(header, [traces[at] for at in open_ones])
+        verdicts = list(judged.verdicts)
+        for at, verdict in zip(open_ones, answers, strict=True):
+            verdicts[at] = verdict
+        return Judged(verdicts=verdicts, warnings=judged.warnings, guilty=judged.guilty)
 
     def _by_tlc(self, header: Header, traces: Sequence[Trace]) -> list[Verdict]:
         return validate_traces(
