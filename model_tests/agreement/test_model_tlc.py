@@ -10,9 +10,10 @@ from typing import Final
 import pytest
 
 from tests.source_files import ROOT
+from tlatrace.errors import EvaluationError
 from tlatrace.explore import explore
 from tlatrace.model import load_model
-from tlatrace.selfcheck.agreement import Agreement
+from tlatrace.selfcheck.agreement import Agreement, state_text
 from tlatrace.selfcheck.corruption import corruptions
 from tlatrace.selfcheck.examine import (
     Effort,
@@ -23,7 +24,7 @@ from tlatrace.selfcheck.examine import (
 )
 from tlatrace.selfcheck.subjects import Subject, manifest_subjects, packaged_subjects
 from tlatrace.tools.manifest import read_manifest
-from tlatrace.validate.transition import Allowed, Failed, Refused, transition_key
+from tlatrace.validate.transition import Allowed, Failed, Transition
 
 pytestmark = pytest.mark.java
 
@@ -78,25 +79,32 @@ def test_expressions_agree() -> None:
     assert found.facts["errors"] >= 25
 
 
-@pytest.mark.parametrize("subject", PACKAGED[::6], ids=named)
+@pytest.mark.parametrize("subject", PACKAGED[::3], ids=named)
 def test_a_step_is_allowed_iff_it_is_a_successor(subject: Subject) -> None:
+    """Compare two writings of the same text: the predicate and the list of successors."""
     model = load_model(subject.module, subject.config)
-    exploration = explore(model, check_invariants=False)
-    steps, initial = right_steps(model, exploration)
-    right = {transition_key(step) for step in steps}
+    steps, initial = right_steps(model, explore(model, check_invariants=False))
     drawn = corruptions(steps, initial, count=500, seed="successors")
-    judged = model_judge(model)([*steps, *[item.transition for item in drawn]])
-    assert all(judgement.step == Allowed() for judgement in judged[: len(steps)])
-    for item, judgement in zip(drawn, judged[len(steps) :], strict=True):
-        step = item.transition
-        if step.pre is None or step.action is None or isinstance(judgement.step, Failed):
+    corrupted = [item.transition for item in drawn]
+    judged = model_judge(model)([*steps, *corrupted])
+    compared = 0
+    for step, judgement in zip([*steps, *corrupted], judged, strict=True):
+        if step.pre is None or isinstance(judgement.step, Failed):
             continue
-        pre = model.adopt(step.pre)
-        known = pre in set(exploration.states)
-        if known and len(steps) == len(exploration.steps):
-            expected = Allowed() if transition_key(step) in right else Refused()
-            if judgement.step != expected:  # the same step under another name, or beyond a bound
+        try:
+            if step.action is None:
+                found = model.successors(model.adopt(step.pre))
+            else:
                 params = tuple([model.adopt_value(param) for param in step.params])
-                after = model.adopt(step.post)
-                bound = model.bound_successors(pre, step.action, params)
-                assert (after in {found.post for found in bound}) == (judgement.step == Allowed())
+                found = model.bound_successors(model.adopt(step.pre), step.action, params)
+        except EvaluationError:
+            continue  # a successor that has nothing to do with this step
+        compared += 1
+        is_successor = model.adopt(step.post) in {step.post for step in found}
+        assert is_successor == (judgement.step == Allowed()), shown_step(step)
+    assert compared > 400
+
+
+def shown_step(step: Transition) -> str:
+    before = "" if step.pre is None else state_text(step.pre)
+    return f"{before} --{step.action}{step.params}--> {state_text(step.post)}"
