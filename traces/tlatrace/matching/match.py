@@ -16,7 +16,7 @@ from tlatrace.matching.model import ModelState, Questions, SpecModel
 from tlatrace.matching.observation import Observation, observe
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.matching.verdict import search_verdict
-from tlatrace.trace import Event, Silent, Trace
+from tlatrace.trace import Event, Trace
 from tlatrace.validate.traces import Names, early_verdict, step_verdict
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused
 from tlatrace.values import State, Value
@@ -32,7 +32,6 @@ def match_traces(
     names: Names | None = None,
     differing: Callable[[State], Sequence[str]] | None = None,
     out_of_bounds: Callable[[str | None, tuple[Value, ...]], bool] | None = None,
-    silent: Silent | None = None,
     budget: Budget = DEFAULT_BUDGET,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Verdict]:
@@ -40,8 +39,8 @@ def match_traces(
 
     `names` is for the texts; `differing` names the constants of a header that the model has with
     another value; `out_of_bounds` tells whether the arguments of an action are certain to be none
-    that Next takes, and is asked about refused steps only; `silent` stands for the declaration of
-    traces that have none; `on_progress` is told how many events of how many are matched.
+    that Next takes, and is asked about refused steps only; `on_progress` is told how many events of
+    how many are matched.
     """
     questions = Questions(model)
     words = _Words(
@@ -55,7 +54,7 @@ def match_traces(
         constants = {} if trace.header is None else trace.header.constants
         early = early_verdict(trace, () if differing is None else differing(constants))
         with _no_cycles_are_made():
-            verdicts.append(early or _match(questions, words, trace, silent, budget))
+            verdicts.append(early or _match(questions, words, trace, budget))
         done += len(trace.events)
         if on_progress is not None:
             on_progress(done, total)
@@ -92,12 +91,9 @@ def is_partial(trace: Trace) -> bool:
     )
 
 
-def _match(
-    questions: Questions, words: _Words, trace: Trace, silent: Silent | None, budget: Budget
-) -> Verdict:
-    if trace.header is not None and trace.header.silent is not None:
-        silent = trace.header.silent
-    if silent is None and not is_partial(trace):
+def _match(questions: Questions, words: _Words, trace: Trace, budget: Budget) -> Verdict:
+    silent = None if trace.header is None else trace.header.silent
+    if not is_partial(trace):
         return _walk(questions, words, trace)
     if silent is not None:
         unknown = [name for name in silent.actions if name not in questions.model.actions]
