@@ -15,11 +15,11 @@ from tlatrace.model import Model, load_model
 pytestmark = pytest.mark.java
 
 
-def _load(folder: Path, body: str, config: str, **others: str) -> Model:
+def _load(folder: Path, body: str, config: str, *, blame: bool = False, **others: str) -> Model:
     for name, text in {"Spec": body, **others}.items():
         (folder / f"{name}.tla").write_text(f"---- MODULE {name} ----\n{text}\n====\n")
     (folder / "Spec.cfg").write_text(config)
-    return load_model(folder / "Spec.tla", folder / "Spec.cfg")
+    return load_model(folder / "Spec.tla", folder / "Spec.cfg", blame=blame)
 
 
 def _graph(model: Model) -> set[tuple[str, str, str]]:
@@ -66,6 +66,33 @@ def test_a_formula_may_come_from_an_instance(tmp_path: Path) -> None:
         Clock=clock,
     )
     assert _graph(model) == {("(0,)", "Tick", "(1,)"), ("(1,)", "Tick", "(0,)")}
+
+
+def test_the_actions_of_a_named_instance_are_actions(tmp_path: Path) -> None:
+    model = _load(
+        tmp_path,
+        "VARIABLE x\nI == INSTANCE Low\nInit == I!Init\nNext == I!Next",
+        "INIT Init\nNEXT Next",
+        blame=True,
+        Low="VARIABLE x\nInit == x = 0\nStep(n) == x = 0 /\\ x' = n\n"
+        "Next == \\E n \\in {1} : Step(n)",
+    )
+    assert _graph(model) == {("(0,)", "Step", "(1,)")}
+    assert model.allows("I!Step", (1,), (0,), (1,))
+    assert not model.allows("I!Step", (2,), (0,), (2,))
+
+
+def test_an_action_below_let_has_the_parameters_that_let_says(tmp_path: Path) -> None:
+    model = _load(
+        tmp_path,
+        "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nTo(n) == x' = n\n"
+        "Next == To(0) \\/ LET one == 1 IN To(one) \\/ To(one + x)",
+        "INIT Init\nNEXT Next",
+    )
+    for step in model.successors((1,)):
+        assert model.allows(step.action, step.params, (1,), step.post)
+    assert {step.params for step in model.action_successors((1,), "To")} == {(0,), (1,), (2,)}
+    assert not model.allows("To", (3,), (1,), (3,))
 
 
 def test_an_action_may_be_an_argument(tmp_path: Path) -> None:

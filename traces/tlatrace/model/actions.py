@@ -34,7 +34,7 @@ from tlatrace.model.tree import (
 )
 from tlatrace.model.writer import Function, Writer
 
-__all__ = ["Enumerations", "actions_below"]
+__all__ = ["Enumerations", "Reach", "actions_below"]
 
 Continue = Callable[[], None]
 
@@ -73,7 +73,7 @@ class Enumerations:
     def steps_of(self, definition: Definition, action: Definition) -> str:
         """Write the enumeration of the steps that are the action, with its arguments."""
         body = definition.expression
-        return self._write(definition, lambda: self._towards(body, {}, action))
+        return self._write(definition, lambda: self._towards(body, {}, action, Reach(action)))
 
     def bound_steps(self, definition: Definition, parameters: Parameters, formula: Expr) -> str:
         """Write `def f(s, out, p)`: the steps that make `formula` TRUE, its parameters being p."""
@@ -122,23 +122,26 @@ class Enumerations:
             case _:
                 self._act(node, env, lambda: self._found(label))
 
-    def _towards(self, node: Expr, env: Environment, action: Definition) -> None:
+    def _towards(self, node: Expr, env: Environment, action: Definition, reach: Reach) -> None:
+        self._w.spend(len(node.operands) if isinstance(node, Apply) else 1)
         match node:
             case Apply() if node.operator == "or":
                 for item in _expressions(node):
-                    if _reaches(item, action):
-                        self._branch(partial(self._towards, item, env, action))
+                    if reach(item):
+                        self._branch(partial(self._towards, item, env, action, reach))
             case Quantified() if node.what == "exists":
-                self._exists(node, env, lambda inner: self._towards(node.body, inner, action))
+                self._exists(
+                    node, env, lambda inner: self._towards(node.body, inner, action, reach)
+                )
             case Let():
-                self._towards(node.body, self._x.names.bind(node, env), action)
+                self._towards(node.body, self._x.names.bind(node, env), action, reach)
             case Call() if node.definition is action:
                 label = self._label(node, env)
                 inner = self._x.calls.bind_arguments(node, env)
                 self._act(action.expression, inner, lambda: self._found(label))
-            case Call() if not node.definition.recursive and _reaches(node, action):
+            case Call() if not node.definition.recursive and reach(node):
                 inner = self._x.calls.bind_arguments(node, env)
-                self._towards(node.definition.expression, inner, action)
+                self._towards(node.definition.expression, inner, action, reach)
             case _:
                 return
 
@@ -333,25 +336,34 @@ def _is_constant(node: Quantified) -> bool:
     return all(among is not None and reads(among).constant for _, _, among in node.bounds)
 
 
-def _reaches(node: Operand, action: Definition, depth: int = 0) -> bool:
-    if depth > 60:
-        return False
-    if isinstance(node, Call):
-        if node.definition is action:
-            return True
-        return bool(
-            not node.definition.recursive
-            and _reaches(node.definition.expression, action, depth + 1)
-        )
-    match node:
-        case Apply() if node.operator == "or":
-            return any(_reaches(item, action, depth) for item in node.operands)
-        case Quantified() if node.what == "exists":
-            return _reaches(node.body, action, depth)
-        case Let():
-            return _reaches(node.body, action, depth)
-        case _:
-            return False
+class Reach:
+    """Which trees reach an action through disjunctions, quantifiers, LET and calls."""
+
+    def __init__(self, action: Definition) -> None:
+        self._action = action
+        self._known: dict[int, bool] = {}
+
+    def __call__(self, node: Operand) -> bool:
+        """Tell whether a tree reaches the action."""
+        match node:
+            case Call():
+                definition = node.definition
+                if definition is self._action:
+                    return True
+                if definition.recursive:
+                    return False
+                known = self._known.get(id(definition))
+                if known is None:
+                    known = self._known[id(definition)] = self(definition.expression)
+                return known
+            case Apply() if node.operator == "or":
+                return any(self(item) for item in node.operands)
+            case Quantified() if node.what == "exists":
+                return self(node.body)
+            case Let():
+                return self(node.body)
+            case _:
+                return False
 
 
 def actions_below(definition: Definition) -> dict[str, Definition]:

@@ -210,10 +210,10 @@ def strict(node: Operand, name: str) -> bool:
             definition = node.definition
             if definition.recursive or definition.body is None:
                 return False
-            if name in definition.free and strict(definition.body, name):
+            if name in definition.free and _strict_inside(definition, name):
                 return True
             return any(
-                strict(argument, name) and strict(definition.body, parameter)
+                strict(argument, name) and _strict_inside(definition, parameter)
                 for parameter, argument in zip(definition.parameters, node.arguments, strict=True)
             )
         case OperatorCall() | Recursive():
@@ -235,6 +235,18 @@ def strict(node: Operand, name: str) -> bool:
             )
         case Except():
             return strict(node.function, name)
+
+
+_STRICT: Final[dict[tuple[int, str], tuple[Definition, bool]]] = {}
+
+
+def _strict_inside(definition: Definition, name: str) -> bool:
+    """Tell whether the body of a definition is sure to evaluate a local; remembered."""
+    known = _STRICT.get((id(definition), name))
+    if known is None:
+        found = strict(definition.expression, name)
+        known = _STRICT[id(definition), name] = (definition, found)
+    return known[1]
 
 
 class Reads:

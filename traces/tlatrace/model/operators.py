@@ -8,7 +8,7 @@ Source: Specifying Systems, chapter 16 and 18; tlc2.module and tlc2.tool.Tool of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import cmp_to_key
 from itertools import permutations as all_orders
 from typing import Final, NoReturn, TypeVar
@@ -52,6 +52,8 @@ _REASONS: Final = "REASONS"
 T = TypeVar("T")
 
 _MAX_REMEMBERED: Final = 50_000
+
+_MAX_BITS: Final = 4_000
 
 BOOLEAN: Final[frozenset[D]] = frozenset([TRUE, FALSE])
 
@@ -189,6 +191,8 @@ def subtract(left: int, right: int) -> int:
 
 def multiply(left: int, right: int) -> int:
     _integers(left, right)
+    if left.bit_length() + right.bit_length() > _MAX_BITS:
+        raise EvaluationError("a product is too large")
     return left * right
 
 
@@ -203,7 +207,7 @@ def power(base: int, exponent: int) -> int:
         raise EvaluationError("0 ^ 0 has no value")
     if exponent < 0:
         raise EvaluationError(f"{base} ^ {exponent}: the exponent is negative")
-    if exponent * max(base.bit_length(), 1) > 4_000:
+    if exponent * max(base.bit_length(), 1) > _MAX_BITS:
         raise EvaluationError(f"{base} ^ {exponent} is too large")
     return int(base**exponent)
 
@@ -257,6 +261,18 @@ def in_interval(value: D, low: int, high: int) -> bool:
 
 
 # ---- sets ---------------------------------------------------------------------------------
+
+
+def few(*sets: Iterable[D]) -> list[Iterable[D]]:
+    """Return the sets of a comprehension as they were, unless it has too many elements."""
+    listed = [list(among) if isinstance(among, LazySet) else among for among in sets]
+    size = 1
+    for among in listed:
+        assert isinstance(among, Sized)
+        size *= len(among)
+    if size > MAX_ELEMENTS:
+        raise EvaluationError(f"a set or function has more than {MAX_ELEMENTS} elements")
+    return listed
 
 
 def make_set(elements: Iterable[D]) -> frozenset[D]:
@@ -623,7 +639,10 @@ def append(value: D, element: D) -> D:
 def concatenate(left: D, right: D) -> D:
     if type(left) is str and type(right) is str:
         return left + right
-    return sequence(left) + sequence(right)
+    first, second = sequence(left), sequence(right)
+    if len(first) + len(second) > MAX_ELEMENTS:
+        raise EvaluationError(f"a sequence has more than {MAX_ELEMENTS} elements")
+    return first + second
 
 
 def head(value: D) -> D:

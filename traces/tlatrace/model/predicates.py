@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from tlatrace.errors import SubsetError
-from tlatrace.model.analysis import kind_of, reads
+from tlatrace.model.actions import Reach
+from tlatrace.model.analysis import kind_of, reads, size
 from tlatrace.model.expressions import Expressions, Parameters, ready
 from tlatrace.model.reader import free_locals
 from tlatrace.model.tree import (
@@ -21,6 +22,7 @@ from tlatrace.model.tree import (
     Call,
     Definition,
     Expr,
+    Let,
     Literal,
     Local,
     Operand,
@@ -30,6 +32,8 @@ from tlatrace.model.tree import (
 from tlatrace.model.writer import Function, Writer
 
 __all__ = ["Claim", "Predicates", "claim"]
+
+_MAX_PLACES: Final = 100
 
 _Bound: TypeAlias = tuple[str, Expr] | None
 """("in", set) or ("=", value); None for what depends on other names."""
@@ -77,6 +81,7 @@ class Predicates:
 
     def action(self, definition: Definition, next_definition: Definition) -> str:
         """Write `def f(s, t, p)`: is a step of Next this action with the parameters p?"""
+        self._w.spend(size(next_definition.expression))
         claimed = claim(definition, next_definition)
         return self._write("s, t, p", definition.name, claimed.formula, claimed.parameters)
 
@@ -159,11 +164,11 @@ def _bounded(argument: Local, bound: tuple[str, Expr]) -> Expr:
 def _places(next_definition: Definition, action: Definition) -> list[tuple[tuple[str, Expr], ...]]:
     """Return the bounds of the action's parameters at each place; [] if only Next knows."""
     found: list[tuple[_Bound, ...]] = []
-    _walk(next_definition.expression, {}, action, found, 0)
+    _walk(next_definition.expression, {}, action, found, Reach(action))
     known = [tuple([bound for bound in place if bound is not None]) for place in found]
     if any(len(bounds) < len(place) for bounds, place in zip(known, found, strict=True)):
         return []
-    return known if len(known) <= 100 else []
+    return known if len(known) <= _MAX_PLACES else []
 
 
 def _walk(
@@ -171,21 +176,26 @@ def _walk(
     bounds: Mapping[str, _Bound],
     action: Definition,
     found: list[tuple[_Bound, ...]],
-    depth: int,
+    reach: Reach,
 ) -> None:
-    if depth > 60 or len(found) > 100:
+    if len(found) > _MAX_PLACES or not reach(node):
         return
     match node:
         case Apply() if node.operator == "or":
             for item in node.operands:
-                _walk(item, bounds, action, found, depth + 1)
+                _walk(item, bounds, action, found, reach)
         case Quantified() if node.what == "exists":
             inner = dict(bounds)
             for names, pattern, among in node.bounds:
                 known = among is not None and not pattern and not free_locals(among)
                 for name in names:
                     inner[name] = ("in", among) if known and among is not None else None
-            _walk(node.body, inner, action, found, depth + 1)
+            _walk(node.body, inner, action, found, reach)
+        case Let():
+            inner = dict(bounds)
+            for name, value in node.bindings:
+                inner[name] = None if free_locals(value) else ("=", value)
+            _walk(node.body, inner, action, found, reach)
         case Call() if not node.definition.recursive:
             arguments = [_argument(item, bounds) for item in node.arguments]
             if node.definition is action:
@@ -193,7 +203,7 @@ def _walk(
                 found.append(tuple(arguments[:count]))
                 return
             inner = dict(zip(node.definition.parameters, arguments, strict=True))
-            _walk(node.definition.expression, inner, action, found, depth + 1)
+            _walk(node.definition.expression, inner, action, found, reach)
         case _:
             return
 

@@ -8,11 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from tlatrace.errors import SubsetError
 from tlatrace.model.domain import Boolean, D
 
 __all__ = ["Function", "Writer"]
 
+MAX_STEPS: Final = 500_000
+"""Lines that are written, calls that are written out, trees that are looked at."""
+
 _INDENT: Final = "    "
+_STRANGE: Final = re.compile(r"[^A-Za-z0-9_]")
+_TEXTS: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 
 
 @dataclass(slots=True)
@@ -37,6 +43,7 @@ class Writer:
         self._done: list[str] = []
         self._stack: list[Function] = []
         self._counter = 0
+        self._spent = 0
         self.literals: dict[str, D] = {}
         """Values that the module is given under global names."""
         self._literal_names: dict[D, str] = {}
@@ -44,7 +51,18 @@ class Writer:
     def fresh(self, stem: str) -> str:
         """Return a Python name that no other part of the module has."""
         self._counter += 1
-        return f"{stem}_{self._counter}"
+        return f"{_STRANGE.sub('_', stem)}_{self._counter}"
+
+    def spend(self, steps: int) -> None:
+        """Count what the compiler does, so that no specification keeps it busy for ever.
+
+        Raises:
+            SubsetError: it does too much.
+        """
+        self._spent += steps
+        if self._spent > MAX_STEPS:
+            reason = "operators that use each other so often are too much for the compiler"
+            raise SubsetError("the specification", reason)
 
     def literal(self, value: D) -> str:
         """Return the text of a value: itself, or the global name that holds it."""
@@ -82,9 +100,10 @@ class Writer:
             wanted += [f"t{index}" for index in sorted(function.primed)]
         lines = [header]
         for name in wanted:  # a variable that is read once needs no name
-            whole, item = re.compile(rf"(?<![\w'\"]){name}(?!\w)"), f"{name[0]}[{name[1:]}]"
-            if len(whole.findall(body)) == 1:
-                body = whole.sub(item, body)
+            whole, item = re.compile(rf"{_TEXTS}|\b({name})\b"), f"{name[0]}[{name[1:]}]"
+            uses = [match.span(1) for match in whole.finditer(body) if match[1]]
+            if len(uses) == 1:
+                body = body[: uses[0][0]] + item + body[uses[0][1] :]
             else:
                 lines.append(f"{_INDENT}{name} = {item}")
         lines += [body] if body else []
@@ -102,6 +121,7 @@ class Writer:
 
     def emit(self, text: str) -> None:
         """Write a line at the present depth."""
+        self.spend(1 + len(text) // 100)
         function = self.function
         function.lines.append((function.depth, text))
 
@@ -145,6 +165,7 @@ class Writer:
 
     def replay(self, lines: list[tuple[int, str]], deeper: int = 0) -> None:
         """Write captured lines."""
+        self.spend(len(lines))
         self.function.lines += [(depth + deeper, text) for depth, text in lines]
 
     def is_ready(self, name: str) -> bool:

@@ -191,6 +191,12 @@ class _Tree:
         depth: int,
     ) -> None:
         """Note the places below a disjunct; `bounds` are those of the local names, None unknown."""
+        body = node.find("body/*") if node.tag == "LetInNode" else None
+        if body is not None:
+            below: dict[str, list[Place] | None] = {}
+            self._walk(body, bounds, below, depth + 1)
+            found.update(dict.fromkeys(below))  # LET's names mean nothing outside: ask Next
+            return
         operator = self._operator(node)
         if operator is None or depth > _MAX_DEPTH:
             return

@@ -85,9 +85,10 @@ class Calls:
                 raise SubsetError(str(node.place), "operators are nested too deeply")
             try:
                 inner = self.bind_arguments(node, env)
-                if as_condition:
-                    return self._x.conditions.condition(definition.expression, inner)
-                return self._x.values.value(definition.expression, inner)
+                write = self._x.conditions.condition if as_condition else self._x.values.value
+                text = write(definition.expression, inner)
+                self._w.spend(len(text) // 20)
+                return text
             finally:
                 self.inlining -= 1
         kinds = tuple([self._x.names.kind(argument, env) for argument in node.arguments])
@@ -140,6 +141,7 @@ class Calls:
 
     def bind_arguments(self, node: Call, env: Environment) -> Environment:
         """Bind the parameters of a definition to the arguments of a call."""
+        self._w.spend(1)
         definition = node.definition
         inner: dict[str, Binding] = {name: env[name] for name in definition.free if name in env}
         for parameter, argument in zip(definition.parameters, node.arguments, strict=True):

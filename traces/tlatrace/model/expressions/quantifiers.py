@@ -92,6 +92,8 @@ class Quantifiers:
         loops, inner = self.loops(node, env)
         if len(loops) > 1:
             loops = [(target, w.atom(text, "set")) for target, text in loops]
+            sets = ", ".join([among for _, among in loops])
+            w.emit(f"{sets} = few({sets})")
         with w.capture() as lines:
             text = item(inner)
         heads = " ".join([f"for {target} in {among}" for target, among in loops])
