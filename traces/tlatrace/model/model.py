@@ -298,8 +298,9 @@ def _no_value(error: Exception) -> EvaluationError:
 def _open(source: ModelSource) -> dict[str, Callable[..., Any]]:
     """Execute the text of a model; return its functions by their roles."""
     space: dict[str, object] = {"__builtins__": _BUILTINS, "ONCE": (0,)}
-    for module in (domain, lazy, operators):
+    for module in (domain, lazy):
         space.update({name: item for name, item in vars(module).items() if name[0] != "_"})
+    space.update({name: getattr(operators, name) for name in operators.__all__})
     for name, text in source.literals:
         space[name] = to_domain(from_json(json.loads(text)))
     space["define"] = operators.definer(space)

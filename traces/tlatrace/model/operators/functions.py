@@ -1,0 +1,158 @@
+"""Functions, records among them: application, EXCEPT, DOMAIN, constructors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tlatrace.errors import EvaluationError
+from tlatrace.model.domain import (
+    D,
+    Fcn,
+    LazyValue,
+    eq,
+    function,
+    kind,
+)
+from tlatrace.model.lazy import (
+    LazyFunction,
+    LazySet,
+    elements_of,
+    member,
+)
+from tlatrace.model.operators.integers import in_interval
+
+__all__ = [
+    "apply",
+    "domain_of",
+    "domain_values",
+    "function_of",
+    "function_over",
+    "images",
+    "in_domain",
+    "map_function",
+    "override",
+    "put",
+    "record",
+    "single",
+    "whole",
+]
+
+
+def apply(function_: D, argument: D) -> D:
+    """Return f[x]."""
+    if type(function_) is Fcn:
+        if argument in function_:
+            return function_[argument]
+    elif type(function_) is tuple:
+        if type(argument) is int and 0 < argument <= len(function_):
+            return function_[argument - 1]
+    elif isinstance(function_, LazyFunction):
+        return function_[argument]
+    if kind(function_) != "a function":
+        raise EvaluationError(f"{kind(function_)} is applied as a function")
+    raise EvaluationError(f"{argument!r} is not in the domain of the function")
+
+
+def put(function_: D, argument: D, image: D) -> D:
+    """Return [f EXCEPT ![x] = y]; f itself if x is not in its domain, as TLA+ says."""
+    if type(function_) is Fcn:
+        if argument not in function_:
+            eq(argument, next(iter(function_)))  # TLC cannot look for "a" in a domain of integers
+            return function_
+        changed = Fcn(function_)
+        changed[argument] = image
+        return changed
+    if type(function_) is tuple:
+        if type(argument) is not int:
+            raise EvaluationError(f"{kind(argument)} is no index of a sequence")
+        if not 0 < argument <= len(function_):
+            return function_
+        return (*function_[: argument - 1], image, *function_[argument:])
+    if isinstance(function_, LazyFunction):
+        return put(function_.whole(), argument, image)
+    raise EvaluationError(f"EXCEPT needs a function, not {kind(function_)}")
+
+
+def domain_values(function_: D) -> Iterable[D]:
+    """Return the domain of a function, to be enumerated; a range for sequences."""
+    if type(function_) is tuple:
+        return range(1, len(function_) + 1)
+    if type(function_) is Fcn:
+        return function_
+    if isinstance(function_, LazyFunction):
+        return elements_of(function_.domain)
+    raise EvaluationError(f"{kind(function_)} has no DOMAIN")
+
+
+def domain_of(function_: D) -> D:
+    if isinstance(function_, LazyFunction):
+        return function_.domain
+    return frozenset(domain_values(function_))
+
+
+def in_domain(argument: D, function_: D) -> bool:
+    if type(function_) is tuple:
+        return in_interval(argument, 1, len(function_))
+    if type(function_) is Fcn and argument in function_:
+        return True
+    return member(argument, domain_of(function_))
+
+
+def function_over(domain: Iterable[D], images: list[D]) -> D:
+    """Return the function from the elements of `domain`, in their order, to the images."""
+    if type(domain) is range and domain.start == 1:
+        return tuple(images)
+    return function(dict(zip(domain, images, strict=True)))
+
+
+def function_of(pairs: dict[D, D]) -> D:
+    return function(pairs)
+
+
+def map_function(domain: D, rule: Callable[[D], D]) -> D:
+    """Return [x \\in S |-> e] where S may be infinite."""
+    if isinstance(domain, LazySet):
+        return LazyFunction(domain, lambda _, value: rule(value))
+    return function({value: rule(value) for value in elements_of(domain)})
+
+
+def record(pairs: dict[D, D]) -> D:
+    return Fcn(pairs)
+
+
+def single(key: D, image: D) -> D:
+    """Return key :> image."""
+    return function({key: image})
+
+
+def override(left: D, right: D) -> D:
+    """Return left @@ right: on the common domain the left one holds."""
+    first, second = _pairs(left), _pairs(right)
+    if first and second:
+        eq(next(iter(first)), next(iter(second)))  # TLC cannot order 1 and "a" in a domain
+    return function({**second, **first})
+
+
+def _pairs(value: D) -> dict[D, D]:
+    if isinstance(value, LazyFunction):
+        value = value.whole()
+    if isinstance(value, Fcn):
+        return value
+    if isinstance(value, tuple):
+        return dict(enumerate(value, start=1))
+    raise EvaluationError(f"{kind(value)} is not a function")
+
+
+def whole(value: D) -> D:
+    """Return a value of its own: what a state or a set may hold."""
+    return value.whole() if isinstance(value, LazyValue) else value
+
+
+def images(value: D) -> Iterable[D]:
+    """Return the values of a function, to be looked at."""
+    if type(value) is tuple:
+        return value
+    if isinstance(value, LazyFunction):
+        return images(value.whole())
+    assert isinstance(value, Fcn)
+    return value.values()

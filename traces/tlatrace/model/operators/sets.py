@@ -1,0 +1,228 @@
+"""Sets: constructors, operators, CHOOSE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Sized
+from typing import Final
+
+from tlatrace.errors import EvaluationError
+from tlatrace.model.domain import (
+    FALSE,
+    TRUE,
+    Atom,
+    Boolean,
+    D,
+    Fcn,
+    LazyValue,
+    differ,
+    kind,
+)
+from tlatrace.model.lazy import (
+    MAX_ELEMENTS,
+    Filtered,
+    LazySet,
+    Union,
+    elements_of,
+    finite,
+    member,
+)
+
+__all__ = [
+    "BOOLEAN",
+    "big_union",
+    "cardinality",
+    "choose",
+    "choose_first",
+    "difference",
+    "few",
+    "intersection",
+    "is_finite",
+    "largest",
+    "make_set",
+    "order",
+    "select",
+    "smallest",
+    "subset",
+    "union",
+]
+
+BOOLEAN: Final[frozenset[D]] = frozenset([TRUE, FALSE])
+
+
+def few(*sets: Iterable[D]) -> list[Iterable[D]]:
+    """Return the sets of a comprehension as they were, unless it has too many elements."""
+    listed = [list(among) if isinstance(among, LazySet) else among for among in sets]
+    size = 1
+    for among in listed:
+        assert isinstance(among, Sized)
+        size *= len(among)
+    if size > MAX_ELEMENTS:
+        raise EvaluationError(f"a set or function has more than {MAX_ELEMENTS} elements")
+    return listed
+
+
+def make_set(elements: Iterable[D]) -> frozenset[D]:
+    """Return the set of the elements; TLC compares them, so they must be comparable."""
+    found = frozenset(elements)
+    if len(found) > 1:
+        _one_kind(found)
+    return found
+
+
+def _one_kind(found: frozenset[D]) -> None:
+    kinds = set(map(type, found))
+    if len(kinds) > 1:
+        kinds.discard(Atom)
+        if len(kinds) > 1:
+            names = {kind(value) for value in found} - {"a model value"}
+            if len(names) > 1:
+                raise EvaluationError(f"a set holds {' and '.join(sorted(names))}")
+
+
+def union(left: D, right: D) -> D:
+    if type(left) is frozenset and type(right) is frozenset:
+        if not left:
+            return right
+        if not right:
+            return left
+        return make_set(left | right)
+    _sets(left, right)
+    return Union(left, right)
+
+
+def intersection(left: D, right: D) -> D:
+    if type(left) is frozenset and type(right) is frozenset:
+        _comparable(left, right)
+        return left & right
+    _sets(left, right)
+    if isinstance(left, LazySet):
+        left, right = right, left
+    if isinstance(left, LazySet):
+        other = right
+        return Filtered(left, lambda value: member(value, other))
+    return frozenset([value for value in elements_of(left) if member(value, right)])
+
+
+def difference(left: D, right: D) -> D:
+    if type(left) is frozenset and type(right) is frozenset:
+        _comparable(left, right)
+        return left - right
+    _sets(left, right)
+    if isinstance(left, LazySet):
+        return Filtered(left, lambda value: not member(value, right))
+    return frozenset([value for value in elements_of(left) if not member(value, right)])
+
+
+def subset(left: D, right: D) -> bool:
+    if type(left) is frozenset and type(right) is frozenset:
+        if left <= right:
+            return True
+        _comparable(left, right)
+        return False
+    _sets(left, right)
+    if left is right:
+        return True
+    return all(member(value, right) for value in elements_of(left))
+
+
+def big_union(sets: D) -> frozenset[D]:
+    return make_set([value for part in elements_of(sets) for value in elements_of(part)])
+
+
+def cardinality(collection: D) -> int:
+    return len(finite(collection))
+
+
+def is_finite(collection: D) -> bool:
+    if isinstance(collection, frozenset):
+        return True
+    if not isinstance(collection, LazySet):
+        raise EvaluationError(f"{kind(collection)} is not a set")
+    try:
+        collection.whole()
+    except EvaluationError as error:
+        if "cannot be enumerated" in error.reason:
+            return False
+        raise
+    return True
+
+
+def _sets(left: D, right: D) -> None:
+    for value in (left, right):
+        if not isinstance(value, frozenset | LazySet):
+            raise EvaluationError(f"{kind(value)} is not a set")
+
+
+def _comparable(left: frozenset[D], right: frozenset[D]) -> None:
+    if left and right:
+        one, other = next(iter(left)), next(iter(right))
+        if type(one) is not type(other) and not (isinstance(one, Atom) or isinstance(other, Atom)):
+            differ(one, other)
+
+
+def select(collection: D, keeps: Callable[[D], bool]) -> D:
+    """Return {x \\in S : P(x)}."""
+    if isinstance(collection, LazySet):
+        return Filtered(collection, keeps)
+    return frozenset([value for value in elements_of(collection) if keeps(value)])
+
+
+def choose(found: Sequence[D], what: str) -> D:
+    """Return the only element that CHOOSE may choose.
+
+    Raises:
+        EvaluationError: there is none, or more than one.
+    """
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise EvaluationError(f"{what}: no element satisfies the predicate")
+    raise EvaluationError(
+        f"{what}: {len(found)} elements satisfy the predicate, and only TLC knows which it takes"
+        " (mark the definition with \\* CHOOSE ANY if it does not matter)"
+    )
+
+
+def choose_first(found: Iterable[D], what: str) -> D:
+    """Return the first element, in the order of TLC as far as it can be known."""
+    elements = list(found)
+    if not elements:
+        raise EvaluationError(f"{what}: no element satisfies the predicate")
+    return min(elements, key=order)
+
+
+def largest(collection: D) -> int:
+    return max(_some_integers(collection))
+
+
+def smallest(collection: D) -> int:
+    return min(_some_integers(collection))
+
+
+def _some_integers(collection: D) -> list[int]:
+    found = [value for value in elements_of(collection) if type(value) is int]
+    if not found or len(found) < len(finite(collection)):
+        raise EvaluationError("the largest of what is not a set of integers, or is empty")
+    return found
+
+
+def order(value: D) -> tuple[object, ...]:
+    """Return a key that orders values: integers by size, sets by size first, strings by text."""
+    match value:
+        case Boolean():
+            return (0, value is TRUE)
+        case int():
+            return (1, value)
+        case str():
+            return (2, value)
+        case Atom():
+            return (3, value.name)
+        case tuple():
+            return (5, len(value), [order(part) for part in value])
+        case frozenset():
+            return (4, len(value), sorted([order(part) for part in value]))
+        case Fcn():
+            parts = sorted([(order(key), order(image)) for key, image in value.items()])
+            return (6, len(value), parts)
+        case LazyValue():
+            return order(value.whole())
