@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -41,7 +42,12 @@ class ModelCheckerSource:
     def open(self) -> Checker[object]:
         """Make the checker."""
         # The kernel gives back the states that this checker has made, and no others.
-        return cast("Checker[object]", self.source.open().checker())
+        return cast("Checker[object]", _opened(self.source).checker())
+
+
+@lru_cache(maxsize=1)
+def _opened(source: ModelSource) -> Model:
+    return source.open()
 
 
 def judge_corpus(

@@ -102,6 +102,25 @@ def test_what_a_kernel_has_accepted_serves_its_next_stream() -> None:
     assert (len(accepted), kernel.accepted) == (12, [])
 
 
+def test_a_checker_is_renewed_and_nothing_else_changes() -> None:
+    rows = [row for at in range(20) for row in rows_of(str(at), record(at))]
+    made: list[ToyChecker] = []
+
+    def renew() -> ToyChecker:
+        made.append(ToyChecker())
+        return made[-1]
+
+    options = KernelOptions(chunk_steps=CHUNK, renew_after=10)
+    kernel = Kernel[object](ToyChecker(), options, renew=renew)
+
+    found = findings_of(kernel, rows)
+
+    assert len(made) == (found.counts["evaluated"] + 1) // 10 > 3
+    assert all(len(checker.asked) == 10 for checker in made[:-1])
+    assert found.pieces == judge(rows).pieces
+    assert found.counts == judge(rows).counts
+
+
 def test_what_was_accepted_before_is_recalled() -> None:
     kernel = Kernel[object](ToyChecker(), KernelOptions(chunk_steps=CHUNK))
     findings_of(kernel, rows_of("a", record(1)))

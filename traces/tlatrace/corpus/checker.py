@@ -36,5 +36,5 @@ class CheckerSource(Hashable, Protocol):
     """Plain data that crosses to another process and becomes a checker there."""
 
     def open(self) -> Checker[object]:
-        """Make the checker; needs no Java."""
+        """Make a checker that remembers nothing; needs no Java, and is cheap a second time."""
         ...

@@ -20,7 +20,7 @@ Initial steps are remembered and recalled like others, but are counted as initia
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar, assert_never, cast
 
@@ -48,7 +48,7 @@ _BATCH_CHARACTERS: Final = 8 << 20
 _REASON_CHARACTERS: Final = 400
 _MAX_BAD: Final = 50_000
 _MAX_PARAMS: Final = 50_000
-_MAX_SOUND: Final = 500_000
+_MAX_SOUND: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +61,10 @@ class KernelOptions:
     """Accepted transitions to show, chosen by rank."""
     seed: int = 0
     """Chooses the sample."""
-    memo: int = 250_000
+    memo: int = 120_000
     """Half of the transitions that a worker remembers."""
+    renew_after: int = 30_000
+    """Transitions that a checker judges before another one takes its place."""
 
     def __post_init__(self) -> None:
         assert self.chunk_steps >= 2, self.chunk_steps
@@ -109,6 +111,8 @@ class Kernel(Generic[S]):
     options: KernelOptions
     known: Container[bytes] = frozenset()
     """Fingerprints of transitions that were accepted before."""
+    renew: Callable[[], Checker[S]] | None = None
+    """Makes another checker: what a checker remembers grows with what it is asked."""
     accepted: list[bytes] = field(default_factory=list)
     """Fingerprints of those that the last stream has evaluated and accepted."""
     _memo: Memo = field(init=False)
@@ -117,6 +121,7 @@ class Kernel(Generic[S]):
     _sound: set[bytes] = field(default_factory=set)
     """Digests of states in which all invariants hold."""
     _params: dict[str, str] = field(default_factory=dict)
+    _asked: int = 0
 
     def __post_init__(self) -> None:
         self._memo = Memo(self.options.memo)
@@ -272,6 +277,9 @@ class Kernel(Generic[S]):
 
     def _ask(self, piece: _Piece[S], key: TransitionKey, text: str) -> Bad | None:
         """Have the checker judge a step and the state after it; None if both are good."""
+        self._asked += 1
+        if self.renew is not None and self._asked % self.options.renew_after == 0:
+            self.checker = self.renew()
         checker = self.checker
         try:
             if piece.state is None and piece.text is not None:

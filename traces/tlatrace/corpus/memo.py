@@ -16,7 +16,7 @@ __all__ = ["Digests", "Memo"]
 class Memo:
     """Transitions that were accepted, at most `2 * size`: two generations, the older one goes."""
 
-    size: int = 250_000
+    size: int = 120_000
     """About 200 bytes each."""
     young: set[TransitionKey] = field(default_factory=set)
     """Those of the younger generation; another object when it has grown old."""
@@ -45,7 +45,7 @@ class Memo:
 class Digests:
     """Digests of the texts that were seen last; saves half of the time where states repeat."""
 
-    characters: int = 32 << 20
+    characters: int = 16 << 20
     """What all texts together may have."""
     _known: dict[str, bytes] = field(default_factory=dict)
     _used: int = 0

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
 
-from tlatrace.corpus.checker import Checker, CheckerSource
+from tlatrace.corpus.checker import CheckerSource
 from tlatrace.corpus.findings import PEAK_KB, finding_batch
 from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.processes import peak_kb
@@ -30,9 +29,9 @@ class Work:
     """The merged table of the store; None if it is empty."""
 
     def fresh(self) -> Kernel[object]:
-        """Make a kernel that remembers nothing; the checker serves all tasks of the process."""
+        """Make a kernel that remembers nothing."""
         known = frozenset[bytes]() if self.known is None else open_known(self.known)
-        return Kernel(_checker(self.source), self.options, known)
+        return Kernel(self.source.open(), self.options, known, self.source.open)
 
     def judge(
         self, kernel: Kernel[object], batches: Iterable[pa.RecordBatch], task: str
@@ -49,8 +48,3 @@ class Work:
                 {"kind": "count", "detail": PEAK_KB, "count": peak_kb()},
             ]
         )
-
-
-@lru_cache(maxsize=1)
-def _checker(source: CheckerSource) -> Checker[object]:
-    return source.open()
