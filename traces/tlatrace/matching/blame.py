@@ -20,7 +20,13 @@ __all__ = ["FalseConjunct", "false_conjuncts"]
 
 _MAX_CHOICES: Final = 500
 _TEXT_LINES: Final = 6
-_RELATIONS: Final = {"#": "#", "in": "\\in", "notin": "\\notin", "subseteq": "\\subseteq"}
+_RELATIONS: Final = {
+    "#": "#",
+    "unchanged": "=",
+    "in": "\\in",
+    "notin": "\\notin",
+    "subseteq": "\\subseteq",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

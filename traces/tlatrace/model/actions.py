@@ -225,7 +225,9 @@ class Enumerations:
             case Apply() if node.operator == "or" and self._assigns(node, env):
                 for item in _expressions(node):
                     self._branch(partial(self._act, item, env, then))
-            case Apply() if node.operator == "=" and (at := self._target(node, env)) is not None:
+            case Apply() if (
+                node.operator in ("=", "unchanged") and (at := self._target(node, env)) is not None
+            ):
                 value = node.operands[1]
                 assert not isinstance(value, OperatorRef)
                 text = self._x.values.value(value, env)

@@ -43,7 +43,8 @@ MANY: Final = 1_000
 """So often is a name used whose use stands in a loop or in an operator."""
 
 _KINDS: Final = {
-    "bool": "TRUE FALSE = # not and or => <=> in notin subseteq < > <= >= IsFiniteSet Assert PrintT"
+    "bool": "TRUE FALSE = unchanged # not and or => <=> in notin subseteq < > <= >= IsFiniteSet"
+    " Assert PrintT"
     " is_nat is_int is_string has_domain has_fields is_sequence has_length in_interval",
     "int": "+ - * ^ % div negate Len Cardinality",
     "set": "BOOLEAN STRING Nat Int cap cup setminus SUBSET UNION DOMAIN set functions product .."

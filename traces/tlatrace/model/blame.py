@@ -29,7 +29,7 @@ from tlatrace.model.writer import Function, Writer
 
 __all__ = ["Blames", "Conjunct"]
 
-_RELATIONS = frozenset(["=", "#", "in", "notin", "<", "<=", ">", ">=", "subseteq"])
+_RELATIONS = frozenset(["=", "unchanged", "#", "in", "notin", "<", "<=", ">", ">=", "subseteq"])
 _MAX_DEPTH = 40
 
 

@@ -895,7 +895,7 @@ def _called(operator: OperatorRef, arguments: tuple[Operand, ...], place: Place 
 def _unchanged_parts(before: Expr, after: Expr, place: Place | None) -> Iterable[Expr]:
     match before, after:
         case Variable(), Variable():
-            yield Apply("=", (after, before), place)
+            yield Apply("unchanged", (after, before), place)
         case Apply(), Apply() if before.operator == "tuple":
             for old, new in zip(before.operands, after.operands, strict=True):
                 assert not isinstance(old, OperatorRef)
@@ -906,9 +906,9 @@ def _unchanged_parts(before: Expr, after: Expr, place: Place | None) -> Iterable
             if _is_tuple_of_variables(old_body):
                 yield from _unchanged_parts(old_body, new_body, place)
             else:
-                yield Apply("=", (after, before), place)
+                yield Apply("unchanged", (after, before), place)
         case _:
-            yield Apply("=", (after, before), place)
+            yield Apply("unchanged", (after, before), place)
 
 
 def _is_tuple_of_variables(node: Operand) -> bool:

@@ -128,6 +128,10 @@ class Conditions:
         operator = node.operator
         operands = [item for item in node.operands if not isinstance(item, OperatorRef)]
         match operator:
+            case "unchanged":  # TLC compares the old value with the new one
+                new, old = [self._x.values.value(item, env) for item in operands]
+                same = f"{new} is {old} or " if new.isidentifier() and old.isidentifier() else ""
+                return f"({same}eq({old}, {new}))"
             case "=":
                 return self._equal(operands[0], operands[1], env)
             case "#":
@@ -172,9 +176,6 @@ class Conditions:
         return f"{function}({left}, {right})"
 
     def _equal(self, left: Expr, right: Expr, env: Environment) -> str:
-        if isinstance(left, Variable) and isinstance(right, Variable):
-            one, other = self._x.names.variable(left), self._x.names.variable(right)
-            return f"({one} is {other} or eq({one}, {other}))"  # most are unchanged
         kinds = (self._x.names.kind(left, env), self._x.names.kind(right, env))
         if kinds == ("bool", "bool"):
             return f"({self.condition(left, env)} is {self.condition(right, env)})"
@@ -264,8 +265,7 @@ class Conditions:
         """Tell whether an equation needs `eq` for unequal sides only."""
         left, right = node.operands
         kinds = {self._x.names.kind(left, env), self._x.names.kind(right, env)}
-        both = isinstance(left, Variable) and isinstance(right, Variable)
-        return not both and not kinds & {"bool", "int", "string"}
+        return not kinds & {"bool", "int", "string"}
 
     def _require_case(self, node: Case, env: Environment, otherwise: str) -> None:
         w = self._w

@@ -283,7 +283,17 @@ class Values:
 def _worth_a_constant(node: Expr) -> bool:
     match node:
         case Apply():
-            return node.operator not in ("and", "or", "not", "=>", "=", "#", "in", "notin")
+            return node.operator not in (
+                "and",
+                "or",
+                "not",
+                "=>",
+                "=",
+                "#",
+                "in",
+                "notin",
+                "unchanged",
+            )
         case Quantified() | Except():
             return True
         case Call():
