@@ -145,7 +145,7 @@ def _outcome(agreement: Agreement) -> str:
         case "conforms":
             return "agrees"
         case "diverges":
-            return f"{len(agreement.disagreements)} disagreements"
+            return _counted(len(agreement.disagreements))
         case _:
             return "nothing examined"
 
@@ -187,7 +187,11 @@ def _print(agreements: Sequence[Agreement]) -> None:
             )
         ]
     )
-    console.print(f"{totals}: {disagreements} disagreements")
+    console.print(f"{totals}: {_counted(disagreements)}")
+
+
+def _counted(disagreements: int) -> str:
+    return f"{disagreements} disagreement{'' if disagreements == 1 else 's'}"
 
 
 def _as_json(agreements: Sequence[Agreement]) -> Json:
