@@ -29,6 +29,7 @@ __all__ = [
     "MANY",
     "Reads",
     "definition_reads",
+    "free_locals",
     "is_closed",
     "kind_of",
     "reads",
@@ -304,11 +305,43 @@ def definition_reads(definition: Definition) -> Reads:
 
 def is_closed(node: Operand) -> bool:
     """Tell whether a tree has one value: no variables, no locals from around it."""
-    from tlatrace.model.reader import free_locals
-
     return not free_locals(node) and reads(node).constant
 
 
 def is_boolean(node: Expr) -> bool:
     """Tell whether the value is surely a boolean."""
     return kind_of(node) == "bool"
+
+
+def free_locals(node: Operand, bound: frozenset[str] = frozenset()) -> set[str]:
+    """Return the local names that a tree uses and does not bind."""
+    match node:
+        case Local():
+            return set() if node.name in bound else {node.name}
+        case OperatorCall():
+            found = set() if node.name in bound else {node.name}
+            return found.union(*[free_locals(item, bound) for item in node.arguments])
+        case OperatorRef():
+            return free_locals(node.body, bound | set(node.parameters))
+        case Call():
+            found = set(node.definition.free - bound)
+            return found.union(*[free_locals(item, bound) for item in node.arguments])
+        case Quantified() | Recursive():
+            names = {name for part, _, _ in node.bounds for name in part}
+            if isinstance(node, Recursive):
+                names.add(node.name)
+            found = free_locals(node.body, bound | names)
+            sets = [among for _, _, among in node.bounds if among is not None]
+            return found.union(*[free_locals(among, bound) for among in sets])
+        case Let():
+            inner = bound | {name for name, _ in node.bindings}
+            found = free_locals(node.body, inner)
+            return found.union(*[free_locals(value, inner) for _, value in node.bindings])
+        case Except():
+            found = free_locals(node.function, bound)
+            for update in node.updates:
+                found |= free_locals(update.value, bound | {update.old})
+                found = found.union(*[free_locals(item, bound) for item in update.path])
+            return found
+        case _:
+            return set().union(*[free_locals(item, bound) for item in children(node)])

@@ -23,7 +23,8 @@ from tlatrace.model.blame import Blames, Conjunct
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.predicates import Predicates, claim
-from tlatrace.model.reader import Reader, Redirect
+from tlatrace.model.reader import Reader
+from tlatrace.model.scope import Redirect
 from tlatrace.model.tree import Definition
 from tlatrace.model.writer import Writer
 from tlatrace.values import to_json
@@ -139,7 +140,7 @@ def compile_tree(job: Job) -> ModelSource:
 def _compile(job: Job) -> ModelSource:
     reader = Reader(job.root, job.folders, job.overrides, job.module_overrides)
     if job.specification is not None:
-        init, next_name = reader.behaviour(job.specification)
+        init, next_name = reader.behaviours.behaviour(job.specification)
         job = replace(job, init=init, next=next_name)
     writer = Writer()
     expressions = Expressions(writer)

@@ -15,7 +15,7 @@ from tlatrace.model.cache import keep, recall
 from tlatrace.model.compile import Job, compile_tree
 from tlatrace.model.domain import D, to_domain
 from tlatrace.model.model import Model
-from tlatrace.model.reader import Redirect
+from tlatrace.model.scope import Redirect
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.sany import export_xml
 from tlatrace.validate.config import TlcConfig, read_config

@@ -14,9 +14,8 @@ from typing import Final, TypeAlias
 
 from tlatrace.errors import SubsetError
 from tlatrace.model.actions import Reach
-from tlatrace.model.analysis import kind_of, reads, size
+from tlatrace.model.analysis import free_locals, kind_of, reads, size
 from tlatrace.model.expressions import Expressions, Parameters, ready
-from tlatrace.model.reader import free_locals
 from tlatrace.model.tree import (
     Apply,
     Call,

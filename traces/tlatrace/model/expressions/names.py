@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tlatrace.errors import SubsetError
 from tlatrace.model.analysis import (
+    free_locals,
     kind_of,
     reads,
     strict,
@@ -19,7 +20,6 @@ from tlatrace.model.expressions.environment import (
     PythonFunction,
     Ready,
 )
-from tlatrace.model.reader import free_locals
 from tlatrace.model.tree import (
     Apply,
     Expr,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tlatrace.errors import SubsetError
 from tlatrace.model.analysis import (
+    free_locals,
     kind_of,
     state_cells,
     weight,
@@ -18,7 +19,6 @@ from tlatrace.model.expressions.environment import (
     all_ready,
     ready_text,
 )
-from tlatrace.model.reader import free_locals
 from tlatrace.model.tree import (
     Apply,
     Expr,

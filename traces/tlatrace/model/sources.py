@@ -1,0 +1,59 @@
+"""The text of the modules: excerpts for refusals, and annotations in comments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tlatrace.errors import SubsetError
+from tlatrace.model.sany_nodes import Element, place_of
+from tlatrace.model.tree import (
+    Place,
+)
+
+if TYPE_CHECKING:
+    from tlatrace.model.reader import Reader
+
+__all__ = ["Sources"]
+
+_CHOOSE_ANY: Final = "CHOOSE ANY"
+
+
+class Sources:
+    """The text of the modules."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._r = reader
+        self._sources: dict[str, list[str]] = {}
+
+    def says_choose_any(self, place: Place | None) -> bool:
+        if place is None:
+            return False
+        lines = self._source(place.module)
+        if place.module == "Bags" and lines == [""]:  # the jar's own: it adds up in any order
+            return True
+        return any(
+            _CHOOSE_ANY in line.partition("\\*")[2]
+            for line in lines[max(place.line - 2, 0) : place.end_line]
+        )
+
+    def _source(self, module: str) -> list[str]:
+        if module not in self._sources:
+            paths = [folder / f"{module}.tla" for folder in self._r.folders]
+            found = [path for path in paths if path.is_file()]
+            text = found[0].read_text("utf-8", errors="replace") if found else ""
+            self._sources[module] = text.split("\n")
+        return self._sources[module]
+
+    def refusal(self, node: Element, reason: str) -> SubsetError:
+        place = place_of(node)
+        if place is None:
+            return SubsetError(self._r.module, reason)
+        lines = self._source(place.module)
+        excerpt = ""
+        if 0 < place.line <= len(lines):
+            width = 1
+            if place.end_line == place.line:
+                width = max(place.end_column - place.column + 1, 1)
+            line = lines[place.line - 1]
+            excerpt = f"{line}\n{' ' * (place.column - 1)}{'^' * width}"
+        return SubsetError(f"{place.module}.tla", reason, place.line, place.column, excerpt)
