@@ -92,8 +92,9 @@ class Quantifiers:
         loops, inner = self.loops(node, env)
         if len(loops) > 1:
             loops = [(target, w.atom(text, "set")) for target, text in loops]
-            sets = ", ".join([among for _, among in loops])
-            w.emit(f"{sets} = few({sets})")
+            given, names = [among for _, among in loops], [w.fresh("set") for _ in loops]
+            w.emit(f"{', '.join(names)} = few({', '.join(given)})")
+            loops = [(target, name) for (target, _), name in zip(loops, names, strict=True)]
         with w.capture() as lines:
             text = item(inner)
         heads = " ".join([f"for {target} in {among}" for target, among in loops])
@@ -271,6 +272,8 @@ class Quantifiers:
         bindings = {name: env.get(name) for name in sorted(free_locals(body))}
         if cells is None or not all(isinstance(item, Ready) for item in bindings.values()):
             return None
+        if not all(local.name in bindings for _, local in cells):
+            return None  # a name that the body itself binds
         arguments = [item.text for item in bindings.values() if isinstance(item, Ready)]
         inner: dict[str, Binding] = {}
         parameters: list[str] = []
