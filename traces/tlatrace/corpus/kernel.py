@@ -61,9 +61,9 @@ class KernelOptions:
     """Accepted transitions to show, chosen by rank."""
     seed: int = 0
     """Chooses the sample."""
-    memo: int = 120_000
+    memo: int = 80_000
     """Half of the transitions that a worker remembers."""
-    renew_after: int = 30_000
+    renew_after: int = 45_000
     """Transitions that a checker judges before another one takes its place."""
 
     def __post_init__(self) -> None:

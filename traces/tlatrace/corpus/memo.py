@@ -16,7 +16,7 @@ __all__ = ["Digests", "Memo"]
 class Memo:
     """Transitions that were accepted, at most `2 * size`: two generations, the older one goes."""
 
-    size: int = 120_000
+    size: int = 80_000
     """About 200 bytes each."""
     young: set[TransitionKey] = field(default_factory=set)
     """Those of the younger generation; another object when it has grown old."""
