@@ -65,7 +65,9 @@ def test_a_formula_may_come_from_an_instance(tmp_path: Path) -> None:
         "SPECIFICATION Spec",
         Clock=clock,
     )
-    assert _graph(model) == {("(0,)", "Tick", "(1,)"), ("(1,)", "Tick", "(0,)")}
+    name = "UnnamedAction"  # as TLC says: it looks for no names below a substitution
+    assert _graph(model) == {("(0,)", name, "(1,)"), ("(1,)", name, "(0,)")}
+    assert model.allows("Tick", (), (0,), (1,))
 
 
 def test_the_actions_of_a_named_instance_are_actions(tmp_path: Path) -> None:
@@ -77,7 +79,7 @@ def test_the_actions_of_a_named_instance_are_actions(tmp_path: Path) -> None:
         Low="VARIABLE x\nInit == x = 0\nStep(n) == x = 0 /\\ x' = n\n"
         "Next == \\E n \\in {1} : Step(n)",
     )
-    assert _graph(model) == {("(0,)", "Step", "(1,)")}
+    assert _graph(model) == {("(0,)", "I!Next", "(1,)")}
     assert model.allows("I!Step", (1,), (0,), (1,))
     assert not model.allows("I!Step", (2,), (0,), (2,))
 
@@ -95,6 +97,30 @@ def test_an_action_below_let_has_the_parameters_that_let_says(tmp_path: Path) ->
     assert not model.allows("To", (3,), (1,), (3,))
 
 
+def test_a_step_has_the_name_of_an_operator_with_arguments_that_change(tmp_path: Path) -> None:
+    model = _load(
+        tmp_path,
+        "EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 1\n"
+        "Put(n) == x' = n /\\ x < 1 /\\ y' = y\nBoth(A, n) == A /\\ y' = n\n"
+        "Next == Put(y) \\/ Both(x' = 2, 3)",
+        "INIT Init\nNEXT Next",
+    )
+    steps = {(step.action, step.params, step.post) for step in model.successors((0, 1))}
+    assert steps == {("Put", (1,), (1, 1)), ("Both", (), (2, 3))}
+
+
+def test_sets_of_constants_stay_constants_in_comprehensions(tmp_path: Path) -> None:
+    """The names of constants were assigned in the function, so that they had no value there."""
+    model = _load(
+        tmp_path,
+        "EXTENDS Naturals\nVARIABLE x\nSmall == {n \\in 0..9 : n < 2}\n"
+        "Pairs(a) == {<<i, j>> : i \\in Small, j \\in Small \\ {a}}\n"
+        "Init == x = 0\nNext == x' \\in {p[1] + p[2] : p \\in Pairs(x)}",
+        "INIT Init\nNEXT Next",
+    )
+    assert {step.post for step in model.successors((0,))} == {(1,), (2,)}
+
+
 def test_an_action_may_be_an_argument(tmp_path: Path) -> None:
     model = _load(
         tmp_path,
@@ -106,8 +132,8 @@ def test_an_action_may_be_an_argument(tmp_path: Path) -> None:
     )
     graph = _graph(model)
     assert len(graph) == 8
-    assert ("(0, 0)", "Left", "(1, 0)") in graph
-    assert ("(0, 0)", "Right", "(0, 1)") in graph
+    assert ("(0, 0)", "Keeping", "(1, 0)") in graph  # the name that TLC gives it
+    assert ("(0, 0)", "Either", "(0, 1)") in graph
 
 
 def test_an_operator_that_primes_its_parameter_is_no_argument(tmp_path: Path) -> None:

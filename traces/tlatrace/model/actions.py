@@ -3,7 +3,7 @@ r"""Write the enumeration of successors: primed variables get their values from 
 `x' = e` assigns if x' has no value yet and compares if it has; `x' \in S` tries each element; a
 disjunction tries each side; everything else is a guard. Where TLC labels a step, this does: the
 label is the innermost operator that is reached from Next through disjunctions, quantifiers over
-constant sets, and calls with constant arguments.
+constant sets, and calls with constant arguments, but not into the module of an INSTANCE.
 
 Source: Specifying Systems, section 14.2.6; `getActions` and `getNextStates` of tlc2.tool.Tool.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tlatrace.errors import SubsetError
-from tlatrace.model.analysis import definition_reads, kind_of, reads
+from tlatrace.model.analysis import definition_reads, kind_of, reads, strict
 from tlatrace.model.expressions import Environment, Expressions, Parameters, ready
 from tlatrace.model.tree import (
     Apply,
@@ -68,6 +68,8 @@ class Enumerations:
         """Write the enumeration of all steps, labelled as TLC labels them."""
         body = definition.expression
         label = _Label(definition.name)
+        if definition.instanced:
+            return self._write(definition, lambda: self._act(body, {}, lambda: self._found(label)))
         return self._write(definition, lambda: self._walk(body, {}, label))
 
     def steps_of(self, definition: Definition, action: Definition) -> str:
@@ -112,15 +114,35 @@ class Enumerations:
             case Let():
                 inner = self._x.names.bind(node, env)
                 self._walk(node.body, inner, label)
-            case Call() if not node.definition.recursive and all(
-                not isinstance(item, OperatorRef) and reads(item).constant
-                for item in node.arguments
-            ):
-                named = self._label(node, env)
-                inner = self._x.calls.bind_arguments(node, env)
-                self._walk(node.definition.expression, inner, named)
+            case Call() if not node.definition.recursive:
+                self._walk_call(node, env)
             case _:
                 self._act(node, env, lambda: self._found(label))
+
+    def _walk_call(self, node: Call, env: Environment) -> None:
+        definition = node.definition
+        inner = self._x.calls.bind_arguments(node, env)
+        if any(
+            isinstance(item, OperatorRef) or not reads(item).constant for item in node.arguments
+        ):
+            # TLC gives the step this name and looks no further
+            surely = all(
+                not isinstance(item, OperatorRef)
+                and not reads(item).primed
+                and strict(definition.expression, parameter)
+                for item, parameter in zip(node.arguments, definition.parameters, strict=True)
+            )
+
+            def found() -> None:
+                self._found(self._label(node, env) if surely else _Label(definition.name))
+
+            self._act(definition.expression, inner, found)
+            return
+        label = self._label(node, env)
+        if definition.instanced:
+            self._act(definition.expression, inner, lambda: self._found(label))
+        else:
+            self._walk(definition.expression, inner, label)
 
     def _towards(self, node: Expr, env: Environment, action: Definition, reach: Reach) -> None:
         self._w.spend(len(node.operands) if isinstance(node, Apply) else 1)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Behaviours"]
 
+_UNNAMED: Final = "UnnamedAction"
+"""So TLC calls a next-state relation that the formula does not name."""
 _STATE_LEVEL: Final = 1
 _TEMPORAL_LEVEL: Final = 3
 
@@ -85,12 +87,15 @@ class Behaviours:
     def of_parts(self, name: str, primed: bool) -> Definition:
         parts = self._r.parts_of[name]
         node, scope = parts[0]
+        instanced = bool(scope.instance)
         ref = node.find("operator/UserDefinedOpKindRef") if node.tag == "OpApplNode" else None
-        if len(parts) == 1 and ref is not None and not node.findall("operands/*"):
+        if len(parts) == 1 and ref is not None and not node.findall("operands/*") and not instanced:
             replacement = self._r.overridden.get(uid_of(ref))
             uid = replacement.name if isinstance(replacement, Redirect) else uid_of(ref)
             return self._r.read_definition(uid, replace(scope, primed=primed))
         read = [self._r.expr(node, replace(scope, primed=primed)) for node, scope in parts]
         body = read[0] if len(read) == 1 else Apply("and", tuple(read), place_of(node))
         key = f"{identifier(name)}_{next(self._r.fresh)}"
-        return Definition(name, key, (), frozenset(), body, place=place_of(node))
+        return Definition(
+            _UNNAMED, key, (), frozenset(), body, instanced=instanced, place=place_of(node)
+        )

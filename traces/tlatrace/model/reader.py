@@ -213,6 +213,7 @@ class Reader:
             operator_parameters=frozenset(operators),
             place=place,
             choose_any=self.sources.says_choose_any(place),
+            instanced=node.find("body/SubstInNode/substs/Subst") is not None,
         )
         return definition, meanings
 

@@ -101,6 +101,8 @@ class Definition:
     local: bool = False
     """Defined by LET: its body may see the locals around it."""
     choose_any: bool = False
+    instanced: bool = False
+    """Its body is that of another module under a substitution: TLC looks for no actions in it."""
     place: Place | None = None
     primed_positions: tuple[int, ...] = ()
     """Parameters that are passed a second time, primed, after the others."""
