@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from rocketproof.trace_inputs import SpecChoice
-from tlatrace.errors import SubsetError, ToolError
+from tlatrace.errors import SpecError, SubsetError, ToolError
 from tlatrace.matching import DEFAULT_BUDGET, Budget, is_partial, match_traces
 from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons, explain_verdict
@@ -73,7 +73,7 @@ def _match(judges: Judges, model: Model, header: Header, traces: Sequence[Trace]
     def spec() -> SpecUnderTest | None:
         try:
             return judges.choice.load(header)
-        except ToolError:
+        except (ToolError, SpecError):  # the model may read what the judge by TLC does not
             return None
 
     def outside(action: str | None, params: tuple[Value, ...]) -> bool:
