@@ -55,7 +55,7 @@ def test_true_is_not_1_in_sets_functions_and_tuples() -> None:
     assert Fcn({1: 0}) != Fcn({TRUE: 0})
 
 
-@pytest.mark.parametrize("value", [TRUE, A, RECORD, frozenset([A, B]), (1, RECORD)], ids=str)
+@pytest.mark.parametrize("value", [TRUE, A, RECORD, frozenset([A]), (1, RECORD)], ids=str)
 def test_values_survive_pickling_as_themselves(value: D) -> None:
     again = pickle.loads(pickle.dumps(value))
     assert again == value
