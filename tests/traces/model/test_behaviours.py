@@ -163,6 +163,16 @@ def test_the_configuration_may_name_what_one_module_has(tmp_path: Path) -> None:
     assert {target for _, _, target in _graph(model)} == {"(none,)", "(1,)"}
 
 
+def test_a_module_knows_what_it_has_by_a_local_instance(tmp_path: Path) -> None:
+    model = _load(
+        tmp_path,
+        "EXTENDS Naturals, Rows\nVARIABLE x\nFew == 0..1\nInit == x \\in Row\nNext == x' = 0",
+        "CONSTANT Nat <- [Rows]Few\nINIT Init\nNEXT Next",
+        Rows="LOCAL INSTANCE Naturals\nRow == {n \\in Nat : n < 5}",
+    )
+    assert set(model.initial_states()) == {(0,), (1,)}
+
+
 def test_a_part_of_a_definition_can_be_an_invariant(tmp_path: Path) -> None:
     model = _load(
         tmp_path,

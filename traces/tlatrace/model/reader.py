@@ -26,7 +26,7 @@ from tlatrace.model.behaviours import Behaviours
 from tlatrace.model.builtin import IN_JAVA, OF_MODULES, REFUSED, STANDARD_MODULES
 from tlatrace.model.constructs import Constructs
 from tlatrace.model.domain import D
-from tlatrace.model.sany_nodes import Element, identifier, module_of, place_of, text_of, uid_of
+from tlatrace.model.sany_nodes import Element, identifier, is_known_in, place_of, text_of, uid_of
 from tlatrace.model.scope import (
     MAX_DEPTH,
     ByName,
@@ -131,8 +131,7 @@ class Reader:
                 uid
                 for uid, node in self.nodes.items()
                 if node.tag in ("UserDefinedOpKind", "OpDeclNode")
-                and text_of(node, "uniquename").rpartition("!")[2] == name
-                and module_of(node) == module
+                and is_known_in(node, name, module)
             ]
             if not found:
                 raise SpecError(self.module, f"the configuration names {name} of {module}")

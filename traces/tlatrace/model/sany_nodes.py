@@ -9,7 +9,7 @@ from tlatrace.model.tree import (
     Place,
 )
 
-__all__ = ["Element", "identifier", "module_of", "place_of", "text_of", "uid_of"]
+__all__ = ["Element", "identifier", "is_known_in", "place_of", "text_of", "uid_of"]
 
 Element: TypeAlias = ElementTree.Element
 
@@ -33,12 +33,20 @@ def place_of(node: Element) -> Place | None:
     )
 
 
-def module_of(node: Element) -> str:
-    """Return where a symbol is from; for the `I!Op` of an INSTANCE that is where Op is."""
+def is_known_in(node: Element, name: str, module: str) -> bool:
+    """Tell whether a module knows a symbol by a name: it defines it, or has it by an INSTANCE.
+
+    What it defines may be seen elsewhere as `I!Op`; the innermost body says where that is from.
+    """
+    own = text_of(node, "uniquename")
+    if own == name and text_of(node, "location/filename") == module:
+        return True
     body = node.find("body/*")
     while body is not None and body.tag == "SubstInNode":
         body = body.find("body/*")
-    return text_of(node if body is None else body, "location/filename")
+    if body is None or own.rpartition("!")[2] != name:
+        return False
+    return text_of(body, "location/filename") == module
 
 
 def text_of(node: Element, path: str) -> str:
