@@ -173,6 +173,15 @@ def test_a_module_knows_what_it_has_by_a_local_instance(tmp_path: Path) -> None:
     assert set(model.initial_states()) == {(0,), (1,)}
 
 
+def test_a_constant_may_stand_for_another_one(tmp_path: Path) -> None:
+    model = _load(
+        tmp_path,
+        "CONSTANTS First, l\nVARIABLE x\nInit == x = First\nNext == x' = x",
+        "CONSTANTS l = l First <- l\nINIT Init\nNEXT Next",
+    )
+    assert repr(model.initial_states()) == "[(l,)]"
+
+
 def test_a_part_of_a_definition_can_be_an_invariant(tmp_path: Path) -> None:
     model = _load(
         tmp_path,

@@ -140,7 +140,7 @@ class Reader:
 
     def _override(self, uid: str, replacement: D | Redirect) -> None:
         if isinstance(replacement, Redirect):
-            target = self.by_name.get(replacement.name)
+            target = self.by_name.get(replacement.name) or self.constants.get(replacement.name)
             if target is None:
                 reason = f"the configuration names {replacement.name}, which is not defined"
                 raise SpecError(self.module, reason)
