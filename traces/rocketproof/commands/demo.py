@@ -46,14 +46,27 @@ def command(runs: int, out: Path) -> None:
             lambda: _do("check", _PROTOCOL, "--model", "small"),
         ),
         (
-            f"The implementation runs {runs} times under faults",
+            f"The implementation runs {runs} times under faults, in tasks of Spark",
             lambda: _do(
-                "corpus", "generate", _PROTOCOL, f"--runs={runs}", f"--out={corpus}", "--force"
+                "corpus",
+                "generate",
+                _PROTOCOL,
+                f"--runs={runs}",
+                "--driver=spark",
+                f"--out={corpus}",
+                "--force",
             ),
         ),
         (
-            "Every run is judged by the TLA+ text, compiled, and TLC judges a sample again",
-            lambda: _do("corpus", "validate", str(corpus), "--engine=tlc", f"--report={report}"),
+            "Spark judges every run by the TLA+ text, compiled, and TLC judges a sample again",
+            lambda: _do(
+                "corpus",
+                "validate",
+                str(corpus),
+                "--driver=spark",
+                "--engine=tlc",
+                f"--report={report}",
+            ),
         ),
         (f"A real bug is switched on: {_title(_BUG)}", lambda: _catch(_BUG, out)),
     ]
