@@ -1,8 +1,9 @@
 --------------------------- MODULE AllExpressions ---------------------------
 (* All expressions in one specification, because a model is made of one. *)
-EXTENDS ArithmeticExpressions, BagExpressions, ComparisonExpressions,
-  DifferentExpressions, EdgeExpressions, FailingExpressions,
-  FunctionExpressions, LogicExpressions, OperatorExpressions,
+EXTENDS ArithmeticExpressions, BagExpressions, DifferentExpressions,
+  EdgeExpressions, EqualityExpressions, FailingExpressions,
+  FunctionExpressions, LogicExpressions, MembershipExpressions,
+  MixedSetExpressions, OperatorExpressions,
   RecordExpressions, SequenceExpressions, SetExpressions, StringExpressions,
   TlcExpressions
 
