@@ -48,6 +48,7 @@ __all__ = [
     "canonical_state",
     "fcn",
     "from_json",
+    "model_values_in",
     "record",
     "same",
     "state_from_json",
@@ -430,6 +431,21 @@ def _json_kind(obj: object) -> str:
 
 
 # ---- model values -------------------------------------------------------------------------
+
+
+def model_values_in(value: Value) -> frozenset[str]:
+    """Collect the names of the model values in a value."""
+    match value:
+        case ModelValue():
+            return frozenset([value.name])
+        case tuple() | TlaSet():
+            return frozenset().union(*[model_values_in(element) for element in value])
+        case Fcn():
+            return frozenset().union(
+                *[model_values_in(part) for pair in value.pairs for part in pair]
+            )
+        case _:
+            return frozenset()
 
 
 def with_model_values(value: Value, names: frozenset[str]) -> Value:

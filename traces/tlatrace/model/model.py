@@ -19,8 +19,7 @@ from tlatrace.model import domain, lazy, operators
 from tlatrace.model.blame import Conjunct
 from tlatrace.model.compile import ModelSource
 from tlatrace.model.domain import D, from_domain, to_domain
-from tlatrace.values import Fcn as FcnValue
-from tlatrace.values import ModelValue, State, TlaSet, Value, from_json, with_model_values
+from tlatrace.values import State, Value, from_json, model_values_in, with_model_values
 
 if TYPE_CHECKING:
     from tlatrace.model.checker import Checker
@@ -71,7 +70,7 @@ class Model:
         self.next = source.next
         self.values: State = {name: from_json(json.loads(text)) for name, text in source.values}
         self.model_values = frozenset(
-            name for value in self.values.values() for name in _model_values(value)
+            name for value in self.values.values() for name in model_values_in(value)
         )
         self._functions = _open(source)
 
@@ -316,15 +315,3 @@ def _code(source: ModelSource) -> CodeType:
     except (SyntaxError, RecursionError, MemoryError) as error:
         reason = f"Python cannot take the compiled text: {error}"
         raise SubsetError(source.module, reason) from error
-
-
-def _model_values(value: Value) -> frozenset[str]:
-    match value:
-        case ModelValue():
-            return frozenset([value.name])
-        case tuple() | TlaSet():
-            return frozenset().union(*[_model_values(item) for item in value])
-        case FcnValue():
-            return frozenset().union(*[_model_values(x) for pair in value.pairs for x in pair])
-        case _:
-            return frozenset()

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import SpecError
-from tlatrace.values import ModelValue, TlaSet, Value, tla_set
+from tlatrace.values import ModelValue, Value, tla_set
 
-__all__ = ["Assignment", "TlcConfig", "model_values_in", "parse_config", "read_config"]
+__all__ = ["Assignment", "TlcConfig", "parse_config", "read_config"]
 
 _TOKEN: Final = re.compile(
     r'\s+|\\\*[^\n]*|\(\*.*?\*\)|("(?:[^"\\\n]|\\.)*"|<-|[\w!]+|-\d+|[={},()\[\]])', re.DOTALL
@@ -135,17 +135,6 @@ def parse_config(text: str, path: Path) -> TlcConfig:
         constraints=both("CONSTRAINT"),
         action_constraints=both("ACTION_CONSTRAINT"),
     )
-
-
-def model_values_in(value: Value) -> frozenset[str]:
-    """Collect the names of the model values in a value that a configuration can write."""
-    match value:
-        case ModelValue():
-            return frozenset({value.name})
-        case TlaSet():
-            return frozenset().union(*[model_values_in(element) for element in value])
-        case _:
-            return frozenset()
 
 
 def _tokens(text: str, path: Path) -> list[tuple[int, str]]:

@@ -11,9 +11,17 @@ from typing import Final
 
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.tla_text import to_tla
-from tlatrace.validate.config import TlcConfig, model_values_in
+from tlatrace.validate.config import TlcConfig
 from tlatrace.validate.declarations import Declarations, Place, read_declarations
-from tlatrace.values import Fcn, ModelValue, State, TlaSet, Value, canonical, with_model_values
+from tlatrace.values import (
+    ModelValue,
+    State,
+    TlaSet,
+    Value,
+    canonical,
+    model_values_in,
+    with_model_values,
+)
 
 __all__ = [
     "PREFIX",
@@ -109,7 +117,7 @@ def load_spec(
         constants=lines,
         definitions=definitions,
         values=values,
-        model_values=frozenset().union(*[_models(value) for value in values.values()]),
+        model_values=frozenset().union(*[model_values_in(value) for value in values.values()]),
         places=declarations.places.get(next_name, {}),
         libraries=tuple(libraries),
     )
@@ -130,7 +138,7 @@ def _assigned(
         if plain is not None:
             lines.append(f"{name} = {plain}")
             continue
-        if _models(given[name]):
+        if model_values_in(given[name]):
             raise ModelGapError(f"the constant {name} holds model values inside a function")
         definitions.append(f"{PREFIX}c{len(definitions) + 1} == {to_tla(given[name])}")
         lines.append(f"{name} <- {PREFIX}c{len(definitions)}")
@@ -158,18 +166,6 @@ def _config_text(value: Value) -> str | None:
             return text if _CONFIG_STRING.fullmatch(text) else None
         case _:
             return None
-
-
-def _models(value: Value) -> frozenset[str]:
-    match value:
-        case tuple():
-            return frozenset().union(*[_models(element) for element in value])
-        case Fcn():
-            return frozenset().union(*[_models(part) for pair in value.pairs for part in pair])
-        case TlaSet():
-            return frozenset().union(*[_models(element) for element in value])
-        case _:
-            return model_values_in(value)
 
 
 def _relations(declarations: Declarations, config: TlcConfig) -> tuple[str, str]:
