@@ -6,19 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tlatrace.explore import ModelState
-from tlatrace.model.domain import D
+from tlatrace.model import Step
 from tlatrace.values import State
 
 MAX: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class TideStep:
-    """A step of the toy."""
-
-    action: str
-    params: tuple[D, ...]
-    post: ModelState
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +27,15 @@ class Tide:
     def initial_states(self) -> list[ModelState]:
         return [(0, 0), (MAX + 1, 0)]
 
-    def successors(self, state: ModelState) -> list[TideStep]:
+    def successors(self, state: ModelState) -> list[Step]:
         level, boats = numbers(state)
-        steps = [TideStep("Rise", (by,), (level + by, boats)) for by in (1, 2) if level < MAX]
+        steps = [Step("Rise", (by,), (level + by, boats)) for by in (1, 2) if level < MAX]
         if level > 0:
-            steps.append(TideStep("Fall", (), (level - 1, 0 if level == 1 else boats)))
+            steps.append(Step("Fall", (), (level - 1, 0 if level == 1 else boats)))
         if level == 2 and boats < 2 and not (self.wrong and boats == 1):
-            steps.append(TideStep("Land", (), (level, boats + 1)))
+            steps.append(Step("Land", (), (level, boats + 1)))
         if boats == 2:
-            steps.append(TideStep("Rest", (), state))
+            steps.append(Step("Rest", (), state))
         return steps
 
     def violated(self, state: ModelState) -> tuple[str, ...]:

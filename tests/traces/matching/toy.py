@@ -11,22 +11,13 @@ from typing import TypeAlias
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import Domain
-from tlatrace.model import ModelState
+from tlatrace.model import ModelState, Step
 from tlatrace.values import ModelValue, State, Value, canonical, from_json, same, with_model_values
 
 CLIENTS = (ModelValue("c1"), ModelValue("c2"), ModelValue("c3"))
 NOBODY = ModelValue("Nobody")
 
 Toy: TypeAlias = ModelState
-
-
-@dataclass(frozen=True, slots=True)
-class ToyStep:
-    """A step, with values as texts."""
-
-    action: str
-    params: Toy
-    post: Toy
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,22 +69,22 @@ class ToyModel:
             for step in self.successors(pre)
         )
 
-    def successors(self, state: Toy) -> list[ToyStep]:
+    def successors(self, state: Toy) -> list[Step]:
         self.asked += 1
         shown = self.show(state)
         if self.fails_at(shown, None):
             raise EvaluationError("no value here")
         return [
-            ToyStep(action, tuple([self.adopt_value(p) for p in params]), self.adopt(post))
+            Step(action, tuple([self.adopt_value(p) for p in params]), self.adopt(post))
             for action, params, post in self.steps(shown)
         ]
 
-    def action_successors(self, state: Toy, action: str) -> list[ToyStep]:
+    def action_successors(self, state: Toy, action: str) -> list[Step]:
         if self.fails_at(self.show(state), action):
             raise EvaluationError(f"no value of {action} here")
         return [step for step in self.successors(state) if step.action == action]
 
-    def bound_successors(self, state: Toy, action: str, params: Toy) -> list[ToyStep]:
+    def bound_successors(self, state: Toy, action: str, params: Toy) -> list[Step]:
         return [s for s in self.action_successors(state, action) if s.params == params]
 
     def calls(self, action: str) -> bool:

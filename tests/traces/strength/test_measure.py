@@ -8,10 +8,11 @@ from random import Random
 
 import pytest
 
-from tests.traces.testing.toy import TankModel, TankMove
+from tests.traces.testing.toy import TankModel
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.match import match_traces
 from tlatrace.matching.model import Domain, ModelState
+from tlatrace.model import Step
 from tlatrace.strength import Kind, Outcome, Strength, measure, strength_json, strength_text
 from tlatrace.strength.corrupt import Corrupter
 from tlatrace.strength.fitting import Fitting
@@ -64,7 +65,7 @@ def whys(strength: Strength, kind: Kind, outcome: Outcome) -> set[str]:
 class Counting(TankModel):
     """Never forgets what was lost."""
 
-    def successors(self, state: ModelState) -> Sequence[TankMove]:
+    def successors(self, state: ModelState) -> Sequence[Step]:
         return [move for move in super().successors(state) if move.action != "Empty"]
 
 
@@ -113,8 +114,8 @@ class Noting(TankModel):
     def actions(self) -> dict[str, int]:
         return {**super().actions, "Note": 1, "Remark": 1}
 
-    def successors(self, state: ModelState) -> list[TankMove]:
-        notes = [TankMove(name, (n,), state) for name in ("Note", "Remark") for n in (0, 1, 2)]
+    def successors(self, state: ModelState) -> list[Step]:
+        notes = [Step(name, (n,), state) for name in ("Note", "Remark") for n in (0, 1, 2)]
         return [*super().successors(state), *notes]
 
 
@@ -152,7 +153,7 @@ def test_steps_that_commute_may_be_swapped_where_nothing_shows_their_order() -> 
 class Careless(TankModel):
     """Does not say what becomes of the losses when the tank is filled."""
 
-    def successors(self, state: ModelState) -> list[TankMove]:
+    def successors(self, state: ModelState) -> list[Step]:
         moves = super().successors(state)
         return [
             replace(move, post=(move.post[0], lost)) if move.action == "Fill" else move
@@ -193,7 +194,7 @@ def test_a_lost_event_that_nobody_misses_is_a_hole() -> None:
 class Shallow(TankModel):
     """Is filled up to 3 only."""
 
-    def successors(self, state: ModelState) -> Sequence[TankMove]:
+    def successors(self, state: ModelState) -> Sequence[Step]:
         return [move for move in super().successors(state) if move.post[0] != 4]
 
 
@@ -209,7 +210,7 @@ class Partial(TankModel):
 
     def bound_successors(
         self, state: ModelState, action: str, params: tuple[Domain, ...]
-    ) -> Sequence[TankMove]:
+    ) -> Sequence[Step]:
         raise EvaluationError(f"no list of {action}{params} from {state}")
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.traces.testing.toy import Tank, TankModel, TankMove
+from tests.traces.testing.toy import Tank, TankModel
 from tlatrace.errors import ModelGapError
+from tlatrace.model import Step
 from tlatrace.testing.calls import call_of
 from tlatrace.testing.lockstep import Lockstep, Mismatch
 from tlatrace.testing.moves import Moves
@@ -128,8 +129,8 @@ def test_an_invariant_that_fails_in_some_of_the_states_that_fit_is_none() -> Non
 class _Leaky(TankModel):
     """May lose something, and nobody sees it."""
 
-    def successors(self, state: ModelState) -> list[TankMove]:
-        return [TankMove("Leak", (), (state[0], lost)) for lost in (0, 1)]
+    def successors(self, state: ModelState) -> list[Step]:
+        return [Step("Leak", (), (state[0], lost)) for lost in (0, 1)]
 
 
 class Wasteless(Tank):
@@ -140,9 +141,9 @@ class Wasteless(Tank):
 class _Forgetful(TankModel):
     """Counts no losses."""
 
-    def successors(self, state: ModelState) -> list[TankMove]:
+    def successors(self, state: ModelState) -> list[Step]:
         moves = super().successors(state)
-        return [TankMove(m.action, m.params, (m.post[0], 0)) for m in moves]
+        return [Step(m.action, m.params, (m.post[0], 0)) for m in moves]
 
 
 @pytest.mark.parametrize(

@@ -11,21 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from tlatrace.model import Step
 from tlatrace.testing.oracle import Domain, ModelState
 from tlatrace.values import State, Value
 
-__all__ = ["Tank", "TankModel", "TankMove"]
+__all__ = ["Tank", "TankModel"]
 
 _HOLDS: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class TankMove:
-    """A step of the toy."""
-
-    action: str
-    params: tuple[Domain, ...]
-    post: ModelState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +61,12 @@ class TankModel:
             for move in self.successors(pre)
         )
 
-    def action_successors(self, state: ModelState, action: str) -> Sequence[TankMove]:
+    def action_successors(self, state: ModelState, action: str) -> Sequence[Step]:
         return [move for move in self.successors(state) if move.action == action]
 
     def bound_successors(
         self, state: ModelState, action: str, params: tuple[Domain, ...]
-    ) -> Sequence[TankMove]:
+    ) -> Sequence[Step]:
         return [move for move in self.action_successors(state, action) if move.params == params]
 
     def calls(self, action: str) -> bool:
@@ -94,14 +86,14 @@ class TankModel:
     def initial_states(self) -> Sequence[ModelState]:
         return [(0, 0)]
 
-    def successors(self, state: ModelState) -> Sequence[TankMove]:
+    def successors(self, state: ModelState) -> Sequence[Step]:
         level, lost = _numbers(state)
-        moves = [TankMove("Fill", (n,), (level + n, lost)) for n in (2, 1) if level + n <= _HOLDS]
+        moves = [Step("Fill", (n,), (level + n, lost)) for n in (2, 1) if level + n <= _HOLDS]
         if level:
-            moves.append(TankMove("Drain", (), (level - 1, lost)))
-            moves.append(TankMove("Drain", (), (max(0, level - 2), lost + min(1, level - 1))))
+            moves.append(Step("Drain", (), (level - 1, lost)))
+            moves.append(Step("Drain", (), (max(0, level - 2), lost + min(1, level - 1))))
         if lost >= 2:
-            moves.append(TankMove("Empty", (), (0, 0)))
+            moves.append(Step("Empty", (), (0, 0)))
         return moves
 
     def violated(self, state: ModelState) -> tuple[str, ...]:

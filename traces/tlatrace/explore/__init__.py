@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tlatrace.explore.coverage import ActionCoverage, Coverage, TakenStep, coverage_of
 from tlatrace.explore.explorer import Exploration, Transit, Violation, explore
-from tlatrace.explore.machine import Machine, ModelState, Move
+from tlatrace.explore.machine import Machine, ModelState
 
 __all__ = [
     "ActionCoverage",
@@ -12,7 +12,6 @@ __all__ = [
     "Exploration",
     "Machine",
     "ModelState",
-    "Move",
     "TakenStep",
     "Transit",
     "Violation",

@@ -5,26 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tlatrace.model.domain import D
-from tlatrace.model.model import ModelState
+from tlatrace.model.model import ModelState, Step
 
-__all__ = ["Machine", "ModelState", "Move"]
-
-
-class Move(Protocol):
-    """One step that a model allows from a state."""
-
-    @property
-    def action(self) -> str:
-        """Return the name of the action, as TLC labels the step."""
-
-    @property
-    def params(self) -> tuple[D, ...]:
-        """Return the model's values of the parameters."""
-
-    @property
-    def post(self) -> ModelState:
-        """Return the state after the step."""
+__all__ = ["Machine", "ModelState"]
 
 
 class Machine(Protocol):
@@ -33,7 +16,7 @@ class Machine(Protocol):
     def initial_states(self) -> Sequence[ModelState]:
         """Return the initial states."""
 
-    def successors(self, state: ModelState, /) -> Sequence[Move]:
+    def successors(self, state: ModelState, /) -> Sequence[Step]:
         """Return every step that Next allows from a state."""
 
     def violated(self, state: ModelState, /) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from tlatrace.model import Model, ModelState, Step
 from tlatrace.trace import Event, Trace
 from tlatrace.validate.difference import difference
 from tlatrace.validate.explain import Candidate, Explanation, nearest
-from tlatrace.values import State, Value
+from tlatrace.values import Value
 from tlatrace.verdict import Diverges, Verdict
 
 __all__ = ["Reasons", "explain_verdict"]
@@ -58,17 +58,13 @@ def explain_verdict(
         explanation=Explanation(
             verdict=verdict,
             event=event,
-            changes=difference(_state(model, pre), shown) if pre is not None else (),
+            changes=difference(model.show(pre), shown) if pre is not None else (),
             candidates=tuple(candidates),
             enabled=tuple(sorted({s.action for s, _ in steps})) if pre is not None else (),
             notes=tuple(dict.fromkeys(found)),
         ),
         conjuncts=conjuncts,
     )
-
-
-def _state(model: Model, state: ModelState) -> State:
-    return model.show(state)
 
 
 def _steps(

@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Final, Protocol, TypeAlias
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model import ModelState
+from tlatrace.model import ModelState, Step
 from tlatrace.model.domain import D
 from tlatrace.values import State, Value
 
-__all__ = ["MEMO", "Domain", "ModelState", "ModelStep", "Questions", "SpecModel"]
+__all__ = ["MEMO", "Domain", "ModelState", "Questions", "SpecModel"]
 
 Domain: TypeAlias = D
 """One value as the model has it: hashable, and equal iff it is the same TLA+ value."""
@@ -20,22 +20,6 @@ Domain: TypeAlias = D
 MEMO: Final = 4096
 """Answers of each kind that are remembered: enough for the states around one event, and so the
 same for a long trace as for a short one."""
-
-
-class ModelStep(Protocol):
-    """A step that a model allows."""
-
-    @property
-    def action(self) -> str:
-        """The action, as TLC labels the edge."""
-
-    @property
-    def params(self) -> tuple[Domain, ...]:
-        """Its arguments."""
-
-    @property
-    def post(self) -> ModelState:
-        """The state after the step."""
 
 
 class SpecModel(Protocol):
@@ -80,15 +64,15 @@ class SpecModel(Protocol):
     ) -> bool:
         """Tell whether a step is one of an action; None: of Next."""
 
-    def successors(self, state: ModelState) -> Sequence[ModelStep]:
+    def successors(self, state: ModelState) -> Sequence[Step]:
         """List the steps from a state."""
 
-    def action_successors(self, state: ModelState, action: str) -> Sequence[ModelStep]:
+    def action_successors(self, state: ModelState, action: str) -> Sequence[Step]:
         """List those that are an action, wherever Next calls it."""
 
     def bound_successors(
         self, state: ModelState, action: str, params: tuple[Domain, ...]
-    ) -> Sequence[ModelStep]:
+    ) -> Sequence[Step]:
         """List those that are an action with these arguments."""
 
     def calls(self, action: str) -> bool:
@@ -104,15 +88,13 @@ class Questions:
     def __init__(self, model: SpecModel, size: int = MEMO) -> None:
         """Remember at most `size` answers of each kind."""
         self.model = model
-        self.successors: Callable[[ModelState], Sequence[ModelStep]] = lru_cache(size)(
-            model.successors
-        )
-        self.action_successors: Callable[[ModelState, str], Sequence[ModelStep]] = lru_cache(size)(
+        self.successors: Callable[[ModelState], Sequence[Step]] = lru_cache(size)(model.successors)
+        self.action_successors: Callable[[ModelState, str], Sequence[Step]] = lru_cache(size)(
             self._action_successors
         )
-        self.bound_successors: Callable[
-            [ModelState, str, tuple[Domain, ...]], Sequence[ModelStep]
-        ] = lru_cache(size)(model.bound_successors)
+        self.bound_successors: Callable[[ModelState, str, tuple[Domain, ...]], Sequence[Step]] = (
+            lru_cache(size)(model.bound_successors)
+        )
         self.violated: Callable[[ModelState], tuple[str, ...]] = lru_cache(size)(model.violated)
         self.shown: Callable[[Domain], Value] = lru_cache(size)(model.show_value)
 
@@ -144,7 +126,7 @@ class Questions:
                 return post in [step.post for step in steps]
             raise error from None
 
-    def _action_successors(self, state: ModelState, action: str) -> Sequence[ModelStep]:
+    def _action_successors(self, state: ModelState, action: str) -> Sequence[Step]:
         if self.model.calls(action):
             return self.model.action_successors(state, action)
         if not self.model.actions.get(action):

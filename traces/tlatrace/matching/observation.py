@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tlatrace.errors import ModelGapError
-from tlatrace.matching.model import Domain, ModelState, ModelStep, Questions, SpecModel
+from tlatrace.matching.model import Domain, ModelState, Questions, SpecModel
+from tlatrace.model import Step
 from tlatrace.trace import Event
 from tlatrace.validate.difference import Change, brief, difference
 from tlatrace.values import Fcn, Value, canonical, same
@@ -108,7 +109,7 @@ def fits(questions: Questions, seen: Observation, state: ModelState) -> bool:
     return all(_part_fits(questions.shown(state[part.index]), part) for part in seen.parts)
 
 
-def params_fit(seen: Observation, step: ModelStep) -> bool:
+def params_fit(seen: Observation, step: Step) -> bool:
     """Tell whether the arguments of a step are those of the event, as far as it has them."""
     if seen.params is None or seen.all_params is not None:
         return True  # nothing is known, or the step was asked for with its arguments
@@ -118,9 +119,7 @@ def params_fit(seen: Observation, step: ModelStep) -> bool:
     )
 
 
-def claimed_steps(
-    questions: Questions, seen: Observation, state: ModelState
-) -> Sequence[ModelStep]:
+def claimed_steps(questions: Questions, seen: Observation, state: ModelState) -> Sequence[Step]:
     """List the steps from a state that are of an event's action.
 
     Raises:

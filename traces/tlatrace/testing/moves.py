@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Final, TypeAlias, TypeVar
 
+from tlatrace.model import Step
 from tlatrace.testing.calls import Call, call_of
-from tlatrace.testing.oracle import Domain, ModelState, Move, Oracle
+from tlatrace.testing.oracle import Domain, ModelState, Oracle
 from tlatrace.values import Value, canonical
 
 __all__ = ["LeaveOut", "Moves"]
@@ -73,7 +74,7 @@ class Moves:
             calls = [call for call in calls if not self._leave_out(call, moves.keys())]
         return {call: tuple(moves[call]) for call in calls}
 
-    def _call(self, move: Move) -> Call:
+    def _call(self, move: Step) -> Call:
         key = (move.action, move.params)
         found = self._calls.get(key)
         if found is None:

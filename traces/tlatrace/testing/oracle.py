@@ -5,30 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from tlatrace.model import ModelState
+from tlatrace.model import ModelState, Step
 from tlatrace.model.domain import D
 from tlatrace.values import State, Value
 
-__all__ = ["Domain", "ModelState", "Move", "Oracle"]
+__all__ = ["Domain", "ModelState", "Oracle"]
 
 Domain: TypeAlias = D
 """One value as the model has it: hashable, and equal iff it is the same TLA+ value."""
-
-
-class Move(Protocol):
-    """One step that a model allows from a state."""
-
-    @property
-    def action(self) -> str:
-        """Return the name of the action."""
-
-    @property
-    def params(self) -> tuple[Domain, ...]:
-        """Return the model's values of the parameters."""
-
-    @property
-    def post(self) -> ModelState:
-        """Return the state after the step."""
 
 
 class Oracle(Protocol):
@@ -61,7 +45,7 @@ class Oracle(Protocol):
     def initial_states(self) -> Sequence[ModelState]:
         """Return the initial states."""
 
-    def successors(self, state: ModelState, /) -> Sequence[Move]:
+    def successors(self, state: ModelState, /) -> Sequence[Step]:
         """Return every step that the model allows from a state."""
 
     def violated(self, state: ModelState, /) -> tuple[str, ...]:
