@@ -38,6 +38,7 @@ Stored == TLCSet(1, 2) /\ x' = 1
 Anything == x' = 1 /\ x \in Any
 Half == x' = 1 / 2
 Decimal == x' = 1.5
+Twisted == LET f[<<a, b>> \in {<<1, 2>>}, c \in {1}] == f[<<a, b>>, c] IN x' = f[<<1, 2>>, 1]
 ====
 """
 NAMES: Final = [

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from tlatrace.errors import SubsetError
 from tlatrace.model.analysis import definition_reads, kind_of, reads, strict
 from tlatrace.model.expressions import Environment, Expressions, Parameters, ready
 from tlatrace.model.tree import (
@@ -31,6 +30,7 @@ from tlatrace.model.tree import (
     OperatorRef,
     Quantified,
     Variable,
+    unsupported,
 )
 from tlatrace.model.writer import Function, Writer
 
@@ -286,7 +286,7 @@ class Enumerations:
             case Local() | OperatorCall() if self._assigns(node, env):
                 opened, inner = self._x.names.opened(node, env)
                 if opened is node:
-                    raise SubsetError(str(node.place), "an action where a value is needed")
+                    raise unsupported(node.place, "an action where a value is needed")
                 self._act(opened, inner, then)
             case _:
                 self._x.conditions.require(node, env, self._left)

@@ -139,6 +139,13 @@ def compile_tree(job: Job) -> ModelSource:
 
 def _compile(job: Job) -> ModelSource:
     reader = Reader(job.root, job.folders, job.overrides, job.module_overrides)
+    try:
+        return _written(job, reader)
+    except SubsetError as error:
+        raise reader.sources.shown(error) from error
+
+
+def _written(job: Job, reader: Reader) -> ModelSource:
     if job.specification is not None:
         init, next_name = reader.behaviours.behaviour(job.specification)
         job = replace(job, init=init, next=next_name)

@@ -16,6 +16,7 @@ same TLA+ value iff Python's == says so; `eq` also refuses what TLC cannot compa
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
@@ -88,18 +89,18 @@ class Fcn(dict["D", "D"]):
             return self._hash
 
 
-class LazyValue:
+class LazyValue(ABC):
     """A value that is built when it is looked at as a whole (see `tlatrace.model.lazy`)."""
 
     __slots__ = ()
 
+    @abstractmethod
     def whole(self) -> D:
         """Build the value.
 
         Raises:
             EvaluationError: it is infinite or too large.
         """
-        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         return self is other or self.whole() == (

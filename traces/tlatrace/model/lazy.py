@@ -6,6 +6,7 @@ stops at `MAX_ELEMENTS` with an error, so that no specification can fill the mem
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations, islice, product
 from math import prod
@@ -45,11 +46,13 @@ class LazySet(LazyValue):
 
     __slots__ = ()
 
+    @abstractmethod
     def __contains__(self, value: D) -> bool:
-        raise NotImplementedError
+        """Tell whether a value is an element, as TLC would."""
 
+    @abstractmethod
     def __iter__(self) -> Iterator[D]:
-        raise NotImplementedError
+        """Enumerate the elements, each once."""
 
     def __len__(self) -> int:
         return len(self.whole())

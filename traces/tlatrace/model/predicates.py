@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from tlatrace.errors import SubsetError
 from tlatrace.model.actions import Reach
 from tlatrace.model.analysis import free_locals, kind_of, reads, size
 from tlatrace.model.expressions import Expressions, Parameters, ready
@@ -27,6 +26,7 @@ from tlatrace.model.tree import (
     Operand,
     OperatorRef,
     Quantified,
+    unsupported,
 )
 from tlatrace.model.writer import Function, Writer
 
@@ -48,7 +48,7 @@ class Predicates:
     def condition(self, definition: Definition) -> str:
         """Write `def f(s, t)`: does a definition without parameters hold?"""
         if definition.parameters:
-            raise SubsetError(str(definition.place), f"{definition.name} has parameters")
+            raise unsupported(definition.place, f"{definition.name} has parameters")
         return self._write("s, t", definition.name, definition.expression)
 
     def parts(self, definition: Definition) -> list[tuple[str, tuple[int, ...]]]:
@@ -122,7 +122,7 @@ def claim(definition: Definition, next_definition: Definition) -> Claim:
     arguments += [arguments[at] for at in definition.primed_positions]
     call: Expr = Call(definition, tuple(arguments), definition.place)
     if definition.operator_parameters:
-        raise SubsetError(str(definition.place), f"{definition.name} takes an operator")
+        raise unsupported(definition.place, f"{definition.name} takes an operator")
     places = _places(next_definition, definition)
     if definition is next_definition:
         whole = call

@@ -19,7 +19,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from tlatrace.errors import SpecError, SubsetError
+from tlatrace.errors import SpecError
 from tlatrace.model.analysis import free_locals
 from tlatrace.model.arguments import Arguments
 from tlatrace.model.behaviours import Behaviours
@@ -53,6 +53,7 @@ from tlatrace.model.tree import (
     OperatorRef,
     Place,
     Variable,
+    unsupported,
 )
 
 __all__ = ["Reader"]
@@ -479,6 +480,6 @@ def _called(operator: OperatorRef, arguments: tuple[Operand, ...], place: Place 
     bindings: list[tuple[str, Expr]] = []
     for name, argument in zip(operator.parameters, arguments, strict=True):
         if isinstance(argument, OperatorRef):
-            raise SubsetError(str(place), "an operator argument of an operator argument")
+            raise unsupported(place, "an operator argument of an operator argument")
         bindings.append((name, argument))
     return Let(tuple(bindings), operator.body, place) if bindings else operator.body

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tlatrace.errors import SubsetError
 from tlatrace.model.sany_nodes import Element, place_of
-from tlatrace.model.tree import (
-    Place,
-)
+from tlatrace.model.tree import Place
 
 if TYPE_CHECKING:
     from tlatrace.model.reader import Reader
@@ -48,12 +46,20 @@ class Sources:
         place = place_of(node)
         if place is None:
             return SubsetError(self._r.module, reason)
-        lines = self._source(place.module)
-        excerpt = ""
-        if 0 < place.line <= len(lines):
-            width = 1
-            if place.end_line == place.line:
-                width = max(place.end_column - place.column + 1, 1)
-            line = lines[place.line - 1]
-            excerpt = f"{line}\n{' ' * (place.column - 1)}{'^' * width}"
+        width = place.end_column - place.column + 1 if place.end_line == place.line else 1
+        excerpt = self._excerpt(place.module, place.line, place.column, width)
         return SubsetError(f"{place.module}.tla", reason, place.line, place.column, excerpt)
+
+    def shown(self, error: SubsetError) -> SubsetError:
+        """Return a refusal with the text of its line, if it names one and does not show it."""
+        if error.excerpt or error.line is None or error.column is None:
+            return error
+        module = str(error.path).removesuffix(".tla")
+        excerpt = self._excerpt(module, error.line, error.column, 1)
+        return SubsetError(error.path, error.reason, error.line, error.column, excerpt)
+
+    def _excerpt(self, module: str, line: int, column: int, width: int) -> str:
+        lines = self._source(module)
+        if not 0 < line <= len(lines):
+            return ""
+        return f"{lines[line - 1]}\n{' ' * (column - 1)}{'^' * max(width, 1)}"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tlatrace.errors import SubsetError
 from tlatrace.model.domain import D
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Update",
     "Variable",
     "children",
+    "unsupported",
 ]
 
 
@@ -230,6 +232,13 @@ Expr: TypeAlias = (
     | Except
 )
 Operand: TypeAlias = Expr | OperatorRef
+
+
+def unsupported(place: Place | None, reason: str) -> SubsetError:
+    """Say that the construct at a place cannot be written; the compiler adds the line's text."""
+    if place is None:
+        return SubsetError("the specification", reason)
+    return SubsetError(f"{place.module}.tla", reason, place.line, place.column)
 
 
 def children(node: Operand) -> Iterator[Operand]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tlatrace.errors import SubsetError
 from tlatrace.model.analysis import (
     definition_reads,
     kind_of,
@@ -34,6 +33,7 @@ from tlatrace.model.tree import (
     OperatorCall,
     OperatorRef,
     Variable,
+    unsupported,
 )
 from tlatrace.model.writer import Function
 
@@ -82,7 +82,7 @@ class Calls:
         if self.is_inlined(node, env):
             self.inlining += 1
             if self.inlining > 200:
-                raise SubsetError(str(node.place), "operators are nested too deeply")
+                raise unsupported(node.place, "operators are nested too deeply")
             try:
                 inner = self.bind_arguments(node, env)
                 write = self._x.conditions.condition if as_condition else self._x.values.value
@@ -285,7 +285,7 @@ class Calls:
         """Enter an operator that is known: its body, and what its parameters are."""
         binding = env[node.name]
         if not isinstance(binding, Operator):
-            raise SubsetError(str(node.place), "a value where an operator is needed")
+            raise unsupported(node.place, "a value where an operator is needed")
         reference = binding.reference
         inner = dict(binding.environment)
         for name, argument in zip(reference.parameters, node.arguments, strict=True):

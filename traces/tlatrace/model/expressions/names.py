@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tlatrace.errors import SubsetError
 from tlatrace.model.analysis import (
     free_locals,
     kind_of,
@@ -30,6 +29,7 @@ from tlatrace.model.tree import (
     OperatorCall,
     OperatorRef,
     Variable,
+    unsupported,
 )
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Names:
                     w.note_ready(binding.name)
                 return binding.name
             case Operator() | PythonFunction():
-                raise SubsetError(str(node.place), "an operator where a value is needed")
+                raise unsupported(node.place, "an operator where a value is needed")
 
     def bind(self, node: Let, env: Environment) -> Environment:
         """Bind the names of a LET; what is sure to be needed is computed here."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from tlatrace.errors import SubsetError
 from tlatrace.model.analysis import (
     free_locals,
     kind_of,
@@ -26,6 +25,7 @@ from tlatrace.model.tree import (
     Local,
     Quantified,
     Recursive,
+    unsupported,
 )
 from tlatrace.model.writer import Function
 
@@ -219,7 +219,7 @@ class Quantifiers:
         factors = tuple([among for _, _, among in node.bounds if among is not None])
         flat = all(not pattern for _, pattern, _ in node.bounds)
         if not flat:
-            raise SubsetError(str(node.place), "a recursive function over tuples of tuples")
+            raise unsupported(node.place, "a recursive function over tuples of tuples")
         among = Apply("product", factors, node.place)
         return self._rule(
             Recursive(node.name, ((names, True, among),), node.body, node.place), env, node.name

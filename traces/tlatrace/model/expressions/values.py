@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tlatrace.errors import SubsetError
 from tlatrace.model.analysis import (
     is_closed,
     kind_of,
@@ -30,6 +29,7 @@ from tlatrace.model.tree import (
     Quantified,
     Recursive,
     Variable,
+    unsupported,
 )
 from tlatrace.model.writer import Function
 
@@ -188,11 +188,11 @@ class Values:
             case _ if operator in _FUNCTIONS:
                 return f"{_FUNCTIONS[operator]}({', '.join(values)})"
             case _:
-                raise SubsetError(str(node.place), f"{operator} is not evaluated")
+                raise unsupported(node.place, f"{operator} is not evaluated")
 
     def part(self, node: Operand, env: Environment) -> str:
         if isinstance(node, OperatorRef):
-            raise SubsetError(str(node.place), "an operator where a value is needed")
+            raise unsupported(node.place, "an operator where a value is needed")
         return self.value(node, env)
 
     def _with_test(self, node: Apply, env: Environment) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from tlatrace.errors import EvaluationError
 from tlatrace.model.domain import (
@@ -15,7 +15,6 @@ from tlatrace.model.domain import (
 )
 from tlatrace.model.lazy import (
     LazyFunction,
-    LazySet,
     elements_of,
     member,
 )
@@ -29,10 +28,8 @@ __all__ = [
     "function_over",
     "images",
     "in_domain",
-    "map_function",
     "override",
     "put",
-    "record",
     "single",
     "whole",
 ]
@@ -107,17 +104,6 @@ def function_over(domain: Iterable[D], images: list[D]) -> D:
 
 def function_of(pairs: dict[D, D]) -> D:
     return function(pairs)
-
-
-def map_function(domain: D, rule: Callable[[D], D]) -> D:
-    """Return [x \\in S |-> e] where S may be infinite."""
-    if isinstance(domain, LazySet):
-        return LazyFunction(domain, lambda _, value: rule(value))
-    return function({value: rule(value) for value in elements_of(domain)})
-
-
-def record(pairs: dict[D, D]) -> D:
-    return Fcn(pairs)
 
 
 def single(key: D, image: D) -> D:

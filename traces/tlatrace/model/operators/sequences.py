@@ -22,7 +22,6 @@ from tlatrace.model.operators.integers import integers_only
 
 __all__ = [
     "append",
-    "assertion",
     "concatenate",
     "head",
     "length",
@@ -108,12 +107,6 @@ def sort_sequence(value: D, before: Callable[[D, D], bool]) -> D:
         return -1 if before(left, right) else 1
 
     return tuple(sorted(sequence(value), key=cmp_to_key(compare)))
-
-
-def assertion(condition: bool, message: D) -> bool:
-    if not condition:
-        raise EvaluationError(f"Assert is violated: {message!r}")
-    return True
 
 
 def to_string(value: D) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from typing import Final
 
 from tlatrace.errors import EvaluationError
@@ -40,7 +40,6 @@ __all__ = [
     "largest",
     "make_set",
     "order",
-    "select",
     "smallest",
     "subset",
     "union",
@@ -158,13 +157,6 @@ def _comparable(left: frozenset[D], right: frozenset[D]) -> None:
         one, other = next(iter(left)), next(iter(right))
         if type(one) is not type(other) and not (isinstance(one, Atom) or isinstance(other, Atom)):
             differ(one, other)
-
-
-def select(collection: D, keeps: Callable[[D], bool]) -> D:
-    """Return {x \\in S : P(x)}."""
-    if isinstance(collection, LazySet):
-        return Filtered(collection, keeps)
-    return frozenset([value for value in elements_of(collection) if keeps(value)])
 
 
 def choose(found: Sequence[D], what: str) -> D:
