@@ -41,17 +41,32 @@ def test_every_count_is_recorded(manifest: Manifest) -> None:
     assert [m.name for m in manifest.mutants if not (m.length or m.distinct)] == []
 
 
+def marked(protocol: str) -> set[str]:
+    """Return the tags of the guards in a protocol's specifications."""
+    texts = [path.read_text("utf-8") for path in (SPEC / protocol).rglob("*.tla")]
+    return {tag for text in texts for tag in _TAG.findall(text)}
+
+
 def test_every_guard_that_is_marked_has_a_mutant(manifest: Manifest) -> None:
-    names = {mutant.name for mutant in manifest.mutants}
-    marked = {tag for path in SPEC.rglob("*.tla") for tag in _TAG.findall(path.read_text("utf-8"))}
-    assert marked, "no guard is marked"
-    assert marked == names
+    assert any(marked(protocol) for protocol in manifest.protocols), "no guard is marked"
+    for protocol in manifest.protocols:
+        names = {mutant.name for mutant in manifest.mutants if mutant.protocol == protocol}
+        assert marked(protocol) <= names, protocol
+
+
+def test_a_mutant_is_named_after_its_guards(manifest: Manifest) -> None:
+    """Its name is the guard's tag, or several with `_` between; a property may come last."""
+    for mutant in manifest.mutants:
+        *others, last = mutant.name.split("_")
+        tags = marked(mutant.protocol)
+        assert set(others) <= tags, mutant.name
+        assert last in tags or (others and last == mutant.killed_by), mutant.name
 
 
 def test_every_operator_of_a_mutants_module_is_used(manifest: Manifest) -> None:
     for module in {mutant.module for mutant in manifest.mutants}:
-        overrides = {m.override for m in manifest.mutants if m.module == module}
-        used = {override.partition(" <- ")[2] for override in overrides}
+        mutants = [m for m in manifest.mutants if m.module == module]
+        used = {o.partition(" <- ")[2] for m in mutants for o in m.overrides}
         assert used == set(_DEFINED.findall(module.read_text("utf-8"))), module
 
 

@@ -63,7 +63,7 @@ def test_the_false_conjunct_names_the_operator_that_the_mutant_replaces(
 ) -> None:
     conjunct = guilty(model, mutant.name)
 
-    replaced = mutant.override.split(" <- ")[0]
+    replaced = mutant.overrides[0].split(" <- ")[0]
     assert replaced in {*conjunct.operators, *conjunct.within}
     assert conjunct.file == "EpochTruncation.tla"
     line = (FOLDER / conjunct.file).read_text("utf-8").split("\n")[conjunct.line - 1]

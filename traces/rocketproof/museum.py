@@ -3,7 +3,8 @@
 A row of the museum is a mutant of the manifest. TLC must find it in the specification (or find
 nothing, when the manifest calls it harmless), and when the implementation has a switch of that
 name, a run with the switch on must leave the specification within a number of seeds (or none may,
-when it is harmless). A row for which one of the two is missing is open.
+when it is harmless). A row for which one of the two is missing is open. A mutant without a switch
+is closed by TLC alone, and its row says so.
 """
 
 from __future__ import annotations
@@ -76,6 +77,11 @@ class MuseumRow:
     mutant: Mutant
     tlc: CheckRow
     runs: TraceHunt
+
+    @property
+    def tlc_only(self) -> bool:
+        """Whether there is nothing to find in the implementation, for want of a switch."""
+        return not self.mutant.bug
 
     @property
     def closed(self) -> bool:

@@ -79,7 +79,7 @@ MUTANT = Mutant(
     title="",
     module=Path("M.tla"),
     config=Path("M.cfg"),
-    override="A <- B",
+    overrides=("A <- B",),
     expect="killed",
     killed_by="Inv",
     length=3,
@@ -131,3 +131,9 @@ def test_a_row_is_closed_when_both_sides_are_as_expected(
     mutant: Mutant, tlc: CheckRow, runs: TraceHunt, closed: bool
 ) -> None:
     assert MuseumRow(mutant=mutant, tlc=tlc, runs=runs).closed is closed
+
+
+def test_a_row_says_that_only_tlc_can_decide_it() -> None:
+    without = MuseumRow(mutant=replace(MUTANT, bug=False), tlc=FOUND, runs=NotTried())
+    assert (without.closed, without.tlc_only) == (True, True)
+    assert not MuseumRow(mutant=MUTANT, tlc=FOUND, runs=CAUGHT).tlc_only

@@ -53,6 +53,16 @@ override = "Reset <- IdleReset"
 expect = "harmless"
 reason = "nobody waits for it"
 
+[[mutant]]
+protocol = "counter"
+name = "B05_Idle"
+title = "counts twice and never resets"
+module = "mutants/Mut.tla"
+config = "small.cfg"
+override = ["Inc <- B05Inc", "Reset <- IdleReset"]
+expect = "killed"
+killed_by = "TypeOK"
+
 [[theorem]]
 protocol = "counter"
 name = "Sum"
@@ -85,6 +95,8 @@ def test_all_entries_are_read(root: Path) -> None:
     assert theorem.module == "proofs.sum"
     killed, harmless = mutant(manifest, "B05"), mutant(manifest, "Idle")
     assert (killed.killed_by, killed.bug, killed.seeds) == ("TypeOK", True, None)
+    assert killed.overrides == ("Inc <- B05Inc",)
+    assert mutant(manifest, "B05_Idle").overrides == ("Inc <- B05Inc", "Reset <- IdleReset")
     assert (harmless.killed_by, harmless.reason) == (None, "nobody waits for it")
     assert manifest.libraries(killed) == (root / "counter",)
     assert manifest.libraries(model) == ()
@@ -94,6 +106,9 @@ def test_configurations_of_witnesses_and_mutants_are_derived(root: Path) -> None
     manifest = read_manifest(root)
     assert config_of(manifest.witnesses[0]).split() == ["INVARIANT", "NoTwo"]
     assert config_of(mutant(manifest, "B05")).endswith("TypeOK\nCONSTANT Inc <- B05Inc\n")
+    assert config_of(mutant(manifest, "B05_Idle")).endswith(
+        "TypeOK\nCONSTANT Inc <- B05Inc\nCONSTANT Reset <- IdleReset\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,6 +125,10 @@ def test_configurations_of_witnesses_and_mutants_are_derived(root: Path) -> None
         ("bug = true", 'bug = "yes"', r"\[\[mutant\]\] number 1 .*'bug' must be true or false"),
         ('killed_by = "TypeOK"', "", r"counter/B05\): the key 'killed_by' is missing"),
         ('"Inc <- B05Inc"', '"Inc"', r"counter/B05\): 'override' must read"),
+        ('"Inc <- B05Inc"', "[]", r"counter/B05\): 'override' is an empty list"),
+        ('"Inc <- B05Inc"', '["A <- B", 3]', r"counter/B05\): 'override' must read .*not 3"),
+        ('"Inc <- B05Inc"', '["A <- B", "A <- C"]', r"counter/B05\): .* replaces one .* twice"),
+        ('override = "Inc <- B05Inc"', "", r"counter/B05\): the key 'override' is missing"),
         ('reason = "nobody waits for it"', "", r"counter/Idle\): the key 'reason' is missing"),
         ('name = "Idle"', 'name = "B05"', r"\[\[mutant\]\] counter/B05: twice"),
         ('name = "Sum"', "", r"\[\[theorem\]\] number 1 \(counter/\?\): the key 'name'"),

@@ -14,7 +14,7 @@ from tlatrace.tools.tlc import Outcome, TlcProgress, run_tlc
 from tlatrace.tools.tlc_config import (
     properties_of,
     with_only_invariant,
-    with_override,
+    with_overrides,
     without_sections,
 )
 from tlatrace.tools.tlc_output import progress
@@ -120,7 +120,9 @@ def test_configurations_are_derived() -> None:
     assert witness[-2:] == ["INVARIANT", "NoReset"]
     assert "CONSTRAINT" in witness
     assert not {"TypeOK", "Low", "Rises", "Commented", "Hidden"} & set(witness)
-    assert with_override(CONFIG, "A <- B").endswith("Bounds\nCONSTANT A <- B\n")
+    assert with_overrides(CONFIG, ["A <- B"]).endswith("Bounds\nCONSTANT A <- B\n")
+    both = with_overrides(CONFIG, ["A <- B", "C <- D"])
+    assert both.endswith("Bounds\nCONSTANT A <- B\nCONSTANT C <- D\n")
 
 
 def test_a_missing_configuration_is_the_authors_error(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ __all__ = ["command"]
 
 
 @click.command(epilog="Example:  rocketproof mutants epoch_truncation")
-@click.argument("protocol", type=click.Choice(list(PROTOCOLS)), required=False)
+@click.argument("protocol", required=False)
 @click.option("--bug", "bugs", multiple=True, metavar="NAME", help="This row only; repeatable.")
 @click.option(
     "--seeds",
@@ -57,9 +57,14 @@ def command(
 ) -> None:
     """Find every bug of the museum twice: in the TLA+ text by TLC, in the implementation by traces.
 
+    Where the implementation has no switch for a bug, TLC decides alone, and the row says so.
+
     Exit codes: 0 all rows closed, 1 a row is open, 2 an error, 3 nothing was examined.
     """
     manifest = read_manifest(find_spec_root(spec_root))
+    if protocol is not None and protocol not in manifest.protocols:
+        known = ", ".join(manifest.protocols)
+        raise click.UsageError(f"{protocol!r} is no protocol of the manifest (known: {known})")
     mutants = [m for m in manifest.mutants if protocol in (None, m.protocol)]
     unknown = sorted(set(bugs) - {m.name for m in mutants})
     if unknown:
@@ -122,7 +127,7 @@ def _runs_text(runs: TraceHunt) -> str:
         case Unclear(seed=seed, reason=reason):
             return f"seed {seed} undecided: {reason}"
         case NotTried():
-            return "no switch"
+            return "TLC only: there is no switch"
         case _ as unreachable:
             assert_never(unreachable)
 
@@ -151,7 +156,8 @@ def _print(rows: Sequence[MuseumRow], no_runs: bool) -> None:
                 f"found {escape(row.tlc.found)} {escape(row.tlc.message)}"
             )
     still_open = sum(not _closed(row, no_runs) for row in rows)
-    console.print(f"{len(rows)} rows, {still_open} open")
+    alone = sum(row.tlc_only for row in rows)
+    console.print(f"{len(rows)} rows, {still_open} open, {alone} by TLC only")
 
 
 def _row_json(row: MuseumRow, no_runs: bool) -> dict[str, object]:
@@ -162,5 +168,6 @@ def _row_json(row: MuseumRow, no_runs: bool) -> dict[str, object]:
         "expect": row.mutant.expect,
         "tlc": asdict(row.tlc),
         "runs": {"outcome": type(row.runs).__name__, **asdict(row.runs)},
+        "tlc_only": row.tlc_only,
         "closed": _closed(row, no_runs),
     }

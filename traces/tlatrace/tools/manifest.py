@@ -9,9 +9,10 @@
 
 Paths are relative to `spec/<protocol>/`; a theorem's module is a dotted Python name. A witness is
 checked with the constants of its configuration and one invariant only, which must be violated. A
-mutant is its configuration with one more override. Counts and lengths are optional so that
-`rocketproof check --record` can fill them in; until then a check of the entry fails. `seconds` is
-for information. `deadlock = true` has TLC check for deadlocks.
+mutant is its configuration with one more override, or with each of a list of them, for bugs that
+do harm only together. Counts and lengths are optional so that `rocketproof check --record` can fill
+them in; until then a check of the entry fails. `seconds` is for information. `deadlock = true` has
+TLC check for deadlocks.
 """
 
 from __future__ import annotations
@@ -81,16 +82,16 @@ class Witness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """A specification with one wrong operator, and the property that finds it."""
+    """A specification with a wrong operator or several, and the property that finds it."""
 
     protocol: str
     name: str
     title: str
     module: Path
     config: Path
-    """The configuration to which the override is added."""
-    override: str
-    """As in a configuration: "Operator <- WrongOperator"."""
+    """The configuration to which the overrides are added."""
+    overrides: tuple[str, ...]
+    """Each as in a configuration: "Operator <- WrongOperator"; one, unless bugs are combined."""
     expect: Expect
     killed_by: str | None
     """None for a harmless mutant only."""
@@ -232,11 +233,21 @@ class _Fields:
             raise self.error(f"{key!r} must be one of {', '.join(allowed)}, not {value!r}")
         return value
 
-    def override(self, key: str) -> str:
-        value = self.text(key)
-        if _OVERRIDE.fullmatch(value) is None:
-            raise self.error(f"{key!r} must read 'Operator <- Other', not {value!r}")
-        return value
+    def overrides(self, key: str) -> tuple[str, ...]:
+        """Take one override, or a list of at least one for different operators."""
+        if key not in self._left:
+            raise self.error(f"the key {key!r} is missing")
+        value = self._left.pop(key)
+        listed = value if isinstance(value, list) else [value]
+        found: dict[str, str] = {}
+        for item in listed:
+            if not isinstance(item, str) or _OVERRIDE.fullmatch(item) is None:
+                raise self.error(f"{key!r} must read 'Operator <- Other', not {item!r}")
+            if found.setdefault(item.partition(" <- ")[0], item) is not item:
+                raise self.error(f"{key!r} replaces one operator twice: {item!r}")
+        if not found:
+            raise self.error(f"{key!r} is an empty list")
+        return tuple(found.values())
 
     def number(self, key: str) -> int | None:
         value = self._left.pop(key, None)
@@ -318,7 +329,7 @@ def _mutant(fields: _Fields) -> Mutant:
         title=fields.text("title"),
         module=fields.file("module"),
         config=fields.file("config"),
-        override=fields.override("override"),
+        overrides=fields.overrides("override"),
         expect="killed" if killed else "harmless",
         killed_by=fields.text("killed_by") if killed else None,
         length=fields.number("length") if killed else None,

@@ -20,7 +20,7 @@ from tlatrace.tools.tlc import (
     all_workers,
     run_tlc,
 )
-from tlatrace.tools.tlc_config import with_only_invariant, with_override
+from tlatrace.tools.tlc_config import with_only_invariant, with_overrides
 
 __all__ = ["CheckedEntry", "check_entry", "config_of"]
 
@@ -91,7 +91,7 @@ def config_of(entry: Witness | Mutant) -> str:
     match entry:
         case Witness(violates=name):
             return with_only_invariant(text, name)
-        case Mutant(override=override):
-            return with_override(text, override)
+        case Mutant(overrides=overrides):
+            return with_overrides(text, overrides)
         case _ as unreachable:
             assert_never(unreachable)

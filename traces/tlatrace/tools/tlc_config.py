@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 __all__ = [
     "invariants_of",
     "properties_of",
     "with_only_invariant",
-    "with_override",
+    "with_overrides",
     "without_sections",
 ]
 
@@ -35,9 +35,10 @@ def invariants_of(config: str) -> tuple[str, ...]:
     return tuple(_names_under(config, _INVARIANT))
 
 
-def with_override(config: str, override: str) -> str:
-    """Add an override such as "Operator <- Other" to a configuration."""
-    return f"{config.rstrip()}\nCONSTANT {override}\n"
+def with_overrides(config: str, overrides: Iterable[str]) -> str:
+    """Add overrides such as "Operator <- Other" to a configuration."""
+    added = "".join([f"CONSTANT {override}\n" for override in overrides])
+    return f"{config.rstrip()}\n{added}"
 
 
 def with_only_invariant(config: str, name: str) -> str:
