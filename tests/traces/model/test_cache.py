@@ -8,6 +8,7 @@ import pytest
 
 from tlatrace.model import ModelSource
 from tlatrace.model.cache import cache_folder, keep, recall
+from tlatrace.model.compile import Part
 
 KEY = "a" * 64
 SOURCE = ModelSource(
@@ -22,7 +23,7 @@ SOURCE = ModelSource(
     literals=(("L0", "7"),),
     names=(("initial", "f"),),
     conjuncts=(),
-    parts=(("Small", "initial", (0,)),),
+    parts=(Part("initial", ("7",), ((0, None), (0, '"b1"'))),),
     values=(),
 )
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from operator import itemgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
@@ -18,6 +17,7 @@ from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError, Value
 from tlatrace.model.domain import FALSE, TRUE, Atom, D, Fcn, model_value
 from tlatrace.model.model import Model, ModelState
 from tlatrace.model.operators import make_set, reason_of
+from tlatrace.model.parts import Parts
 from tlatrace.model.segments import Segments
 from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused
 from tlatrace.values import (
@@ -40,17 +40,6 @@ _ALLOWED: Final = Allowed()
 _REFUSED: Final = Refused()
 
 
-_Invariant: TypeAlias = tuple[
-    str,
-    Callable[..., Any],
-    tuple[int, ...],
-    dict[object, tuple[bool, list[D]]],
-    Callable[[list[int]], object],
-]
-"""(name, predicate, positions of the variables that it reads, answers by the ids of their values,
-how to take these ids from all)."""
-
-
 class Checker:
     """Decodes and judges; nothing that it is given makes it raise, except `state`."""
 
@@ -69,12 +58,10 @@ class Checker:
         }
         self._next = model.predicate("next")
         self._initial = model.predicate("initial")
-        self._invariants: list[_Invariant] = [
-            (name, predicate, read, {}, _taking(read)) for name, predicate, read in model.parts()
+        self._invariants = [
+            (name, model.predicate(f"invariant {name}")) for name in model.invariants
         ]
-        self._clean: ModelState | None = None
-        """The last state in which all invariants were TRUE."""
-        self._reading: dict[tuple[int, ...], list[_Invariant]] = {}
+        self._invariant_parts = Parts(model.parts(), len(model.variables))
         self._parts: dict[str, D] = {}
         """The values of fields, by their texts."""
         self._names = model.model_values
@@ -221,47 +208,22 @@ class Checker:
     def invariants(self, state: ModelState) -> tuple[tuple[str, ...], str | None]:
         """Return the invariants that are FALSE, and why some have no value (None: all have).
 
-        An answer is remembered by the variables that the invariant reads: most steps change few.
+        Where all were TRUE in the state before, only what reads a changed part is asked.
         """
+        return ((), None) if self._invariant_parts.hold(state) else self._violated(state)
+
+    def _violated(self, state: ModelState) -> tuple[tuple[str, ...], str | None]:
+        """Ask the invariants in their order."""
         violated: list[str] = []
-        last = self._clean
-        if last is None:
-            asked = self._invariants
-        else:
-            changed = tuple([at for at, value in enumerate(state) if value is not last[at]])
-            asked = self._reading.get(changed) or self._readers_of(changed)
-        ids = [id(value) for value in state]
-        for name, predicate, read, answers, of_read in asked:
-            if violated and violated[-1] == name:
-                continue  # a conjunct before this one is FALSE
-            key = of_read(ids)
-            known = answers.get(key)
+        for name, predicate in self._invariants:
             try:
-                if known is None:
-                    if len(answers) >= _MAX_KNOWN:
-                        answers.clear()
-                    # The values are kept with the answer: so long no other object has their ids.
-                    kept = [state[at] for at in read]
-                    answers[key] = known = (bool(predicate(state, None)), kept)
-                if not known[0]:
+                if not predicate(state, None):
                     violated.append(name)
             except EvaluationError as error:
                 return tuple(violated), f"{name}: {error.reason}"
             except Exception as error:
                 return tuple(violated), f"{name}: {reason_of(error)}"
-        if not violated:
-            self._clean = state
         return tuple(violated), None
-
-    def _readers_of(self, changed: tuple[int, ...]) -> list[_Invariant]:
-        """Return the invariants that read one of these variables; the others hold as before."""
-        found = [item for item in self._invariants if not set(changed).isdisjoint(item[2])]
-        self._reading[changed] = found
-        return found
-
-
-def _taking(positions: tuple[int, ...]) -> Callable[[list[int]], object]:
-    return itemgetter(*positions) if positions else lambda _: ()
 
 
 def _value(text: str) -> Value:

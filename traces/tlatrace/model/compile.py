@@ -6,7 +6,6 @@ without Java, and opened there. Nothing of a trace ever gets into it.
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -22,23 +21,35 @@ from tlatrace.model.actions import Enumerations, actions_below
 from tlatrace.model.blame import Blames, Conjunct
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
+from tlatrace.model.instances import Cell
 from tlatrace.model.predicates import Predicates, claim
 from tlatrace.model.reader import Reader
 from tlatrace.model.scope import Redirect
 from tlatrace.model.tree import Definition
 from tlatrace.model.writer import Writer
-from tlatrace.values import to_json
+from tlatrace.values import canonical
 
 if TYPE_CHECKING:
     from tlatrace.model.model import Model
 
-__all__ = ["Job", "ModelSource", "compile_tree"]
+__all__ = ["Job", "ModelSource", "Part", "compile_tree"]
 
 _ACTION_LEVEL: Final = 2
 
 _STACK_BYTES: Final = 256 * 1024 * 1024
 _RECURSION: Final = 20_000
 _MAX_LINES: Final = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An instance of a conjunct of an invariant, and what of the state it reads."""
+
+    role: str
+    arguments: tuple[str, ...]
+    """Canonical JSON of the elements that its quantifiers range over."""
+    reads: tuple[tuple[int, str | None], ...]
+    """(position of a variable, canonical JSON of where in it; None: all of it)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +71,8 @@ class ModelSource:
     """(role, Python function): "next", "steps Crash", "invariant TypeOK" and so on."""
     conjuncts: tuple[Conjunct, ...]
     """What `blame` functions number."""
-    parts: tuple[tuple[str, str, tuple[int, ...]], ...]
-    """(invariant, role, positions of the variables that it reads) of each conjunct."""
+    parts: tuple[Part, ...]
+    """What is TRUE wherever all invariants are."""
     values: tuple[tuple[str, str], ...]
     """(constant, canonical JSON) of the constants whose value is known."""
 
@@ -169,12 +180,12 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     ):
         for name in wanted:
             names[f"{role} {name}"] = predicates.condition(reader.definition(name))
-    parts: list[tuple[str, str, tuple[int, ...]]] = []
+    parts: list[Part] = []
     for name in job.invariants:
-        for function, read in predicates.parts(reader.definition(name)):
-            role = f"part {len(parts)}"
+        for at, (function, found) in enumerate(predicates.parts(reader.definition(name))):
+            role = f"part {at} of {name}"
             names[role] = function
-            parts.append((name, role, read))
+            parts += [_part(role, *choice) for choice in found.choices]
     for name in job.expressions:
         names[f"expression {name}"] = predicates.expression(reader.definition(name))
     if job.blame:
@@ -183,9 +194,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     text = writer.text()
     if text.count("\n") > _MAX_LINES:
         raise SubsetError(reader.module, f"its Python has more than {_MAX_LINES} lines")
-    literals = [
-        (name, json.dumps(to_json(from_domain(value)))) for name, value in writer.literals.items()
-    ]
+    literals = [(name, _text(value)) for name, value in writer.literals.items()]
     return ModelSource(
         module=reader.module,
         fingerprint=job.fingerprint,
@@ -201,12 +210,22 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         parts=tuple(parts),
         values=tuple(
             [
-                (name, json.dumps(to_json(from_domain(value))))
+                (name, _text(value))
                 for name, value in job.overrides.items()
                 if name in reader.constants and not isinstance(value, Redirect)
             ]
         ),
     )
+
+
+def _part(role: str, elements: tuple[D, ...], cells: frozenset[Cell]) -> Part:
+    places = [(at, None if place is None else _text(place)) for at, place in cells]
+    arguments = tuple([_text(element) for element in elements])
+    return Part(role, arguments, tuple(sorted(places, key=str)))
+
+
+def _text(value: D) -> str:
+    return canonical(from_domain(value))
 
 
 def _blames(

@@ -144,8 +144,12 @@ def eq(left: D, right: D) -> bool:
     if left is right or left == right:
         return True
     shared = type(left)
-    if shared is type(right) and (shared is str or shared is int or shared is Boolean):
-        return False
+    if shared is type(right):
+        if shared is str or shared is int or shared is Boolean:
+            return False
+        if isinstance(left, Fcn) and isinstance(right, Fcn):
+            _functions(left, right)
+            return False
     return differ(left, right)
 
 
@@ -176,9 +180,6 @@ def differ(left: D, right: D) -> bool:
     Raises:
         EvaluationError: TLC cannot compare them.
     """
-    if type(left) is Fcn and type(right) is Fcn:
-        _functions(left, right)
-        return False
     if isinstance(left, LazyValue):
         left = left.whole()
     if isinstance(right, LazyValue):

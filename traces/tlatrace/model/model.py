@@ -24,7 +24,7 @@ from tlatrace.values import State, Value, from_json, model_values_in, with_model
 if TYPE_CHECKING:
     from tlatrace.model.checker import Checker
 
-__all__ = ["Blame", "Model", "ModelState", "Step"]
+__all__ = ["Blame", "Model", "ModelPart", "ModelState", "Step"]
 
 ModelState: TypeAlias = tuple[D, ...]
 """The values of `Model.variables`, in that order."""
@@ -54,6 +54,16 @@ class Blame:
     """Later conjuncts have larger numbers: the later, the nearer the step is to the action."""
     sides: tuple[D, ...]
     """The values on both sides of the relation; () where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPart:
+    """A question of an invariant about a part of the state: `holds(state, None, arguments)`."""
+
+    holds: Callable[..., bool]
+    arguments: tuple[D, ...]
+    reads: tuple[tuple[int, D | None], ...]
+    """(position of a variable, the argument that it is applied to; None: all of the variable)."""
 
 
 class Model:
@@ -262,9 +272,16 @@ class Model:
 
         return Checker(self)
 
-    def parts(self) -> list[tuple[str, Callable[..., bool], tuple[int, ...]]]:
-        """Return (invariant, predicate, positions of the variables that it reads) of conjuncts."""
-        return [(name, self._functions[role], read) for name, role, read in self.source.parts]
+    def parts(self) -> list[ModelPart]:
+        """Return questions that are TRUE together exactly where all invariants are."""
+        return [
+            ModelPart(
+                self._functions[part.role],
+                tuple([_value_of(text) for text in part.arguments]),
+                tuple([(at, text and _value_of(text)) for at, text in part.reads]),
+            )
+            for part in self.source.parts
+        ]
 
     def predicate(self, role: str) -> Callable[..., bool]:
         """Return the bare predicate of a role ("action Crash", "next", "initial", ...)."""
@@ -301,10 +318,14 @@ def _open(source: ModelSource) -> dict[str, Callable[..., Any]]:
         space.update({name: item for name, item in vars(module).items() if name[0] != "_"})
     space.update({name: getattr(operators, name) for name in operators.__all__})
     for name, text in source.literals:
-        space[name] = to_domain(from_json(json.loads(text)))
+        space[name] = _value_of(text)
     space["define"] = operators.definer(space)
     exec(_code(source), space)
     return {role: cast("Callable[..., Any]", space[name]) for role, name in source.names}
+
+
+def _value_of(text: str) -> D:
+    return to_domain(from_json(json.loads(text)))
 
 
 def _code(source: ModelSource) -> CodeType:

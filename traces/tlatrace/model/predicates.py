@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from tlatrace.model.actions import Reach
-from tlatrace.model.analysis import free_locals, kind_of, reads, size
+from tlatrace.model.analysis import free_locals, kind_of, size
 from tlatrace.model.expressions import Expressions, Parameters, ready
+from tlatrace.model.instances import Instances, instances
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -51,21 +52,18 @@ class Predicates:
             raise unsupported(definition.place, f"{definition.name} has parameters")
         return self._write("s, t", definition.name, definition.expression)
 
-    def parts(self, definition: Definition) -> list[tuple[str, tuple[int, ...]]]:
-        """Write a function for each conjunct of an invariant; return also which variables it reads.
-
-        A step changes few variables, and only conjuncts that read one of them are asked again.
-        """
+    def parts(self, definition: Definition) -> list[tuple[str, Instances]]:
+        """Write `def f(s, t, p)` for each conjunct of an invariant: does an instance of it hold?"""
         body = definition.expression
-        items = [body]
+        items: tuple[Operand, ...] = (body,)
         if isinstance(body, Apply) and body.operator == "and":
-            items = [item for item in body.operands if not isinstance(item, OperatorRef)]
+            items = body.operands
         return [
             (
-                self._write("s, t", definition.name, item),
-                tuple(sorted(reads(item).unprimed)),
+                self._write("s, t, p", definition.name, found.formula, found.names, body=True),
+                found,
             )
-            for item in items
+            for found in [instances(item) for item in items if not isinstance(item, OperatorRef)]
         ]
 
     def expression(self, definition: Definition) -> str:
@@ -84,15 +82,24 @@ class Predicates:
         claimed = claim(definition, next_definition)
         return self._write("s, t, p", definition.name, claimed.formula, claimed.parameters)
 
-    def _write(self, header: str, stem: str, node: Expr, parameters: Parameters = ()) -> str:
-        w = self._w
-        name = w.fresh("is_" + "".join([c if c.isascii() and c.isalnum() else "_" for c in stem]))
-        function = Function()
+    def _write(
+        self,
+        header: str,
+        stem: str,
+        node: Expr,
+        parameters: Parameters = (),
+        *,
+        body: bool = False,
+    ) -> str:
+        """Write a function that tells whether `node` is TRUE; `body`: of a quantifier."""
+        w, x = self._w, self._x
+        write = x.quantifiers.require_body if body else x.conditions.require
+        name, function = w.fresh("is_" + stem), Function()
         with w.begin(function):
             pythons = [w.fresh("p") for _ in parameters]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
-            self._x.conditions.require(node, ready(parameters, pythons), "return False")
+            write(node, ready(parameters, pythons), "return False")
             w.emit("return True")
         w.finish(f"def {name}({header}):", function)
         return name

@@ -19,7 +19,7 @@ __all__ = ["Segments"]
 class Segments:
     """The fields of objects with these names, and their texts in the last object."""
 
-    __slots__ = ("_heads", "_tails", "_texts", "_values")
+    __slots__ = ("_heads", "_tails", "_texts", "_values", "_widths")
 
     def __init__(self, names: Sequence[str]) -> None:
         assert names
@@ -28,7 +28,9 @@ class Segments:
         self._heads = heads
         self._tails = [*heads[1:], "}"]
         self._texts = [""] * len(heads)
-        """Name and value of each field, as they stood in the last object."""
+        """Name and value of each field and what follows, as they stood in the last object."""
+        self._widths = [0] * len(heads)
+        """Characters of these texts without what follows."""
         self._values: list[D] = [""] * len(heads)
 
     def cut(self, text: str, decode: Callable[[int, str], D | None]) -> list[D] | None:
@@ -36,22 +38,21 @@ class Segments:
 
         None: the text is no canonical object with these names, or `decode` said so.
         """
-        texts, values = self._texts, self._values
+        texts, values, widths = self._texts, self._values, self._widths
         begin = 0
         last = len(texts) - 1
-        for at, tail in enumerate(self._tails):
-            known = texts[at]
+        for at, known in enumerate(texts):
             if known and text.startswith(known, begin):
-                end = begin + len(known)
-                if text.startswith(tail, end) and (at < last or end + 1 == len(text)):
-                    begin = end
+                width = widths[at]
+                if at < last or begin + width + 1 == len(text):
+                    begin += width
                     continue
             head = self._heads[at]
             if not text.startswith(head, begin):
                 return None
             start = begin + len(head)
             if at < last:
-                end = text.find(tail, start)
+                end = text.find(self._tails[at], start)
             else:
                 end = len(text) - 1 if text.endswith("}") else -1
             if end < start:
@@ -59,7 +60,8 @@ class Segments:
             value = decode(at, text[start:end])
             if value is None:
                 return None
-            texts[at] = text[begin:end]
+            texts[at] = text[begin : end + len(self._tails[at])]
+            widths[at] = end - begin
             values[at] = value
             begin = end
         return values[:]
