@@ -1,4 +1,4 @@
-"""Hypothesis strategies for RocketMQ's bytes: epochs, packets, messages; always valid."""
+"""Hypothesis strategies for RocketMQ's bytes: epochs, packets, messages, commands; always valid."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rocketha.formats.ha_packets import (
 )
 from rocketha.formats.legacy_ha_packets import LegacyTransfer
 from rocketha.formats.message import Host, Message, properties_text
+from rocketha.formats.remoting_command import Language, RemotingCommand, Serialization
 from rocketha.types import (
     INT32_MAX,
     INT64_MAX,
@@ -140,4 +141,23 @@ def cuts(data: bytes) -> st.SearchStrategy[list[bytes]]:
     places = st.lists(st.integers(0, len(data)), max_size=8).map(sorted)
     return places.map(
         lambda at: [data[a:b] for a, b in zip([0, *at], [*at, len(data)], strict=True)]
+    )
+
+
+def remoting_commands(*, max_body: int = 60) -> st.SearchStrategy[RemotingCommand]:
+    """Commands that both headers can carry."""
+    shorts = st.integers(-(2**15), 2**15 - 1)
+    ints = st.integers(-INT32_MAX - 1, INT32_MAX)
+    text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+    return st.builds(
+        RemotingCommand,
+        code=shorts,
+        opaque=ints,
+        flag=ints,
+        language=st.sampled_from(Language),
+        version=shorts,
+        remark=text.map(lambda remark: remark or None),
+        ext_fields=st.dictionaries(text.filter(bool), text, max_size=4),
+        body=st.binary(max_size=max_body),
+        serialization=st.sampled_from(Serialization),
     )

@@ -1,14 +1,16 @@
 """The errors that `rocketha` raises: one root, and leaves that say whose fault it is.
 
 A `FormatError` is the sender's (or the disk's) fault: the bytes at hand are not what the format
-says; nothing else escapes a decoder. An `EncodingError` is the caller's: the value does not fit
-into the format. A `DiskError` comes from below.
+says; nothing else escapes a decoder. A `RequestError` is a peer's that speaks the protocol, but
+asks for what cannot be asked. An `EncodingError` is the caller's: the value does not fit into the
+format. A `DiskError` comes from below.
 """
 
 from __future__ import annotations
 
 __all__ = [
     "CommitLogError",
+    "ControllerLogError",
     "DiskError",
     "EncodingError",
     "EpochFileError",
@@ -17,6 +19,7 @@ __all__ = [
     "MissingFileError",
     "PacketError",
     "PowerCutError",
+    "RequestError",
     "RockethaError",
 ]
 
@@ -53,6 +56,19 @@ class CommitLogError(FormatError):
 
 class IncompleteRecordError(CommitLogError):
     """The bytes end inside a record: more may follow, or the tail was torn."""
+
+
+class ControllerLogError(FormatError):
+    """A controller's log is damaged where it was durable: restore it, or the controller's data."""
+
+
+class RequestError(RockethaError):
+    """A field of a well-formed request or response is missing or cannot be: say so to the peer."""
+
+    def __init__(self, field: str, *, reason: str) -> None:
+        super().__init__(f"{field} {reason}")
+        self.field = field
+        self.reason = reason
 
 
 class EncodingError(RockethaError):

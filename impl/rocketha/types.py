@@ -12,7 +12,9 @@ from typing import Final, NewType
 
 __all__ = [
     "INT32_MAX",
+    "INT32_MIN",
     "INT64_MAX",
+    "INT64_MIN",
     "NO_EPOCH",
     "UNBOUNDED",
     "BrokerId",
@@ -20,12 +22,16 @@ __all__ = [
     "EpochEntry",
     "Offset",
     "SizeBytes",
+    "SyncStateSetEpoch",
     "TimestampMs",
     "chain_epochs",
 ]
 
 Epoch = NewType("Epoch", int)
 """Number of a master's reign, 32 bits, assigned by the controller; grows with every election."""
+
+SyncStateSetEpoch = NewType("SyncStateSetEpoch", int)
+"""Version of a group's SyncStateSet, 32 bits; grows with every change of the set."""
 
 Offset = NewType("Offset", int)
 """Position in the CommitLog in bytes, 64 bits."""
@@ -40,7 +46,9 @@ TimestampMs = NewType("TimestampMs", int)
 """Milliseconds since 1970-01-01 UTC."""
 
 INT32_MAX: Final = 2**31 - 1
+INT32_MIN: Final = -(2**31)
 INT64_MAX: Final = 2**63 - 1
+INT64_MIN: Final = -(2**63)
 
 UNBOUNDED: Final = Offset(INT64_MAX)
 """End of the last epoch: it grows with the log. `Long.MAX_VALUE` in RocketMQ."""

@@ -1,10 +1,17 @@
-"""Write the golden CommitLog again (see README.md): a difference is a change of the format."""
+"""Write the golden CommitLog and frames again (see README.md): a difference changes a format."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from rocketha.formats.message import Host, Message, properties_text
+from rocketha.formats.remoting_command import (
+    FLAG_RESPONSE,
+    Language,
+    RemotingCommand,
+    Serialization,
+)
+from rocketha.formats.remoting_frame import push_command
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import Offset, SizeBytes, TimestampMs
@@ -59,8 +66,48 @@ def golden_segments() -> dict[str, bytes]:
     return {name: disk.read(f"commitlog/{name}").ljust(SEGMENT_SIZE, b"\0") for name in names}
 
 
+COMMANDS: dict[str, RemotingCommand] = {
+    "request.json": RemotingCommand(
+        code=1001,
+        opaque=7,
+        language=Language.JAVA,
+        version=493,
+        ext_fields={"brokerName": "broker-a", "masterBrokerId": "1", "masterEpoch": "3"},
+        body=b'{"syncStateSet":[1,2],"syncStateSetEpoch":5}',
+    ),
+    "request.rocketmq": RemotingCommand(
+        code=1001,
+        opaque=7,
+        language=Language.JAVA,
+        version=493,
+        ext_fields={"brokerName": "broker-a", "masterBrokerId": "1", "masterEpoch": "3"},
+        body=b'{"syncStateSet":[1,2],"syncStateSetEpoch":5}',
+        serialization=Serialization.ROCKETMQ,
+    ),
+    "response.json": RemotingCommand(
+        code=2001, opaque=7, flag=FLAG_RESPONSE, remark="Grüße, 世界", language=Language.GO
+    ),
+    "response.rocketmq": RemotingCommand(
+        code=2001,
+        opaque=7,
+        flag=FLAG_RESPONSE,
+        remark="Grüße, 世界",
+        language=Language.GO,
+        serialization=Serialization.ROCKETMQ,
+    ),
+}
+"""One request and one response in both serialisations; the first request has no remark, no response
+has fields."""
+
+
+def golden_frames() -> dict[str, bytes]:
+    """Return the golden frames by name."""
+    return {name: push_command(command) for name, command in COMMANDS.items()}
+
+
 if __name__ == "__main__":
-    directory = Path(__file__).parent / "commitlog"
-    directory.mkdir(exist_ok=True)
-    for name, data in golden_segments().items():
-        (directory / name).write_bytes(data)
+    for folder, files in (("commitlog", golden_segments()), ("remoting", golden_frames())):
+        directory = Path(__file__).parent / folder
+        directory.mkdir(exist_ok=True)
+        for name, data in files.items():
+            (directory / name).write_bytes(data)

@@ -1,0 +1,105 @@
+"""The frame of a RemotingCommand, and the stream that frames come out of.
+
+Frame, 8 + h + b bytes; integers are big-endian
+
+| at  | bytes | field                                                              |
+|----:|------:|--------------------------------------------------------------------|
+|   0 |     4 | length of what follows = 4 + h + b; the whole frame is <= 16777216 |
+|   4 |     1 | serialisation of the header: 0 JSON, 1 ROCKETMQ                    |
+|   5 |     3 | length h of the header, without sign                               |
+|   8 |     h | header, see `rocketha.formats.remoting_header`                     |
+| 8+h |     b | body; what it is depends on the code                               |
+
+`pull_command` reads the first frame of a buffer: `None` means that more bytes are needed, a
+`PacketError` that no more bytes can help. A wrong length or serialisation is refused before the
+header has arrived, a header that is too long as well. RocketMQ closes the connection, too, but on
+whatever exception its decoder happens to run into.
+
+Source: remoting/netty `NettyDecoder`, remoting/protocol `RemotingCommand` (`encode`, `decode`)
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from typing import Final
+
+from rocketha.errors import EncodingError, PacketError
+from rocketha.formats.ha_packets import Expecting
+from rocketha.formats.packet_stream import PacketStream
+from rocketha.formats.remoting_command import (
+    FRAME_MAX,
+    HEADER_MAX,
+    RemotingCommand,
+    Serialization,
+)
+from rocketha.formats.remoting_header import pull_header, push_header
+from rocketha.types import SizeBytes
+
+__all__ = ["FRAME_PREFIX_SIZE", "command_stream", "pull_command", "push_command"]
+
+_PREFIX: Final = struct.Struct(">iI")
+_LENGTH: Final = struct.Struct(">i")
+
+FRAME_PREFIX_SIZE: Final = SizeBytes(_PREFIX.size)
+"""The two words before the header."""
+
+
+def push_command(command: RemotingCommand) -> bytes:
+    """Write a command as a frame.
+
+    Raises: EncodingError if it is too large, or the binary header cannot carry it.
+    """
+    header = push_header(command)
+    if len(header) > HEADER_MAX:
+        raise EncodingError("header", reason=f"has {len(header)} bytes, over {HEADER_MAX}")
+    size = FRAME_PREFIX_SIZE + len(header) + len(command.body)
+    if size > FRAME_MAX:
+        raise EncodingError("frame", reason=f"has {size} bytes, over {FRAME_MAX}")
+    prefix = _PREFIX.pack(size - _LENGTH.size, command.serialization << 24 | len(header))
+    return prefix + header + command.body
+
+
+def pull_command(data: bytes | bytearray) -> tuple[RemotingCommand, SizeBytes] | None:
+    """Read the first frame, and its size.
+
+    Raises: PacketError
+    """
+    if len(data) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack_from(data)
+    _require(length >= _LENGTH.size, "frame length", 0, f"is {length}, below {_LENGTH.size}")
+    size = SizeBytes(_LENGTH.size + length)
+    _require(size <= FRAME_MAX, "frame length", 0, f"is {length}, over {FRAME_MAX - _LENGTH.size}")
+    if len(data) < FRAME_PREFIX_SIZE:
+        return None
+    _, word = _PREFIX.unpack_from(data)
+    serialization, header_size = word >> 24, word & 0xFFFFFF
+    known = serialization in set(Serialization)
+    _require(known, "serialisation", 4, f"is {serialization}, which is none")
+    room = size - FRAME_PREFIX_SIZE
+    _require(header_size <= room, "header length", 5, f"is {header_size}, {room} bytes follow")
+    _require(header_size <= HEADER_MAX, "header length", 5, f"is {header_size}, over {HEADER_MAX}")
+    if len(data) < size:
+        return None
+    body_at = FRAME_PREFIX_SIZE + header_size
+    try:
+        command = pull_header(bytes(data[FRAME_PREFIX_SIZE:body_at]), Serialization(serialization))
+    except PacketError as error:
+        at = FRAME_PREFIX_SIZE + error.offset
+        raise PacketError(error.what, offset=at, reason=error.reason) from None
+    return replace(command, body=bytes(data[body_at:size])), size
+
+
+def command_stream() -> PacketStream[RemotingCommand]:
+    """Make the stream in which a peer hears commands."""
+
+    def pull(data: bytes | bytearray, _: Expecting) -> tuple[RemotingCommand, SizeBytes] | None:
+        return pull_command(data)
+
+    return PacketStream(pull, packet_max=FRAME_MAX, expecting=Expecting.TRANSFER)
+
+
+def _require(holds: bool, what: str, offset: int, reason: str) -> None:
+    if not holds:
+        raise PacketError(what, offset=offset, reason=reason)
