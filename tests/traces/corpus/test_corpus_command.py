@@ -9,9 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketproof.cli import main
+from rocketproof.commands import corpus
 from rocketproof.projection import simulate_trace
 from tests.traces.corpus.toy import SPEC, record, record_badly
 from tlatrace.corpus.manifest import CorpusManifest, begin, finish
+from tlatrace.errors import ToolError
 from tlatrace.trace.ndjson import write_trace
 
 
@@ -45,6 +47,26 @@ def test_a_wrong_command_line_is_refused(arguments: list[str], reason: str) -> N
 
     assert result.exit_code == 2
     assert reason in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("steps", "java", "driver"),
+    [
+        (1_000_000, True, "local"),
+        (1_000_001, True, "spark"),
+        (1_000_001, False, "local"),
+    ],
+)
+def test_large_corpora_go_to_spark_where_it_can_run(
+    steps: int, java: bool, driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find() -> None:
+        if not java:
+            raise ToolError("Java", "there is none")
+
+    monkeypatch.setattr(corpus, "find_java", find)
+
+    assert corpus.suited_driver(steps) == driver
 
 
 def test_an_empty_folder_is_undecided(tmp_path: Path) -> None:

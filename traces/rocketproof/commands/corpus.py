@@ -22,9 +22,11 @@ from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.trace_inputs import SpecChoice, find_trace_files
 from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.result import nothing_in
+from tlatrace.errors import ToolError
 from tlatrace.report.corpus_html import write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
+from tlatrace.tools.java import find_java
 from tlatrace.trace import Trace
 from tlatrace.values import Json
 from tlatrace.verdict import exit_code
@@ -34,13 +36,15 @@ if TYPE_CHECKING:  # imported when it is needed: `--help` waits neither for Arro
     from tlatrace.corpus.session import SparkSession
     from tlatrace.corpus.validate import Driver
 
-__all__ = ["command"]
+__all__ = ["command", "suited_driver"]
 
 _EXIT_FAILED = 2
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _FILE = click.Path(path_type=Path)
 _COMPILED, _TLC = "compiled", "tlc"
-_LOCAL, _SPARK, _SORT = "local", "spark", "spark-sort"
+_AUTO, _LOCAL, _SPARK, _SORT = "auto", "local", "spark", "spark-sort"
+_LOCAL_STEPS = 1_000_000
+"""A corpus of so many steps is judged in less time than Spark needs to be worth its start."""
 _MAKER = click.option(
     "--driver",
     type=click.Choice([_LOCAL, _SPARK]),
@@ -203,10 +207,11 @@ def import_(
 )
 @click.option(
     "--driver",
-    type=click.Choice([_LOCAL, _SPARK, _SORT]),
-    default=_LOCAL,
+    type=click.Choice([_AUTO, _LOCAL, _SPARK, _SORT]),
+    default=_AUTO,
     show_default=True,
-    help="Processes of this machine, Spark tasks, or Spark tasks for steps in any order.",
+    help="Processes of this machine, Spark tasks, or Spark tasks for steps in any order;"
+    f" auto: Spark beyond {_LOCAL_STEPS:,} steps, if there is Java.",
 )
 @click.option(
     "--store",
@@ -267,7 +272,8 @@ def validate(
     choice = SpecChoice(module=module, config=config, invariants=invariants, spec_root=spec_root)
     result = nothing_in(folder)
     if result is None:
-        with _driver(driver, cores, read_manifest(folder).steps) as chosen:
+        steps = read_manifest(folder).steps
+        with _driver(suited_driver(steps) if driver == _AUTO else driver, cores, steps) as chosen:
             result = judge_corpus(
                 folder,
                 choice,
@@ -302,6 +308,17 @@ def _parts(driver: str, cores: int | None) -> Iterator[MakeParts]:
 
     with _session(cores) as spark:
         yield SparkParts(spark)
+
+
+def suited_driver(steps: int) -> str:
+    """Name the driver for a corpus of so many steps."""
+    if steps <= _LOCAL_STEPS:
+        return _LOCAL
+    try:
+        find_java()
+    except ToolError:
+        return _LOCAL
+    return _SPARK
 
 
 @contextmanager
