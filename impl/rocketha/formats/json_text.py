@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NoReturn, TypeAlias
 
 from rocketha.errors import PacketError
@@ -79,9 +79,9 @@ def write_json(value: JsonValue) -> bytes:
     return text.encode("utf-8")
 
 
-def member_map(members: Mapping[int, str]) -> str:
+def member_map(members: Iterable[tuple[int, str]]) -> str:
     """Write a map with numbers for keys as fastjson does: without quotes around them."""
-    pairs = (f"{key}:{json.dumps(members[key], ensure_ascii=False)}" for key in sorted(members))
+    pairs = (f"{key}:{json.dumps(text, ensure_ascii=False)}" for key, text in sorted(members))
     return "{" + ",".join(pairs) + "}"
 
 
