@@ -1,0 +1,417 @@
+-------------------------- MODULE LegacyReplication --------------------------
+(* Master and slaves of RocketMQ without a controller: DefaultHAService.
+
+   One broker is master for ever and takes the messages; slaves copy its log.  A slave connects and
+   reports its log end, 8 bytes.  The master sends batches from there on, or from the beginning of
+   its last file to a slave that reports 0, and the slave reports its log end after each.  A producer
+   that asked for it waits until enough slaves have reported the end of its message (PUT_OK), or for
+   some seconds (FLUSH_SLAVE_TIMEOUT: nobody knows).  There are no epochs: a report is a number, and
+   nothing says which records it stands for.
+
+   Modelled: several connections of one slave at the master, of which it has given up all but one;
+   reports and batches in flight; power cuts of every broker, which take any part of the unflushed
+   tail; how many slaves each producer waits for, none (ASYNC_MASTER) or some (SYNC_MASTER).
+   Not modelled: failover (there is none), file retention at the master (its log starts at offset 0),
+   records cut in two by a batch, half and sticky packets (a report or a batch arrives as a whole or
+   not at all), duplicated or reordered bytes within a connection (TCP), flow control, waiting for
+   the disk (FLUSH_DISK_TIMEOUT), consumers.
+
+   Conventions: offsets count records from 0, ranges are half-open, -1 is "not yet".
+   Source: DefaultHAService, DefaultHAConnection, DefaultHAClient, GroupTransferService and
+   CommitLog.handleHA of apache/rocketmq at 8fc57f1468, HAConnection of its branch 4.9.x.          *)
+EXTENDS Integers, Sequences, FiniteSets
+
+CONSTANTS
+  Master,       \* the broker that is master
+  Slave,        \* the others
+  Needs,        \* for how many slaves producers wait: {0} is ASYNC_MASTER
+  FileRecords   \* records in one file of the log
+
+Broker == {Master} \cup Slave
+
+ASSUME BrokerAssumption == IsFiniteSet(Slave) /\ Master \notin Slave
+ASSUME NumberAssumption ==
+  /\ Needs # {} /\ Needs \subseteq 0..Cardinality(Slave)
+  /\ FileRecords \in Nat \ {0}
+
+VARIABLES
+  \* each broker
+  up,          \* broker -> whether it runs
+  inc,         \* broker -> incarnation: number of crashes
+  begin,       \* broker -> offset of the first record of its log
+  log,         \* broker -> its records; each is the master's incarnation that wrote it
+  flushed,     \* broker -> offset below which a power cut takes nothing
+  \* the master, in memory
+  waiting,     \* puts that wait for slaves: set of [o: offset, need: number of slaves]
+  stale,       \* slave -> the master's ends of connections that the slave has given up, oldest first
+  \* connections
+  link,        \* slave -> the connection that it holds, both ends of it (see Link), or NoLink
+  \* history, read by no guard
+  acked,       \* puts that waited and were answered PUT_OK: set of [o, i: the record, need]
+  ghostLost,   \* slave -> records that power cuts took from it: set of [o, i]
+  ghostAhead   \* slaves that reached beyond the master's log when a power cut shortened it
+
+vars == <<up, inc, begin, log, flushed, waiting, stale, link, acked, ghostLost, ghostAhead>>
+brokerVars == <<up, inc, begin, log, flushed>>
+ghostVars == <<ghostLost, ghostAhead>>
+
+-----------------------------------------------------------------------------
+\* ---- Types ----
+
+Batch == [offset : Nat, recs : Seq(Nat)]
+Link == [held : {TRUE},
+         served : BOOLEAN,               \* the master's end is there
+         reported : Nat,                 \* last log end that the slave has reported
+         ack : Nat \cup {-1},            \* last report that the master has received
+         next : Nat \cup {-1},           \* next offset to send
+         down : Seq(Batch)]              \* batches in flight to the slave
+NoLink == [held |-> FALSE]
+StaleEnd == [reported : Nat, ack : Nat \cup {-1}]
+
+TypeOK ==
+  /\ up \in [Broker -> BOOLEAN]
+  /\ inc \in [Broker -> Nat]
+  /\ begin \in [Broker -> Nat] /\ begin[Master] = 0
+  /\ log \in [Broker -> Seq(Nat)]
+  /\ flushed \in [Broker -> Nat]
+  /\ \A w \in waiting : w \in [o : Nat, need : Needs]
+  /\ stale \in [Slave -> Seq(StaleEnd)]
+  /\ \A s \in Slave : link[s] = NoLink \/ link[s] \in Link
+  /\ \A r \in acked : r \in [o : Nat, i : Nat, need : Needs]
+  /\ \A s \in Slave : \A x \in ghostLost[s] : x \in [o : Nat, i : Nat]
+  /\ ghostAhead \subseteq Slave
+
+-----------------------------------------------------------------------------
+\* ---- Logs ----
+
+MinOf(S) == CHOOSE x \in S : \A y \in S : x <= y
+MaxOf(S) == CHOOSE x \in S : \A y \in S : y <= x
+End(b) == begin[b] + Len(log[b])
+Has(b, o, i) == begin[b] <= o /\ o < End(b) /\ log[b][o - begin[b] + 1] = i
+FileOf(o) == (o \div FileRecords) * FileRecords
+LastFile == IF log[Master] = <<>> THEN 0 ELSE FileOf(Len(log[Master]) - 1)
+
+\* ---- Rules of the master ----
+
+Served(s) == link[s].held /\ link[s].served
+
+\* A report beyond the master's own log says nothing about the master's records.  \* CHECK B52
+\* This holds for the first report of a connection, too.                          \* CHECK FirstReport
+AcceptsReport(s, a) == a <= Len(log[Master])
+
+\* Where to begin for a slave without a log: its reports will stand for all records before them, so
+\* it must get every record that a producer waits for.                            \* CHECK StartCoversWaiting
+StartForEmpty == MinOf({LastFile} \cup {FileOf(w.o) : w \in waiting})
+
+\* The newest connection that was heard tells what the slave has; an older one may be from before a
+\* power cut of the slave.                                                        \* CHECK NewestCounts
+AckOf(s, ends) == LET heard == SelectSeq(ends, LAMBDA c : c.ack # -1)
+                  IN IF heard = <<>> THEN -1 ELSE heard[Len(heard)].ack
+Ends(s) ==                  \* the master's ends of the connections of s, oldest first
+  IF Served(s) THEN Append(stale[s], [reported |-> link[s].reported, ack |-> link[s].ack])
+  ELSE stale[s]
+\* Slaves are counted, not connections.                                           \* CHECK B23
+Acknowledged(o) == Cardinality({s \in Slave : AckOf(s, Ends(s)) > o})
+\* One slave is one slave more than none.                                         \* CHECK SyncWaits
+SlavesToWaitFor(need) == need
+
+\* What a connection may send: also what the disk of the master may lose.
+Sendable == Len(log[Master])
+
+\* ---- Rules of the slave ----
+
+\* A batch continues the slave's log exactly; an empty log begins anywhere.       \* CHECK OffsetContinues
+Continues(s, p) == p.offset = End(s) \/ End(s) = 0
+Useless(s) == link[s].held /\ ~link[s].served                                     \* CHECK NoticeClosed
+
+\* ---- Connections ----
+
+\* The slave gives its connection up; the master's end stays until the master notices.
+GivenUp(s) == IF Served(s) THEN [stale EXCEPT ![s] = Ends(s)] ELSE stale
+
+-----------------------------------------------------------------------------
+\* Which steps are explored: all of them here, fewer where a finite model overrides this.
+Explored(action, b) == TRUE
+
+\* ---- Actions of any broker ----
+
+\* The flush service writes the log through to the disk.
+Flush(b) ==
+  /\ Explored("Flush", b)
+  /\ up[b]
+  /\ flushed[b] < End(b)
+
+  /\ flushed' = [flushed EXCEPT ![b] = End(b)]
+  /\ UNCHANGED <<up, inc, begin, log, waiting, stale, link, acked, ghostVars>>
+
+\* Power cut: of the unflushed tail any prefix survives, and the log ends at e; of a log of which
+\* nothing was flushed the file may be gone, too.
+Crash(b, e) ==
+  /\ Explored("Crash", b)
+  /\ up[b]
+  /\ e \in (flushed[b]..End(b)) \cup (IF flushed[b] = begin[b] THEN {0} ELSE {})
+
+  /\ up' = [up EXCEPT ![b] = FALSE]
+  /\ inc' = [inc EXCEPT ![b] = @ + 1]
+  /\ begin' = [begin EXCEPT ![b] = IF e = 0 THEN 0 ELSE @]
+  /\ log' = [log EXCEPT ![b] = SubSeq(@, 1, e - begin'[b])]
+  /\ flushed' = [flushed EXCEPT ![b] = e]
+  /\ IF b = Master
+     THEN /\ waiting' = {}
+          /\ stale' = [s \in Slave |-> <<>>]
+          /\ link' = [s \in Slave |-> IF link[s].held THEN [link[s] EXCEPT !.served = FALSE]
+                                      ELSE NoLink]
+          /\ ghostAhead' = ghostAhead \cup
+               {s \in Slave : End(s) > e \/ (link[s].held /\ link[s].next > e)}
+          /\ UNCHANGED ghostLost
+     ELSE /\ stale' = GivenUp(b)
+          /\ link' = [link EXCEPT ![b] = NoLink]
+          /\ ghostLost' = [ghostLost EXCEPT ![b] = @ \cup
+               {[o |-> o, i |-> log[b][o - begin[b] + 1]] : o \in MaxOf({e, begin[b]})..(End(b) - 1)}]
+          /\ UNCHANGED <<waiting, ghostAhead>>
+  /\ UNCHANGED acked
+
+\* The broker comes back in its role.
+Restart(b) ==
+  /\ ~up[b]
+
+  /\ up' = [up EXCEPT ![b] = TRUE]
+  /\ UNCHANGED <<inc, begin, log, flushed, waiting, stale, link, acked, ghostVars>>
+
+\* ---- Actions of the master ----
+
+\* A producer's message is appended (CommitLog.asyncPutMessage); the producer waits, or does not.
+PutMessage(need) ==
+  /\ Explored("PutMessage", Master)
+  /\ up[Master]
+
+  /\ log' = [log EXCEPT ![Master] = Append(@, inc[Master])]
+  /\ waiting' = IF need = 0 THEN waiting
+                ELSE waiting \cup {[o |-> Len(log[Master]), need |-> need]}
+  /\ UNCHANGED <<up, inc, begin, flushed, stale, link, acked, ghostVars>>
+
+\* Enough slaves have the record at o: the producer hears PUT_OK (GroupTransferService).
+PutOk(o) ==
+  /\ \E w \in waiting :
+       /\ w.o = o
+       /\ Acknowledged(o) >= SlavesToWaitFor(w.need)
+
+       /\ waiting' = waiting \ {w}
+       /\ acked' = acked \cup {[o |-> o, i |-> inc[Master], need |-> w.need]}
+  /\ UNCHANGED <<brokerVars, stale, link, ghostVars>>
+
+\* It took too long: the producer hears FLUSH_SLAVE_TIMEOUT, and the record stays.
+PutTimeout(o) ==
+  /\ \E w \in waiting :
+       /\ w.o = o
+
+       /\ waiting' = waiting \ {w}
+  /\ UNCHANGED <<brokerVars, stale, link, acked, ghostVars>>
+
+\* The master hears that the slave has the log up to a; the first report starts the transfer.
+ReceiveReport(s, a) ==
+  /\ Served(s)
+  /\ a \in (IF link[s].ack = -1 THEN link[s].reported ELSE link[s].ack)..link[s].reported
+  /\ AcceptsReport(s, a)
+
+  /\ link' = [link EXCEPT ![s].ack = a,
+                          ![s].next = IF @ # -1 THEN @ ELSE IF a = 0 THEN StartForEmpty ELSE a]
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+
+\* A report that was in flight when the slave gave the connection up arrives.
+ReceiveStaleReport(s, j, a) ==
+  /\ j \in DOMAIN stale[s]
+  /\ a \in (IF stale[s][j].ack = -1 THEN 0 ELSE stale[s][j].ack)..stale[s][j].reported
+  /\ AcceptsReport(s, a)
+
+  /\ stale' = [stale EXCEPT ![s][j].ack = a]
+  /\ UNCHANGED <<brokerVars, waiting, link, acked, ghostVars>>
+
+\* The master sends the next n records; n = 0 is a heartbeat.
+Transfer(s, n) ==
+  /\ Explored(IF n = 0 THEN "Heartbeat" ELSE "Transfer", s)
+  /\ Served(s)
+  /\ link[s].next # -1
+  /\ n = 0 \/ link[s].next + n <= Sendable
+
+  /\ LET from == link[s].next
+         batch == [offset |-> from, recs |-> SubSeq(log[Master], from + 1, from + n)]
+     IN link' = [link EXCEPT ![s].next = from + n, ![s].down = Append(@, batch)]
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+
+\* The master closes a connection: it refuses a report, or it heard nothing for too long.
+CloseConnection(s) ==
+  /\ Explored("CloseConnection", s)
+  /\ Served(s)
+
+  /\ link' = [link EXCEPT ![s].served = FALSE, ![s].down = <<>>]
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+
+\* The master notices that a slave has given a connection up.
+DropStale(s, j) ==
+  /\ j \in DOMAIN stale[s]
+
+  /\ stale' = [stale EXCEPT ![s] = SubSeq(@, 1, j - 1) \o SubSeq(@, j + 1, Len(@))]
+  /\ UNCHANGED <<brokerVars, waiting, link, acked, ghostVars>>
+
+\* ---- Actions of the slave ----
+
+\* The slave connects and reports its log end.
+Connect(s) ==
+  /\ up[Master] /\ up[s]
+  /\ link[s] = NoLink
+
+  /\ link' = [link EXCEPT ![s] = [held |-> TRUE, served |-> TRUE, reported |-> End(s),
+                                  ack |-> -1, next |-> -1, down |-> <<>>]]
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+
+\* The slave appends a batch and reports its log end.  A heartbeat lets no log begin.
+ReceiveTransfer(s) ==
+  /\ link[s].held
+  /\ link[s].down # <<>>
+  /\ Continues(s, Head(link[s].down))
+
+  /\ LET batch == Head(link[s].down)
+         begins == log[s] = <<>> /\ End(s) = 0 /\ batch.recs # <<>>
+     IN /\ begin' = [begin EXCEPT ![s] = IF begins THEN batch.offset ELSE @]
+        /\ flushed' = [flushed EXCEPT ![s] = IF begins THEN batch.offset ELSE @]
+        /\ log' = [log EXCEPT ![s] = @ \o batch.recs]
+        /\ link' = [link EXCEPT ![s].down = Tail(@), ![s].reported = begin'[s] + Len(log'[s])]
+  /\ UNCHANGED <<up, inc, waiting, stale, acked, ghostVars>>
+
+\* The slave sees its connection closed, or closes it; batches in flight are lost.
+Disconnect(s) ==
+  /\ Explored("Disconnect", s)
+  /\ link[s].held
+
+  /\ stale' = GivenUp(s)
+  /\ link' = [link EXCEPT ![s] = NoLink]
+  /\ UNCHANGED <<brokerVars, waiting, acked, ghostVars>>
+
+-----------------------------------------------------------------------------
+\* ---- Invariants: structure ----
+
+FlushedLeLog == \A b \in Broker : begin[b] <= flushed[b] /\ flushed[b] <= End(b)
+
+\* Else a connection outlives an end of it.
+LinkRoles ==
+  \A s \in Slave :
+    /\ link[s].held => up[s]
+    /\ Served(s) \/ stale[s] # <<>> => up[Master]
+
+\* Else a producer waits for a message that is not in the log, or twice for one.
+WaitingInLog ==
+  /\ \A w \in waiting : w.o < Len(log[Master]) /\ log[Master][w.o + 1] = inc[Master]
+  /\ \A v, w \in waiting : v.o = w.o => v = w
+
+\* Else the slave refuses a batch, and each one after it.
+BatchContinues ==
+  \A s \in Slave : link[s].held => \A k \in DOMAIN link[s].down :
+    link[s].down[k].offset =
+      IF k > 1 THEN link[s].down[k - 1].offset + Len(link[s].down[k - 1].recs)
+      ELSE IF End(s) = 0 THEN link[s].down[k].offset ELSE End(s)
+
+\* Else a message that the slave has is never counted.
+ReportedIsEnd == \A s \in Slave : link[s].held => link[s].reported = End(s)
+
+\* ---- Invariants: safety ----
+
+\* Else a report acknowledges messages that were not even written.
+AckLeMax == \A s \in Slave : \A k \in DOMAIN Ends(s) : Ends(s)[k].ack <= Len(log[Master])
+
+\* Else a slave counts although it has told that it does not have the record.
+AckSound ==
+  \A s \in Slave : Served(s) /\ link[s].ack # -1 => AckOf(s, Ends(s)) <= End(s)
+
+\* Else master and slave keep different bytes at one offset.  It is not promised for slaves that
+\* have what a power cut took from the master.
+PrefixOfMaster ==
+  \A s \in Slave \ ghostAhead :
+    /\ End(s) <= Len(log[Master])
+    /\ log[s] = SubSeq(log[Master], begin[s] + 1, End(s))
+
+\* Else a producer that waited for slaves was told that they have its message, and they never had.
+\* A power cut may have taken it from them since; nothing is promised of slaves that were ahead.
+AckedOnSlaves ==
+  \A r \in acked :
+    Cardinality({s \in Slave : \/ Has(s, r.o, r.i)
+                               \/ [o |-> r.o, i |-> r.i] \in ghostLost[s]
+                               \/ s \in ghostAhead}) >= r.need
+
+\* No slave was ever ahead: holds only if the master sends nothing that its disk may lose.
+NoneAhead == ghostAhead = {}
+
+-----------------------------------------------------------------------------
+\* ---- Witnesses: interesting situations, each of which must be reachable ----
+
+NoAckByTwo == \A r \in acked : r.need < 2
+NoLateBegin == \A s \in Slave : begin[s] = 0    \* a slave began at the master's last file
+NoRefusedReport ==          \* a slave reports more than the master has
+  \A s \in Slave : Served(s) => AcceptsReport(s, link[s].reported)
+NoFork ==                   \* a slave that is served has a record that its master does not have
+  \A s \in Slave : Served(s) /\ link[s].next # -1 =>
+    \A o \in begin[s]..(End(s) - 1) : log[s][o - begin[s] + 1] = log[Master][o + 1]
+NoAckOfFork ==              \* PUT_OK for a message that no slave ever had
+  \A r \in acked : \E s \in Slave :
+    Has(s, r.o, r.i) \/ [o |-> r.o, i |-> r.i] \in ghostLost[s]
+NoAckedLoss == \A r \in acked : Has(Master, r.o, r.i)   \* the master lost a message after PUT_OK
+NoCopyLeft ==               \* neither has anybody else a message after PUT_OK
+  \A r \in acked : \E b \in Broker : Has(b, r.o, r.i)
+NoStaleCount ==             \* a slave counts by a connection that it has given up
+  \A s \in Slave : ~link[s].held => AckOf(s, Ends(s)) <= 0
+
+-----------------------------------------------------------------------------
+Init ==
+  /\ up = [b \in Broker |-> TRUE]
+  /\ inc = [b \in Broker |-> 0]
+  /\ begin = [b \in Broker |-> 0]
+  /\ log = [b \in Broker |-> <<>>]
+  /\ flushed = [b \in Broker |-> 0]
+  /\ waiting = {}
+  /\ stale = [s \in Slave |-> <<>>]
+  /\ link = [s \in Slave |-> NoLink]
+  /\ acked = {}
+  /\ ghostLost = [s \in Slave |-> {}]
+  /\ ghostAhead = {}
+
+Next ==
+  \/ \E b \in Broker : Flush(b)
+  \/ \E b \in Broker, e \in Nat : Crash(b, e)
+  \/ \E b \in Broker : Restart(b)
+  \/ \E need \in Needs : PutMessage(need)
+  \/ \E o \in Nat : PutOk(o)
+  \/ \E o \in Nat : PutTimeout(o)
+  \/ \E s \in Slave, a \in Nat : ReceiveReport(s, a)
+  \/ \E s \in Slave, j \in Nat, a \in Nat : ReceiveStaleReport(s, j, a)
+  \/ \E s \in Slave, n \in Nat : Transfer(s, n)
+  \/ \E s \in Slave : CloseConnection(s)
+  \/ \E s \in Slave, j \in Nat : DropStale(s, j)
+  \/ \E s \in Slave : Connect(s)
+  \/ \E s \in Slave : ReceiveTransfer(s)
+  \/ \E s \in Slave : Disconnect(s)
+
+Spec == Init /\ [][Next]_vars
+
+\* ---- Liveness ----
+
+Refused(s) == Served(s) /\ ~AcceptsReport(s, link[s].reported)
+
+Fairness ==
+  /\ \A b \in Broker : WF_vars(Restart(b))
+  /\ \A s \in Slave :
+       /\ WF_vars(Connect(s)) /\ WF_vars(ReceiveTransfer(s))
+       /\ WF_vars(ReceiveReport(s, link[s].reported) /\ link'[s].ack > link[s].ack)
+       /\ SF_vars(\E n \in 1..Len(log[Master]) : Transfer(s, n))   \* a heartbeat may fill a finite link
+       /\ WF_vars(Refused(s) /\ CloseConnection(s))
+       /\ WF_vars(Useless(s) /\ Disconnect(s))
+
+FairSpec == Spec /\ Fairness
+
+\* Once power cuts end, every slave that was not ahead of its master has the master's log end.
+CatchUpLive ==
+  \A s \in Slave :
+    <>[][inc' = inc]_vars /\ [](s \notin ghostAhead) => <>[](End(s) = Len(log[Master]))
+
+\* The main ones; the configurations have all of them.
+THEOREM Spec => [](TypeOK /\ AckLeMax /\ PrefixOfMaster /\ AckedOnSlaves)
+=============================================================================
