@@ -12,8 +12,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import signal
+import sys
+import threading
 import traceback
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, NoReturn
 
 import click
 
@@ -26,6 +31,7 @@ EXIT_DIVERGES: Final = 1
 EXIT_ERROR: Final = 2
 EXIT_UNDECIDED: Final = 3
 EXIT_INTERRUPTED: Final = 130
+EXIT_TERMINATED: Final = 143
 
 COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("demo", "The main job end to end: check, simulate, validate, catch a bug, write a report."),
@@ -71,7 +77,8 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; an error of ours becomes one line on standard error and exit code 2."""
         try:
-            return super().invoke(ctx)
+            with ended_in_order():
+                return super().invoke(ctx)
         except (TlatraceError, RockethaError) as error:
             click.echo(f"rocketproof: {error}", err=True)
             ctx.exit(EXIT_ERROR)
@@ -84,6 +91,23 @@ class LazyGroup(click.Group):
             traceback.print_exc()
             click.echo("rocketproof: this is a defect of rocketproof, not a verdict", err=True)
             ctx.exit(EXIT_ERROR)
+
+
+@contextmanager
+def ended_in_order() -> Iterator[None]:
+    """Let SIGTERM end a command as other errors do: whoever started TLC ends it on the way out."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(*_: object) -> NoReturn:
+    sys.exit(EXIT_TERMINATED)
 
 
 def is_ready(name: str) -> bool:

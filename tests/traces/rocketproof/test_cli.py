@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -12,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocketha.errors import RockethaError
-from rocketproof.cli import COMMANDS, LazyGroup, is_ready, main
+from rocketproof.cli import COMMANDS, EXIT_TERMINATED, LazyGroup, is_ready, main
 from tests.traces.tools.endings import SPECS
 from tlatrace.errors import TlatraceError, ToolError
 
@@ -50,6 +52,33 @@ def test_an_error_never_looks_like_a_divergence(error: BaseException, code: int,
     assert result.stderr.rstrip().split("\n")[-1] == line
     assert ("Traceback" in result.stderr) == isinstance(error, RuntimeError)
     assert result.stdout == ""
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes whose parent is `pid`; those of Linux say so in a file."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[1]) == pid and fields[0] != "Z":
+                found.append(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.java
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_command_that_is_terminated_takes_tlc_with_it() -> None:
+    command = [sys.executable, "-m", "rocketproof", "check", "epoch_truncation", "--model", "full"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        deadline = time.monotonic() + 60
+        while not (started := children_of(process.pid)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.terminate()
+        output, _ = process.communicate(timeout=60)
+
+    assert started, output
+    assert process.returncode == EXIT_TERMINATED, output
+    assert not any(Path(f"/proc/{child}").exists() for child in started)
 
 
 def test_the_help_page_lists_what_is_ready_and_imports_none_of_it() -> None:
