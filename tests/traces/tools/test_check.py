@@ -23,9 +23,12 @@ MODEL = Model(
     ring="push",
     distinct=15,
     depth=6,
+    violates=None,
+    length=None,
     seconds=None,
     deadlock=False,
 )
+FALLS = replace(MODEL, name="default", distinct=None, depth=None, violates="Low", length=3)
 WITNESS = Witness(
     protocol="counter",
     name="NotLow",
@@ -77,6 +80,11 @@ STOPPED = read_run("", exit_code=None, seconds=9.0)
         (MODEL, run("badcfg"), "error"),
         (MODEL, run("broken"), "error"),
         (MODEL, STOPPED, "undecided"),
+        (FALLS, run("invariant"), "as expected"),
+        (replace(FALLS, violates="Positive"), run("invariant"), "not as expected"),
+        (replace(FALLS, length=None), run("invariant"), "not as expected"),
+        (FALLS, run("holds"), "not as expected"),
+        (FALLS, STOPPED, "undecided"),
         (WITNESS, run("invariant"), "as expected"),
         (replace(WITNESS, violates="Positive"), run("invariant"), "not as expected"),
         (replace(WITNESS, length=4), run("invariant"), "not as expected"),
@@ -142,6 +150,10 @@ protocol = "counter"
 name = "small"
 distinct = 1 # old
 
+[[model]]
+protocol = "counter"
+name = "default"
+
 [[witness]]
 protocol = "counter"
 name = "NotLow"
@@ -156,7 +168,7 @@ name = "B05"
 def recorded(tmp_path: Path, *results: CheckedEntry) -> tuple[tuple[str, ...], str]:
     path = tmp_path / "manifest.toml"
     path.write_text(TABLES, "utf-8")
-    manifest = Manifest(path=path, models=(), witnesses=(), mutants=(), theorems=())
+    manifest = Manifest(path=path, models=(), witnesses=(), mutants=(), theorems=(), shared={})
     return record(manifest, results), path.read_text("utf-8")
 
 
@@ -164,13 +176,15 @@ def test_counts_are_recorded_and_comments_kept(tmp_path: Path) -> None:
     names, text = recorded(
         tmp_path,
         checked(MODEL, run("holds")),
+        checked(FALLS, run("invariant")),
         checked(WITNESS, run("invariant")),
         checked(MUTANT, run("invariant")),
     )
-    assert names == ("counter/small", "counter/NotLow", "counter/B05")
+    assert names == ("counter/small", "counter/default", "counter/NotLow", "counter/B05")
     assert text.startswith("# kept\n[[model]] # and this\n")
     tables = tomllib.loads(text)
     assert tables["model"][0] | {"distinct": 15, "depth": 6, "seconds": 2} == tables["model"][0]
+    assert tables["model"][1] == {"protocol": "counter", "name": "default", "length": 3}
     assert tables["witness"][0]["length"] == 3
     assert tables["mutant"][0]["length"] == 3
 

@@ -77,6 +77,7 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "counter" / "Counter.tla").write_text("", "utf-8")
     (tmp_path / "counter" / "small.cfg").write_text("INVARIANT TypeOK\n", "utf-8")
     (tmp_path / "counter" / "mutants" / "Mut.tla").write_text("", "utf-8")
+    (tmp_path / "store").mkdir()
     (tmp_path / "manifest.toml").write_text(MANIFEST, "utf-8")
     return tmp_path
 
@@ -100,6 +101,24 @@ def test_all_entries_are_read(root: Path) -> None:
     assert (harmless.killed_by, harmless.reason) == (None, "nobody waits for it")
     assert manifest.libraries(killed) == (root / "counter",)
     assert manifest.libraries(model) == ()
+
+
+def test_a_protocol_may_use_the_modules_of_another_one(root: Path) -> None:
+    with (root / "manifest.toml").open("a", encoding="utf-8") as file:
+        file.write('[[library]]\nprotocol = "counter"\nfolder = "store"\n')
+    manifest = read_manifest(root)
+    assert manifest.libraries(manifest.models[0]) == (root / "store",)
+    assert manifest.libraries(mutant(manifest, "B05")) == (root / "counter", root / "store")
+
+
+def test_a_model_may_be_known_to_fall(root: Path) -> None:
+    text = MANIFEST.replace(
+        'expect = "holds"', 'expect = "violated"\nviolates = "TypeOK"\nlength = 4'
+    )
+    text = text.replace("distinct = 15\n", "", 1).replace("depth = 6\n", "", 1)
+    (root / "manifest.toml").write_text(text, "utf-8")
+    (model,) = read_manifest(root).models
+    assert (model.violates, model.length, model.distinct) == ("TypeOK", 4, None)
 
 
 def test_configurations_of_witnesses_and_mutants_are_derived(root: Path) -> None:
@@ -130,6 +149,8 @@ def test_configurations_of_witnesses_and_mutants_are_derived(root: Path) -> None
         ('"Inc <- B05Inc"', '["A <- B", "A <- C"]', r"counter/B05\): .* replaces one .* twice"),
         ('override = "Inc <- B05Inc"', "", r"counter/B05\): the key 'override' is missing"),
         ('reason = "nobody waits for it"', "", r"counter/Idle\): the key 'reason' is missing"),
+        ('"holds"', '"violated"', r"counter/small\): the key 'violates' is missing"),
+        ("[[theorem]]", '[[library]]\nfolder = "no"', r"\[\[library\]\] .*counter/no.*not there"),
         ('name = "Idle"', 'name = "B05"', r"\[\[mutant\]\] counter/B05: twice"),
         ('name = "Sum"', "", r"\[\[theorem\]\] number 1 \(counter/\?\): the key 'name'"),
         ("[[theorem]]", "[[lemma]]", r"unknown table \[\[lemma\]\]"),

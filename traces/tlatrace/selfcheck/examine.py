@@ -69,7 +69,7 @@ def examine_subject(
     started = time.monotonic()
     try:
         tell("compiling and exploring")
-        model = load_model(subject.module, subject.config)
+        model = load_model(subject.module, subject.config, libraries=subject.libraries)
         exploration = explore(model, check_invariants=False)
     except (SubsetError, EvaluationError) as error:
         yield from [_refused(subject, part, error, started) for part in wanted if part in parts]
@@ -163,7 +163,9 @@ def _examine_corrupted(
 ) -> Agreement:
     steps, initial = right_steps(model, exploration)
     drawn = corruptions(steps, initial, count=effort.corrupted, seed=subject.name)
-    spec = load_spec(subject.module, config=read_config(subject.config))
+    spec = load_spec(
+        subject.module, config=read_config(subject.config), libraries=subject.libraries
+    )
 
     def tlc(transitions: Sequence[Transition]) -> list[Judged]:
         # Without second looks: a step that TLC cannot evaluate is to have no value here, either.

@@ -58,6 +58,7 @@ def tlc_graph(subject: Subject, *, timeout_s: float = 600.0) -> TlcGraph:
             subject.module,
             config,
             timeout_s=timeout_s,
+            libraries=subject.libraries,
             extra_args=("-dump", "dot,actionlabels", str(dump)),
             jvm_args=_QUICK if subject.packaged else JVM_ARGS,
         )

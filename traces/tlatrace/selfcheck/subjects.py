@@ -29,6 +29,8 @@ class Subject:
     config: Path
     packaged: bool
     """Whether it is one of this package's: small, and within the subset by design."""
+    libraries: tuple[Path, ...] = ()
+    """Folders of modules besides the module's own."""
 
 
 def packaged_subjects() -> tuple[Subject, ...]:
@@ -53,6 +55,7 @@ def manifest_subjects(manifest: Manifest, names: Iterable[str] = (_SMALL,)) -> t
                 module=model.module,
                 config=model.config,
                 packaged=False,
+                libraries=manifest.libraries(model),
             )
             for model in manifest.models
             if model.name in wanted

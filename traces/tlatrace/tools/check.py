@@ -92,8 +92,10 @@ def _texts(entry: Model | Witness | Mutant, run: TlcRun, exact: bool) -> tuple[s
     # TLC looks for temporal violations now and then: how long the first one is depends on when.
     exact = exact and run.outcome is not Outcome.TEMPORAL
     match entry:
-        case Model():
-            return _model(entry, run, exact)
+        case Model(violates=name, length=length):
+            if name is None:
+                return _model(entry, run, exact)
+            return _violation(name, length, exact), _found_violation(run, exact)
         case Witness(violates=name, length=length):
             return _violation(name, length, exact), _found_violation(run, exact)
         case Mutant(killed_by=name, length=length):

@@ -1,16 +1,19 @@
 """Read `spec/manifest.toml`: every model, witness, mutant and theorem with its expected result.
 
-    [[model]]     protocol name module config expect="holds" ring="push"|"weekly"
-                  [distinct] [depth] [seconds] [deadlock]
+    [[library]]   protocol folder
+    [[model]]     protocol name module config expect="holds"|"violated" ring="push"|"weekly"
+                  [distinct] [depth] [violates] [length] [seconds] [deadlock]
     [[witness]]   protocol name module config violates shows [length]
     [[mutant]]    protocol name title module config override expect="killed"|"harmless"
                   [killed_by] [length] [distinct] [reason] [bug] [seeds]
     [[theorem]]   protocol name module
 
-Paths are relative to `spec/<protocol>/`; a theorem's module is a dotted Python name. A witness is
+Paths are relative to `spec/<protocol>/`; a theorem's module is a dotted Python name. A library is a
+folder of another protocol whose modules the protocol's own ones use. A model that is violated shows
+what a configuration does not promise: `violates` names the first property that falls. A witness is
 checked with the constants of its configuration and one invariant only, which must be violated. A
-mutant is its configuration with one more override, or with each of a list of them, for bugs that
-do harm only together. Counts and lengths are optional so that `rocketproof check --record` can fill
+mutant is its configuration with one more override, or with each of a list of them, for bugs that do
+harm only together. Counts and lengths are optional so that `rocketproof check --record` can fill
 them in; until then a check of the entry fails. `seconds` is for information. `deadlock = true` has
 TLC check for deadlocks.
 """
@@ -47,11 +50,14 @@ Expect = Literal["killed", "harmless"]
 
 _OVERRIDE: Final = re.compile(r"\w+ <- \w+")
 _KINDS: Final[tuple[Kind, ...]] = ("model", "witness", "mutant", "theorem")
+_LIBRARY: Final = "library"
+_NAMES: Final = {_LIBRARY: "folder"}
+"""The key of a table's name, where it is not `name`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A specification with bounds, all of whose properties hold."""
+    """A specification with bounds; its properties hold, or one is known to fall."""
 
     protocol: str
     name: str
@@ -59,7 +65,12 @@ class Model:
     config: Path
     ring: Ring
     distinct: int | None
+    """The number of states; None for a model that is violated."""
     depth: int | None
+    violates: str | None
+    """The property that falls; None for a model that holds."""
+    length: int | None
+    """The number of states of the counterexample; None for a model that holds."""
     seconds: float | None
     deadlock: bool
 
@@ -128,6 +139,8 @@ class Manifest:
     witnesses: tuple[Witness, ...]
     mutants: tuple[Mutant, ...]
     theorems: tuple[Theorem, ...]
+    shared: Mapping[str, tuple[Path, ...]]
+    """The libraries of each protocol that has some."""
 
     @property
     def root(self) -> Path:
@@ -147,7 +160,8 @@ class Manifest:
 
     def libraries(self, entry: Model | Witness | Mutant) -> tuple[Path, ...]:
         """Return the folders besides the module's own in which its modules may lie."""
-        folders = (self.root / entry.protocol, self.root / "common")
+        own = self.root / entry.protocol
+        folders = (own, *self.shared.get(entry.protocol, ()), self.root / "common")
         return tuple(f for f in folders if f.is_dir() and f != entry.module.parent)
 
 
@@ -178,7 +192,7 @@ def read_manifest(root: Path) -> Manifest:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(path, str(error)) from error
     for name in tables:
-        if name not in _KINDS:
+        if name not in (*_KINDS, _LIBRARY):
             raise SpecError(path, f"unknown table [[{name}]]")
     models = tuple(_model(fields) for fields in _fields_of(path, tables, "model"))
     witnesses = tuple(_witness(fields) for fields in _fields_of(path, tables, "witness"))
@@ -186,7 +200,12 @@ def read_manifest(root: Path) -> Manifest:
     theorems = tuple(_theorem(fields) for fields in _fields_of(path, tables, "theorem"))
     _refuse_twins(path, (*models, *witnesses, *mutants, *theorems))
     return Manifest(
-        path=path, models=models, witnesses=witnesses, mutants=mutants, theorems=theorems
+        path=path,
+        models=models,
+        witnesses=witnesses,
+        mutants=mutants,
+        theorems=theorems,
+        shared=_shared(path, tables),
     )
 
 
@@ -202,13 +221,13 @@ def _refuse_twins(path: Path, entries: tuple[Entry, ...]) -> None:
 class _Fields:
     """The keys of one entry; each is taken once, and none may be left over."""
 
-    def __init__(self, path: Path, kind: Kind, number: int, table: Mapping[str, object]) -> None:
+    def __init__(self, path: Path, kind: str, number: int, table: Mapping[str, object]) -> None:
         self._path = path
         self._left = dict(table)
-        name = f"{table.get('protocol', '?')}/{table.get('name', '?')}"
+        name = f"{table.get('protocol', '?')}/{table.get(_NAMES.get(kind, 'name'), '?')}"
         self._place = f"[[{kind}]] number {number} ({name})"
         self.protocol = self.text("protocol")
-        self.name = self.text("name")
+        self.name = self.text(_NAMES.get(kind, "name"))
 
     def error(self, reason: str) -> SpecError:
         return SpecError(self._path, f"{self._place}: {reason}")
@@ -282,15 +301,26 @@ class _Fields:
             raise self.error(f"unknown key {next(iter(self._left))!r}")
 
 
-def _fields_of(path: Path, tables: Mapping[str, object], kind: Kind) -> list[_Fields]:
+def _fields_of(path: Path, tables: Mapping[str, object], kind: str) -> list[_Fields]:
     entries = tables.get(kind, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise SpecError(path, f"{kind!r} must be a list of tables, [[{kind}]]")
     return [_Fields(path, kind, number, table) for number, table in enumerate(entries, start=1)]
 
 
+def _shared(path: Path, tables: Mapping[str, object]) -> dict[str, tuple[Path, ...]]:
+    shared: dict[str, tuple[Path, ...]] = {}
+    for fields in _fields_of(path, tables, _LIBRARY):
+        folder = path.parent / fields.name
+        if not folder.is_dir():
+            raise fields.error(f"'folder' names {folder}, which is not there")
+        fields.finish()
+        shared[fields.protocol] = (*shared.get(fields.protocol, ()), folder)
+    return shared
+
+
 def _model(fields: _Fields) -> Model:
-    fields.word("expect", ("holds",))
+    holds = fields.word("expect", ("holds", "violated")) == "holds"
     ring: Ring = "push" if fields.word("ring", ("push", "weekly")) == "push" else "weekly"
     model = Model(
         protocol=fields.protocol,
@@ -298,8 +328,10 @@ def _model(fields: _Fields) -> Model:
         module=fields.file("module"),
         config=fields.file("config"),
         ring=ring,
-        distinct=fields.number("distinct"),
-        depth=fields.number("depth"),
+        distinct=fields.number("distinct") if holds else None,
+        depth=fields.number("depth") if holds else None,
+        violates=None if holds else fields.text("violates"),
+        length=None if holds else fields.number("length"),
         seconds=fields.seconds("seconds"),
         deadlock=fields.flag("deadlock"),
     )

@@ -44,13 +44,13 @@ def record(manifest: Manifest, results: Iterable[CheckedEntry]) -> tuple[str, ..
 
 def _numbers(entry: Model | Witness | Mutant, run: TlcRun, exact: bool) -> dict[str, int | float]:
     match entry:
-        case Model() if run.outcome is Outcome.SUCCESS and run.distinct is not None:
+        case Model(violates=None) if run.outcome is Outcome.SUCCESS and run.distinct is not None:
             depth = {"depth": run.depth} if exact and run.depth is not None else {}
             return {"distinct": run.distinct, **depth, "seconds": max(1, round(run.seconds))}
         case Mutant(killed_by=None) if run.outcome is Outcome.SUCCESS and run.distinct is not None:
             return {"distinct": run.distinct}
-        case Witness(violates=name) | Mutant(killed_by=name) if name is not None:
-            if exact and run.violated == name and run.length is not None:
+        case Model(violates=name) | Witness(violates=name) | Mutant(killed_by=name):
+            if exact and name is not None and run.violated == name and run.length is not None:
                 return {"length": run.length}
     return {}
 
