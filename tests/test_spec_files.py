@@ -55,12 +55,12 @@ def test_every_guard_that_is_marked_has_a_mutant(manifest: Manifest) -> None:
 
 
 def test_a_mutant_is_named_after_its_guards(manifest: Manifest) -> None:
-    """Its name is the guard's tag, or several with `_` between; a property may come last."""
+    """Its name is the guard's tag, or several with `_` between, and what it is checked against."""
     for mutant in manifest.mutants:
         *others, last = mutant.name.split("_")
         tags = marked(mutant.protocol)
         assert set(others) <= tags, mutant.name
-        assert last in tags or (others and last == mutant.killed_by), mutant.name
+        assert last in tags or (others and last == mutant.against), mutant.name
 
 
 def test_every_operator_of_a_mutants_module_is_used(manifest: Manifest) -> None:

@@ -80,6 +80,7 @@ MUTANT = Mutant(
     module=Path("M.tla"),
     config=Path("M.cfg"),
     overrides=("A <- B",),
+    against=None,
     expect="killed",
     killed_by="Inv",
     length=3,

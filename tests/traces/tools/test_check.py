@@ -45,6 +45,7 @@ MUTANT = Mutant(
     module=Path("Mut.tla"),
     config=Path("small.cfg"),
     overrides=("Inc <- B05Inc",),
+    against=None,
     expect="killed",
     killed_by="Low",
     length=3,

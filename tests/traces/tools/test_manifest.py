@@ -60,6 +60,7 @@ title = "counts twice and never resets"
 module = "mutants/Mut.tla"
 config = "small.cfg"
 override = ["Inc <- B05Inc", "Reset <- IdleReset"]
+against = "TypeOK"
 expect = "killed"
 killed_by = "TypeOK"
 
@@ -125,9 +126,18 @@ def test_configurations_of_witnesses_and_mutants_are_derived(root: Path) -> None
     manifest = read_manifest(root)
     assert config_of(manifest.witnesses[0]).split() == ["INVARIANT", "NoTwo"]
     assert config_of(mutant(manifest, "B05")).endswith("TypeOK\nCONSTANT Inc <- B05Inc\n")
-    assert config_of(mutant(manifest, "B05_Idle")).endswith(
-        "TypeOK\nCONSTANT Inc <- B05Inc\nCONSTANT Reset <- IdleReset\n"
+    assert config_of(mutant(manifest, "B05_Idle")) == (
+        "\nINVARIANT TypeOK\nCONSTANT Inc <- B05Inc\nCONSTANT Reset <- IdleReset\n"
     )
+
+
+def test_a_mutant_is_checked_against_a_property_that_its_configuration_has(root: Path) -> None:
+    text = MANIFEST.replace('against = "TypeOK"', 'against = "TypeOk"').replace(
+        'killed_by = "TypeOK"\n\n[[theorem]]', 'killed_by = "TypeOk"\n\n[[theorem]]'
+    )
+    (root / "manifest.toml").write_text(text, "utf-8")
+    with pytest.raises(SpecError, match=r"small\.cfg: has no invariant or property TypeOk"):
+        config_of(mutant(read_manifest(root), "B05_Idle"))
 
 
 @pytest.mark.parametrize(
@@ -148,6 +158,7 @@ def test_configurations_of_witnesses_and_mutants_are_derived(root: Path) -> None
         ('"Inc <- B05Inc"', '["A <- B", 3]', r"counter/B05\): 'override' must read .*not 3"),
         ('"Inc <- B05Inc"', '["A <- B", "A <- C"]', r"counter/B05\): .* replaces one .* twice"),
         ('override = "Inc <- B05Inc"', "", r"counter/B05\): the key 'override' is missing"),
+        ('against = "TypeOK"', 'against = "Inv"', r"'killed_by' must be the property that"),
         ('reason = "nobody waits for it"', "", r"counter/Idle\): the key 'reason' is missing"),
         ('"holds"', '"violated"', r"counter/small\): the key 'violates' is missing"),
         ("[[theorem]]", '[[library]]\nfolder = "no"', r"\[\[library\]\] .*counter/no.*not there"),

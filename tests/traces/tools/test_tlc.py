@@ -13,6 +13,7 @@ from tlatrace.errors import SpecError
 from tlatrace.tools.tlc import Outcome, TlcProgress, run_tlc
 from tlatrace.tools.tlc_config import (
     properties_of,
+    with_only,
     with_only_invariant,
     with_overrides,
     without_sections,
@@ -120,6 +121,9 @@ def test_configurations_are_derived() -> None:
     assert witness[-2:] == ["INVARIANT", "NoReset"]
     assert "CONSTRAINT" in witness
     assert not {"TypeOK", "Low", "Rises", "Commented", "Hidden"} & set(witness)
+    assert with_only(CONFIG, "Rises").endswith("\nPROPERTY Rises\n")
+    assert with_only(CONFIG, "Low").endswith("\nINVARIANT Low\n")
+    assert "TypeOK" not in with_only(CONFIG, "Low")
     assert with_overrides(CONFIG, ["A <- B"]).endswith("Bounds\nCONSTANT A <- B\n")
     both = with_overrides(CONFIG, ["A <- B", "C <- D"])
     assert both.endswith("Bounds\nCONSTANT A <- B\nCONSTANT C <- D\n")

@@ -5,7 +5,7 @@
                   [distinct] [depth] [violates] [length] [seconds] [deadlock]
     [[witness]]   protocol name module config violates shows [length]
     [[mutant]]    protocol name title module config override expect="killed"|"harmless"
-                  [killed_by] [length] [distinct] [reason] [bug] [seeds]
+                  [against] [killed_by] [length] [distinct] [reason] [bug] [seeds]
     [[theorem]]   protocol name module
 
 Paths are relative to `spec/<protocol>/`; a theorem's module is a dotted Python name. A library is a
@@ -13,7 +13,8 @@ folder of another protocol whose modules the protocol's own ones use. A model th
 what a configuration does not promise: `violates` names the first property that falls. A witness is
 checked with the constants of its configuration and one invariant only, which must be violated. A
 mutant is its configuration with one more override, or with each of a list of them, for bugs that do
-harm only together. Counts and lengths are optional so that `rocketproof check --record` can fill
+harm only together; with `against` it is checked against that one property of its configuration, and
+no other falls first. Counts and lengths are optional so that `rocketproof check --record` can fill
 them in; until then a check of the entry fails. `seconds` is for information. `deadlock = true` has
 TLC check for deadlocks.
 """
@@ -103,6 +104,8 @@ class Mutant:
     """The configuration to which the overrides are added."""
     overrides: tuple[str, ...]
     """Each as in a configuration: "Operator <- WrongOperator"; one, unless bugs are combined."""
+    against: str | None
+    """The only property that is checked; None for all of the configuration."""
     expect: Expect
     killed_by: str | None
     """None for a harmless mutant only."""
@@ -362,6 +365,7 @@ def _mutant(fields: _Fields) -> Mutant:
         module=fields.file("module"),
         config=fields.file("config"),
         overrides=fields.overrides("override"),
+        against=fields.optional_text("against"),
         expect="killed" if killed else "harmless",
         killed_by=fields.text("killed_by") if killed else None,
         length=fields.number("length") if killed else None,
@@ -371,6 +375,8 @@ def _mutant(fields: _Fields) -> Mutant:
         seeds=fields.number("seeds"),
     )
     fields.finish()
+    if killed and mutant.against not in (None, mutant.killed_by):
+        raise fields.error("'killed_by' must be the property that 'against' names")
     return mutant
 
 

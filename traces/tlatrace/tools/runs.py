@@ -20,7 +20,13 @@ from tlatrace.tools.tlc import (
     all_workers,
     run_tlc,
 )
-from tlatrace.tools.tlc_config import with_only_invariant, with_overrides
+from tlatrace.tools.tlc_config import (
+    invariants_of,
+    properties_of,
+    with_only,
+    with_only_invariant,
+    with_overrides,
+)
 
 __all__ = ["CheckedEntry", "check_entry", "config_of"]
 
@@ -81,17 +87,24 @@ def check_entry(
 def config_of(entry: Witness | Mutant) -> str:
     """Return the text of the configuration with which TLC checks a witness or a mutant.
 
-    Raises: SpecError when the configuration cannot be read.
+    Raises: SpecError when the configuration cannot be read, or lacks the property to check.
     """
     path = entry.config
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(path, f"cannot be read ({error})") from error
+    if isinstance(entry, Mutant) and entry.against not in (
+        None,
+        *invariants_of(text),
+        *properties_of(text),
+    ):
+        raise SpecError(path, f"has no invariant or property {entry.against}")
     match entry:
         case Witness(violates=name):
             return with_only_invariant(text, name)
-        case Mutant(overrides=overrides):
-            return with_overrides(text, overrides)
+        case Mutant(overrides=overrides, against=against):
+            checked = text if against is None else with_only(text, against)
+            return with_overrides(checked, overrides)
         case _ as unreachable:
             assert_never(unreachable)

@@ -9,6 +9,7 @@ from typing import Final
 __all__ = [
     "invariants_of",
     "properties_of",
+    "with_only",
     "with_only_invariant",
     "with_overrides",
     "without_sections",
@@ -43,13 +44,22 @@ def with_overrides(config: str, overrides: Iterable[str]) -> str:
 
 def with_only_invariant(config: str, name: str) -> str:
     """Replace all invariants and properties of a configuration by one invariant."""
-    kept = [body for keyword, body in _sections(config) if keyword not in _INVARIANT | _PROPERTY]
-    return f"{''.join(kept).rstrip()}\nINVARIANT {name}\n"
+    return f"{_without_checks(config)}\nINVARIANT {name}\n"
+
+
+def with_only(config: str, name: str) -> str:
+    """Leave one of the invariants and properties of a configuration, and none other."""
+    keyword = "PROPERTY" if name in properties_of(config) else "INVARIANT"
+    return f"{_without_checks(config)}\n{keyword} {name}\n"
 
 
 def without_sections(config: str, keywords: Collection[str]) -> str:
     """Leave out the sections with these keywords, and all comments."""
     return "".join([body for keyword, body in _sections(config) if keyword not in keywords])
+
+
+def _without_checks(config: str) -> str:
+    return without_sections(config, _INVARIANT | _PROPERTY).rstrip()
 
 
 def _sections(config: str) -> Iterator[tuple[str, str]]:
