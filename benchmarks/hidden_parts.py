@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from rocketha.bugs import Bug
+from rocketha.bugs import EPOCH_BUGS, Bug
 from rocketproof.projection import simulate_trace
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.hiding import hide, some_of
@@ -43,7 +43,7 @@ def main() -> None:
     model = load_model(find_spec_root() / PROTOCOL / "MCEpochTruncation.tla", CONFIG)
     print("| bug | runs that diverge | still diverge | conform | undecided | visible again with |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for bug in [Bug(name) for name in sys.argv[1:]] or list(Bug):
+    for bug in [Bug(name) for name in sys.argv[1:]] or sorted(EPOCH_BUGS):
         row = measure(model, bug)
         total = row.kinds.total()
         again = ", ".join([f"{name} ({count})" for name, count in row.visible_with.most_common(3)])

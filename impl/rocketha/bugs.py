@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-__all__ = ["NO_BUGS", "STORAGE_BUGS", "Bug", "Bugs"]
+__all__ = ["EPOCH_BUGS", "LEGACY_BUGS", "NO_BUGS", "STORAGE_BUGS", "Bug", "Bugs"]
 
 
 class Bug(StrEnum):
@@ -43,12 +43,21 @@ class Bug(StrEnum):
     B11 = "B11"
     """A slave follows a master that was replaced: nobody compares the epoch in the handshake.
     `AutoSwitchHAClient.doTruncate`."""
+    B23 = "B23"
+    """Without a controller: two connections of one slave count as two slaves.
+    `GroupTransferService.doWaitTransfer`."""
+    B52 = "B52"
+    """Without a controller: a slave's report beyond the master's log counts. #3015, lost in 5.0,
+    `DefaultHAConnection.ReadSocketService.processReadEvent`."""
     B83 = "B83"
     """Epochs beyond the log end survive a restart, and the slave reports the master's log end as
     its own. `EpochFileCache.setLastEpochEntryEndOffset`, `AutoSwitchHAClient.doTruncate`."""
     B86 = "B86"
     """The epoch file is rewritten without a sync, so a power cut loses the new epoch.
     `CheckpointFile.write`."""
+    FIRST_REPORT = "FirstReport"
+    """Without a controller: the first report of a connection may be beyond the master's log. #3016,
+    `HAConnection.ReadSocketService.processReadEvent` of the branch 4.9.x."""
     FLUSH_BEFORE_EPOCH = "FlushBeforeEpoch"
     """A new master notes where its epoch starts before the log up to there is on the disk."""
     KNOWN_FOLLOWS_BATCH = "KnownFollowsBatch"
@@ -59,12 +68,21 @@ class Bug(StrEnum):
     `AutoSwitchHAService.AutoSwitchAcceptSocketService`."""
     MIN_END = "MinEnd"
     """The consistent point is the end of the slave's epoch, even if the master's ends earlier."""
+    NEWEST_COUNTS = "NewestCounts"
+    """Without a controller: an old connection of a slave counts although a newer one says less.
+    `GroupTransferService.doWaitTransfer`."""
     OFFSET_CONTINUES = "OffsetContinues"
     """A slave appends a batch wherever its offset is."""
     REPORT_OWN_END = "ReportOwnEnd"
     """After the handshake a slave reports the consistent point, whether it has it or not."""
     START_COMPARED = "StartCompared"
     """Two entries of one epoch count as common, whatever their starts."""
+    START_COVERS_WAITING = "StartCoversWaiting"
+    """Without a controller: a slave without a log begins behind a message that a producer waits
+    for, and then counts for it. `DefaultHAConnection.WriteSocketService.run`."""
+    SYNC_WAITS = "SyncWaits"
+    """Without a controller: a producer that waits for one slave is answered at once.
+    `CommitLog.handleHA`."""
 
 
 Bugs: TypeAlias = frozenset[Bug]
@@ -74,3 +92,40 @@ NO_BUGS: Final[Bugs] = frozenset()
 
 STORAGE_BUGS: Final[Bugs] = frozenset({Bug.B06, Bug.B07, Bug.B86})
 """Switches that the cores do not read."""
+
+LEGACY_BUGS: Final[Bugs] = frozenset(
+    {
+        Bug.B23,
+        Bug.B52,
+        Bug.FIRST_REPORT,
+        Bug.NEWEST_COUNTS,
+        Bug.OFFSET_CONTINUES,
+        Bug.START_COVERS_WAITING,
+        Bug.SYNC_WAITS,
+    }
+)
+"""Switches of `rocketha.legacy_ha`."""
+
+EPOCH_BUGS: Final[Bugs] = frozenset(
+    {
+        Bug.B01,
+        Bug.B02,
+        Bug.B03,
+        Bug.B04,
+        Bug.B05,
+        Bug.B06,
+        Bug.B07,
+        Bug.B10,
+        Bug.B11,
+        Bug.B83,
+        Bug.B86,
+        Bug.FLUSH_BEFORE_EPOCH,
+        Bug.KNOWN_FOLLOWS_BATCH,
+        Bug.MASTER_ANSWERS,
+        Bug.MIN_END,
+        Bug.OFFSET_CONTINUES,
+        Bug.REPORT_OWN_END,
+        Bug.START_COMPARED,
+    }
+)
+"""Switches of `rocketha.ha`, `rocketha.epoch` and the storage."""

@@ -265,16 +265,18 @@ Connect(s) ==
                                   ack |-> -1, next |-> -1, down |-> <<>>]]
   /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
 
-\* The slave appends a batch and reports its log end.  A heartbeat lets no log begin.
+\* The slave appends a batch and reports its log end.  An empty log begins at the first batch; one
+\* without a whole record may be a piece of a record, or a heartbeat, which lets no log begin.
 ReceiveTransfer(s) ==
   /\ link[s].held
   /\ link[s].down # <<>>
   /\ Continues(s, Head(link[s].down))
 
   /\ LET batch == Head(link[s].down)
-         begins == log[s] = <<>> /\ End(s) = 0 /\ batch.recs # <<>>
-     IN /\ begin' = [begin EXCEPT ![s] = IF begins THEN batch.offset ELSE @]
-        /\ flushed' = [flushed EXCEPT ![s] = IF begins THEN batch.offset ELSE @]
+     IN /\ \E b \in IF End(s) # 0 THEN {begin[s]}
+                    ELSE IF batch.recs = <<>> THEN {0, batch.offset} ELSE {batch.offset} :
+             begin' = [begin EXCEPT ![s] = b]
+        /\ flushed' = [flushed EXCEPT ![s] = IF End(s) = 0 THEN begin'[s] ELSE @]
         /\ log' = [log EXCEPT ![s] = @ \o batch.recs]
         /\ link' = [link EXCEPT ![s].down = Tail(@), ![s].reported = begin'[s] + Len(log'[s])]
   /\ UNCHANGED <<up, inc, waiting, stale, acked, ghostVars>>

@@ -73,6 +73,8 @@ class PeerAccepted:
     """Somebody connected to this broker."""
 
     conn: ConnectionId
+    host: HaAddress | None = None
+    """Where the connection comes from, if that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

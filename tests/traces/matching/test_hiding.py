@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from rocketha.bugs import Bug
+from rocketha.bugs import EPOCH_BUGS, Bug
 from rocketproof.projection import simulate_trace
 from tlatrace.matching import match_traces
 from tlatrace.matching.hiding import hide, some_of
@@ -110,7 +110,7 @@ def test_conforming_runs_conform_with_half_of_the_variables_and_a_third_of_the_a
 
 
 @pytest.mark.java
-@pytest.mark.parametrize("bug", [bug for bug in Bug if bug not in NEVER_SEEN])
+@pytest.mark.parametrize("bug", [bug for bug in Bug if bug in EPOCH_BUGS - NEVER_SEEN])
 def test_every_bug_is_still_seen_in_what_is_left(bug: Bug, model: Model) -> None:
     seed = SEEN_AT[bug]
 
@@ -120,4 +120,4 @@ def test_every_bug_is_still_seen_in_what_is_left(bug: Bug, model: Model) -> None
 
 
 def test_every_bug_is_in_one_of_the_tables() -> None:
-    assert set(SEEN_AT) | NEVER_SEEN == set(Bug)
+    assert set(SEEN_AT) | NEVER_SEEN == EPOCH_BUGS

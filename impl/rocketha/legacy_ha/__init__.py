@@ -1,0 +1,1 @@
+"""The cores of DefaultHA, replication without a controller: a master, its slaves, and waiting."""

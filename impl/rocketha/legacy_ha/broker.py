@@ -1,0 +1,157 @@
+"""The core of a broker of the legacy service: one event in, the new state and effects out."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from rocketha.ha.events import (
+    ConnectionLost,
+    PacketRefused,
+    PeerAccepted,
+    PeerConnected,
+    TimerFired,
+    TransferDue,
+)
+from rocketha.ha.state import LogView
+from rocketha.legacy_ha import group_transfer, master, slave
+from rocketha.legacy_ha.effects import LegacyAction, LegacyActionName, LegacyStepped
+from rocketha.legacy_ha.events import (
+    BatchReceived,
+    GroupTransferDue,
+    LegacyEvent,
+    MessageAppended,
+    ReportReceived,
+    Started,
+)
+from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
+from rocketha.types import TimestampMs
+
+__all__ = ["next_timer_ms", "step", "step_master", "step_slave"]
+
+
+def step(
+    state: LegacyState, event: LegacyEvent, *, now_ms: TimestampMs, log: LogView
+) -> LegacyStepped[LegacyMaster] | LegacyStepped[LegacySlave]:
+    """Take one event.
+
+    Events for connections that the core has closed, and those that its role does not know, change
+    nothing. Nothing is raised, whatever a peer sends: the connection is closed.
+    """
+    match state:
+        case LegacyMaster():
+            return step_master(state, event, now_ms=now_ms, log=log)
+        case LegacySlave():
+            return step_slave(state, event, now_ms=now_ms, log=log)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def next_timer_ms(state: LegacyState) -> TimestampMs | None:
+    """Return when `TimerFired` will have something to do, `None` if only an event can tell.
+
+    The heartbeats of a master are not in it: they are sent when `TransferDue` says so.
+    """
+    times = _master_times(state) if isinstance(state, LegacyMaster) else _slave_times(state)
+    return TimestampMs(min(times)) if times else None
+
+
+def _master_times(state: LegacyMaster) -> list[int]:
+    housekeeping_ms = state.options.housekeeping_ms
+    times: list[int] = [end.last_read_ms + housekeeping_ms for end in state.ends.values()]
+    deadline = group_transfer.next_deadline_ms(state)
+    return times if deadline is None else [*times, deadline]
+
+
+def _slave_times(state: LegacySlave) -> list[int]:
+    client, options = state.client, state.options
+    if client is None:
+        return [state.connect_at_ms]
+    silence_ends = client.last_read_ms + options.housekeeping_ms
+    return [silence_ends, client.last_write_ms + options.heartbeat_ms]
+
+
+def step_master(
+    state: LegacyMaster, event: LegacyEvent, *, now_ms: TimestampMs, log: LogView
+) -> LegacyStepped[LegacyMaster]:
+    """Take one event as the master."""
+    match event:
+        case Started():
+            return LegacyStepped(state, slave.whole_messages(log), _RESTART)
+        case MessageAppended():
+            return group_transfer.put_message(state, event, now_ms=now_ms)
+        case GroupTransferDue():
+            return group_transfer.answer_next(state, now_ms=now_ms)
+        case TimerFired():
+            answered = group_transfer.answer_next(state, now_ms=now_ms)
+            if answered.action is not None:
+                return answered
+            return master.close_silent(state, now_ms=now_ms)
+        case PeerAccepted():
+            return master.accept(state, event, now_ms=now_ms)
+        case ConnectionLost():
+            return master.lost(state, event.conn)
+        case ReportReceived() if event.conn in state.ends:
+            report = event.max_phy_offset
+            return master.receive_report(state, event.conn, report, now_ms=now_ms, log=log)
+        case TransferDue() if event.conn in state.ends:
+            return master.transfer(state, event.conn, now_ms=now_ms, log=log)
+        case PacketRefused() if event.conn in state.ends:
+            return master.close(state, event.conn, str(event.error))
+        case BatchReceived() if event.conn in state.ends:
+            return master.close(state, event.conn, "a packet of the other direction")
+        case ReportReceived() | TransferDue() | PacketRefused() | BatchReceived() | PeerConnected():
+            return LegacyStepped(state)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def step_slave(
+    state: LegacySlave, event: LegacyEvent, *, now_ms: TimestampMs, log: LogView
+) -> LegacyStepped[LegacySlave]:
+    """Take one event as a slave."""
+    conn = None if state.client is None else state.client.id
+    match event:
+        case Started():
+            return LegacyStepped(state, slave.whole_messages(log), _RESTART)
+        case PeerConnected():
+            return slave.connected(state, event, now_ms=now_ms, log=log)
+        case BatchReceived() if event.conn == conn:
+            return slave.receive_transfer(state, event.batch, now_ms=now_ms, log=log)
+        case PacketRefused() if event.conn == conn:
+            return slave.disconnect(state, now_ms=now_ms, reason=str(event.error))
+        case ReportReceived() if event.conn == conn:
+            return slave.disconnect(state, now_ms=now_ms, reason="a packet of the other direction")
+        case ConnectionLost() if event.conn == conn:
+            return slave.disconnect(state, now_ms=now_ms)
+        case TimerFired():
+            return _slave_timer(state, now_ms=now_ms, log=log)
+        case (
+            BatchReceived()
+            | PacketRefused()
+            | ReportReceived()
+            | ConnectionLost()
+            | MessageAppended()
+            | GroupTransferDue()
+            | PeerAccepted()
+            | TransferDue()
+        ):
+            return LegacyStepped(state)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _slave_timer(
+    state: LegacySlave, *, now_ms: TimestampMs, log: LogView
+) -> LegacyStepped[LegacySlave]:
+    client, options = state.client, state.options
+    if client is None:
+        due = now_ms >= state.connect_at_ms
+        return slave.connect(state, now_ms=now_ms, log=log) if due else LegacyStepped(state)
+    if now_ms - client.last_read_ms >= options.housekeeping_ms:
+        return slave.disconnect(state, now_ms=now_ms, reason="the master is silent")
+    if now_ms - client.last_write_ms >= options.heartbeat_ms:
+        return slave.report(state, now_ms=now_ms, log=log)
+    return LegacyStepped(state)
+
+
+_RESTART = LegacyAction(name=LegacyActionName.RESTART)

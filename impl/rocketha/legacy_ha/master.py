@@ -1,0 +1,160 @@
+"""The master's side of a connection: it hears where a slave's log ends, and sends what follows.
+
+There is no handshake. The first report fixes where the transfer starts; whatever cannot be true
+closes the connection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rocketha.bugs import Bug
+from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_legacy_transfer
+from rocketha.ha.effects import CloseConnection, SendPacket
+from rocketha.ha.events import PeerAccepted
+from rocketha.ha.state import NOT_YET, ConnectionId, LogView
+from rocketha.legacy_ha.effects import (
+    LegacyAction,
+    LegacyActionName,
+    LegacyEffect,
+    LegacyStepped,
+)
+from rocketha.legacy_ha.state import LegacyMaster, MasterEnd
+from rocketha.types import Offset, SizeBytes, TimestampMs
+
+__all__ = ["accept", "close", "close_silent", "lost", "receive_report", "transfer"]
+
+
+def accept(
+    state: LegacyMaster, event: PeerAccepted, *, now_ms: TimestampMs
+) -> LegacyStepped[LegacyMaster]:
+    """Take a new connection; older ones of the same slave stay until they are seen to be dead.
+
+    Source: DefaultHAService.DefaultAcceptSocketService, DefaultHAService.addConnection
+    """
+    assert event.conn not in state.ends
+    end = MasterEnd(id=event.conn, host=event.host, last_read_ms=now_ms, last_write_ms=now_ms)
+    return LegacyStepped(state.with_end(end))
+
+
+def lost(state: LegacyMaster, conn: ConnectionId) -> LegacyStepped[LegacyMaster]:
+    """Forget a connection that is gone.
+
+    Spec: LegacyReplication!DropStale
+    Source: DefaultHAService.removeConnection
+    """
+    if conn not in state.ends:
+        return LegacyStepped(state)
+    action = LegacyAction(name=LegacyActionName.CLOSE_CONNECTION, conn=conn)
+    return LegacyStepped(state.without_end(conn), (), action)
+
+
+def close(state: LegacyMaster, conn: ConnectionId, reason: str) -> LegacyStepped[LegacyMaster]:
+    """Close a connection.
+
+    Spec: LegacyReplication!CloseConnection
+    Source: DefaultHAConnection.ReadSocketService.run
+    """
+    effects: tuple[LegacyEffect, ...] = (CloseConnection(conn=conn, reason=reason),)
+    return replace(lost(state, conn), effects=effects)
+
+
+def close_silent(state: LegacyMaster, *, now_ms: TimestampMs) -> LegacyStepped[LegacyMaster]:
+    """Close the first connection that said nothing for too long.
+
+    Source: DefaultHAConnection.ReadSocketService.run (haHousekeepingInterval)
+    """
+    for end in state.ends.values():
+        if now_ms - end.last_read_ms >= state.options.housekeeping_ms:
+            return close(state, end.id, "the slave is silent")
+    return LegacyStepped(state)
+
+
+def receive_report(
+    state: LegacyMaster, conn: ConnectionId, report: Offset, *, now_ms: TimestampMs, log: LogView
+) -> LegacyStepped[LegacyMaster]:
+    """Note where the slave's log ends; the first report says where the transfer starts.
+
+    Spec: LegacyReplication!ReceiveReport, LegacyReplication!ReceiveStaleReport
+    Source: DefaultHAConnection.ReadSocketService.processReadEvent
+    """
+    end = state.ends[conn]
+    if not _accepts_report(state, end, report, log):
+        reason = f"the report {report} is beyond the log end {log.max_phy_offset}"
+        return close(state, conn, reason)
+    if report < end.slave_ack:
+        return close(state, conn, f"the report {report} follows {end.slave_ack}")
+    if end.next_offset == NOT_YET:
+        start = report if report > 0 else _start_for_empty(state, log)
+        if start < log.min_offset:
+            return close(state, conn, f"the log begins at {log.min_offset}, behind {start}")
+        end = replace(end, next_offset=start)
+    elif report > end.next_offset:
+        return close(state, conn, f"the report {report} is beyond {end.next_offset}, sent so far")
+    end = replace(end, slave_ack=report, last_read_ms=now_ms)
+    return LegacyStepped(
+        state.with_end(end),
+        (),
+        LegacyAction(name=LegacyActionName.RECEIVE_REPORT, conn=conn, offset=report),
+    )
+
+
+def _accepts_report(state: LegacyMaster, end: MasterEnd, report: Offset, log: LogView) -> bool:
+    """Tell whether a report can be about this log.
+
+    Spec: LegacyReplication!AcceptsReport
+    """
+    if Bug.B52 in state.options.bugs:
+        return True
+    if Bug.FIRST_REPORT in state.options.bugs and end.slave_ack == NOT_YET:
+        # The branch 4.9.x looks at the reports that follow, which are smaller than what it sent.
+        return True
+    return report <= log.max_phy_offset
+
+
+def _start_for_empty(state: LegacyMaster, log: LogView) -> Offset:
+    """Return where the transfer to a slave without a log starts: at a file.
+
+    Spec: LegacyReplication!StartForEmpty
+    Source: DefaultHAConnection.WriteSocketService.run
+    """
+    start = log.last_segment
+    if Bug.START_COVERS_WAITING in state.options.bugs:
+        # The source goes to its last file, whoever waits for what is before it.
+        return start
+    waited_for = [r.offset - r.offset % log.segment_size for r in state.waiting]
+    return Offset(min(start, *waited_for)) if waited_for else start
+
+
+def transfer(
+    state: LegacyMaster, conn: ConnectionId, *, now_ms: TimestampMs, log: LogView
+) -> LegacyStepped[LegacyMaster]:
+    """Send the next bytes, all of one file, or a heartbeat if nothing was sent for long.
+
+    Spec: LegacyReplication!Transfer
+    Source: DefaultHAConnection.WriteSocketService.run
+    """
+    end = state.ends[conn]
+    at, options = end.next_offset, state.options
+    if at == NOT_YET:
+        return LegacyStepped(state)
+    size = max(0, _batch_size(at, options.transfer_batch_bytes, log))
+    if size == 0 and now_ms - end.last_write_ms < options.heartbeat_ms:
+        return LegacyStepped(state)
+
+    batch = LegacyTransfer(offset=at, body=log.read(at, size) if size else b"")
+    end = replace(end, next_offset=Offset(at + size), last_write_ms=now_ms)
+    return LegacyStepped(
+        state.with_end(end),
+        (SendPacket(conn=conn, data=push_legacy_transfer(batch)),),
+        LegacyAction(name=LegacyActionName.TRANSFER, conn=conn, offset=at, size=SizeBytes(size)),
+    )
+
+
+def _batch_size(at: Offset, limit: SizeBytes, log: LogView) -> int:
+    """Return how many bytes may be sent; below 0 if the slave is ahead.
+
+    Spec: LegacyReplication!Sendable
+    """
+    rest_of_file = log.segment_size - at % log.segment_size
+    return min(log.max_phy_offset - at, rest_of_file, limit)
