@@ -21,13 +21,11 @@ MODULE: Final = r"""---- MODULE Refused ----
 EXTENDS Reals, TLC
 VARIABLE x
 Init == x = 0
-Enabled == ENABLED Init /\ x' = 1
+EnabledLater == (ENABLED (x' = 1))' /\ x' = 1
 Always == [](x = 0)
 Eventually == <>(x = 0)
 LeadsTo == (x = 0) ~> (x = 1)
 Fair == WF_x(x' = 1)
-Square == x' = 1 /\ [x' = 1]_x
-Angle == x' = 1 /\ <<x' = 1>>_x
 Composed == (x' = 1) \cdot (x' = 2)
 Some == x' = 1 /\ \E z : z = 1
 Every == x' = 1 /\ \A z : z = 1

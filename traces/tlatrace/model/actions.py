@@ -57,6 +57,7 @@ class Enumerations:
         self._x = expressions
         self._variables = variables
         self._left = "return"
+        expressions.enabled = self.enabled
 
     # ---- functions ----
 
@@ -90,6 +91,25 @@ class Enumerations:
             label = _Label(definition.name, pythons)
             self._act(formula, ready(parameters, pythons), lambda: self._found(label))
         w.finish(f"def {name}(s, out, p):", function)
+        return name
+
+    def enabled(self, action: Expr, parameters: Parameters) -> str:
+        """Write `def f(s, p)`: is there a state after s for which the action is TRUE?
+
+        The first one is enough, and it need not say what every variable will be.
+        """
+        w = self._w
+        name, left = w.fresh("enabled"), self._left
+        function = Function(assigned={})
+        with w.begin(function):
+            self._left = "return False"
+            pythons = [w.fresh("p") for _ in parameters]
+            if pythons:
+                w.emit(f"({', '.join(pythons)},) = p")
+            self._act(action, ready(parameters, pythons), lambda: w.emit("return True"))
+            w.emit("return False")
+        self._left = left
+        w.finish(f"def {name}(s, p):", function)
         return name
 
     def _write(self, definition: Definition, body: Continue) -> str:

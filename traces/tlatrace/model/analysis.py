@@ -10,6 +10,7 @@ from tlatrace.model.tree import (
     Call,
     Case,
     Definition,
+    Enabled,
     Except,
     Expr,
     If,
@@ -93,6 +94,8 @@ def kind_of(node: Operand) -> str:
             return kind_of(node.body)
         case Except():
             return "function"
+        case Enabled():
+            return "bool"
         case Call():
             return definition_kind(node.definition)
         case _:
@@ -157,7 +160,7 @@ def state_cells(node: Operand) -> list[tuple[Variable, Local]] | None:
     while waiting:
         item = waiting.pop()
         match item:
-            case Variable():
+            case Variable() | Enabled():
                 return None
             case Apply() if item.operator == "apply" and isinstance(item.operands[0], Variable):
                 function, argument = item.operands
@@ -201,7 +204,7 @@ def strict(node: Operand, name: str) -> bool:
     match node:
         case Local():
             return node.name == name
-        case Literal() | Variable() | OperatorRef():
+        case Literal() | Variable() | OperatorRef() | Enabled():
             return False
         case Apply():
             operands = node.operands
@@ -283,6 +286,10 @@ def _collect(node: Operand, found: Reads, seen: set[int]) -> None:
         match item:
             case Variable():
                 (found.primed if item.primed else found.unprimed).add(item.index)
+            case Enabled():  # the state after the step has nothing to do with it
+                inside = reads(item.action)
+                found.unprimed |= inside.unprimed | inside.primed
+                continue
             case Call() if id(item.definition) not in seen:
                 known = _READS.get(id(item.definition))
                 if known is not None:

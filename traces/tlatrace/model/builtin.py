@@ -83,14 +83,11 @@ OF_MODULES: Final = {
 }
 
 REFUSED: Final = {
-    "ENABLED": "ENABLED is for TLC",
     "[]": "temporal formulas are for TLC",
     "<>": "temporal formulas are for TLC",
     "~>": "temporal formulas are for TLC",
     "$WF": "fairness is for TLC",
     "$SF": "fairness is for TLC",
-    "$SquareAct": "[A]_v inside an expression is for TLC",
-    "$AngleAct": "<<A>>_v inside an expression is for TLC",
     "\\cdot": "composition of actions is for TLC",
     "-+->": "temporal formulas are for TLC",
     "$TemporalExists": "temporal quantifiers are for TLC",

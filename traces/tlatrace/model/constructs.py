@@ -14,6 +14,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Enabled,
     Except,
     Expr,
     If,
@@ -71,6 +72,12 @@ class Constructs:
                 return self._r.expr(operands[0], replace(scope, primed=True))
             case "UNCHANGED":
                 return self._unchanged(operands[0], scope, node)
+            case "ENABLED":
+                if scope.primed:
+                    raise self._r.sources.refusal(node, "ENABLED of the state after a step")
+                return Enabled(self._r.expr(operands[0], scope), place)
+            case "$SquareAct" | "$AngleAct":
+                return self._box(name, operands, scope, node)
             case "$IfThenElse":
                 condition, yes, no = [self._r.expr(item, scope) for item in operands]
                 return If(condition, yes, no, place)
@@ -166,6 +173,14 @@ class Constructs:
         if not name:
             return Quantified("function", bounds, body, place_of(node), scope.choose_any)
         return Recursive(name, bounds, body, place_of(node))
+
+    def _box(self, name: str, operands: list[Element], scope: Scope, node: Element) -> Expr:
+        """Read [A]_v and <<A>>_v; as conjunctions: TLC looks for no names of actions in them."""
+        action = self._r.expr(operands[0], scope)
+        same = self._unchanged(operands[1], scope, node)
+        if name == "$AngleAct":
+            return Apply("and", (action, Apply("not", (same,), place_of(node))), place_of(node))
+        return Apply("and", (Apply("or", (action, same), place_of(node)),), place_of(node))
 
     def _unchanged(self, node: Element, scope: Scope, whole: Element) -> Expr:
         before = self._r.expr(node, scope)

@@ -20,6 +20,7 @@ __all__ = [
     "Call",
     "Case",
     "Definition",
+    "Enabled",
     "Except",
     "Expr",
     "If",
@@ -217,6 +218,14 @@ class Except:
     place: Place | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Enabled:
+    """ENABLED action: whether there is a state after this one for which the action is TRUE."""
+
+    action: Expr
+    place: Place | None = None
+
+
 Expr: TypeAlias = (
     Literal
     | Variable
@@ -230,6 +239,7 @@ Expr: TypeAlias = (
     | Recursive
     | Let
     | Except
+    | Enabled
 )
 Operand: TypeAlias = Expr | OperatorRef
 
@@ -276,3 +286,5 @@ def children(node: Operand) -> Iterator[Operand]:
             for update in node.updates:
                 yield from update.path
                 yield update.value
+        case Enabled():
+            yield node.action

@@ -9,12 +9,15 @@ most once, where it is first needed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tlatrace.model.expressions.calls import Calls
 from tlatrace.model.expressions.conditions import Conditions
 from tlatrace.model.expressions.environment import Environment, Parameters, ready
 from tlatrace.model.expressions.names import Names
 from tlatrace.model.expressions.quantifiers import Quantifiers
 from tlatrace.model.expressions.values import Values
+from tlatrace.model.tree import Expr
 from tlatrace.model.writer import Writer
 
 __all__ = ["Environment", "Expressions", "Parameters", "ready"]
@@ -30,3 +33,9 @@ class Expressions:
         self.calls = Calls(self)
         self.quantifiers = Quantifiers(self)
         self.conditions = Conditions(self)
+        self.enabled: Callable[[Expr, Parameters], str] = _nowhere
+        """Writes whether an action can be taken: only who enumerates steps knows how."""
+
+
+def _nowhere(action: Expr, parameters: Parameters) -> str:
+    raise AssertionError(action, parameters)

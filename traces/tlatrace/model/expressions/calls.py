@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tlatrace.model.analysis import (
     definition_reads,
+    free_locals,
     kind_of,
     size,
     strict,
@@ -24,6 +25,7 @@ from tlatrace.model.expressions.environment import (
 from tlatrace.model.tree import (
     Call,
     Definition,
+    Enabled,
     Expr,
     If,
     Let,
@@ -97,6 +99,25 @@ class Calls:
         if as_condition:
             return text if boolean else f"truth({text})"
         return f"(TRUE if {text} else FALSE)" if boolean else text
+
+    def enabled(self, node: Enabled, env: Environment) -> str:
+        """Return the text of a Python bool; the names that an action uses are passed to it."""
+        parameters: list[tuple[str, str]] = []
+        texts: list[str] = []
+        for name in sorted(free_locals(node.action)):
+            binding = env[name]
+            match binding:
+                case Ready():
+                    parameters.append((name, binding.kind))
+                    texts.append(binding.text)
+                case Later():
+                    parameters.append((name, "?"))
+                    texts.append(self._attempt(Local(name, node.place), env))
+                case Operator() | PythonFunction():
+                    reason = "a parameter that is an operator, inside ENABLED"
+                    raise unsupported(node.place, reason)
+        arguments = "".join([f"{text}, " for text in texts])
+        return f"{self._x.enabled(node.action, parameters)}(s, ({arguments}))"
 
     def is_inlined(self, node: Call, env: Environment) -> bool:
         definition = node.definition

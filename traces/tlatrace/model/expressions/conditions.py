@@ -18,6 +18,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Enabled,
     Expr,
     If,
     Let,
@@ -73,6 +74,8 @@ class Conditions:
                 return self._x.calls.operator_call(node, env, as_condition=True)
             case Let():
                 return self.condition(node.body, self._x.names.bind(node, env))
+            case Enabled():
+                return self._x.calls.enabled(node, env)
             case Quantified() if node.what in ("exists", "forall"):
                 result = w.fresh("q")
                 self._x.quantifiers.loop_to(node, env, result)

@@ -17,6 +17,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Enabled,
     Except,
     Expr,
     If,
@@ -102,6 +103,8 @@ class Values:
                 return self._choice(node, env)
             case Let():
                 return self.value(node.body, self._x.names.bind(node, env))
+            case Enabled():
+                return f"(TRUE if {self._x.conditions.condition(node, env)} else FALSE)"
             case Quantified():
                 return self._x.quantifiers.quantified(node, env)
             case Recursive():
