@@ -25,7 +25,7 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import HaOptions
+from rocketha.ha.state import BrokerState, HaOptions
 from rocketha.sim.cluster import Cluster
 from rocketha.sim.faults import FaultCounts
 from rocketha.sim.network import Network
@@ -148,7 +148,7 @@ class HandDriven:
         assert wire is not None
         return wire
 
-    def _node(self, broker: str) -> Node:
+    def _node(self, broker: str) -> Node[BrokerState]:
         return self._cluster.nodes[BrokerId(int(broker.removeprefix("b")))]
 
     # ---- the steps ----
@@ -237,7 +237,7 @@ def _ack_in(data: bytes) -> int:
     return record_count(packet.max_phy_offset)
 
 
-def _cut_power(node: Node, kept: int) -> None:
+def _cut_power(node: Node[BrokerState], kept: int) -> None:
     """Lose what is not synced, except the first `kept` records of the log."""
     disk = node.disk
     names = disk.names(_LOG_DIRECTORY)

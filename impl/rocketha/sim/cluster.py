@@ -1,68 +1,77 @@
-"""A cluster of simulated brokers: the thin shell between the cores, their disks and the network.
+"""A cluster of simulated brokers that a controller elects masters of; `shell` moves them.
 
-An event goes to the core of its broker; the effects are performed, all before the next event; then
-the observer is told the action, if the step was one. What the shell adds to the cores:
+What the cluster adds to the shell:
 
-* It cuts the byte streams into packets.
-* It asks for transfers: soon while there is something to send, else when a heartbeat is due.
+* It has the controller's present answer.
 * It resolves addresses, and may be wrong about them (stale route).
-* It reports a `Disconnect` when a master ends a connection: what was in flight is lost then. Only
-  when its role changes, or it dies, does what it has sent still arrive.
+* It reports a `Disconnect` when a master ends a connection, since what was in flight is lost.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
-from typing import Final, assert_never
+from typing import Final
 
-from rocketha.errors import CommitLogError, PacketError
+from rocketha.bugs import Bug, Bugs
+from rocketha.errors import EpochFileError
+from rocketha.formats.ha_packets import MasterPacket, SlavePacket
+from rocketha.formats.packet_stream import PacketStream, master_stream, slave_stream
 from rocketha.ha.broker import next_timer_ms, step
-from rocketha.ha.effects import (
-    ActionName,
-    AppendLog,
-    AppendMessage,
-    CloseConnection,
-    Connect,
-    Effect,
-    FlushLog,
-    SendPacket,
-    SpecAction,
-    StoreEpochs,
-    TruncateLog,
-)
-from rocketha.ha.events import (
-    ConnectionLost,
-    Event,
-    PacketReceived,
-    PacketRefused,
-    PeerAccepted,
-    PeerConnected,
-    Restarted,
-    TimerFired,
-    TransferDue,
-)
-from rocketha.ha.state import NOT_YET, ConnectionId, HaAddress, Role
+from rocketha.ha.effects import ActionName, SpecAction, Stepped, StoreEpochs
+from rocketha.ha.events import Event, PacketReceived, Restarted
+from rocketha.ha.state import NOT_YET, BrokerState, ConnectionId, HaAddress, Role
 from rocketha.sim.actions import ClusterAction, Crashed, Elected, Observer
 from rocketha.sim.faults import Fault, FaultCounts
-from rocketha.sim.network import Network
+from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address, new_node
 from rocketha.sim.options import RunPlan
 from rocketha.sim.scheduler import Scheduler
-from rocketha.types import BrokerId, Epoch, TimestampMs
+from rocketha.sim.shell import OwnEffect, Sender, Shell
+from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
+from rocketha.types import BrokerId, Epoch, EpochEntry, TimestampMs
 
-__all__ = ["Cluster", "StorageFailure"]
-
-_TRANSFER_GAP_MAX_MS: Final = 6
-"""Between two packets on one connection: acks and messages come in between."""
-
-_HEARTBEAT_GAP_MIN_MS: Final = 20
+__all__ = ["Cluster", "EpochFile"]
 
 _ROLE_CHANGES: Final = frozenset({ActionName.BECOME_MASTER, ActionName.BECOME_SLAVE})
 
 
-class StorageFailure(CommitLogError):
-    """A bug that is switched on made a core do to its log what the log refuses."""
+@dataclass(slots=True)
+class EpochFile:
+    """The epoch file of a broker."""
+
+    store: EpochStore
+    version: int = 0
+    """Grows when the file may have changed."""
+
+    def recover(self) -> tuple[EpochEntry, ...]:
+        """Read the file; one that nobody can read is empty.
+
+        Source: EpochFileCache.initCacheFromFile
+        """
+        self.version += 1
+        try:
+            return self.store.load().entries
+        except EpochFileError:
+            return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _PacketInbox:
+    conn: ConnectionId
+    stream: PacketStream[MasterPacket] | PacketStream[SlavePacket]
+
+    def feed(self, data: bytes) -> None:
+        self.stream.feed(data)
+
+    def next_event(self) -> PacketReceived | None:
+        packet = self.stream.next_packet()
+        return None if packet is None else PacketReceived(conn=self.conn, packet=packet)
+
+
+def _store_options(bugs: Bugs) -> EpochStoreOptions:
+    return EpochStoreOptions(skip_empty_write=Bug.B06 in bugs, in_place=Bug.B86 in bugs)
 
 
 class Cluster:
@@ -81,8 +90,14 @@ class Cluster:
     ) -> None:
         """Make a cluster whose brokers run and know nothing."""
         self.plan = plan
-        self.nodes: dict[BrokerId, Node] = {
-            BrokerId(i): new_node(BrokerId(i), plan.ha) for i in range(1, brokers + 1)
+        bugs = plan.ha.bugs
+        self.nodes: dict[BrokerId, Node[BrokerState]] = {
+            broker: new_node(broker, self._fresh(broker), bugs)
+            for broker in map(BrokerId, range(1, brokers + 1))
+        }
+        self.epoch_files = {
+            node.id: EpochFile(EpochStore(node.disk, _store_options(bugs)))
+            for node in self.nodes.values()
         }
         self.master: BrokerId | None = None
         self.epoch = Epoch(0)
@@ -93,15 +108,20 @@ class Cluster:
         self.stale_route_percent = plan.faults.stale_route_percent
         self._rng = rng
         self._observer = observer
-        network.attach(self)
+        self._shell: Shell[BrokerState, Event, SpecAction] = Shell(
+            self, self.nodes, scheduler=scheduler, network=network, rng=rng
+        )
         observer.started(self)
+
+    def _fresh(self, broker: BrokerId) -> BrokerState:
+        return BrokerState(broker_id=broker, options=self.plan.ha)
 
     @property
     def now_ms(self) -> int:
         """Return the virtual time."""
         return self.scheduler.now_ms
 
-    def up(self) -> list[Node]:
+    def up(self) -> list[Node[BrokerState]]:
         """Return the brokers that run."""
         return [node for node in self.nodes.values() if node.state is not None]
 
@@ -111,22 +131,23 @@ class Cluster:
         """Elect a master; brokers learn it when they ask."""
         self.master = broker
         self.epoch = Epoch(self.epoch + 1)
-        self._acted(None, Elected(master=broker))
+        self._report(None, Elected(master=broker))
 
-    def crash(self, node: Node) -> None:
+    def crash(self, node: Node[BrokerState]) -> None:
         """Stop a broker of which the disk is already what survives."""
-        node.stop()
-        self.network.drop_broker(node.id)
-        self._acted(node.id, Crashed(broker=node.id))
+        self._shell.stop(node)
+        self.epoch_files[node.id].version += 1
+        self._report(node.id, Crashed(broker=node.id))
 
-    def restart(self, node: Node) -> None:
+    def restart(self, node: Node[BrokerState]) -> None:
         """Let a broker come back that is down."""
         assert node.state is None
-        entries = node.recover()
-        node.state = new_node(node.id, node.options).state
+        node.recover()
+        entries = self.epoch_files[node.id].recover()
+        node.state = self._fresh(node.id)
         self.deliver(node, Restarted(incarnation=node.incarnation, entries=entries))
 
-    def flush(self, node: Node) -> None:
+    def flush(self, node: Node[BrokerState]) -> None:
         """Run the flush service of a broker that runs.
 
         Spec: EpochTruncation!Flush
@@ -135,134 +156,48 @@ class Cluster:
         if node.log.flushed_offset < node.log.max_phy_offset:
             node.log.flush()
             node.log_version += 1
-            self._acted(node.id, SpecAction(name=ActionName.FLUSH))
+            self._report(node.id, SpecAction(name=ActionName.FLUSH))
 
-    def deliver(self, node: Node, event: Event) -> None:
+    def deliver(self, node: Node[BrokerState], event: Event) -> None:
         """Let a broker take one event and perform what its core says.
 
         Raises: StorageFailure
         """
-        stepped = step(node.running(), event, now_ms=TimestampMs(self.now_ms), log=node.log)
-        node.state = stepped.state
-        lingers = stepped.action is not None and stepped.action.name in _ROLE_CHANGES
-        dead: list[tuple[ConnectionId, BrokerId]] = []
-        for effect in stepped.effects:
-            self._perform(node, effect, lingers=lingers, dead=dead)
-        if stepped.action is not None:
-            self._acted(node.id, stepped.action)
-        for conn, client in dead:
-            self._ended_by_master(conn, client)
-        self._arm(node)
+        self._shell.deliver(node, event)
 
-    # ---- the network's side (rocketha.sim.network.Sockets) ----
+    # ---- what the shell asks (rocketha.sim.shell.Cores) ----
 
-    def accepted(self, conn: ConnectionId, server: BrokerId) -> bool:
-        """Tell a server that a client is there; False if the broker is down."""
-        node = self.nodes[server]
-        if node.state is None:
-            return False
-        node.server_inbox(conn)
-        self.deliver(node, PeerAccepted(conn=conn))
-        return True
+    def step(self, node: Node[BrokerState], event: Event, now_ms: TimestampMs) -> Stepped:
+        """Let the core of a broker take an event."""
+        return step(node.running(), event, now_ms=now_ms, log=node.log)
 
-    def connected(self, conn: ConnectionId, client: BrokerId) -> None:
-        """Tell a client that its connection stands."""
-        node = self.nodes[client]
-        if node.attempt is None or node.attempt[0] != conn:
-            self.network.close(conn, client, lingers=True)
-            return
-        peer = node.attempt[1]
-        node.attempt = None
-        node.client_inbox(conn)
-        self.deliver(node, PeerConnected(conn=conn, peer=peer))
+    def next_timer_ms(self, state: BrokerState) -> TimestampMs | None:
+        """Return when `TimerFired` is due."""
+        return next_timer_ms(state)
 
-    def received(self, conn: ConnectionId, broker: BrokerId, data: bytes) -> None:
-        """Take the packets out of what arrived, and hand them over one by one."""
-        node = self.nodes[broker]
-        inbox = node.inboxes.get(conn)
-        if inbox is None:
-            return
-        inbox.feed(data)
-        while conn in node.inboxes:
-            try:
-                packet = inbox.next_packet()
-            except PacketError as error:
-                self.deliver(node, PacketRefused(conn=conn, error=error))
-                return
-            if packet is None:
-                return
-            self.deliver(node, PacketReceived(conn=conn, packet=packet))
+    def senders(self, node: Node[BrokerState]) -> Iterator[Sender]:
+        """Yield the connections over which a master may send."""
+        state, end = node.running(), node.log.max_phy_offset
+        for conn, server in state.servers.items():
+            if server.next_offset != NOT_YET and server.cur is not None:
+                yield Sender(
+                    conn=conn,
+                    behind=server.next_offset < min(end, server.cur.end_offset),
+                    heartbeat_at_ms=server.last_write_ms + state.options.heartbeat_ms,
+                )
 
-    def lost(self, conn: ConnectionId, broker: BrokerId) -> None:
-        """Tell an end that the connection is gone."""
-        node = self.nodes[broker]
-        node.inboxes.pop(conn, None)
-        if node.attempt is not None and node.attempt[0] == conn:
-            node.attempt = None
-        if node.state is not None:
-            self.deliver(node, ConnectionLost(conn=conn))
+    def inbox(self, end: End, conn: ConnectionId) -> _PacketInbox:
+        """Begin to hear a master, or a slave."""
+        return _PacketInbox(conn, master_stream() if end is End.CLIENT else slave_stream())
 
-    # ---- effects ----
+    def perform(self, node: Node[BrokerState], effect: OwnEffect) -> None:
+        """Write an epoch file."""
+        assert isinstance(effect, StoreEpochs), effect
+        file = self.epoch_files[node.id]
+        file.version += 1
+        file.store.replace(effect.entries)
 
-    def _perform(
-        self,
-        node: Node,
-        effect: Effect,
-        *,
-        lingers: bool,
-        dead: list[tuple[ConnectionId, BrokerId]],
-    ) -> None:
-        match effect:
-            case SendPacket(conn=conn, data=data):
-                self._observer.sent(self, node.id, conn, data)
-                self.network.send(conn, node.id, data)
-            case CloseConnection(conn=conn):
-                node.inboxes.pop(conn, None)
-                connection = self.network.find(conn)
-                if connection is not None and connection.server == node.id and not lingers:
-                    dead.append((conn, connection.client))
-                self.network.close(conn, node.id, lingers=lingers)
-            case Connect(peer=peer):
-                self._connect(node, peer)
-            case AppendLog() | AppendMessage() | TruncateLog() | FlushLog():
-                node.log_version += 1
-                self._change_log(node, effect)
-            case StoreEpochs(entries=entries):
-                node.epochs_version += 1
-                node.store.replace(entries)
-            case _ as unreachable:
-                assert_never(unreachable)
-
-    def _change_log(
-        self, node: Node, effect: AppendLog | AppendMessage | TruncateLog | FlushLog
-    ) -> None:
-        try:
-            match effect:
-                case AppendLog(offset=offset, data=data):
-                    node.log.append_raw(offset, data)
-                case AppendMessage(message=message, store_timestamp_ms=stored):
-                    node.log.append(replace(message, store_timestamp_ms=stored))
-                case TruncateLog(offset=offset):
-                    node.log.truncate(offset)
-                case FlushLog():
-                    node.log.flush()
-                case _ as unreachable:
-                    assert_never(unreachable)
-        except CommitLogError as error:
-            if not node.options.bugs:
-                raise
-            raise StorageFailure(error.what, offset=error.offset, reason=error.reason) from error
-
-    def _connect(self, node: Node, peer: HaAddress) -> None:
-        """Begin to connect, unless an attempt with the same peer is under way."""
-        if node.attempt is not None:
-            if node.attempt[1] == peer:
-                return
-            self.network.close(node.attempt[0], node.id, lingers=False)
-        server = self._resolve(node, peer)
-        node.attempt = (self.network.connect(node.id, server), peer)
-
-    def _resolve(self, node: Node, peer: HaAddress) -> BrokerId:
+    def resolve(self, node: Node[BrokerState], peer: HaAddress) -> BrokerId:
         """Find the broker at an address; a stale route leads to another one."""
         others = [n for n in self.nodes.values() if n is not node]
         [server] = [n.id for n in others if broker_address(n.id) == peer]
@@ -273,58 +208,22 @@ class Cluster:
             return self._rng.choice(zombies or stale).id
         return server
 
-    # ---- timers ----
+    def lingers(self, action: SpecAction | None) -> bool:
+        """Tell whether what was sent over connections that an action closes still arrives."""
+        return action is not None and action.name in _ROLE_CHANGES
 
-    def _arm(self, node: Node) -> None:
-        """Make sure that the broker is woken when it has something to do."""
-        state = node.state
-        if state is None:
-            return
-        due = next_timer_ms(state)
-        if due is not None and (node.timer_at_ms is None or due < node.timer_at_ms):
-            self._set_timer(node, max(due, self.now_ms + 1))
-        end = node.log.max_phy_offset
-        for conn, server in state.servers.items():
-            if server.next_offset == NOT_YET or server.cur is None:
-                continue
-            planned = node.transfer_at_ms.get(conn)
-            if server.next_offset < min(end, server.cur.end_offset):
-                if planned is None or planned > self.now_ms + _TRANSFER_GAP_MAX_MS:
-                    self._transfer_later(node, conn, 1 + self._rng.randrange(_TRANSFER_GAP_MAX_MS))
-            elif planned is None:
-                idle_until_ms = server.last_write_ms + state.options.heartbeat_ms
-                self._transfer_later(
-                    node, conn, max(_HEARTBEAT_GAP_MIN_MS, idle_until_ms - self.now_ms)
-                )
+    def sent(self, node: Node[BrokerState], conn: ConnectionId, data: bytes) -> None:
+        """Tell the observer of a packet."""
+        self._observer.sent(self, node.id, conn, data)
 
-    def _set_timer(self, node: Node, at_ms: int) -> None:
-        node.timer_at_ms = at_ms
-        incarnation = node.incarnation
+    def acted(self, broker: BrokerId, action: SpecAction) -> None:
+        """Tell the observer of an action."""
+        self._report(broker, action)
 
-        def fire() -> None:
-            if node.incarnation == incarnation and node.timer_at_ms == at_ms:
-                node.timer_at_ms = None
-                self.deliver(node, TimerFired())
+    def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
+        """Report that nothing more comes to a slave over a connection that it still holds."""
+        self._report(client, SpecAction(name=ActionName.DISCONNECT, conn=conn))
 
-        self.scheduler.after(at_ms - self.now_ms, fire)
-
-    def _transfer_later(self, node: Node, conn: ConnectionId, wait_ms: int) -> None:
-        incarnation, at_ms = node.incarnation, self.now_ms + wait_ms
-        node.transfer_at_ms[conn] = at_ms
-
-        def fire() -> None:
-            if node.incarnation == incarnation and node.transfer_at_ms.get(conn) == at_ms:
-                del node.transfer_at_ms[conn]
-                self.deliver(node, TransferDue(conn=conn))
-
-        self.scheduler.after(wait_ms, fire)
-
-    # ---- reports ----
-
-    def _acted(self, broker: BrokerId | None, action: ClusterAction) -> None:
+    def _report(self, broker: BrokerId | None, action: ClusterAction) -> None:
         self.actions += 1
         self._observer.acted(self, broker, action)
-
-    def _ended_by_master(self, conn: ConnectionId, client: BrokerId) -> None:
-        """Report that nothing more comes to a slave over a connection that it still holds."""
-        self._acted(client, SpecAction(name=ActionName.DISCONNECT, conn=conn))

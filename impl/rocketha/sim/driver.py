@@ -13,9 +13,10 @@ from random import Random
 from typing import Final
 
 from rocketha.ha.events import MasterLearnt, MessagePut
-from rocketha.ha.state import Role
+from rocketha.ha.state import BrokerState, Role
 from rocketha.sim.cluster import Cluster
-from rocketha.sim.faults import Fault, FaultPlan
+from rocketha.sim.faults import Fault
+from rocketha.sim.mishaps import Mishaps
 from rocketha.sim.node import Node, broker_address
 from rocketha.sim.options import RunPlan
 from rocketha.sim.records import ghost_message, record_count
@@ -27,10 +28,12 @@ _WATCH_MS: Final = 150
 """How often the controller looks whether its master can act."""
 _PATIENCE: Final = 3
 """After so many looks at a master that cannot act, another one is elected."""
-_QUICK_RESTART_MS: Final = 60
-_SLOW_RESTART_MS: Final = 2_500
-_PARTITION_MS: Final = (200, 2_500)
 _IDLE_MS: Final = (500, 3_000)
+
+
+def is_master(node: Node[BrokerState]) -> bool:
+    """Tell whether a broker runs and believes to be master."""
+    return node.state is not None and node.state.role is Role.MASTER
 
 
 class Driver:
@@ -41,7 +44,7 @@ class Driver:
         self._cluster = cluster
         self._plan = plan
         self._rng = rng
-        self._healed = False
+        self._mishaps: Mishaps[BrokerState] = Mishaps(cluster, rng, is_master=is_master)
         self._messages = 0
         self._idle_until_ms = 0
         self._deaf_until_ms: dict[BrokerId, int] = {}
@@ -53,55 +56,24 @@ class Driver:
         plan, strikes = self._plan, self._strikes()
         self._cluster.elect(self._rng.choice(list(self._cluster.nodes)))
         for node in self._cluster.nodes.values():
-            self._every(plan.poll_ms, partial(self._poll, node))
-            self._every(plan.flush_ms, partial(self._flush, node))
-        self._every(_WATCH_MS, self._watch)
-        self._sometimes(plan.put_gap_ms, self._put)
-        self._sometimes(plan.failover_gap_ms, self._fail_over)
+            self._mishaps.every(plan.poll_ms, partial(self._poll, node))
+            self._mishaps.every(plan.flush_ms, partial(self._flush, node))
+        self._mishaps.every(_WATCH_MS, self._watch)
+        self._mishaps.sometimes(plan.put_gap_ms, self._put)
+        self._mishaps.sometimes(plan.failover_gap_ms, self._fail_over)
         for fault, gap_ms in plan.faults.mean_gap_ms:
-            self._sometimes(gap_ms, strikes[fault])
+            self._mishaps.sometimes(gap_ms, strikes[fault])
 
     def heal(self) -> None:
         """End all faults: what is down comes back, everybody hears everybody."""
-        self._healed = True
         self._deaf_until_ms.clear()
-        network = self._cluster.network
-        network.heal()
-        network.plan = FaultPlan(
-            faults=frozenset(),
-            mean_gap_ms=(),
-            delay_percent=0,
-            delay_max_ms=1,
-            fragment_percent=0,
-            stale_route_percent=0,
-        )
+        self._mishaps.calm_network()
         self._cluster.stale_route_percent = 0
-        for node in self._cluster.nodes.values():
-            if node.state is None:
-                self._cluster.restart(node)
-
-    # ---- repetition ----
-
-    def _every(self, period_ms: int, act: Callable[[], None]) -> None:
-        def fire() -> None:
-            act()
-            self._cluster.scheduler.after(period_ms, fire)
-
-        self._cluster.scheduler.after(1 + self._rng.randrange(period_ms), fire)
-
-    def _sometimes(self, mean_gap_ms: int, act: Callable[[], None]) -> None:
-        """Act again and again until the cluster heals, with gaps of 0 to twice the mean."""
-
-        def fire() -> None:
-            if not self._healed:
-                act()
-                self._sometimes(mean_gap_ms, act)
-
-        self._cluster.scheduler.after(1 + self._rng.randrange(2 * mean_gap_ms), fire)
+        self._mishaps.restart_all()
 
     # ---- controller ----
 
-    def _poll(self, node: Node) -> None:
+    def _poll(self, node: Node[BrokerState]) -> None:
         """A broker asks the controller who is master, and acts on the answer."""
         cluster, state = self._cluster, node.state
         if state is None or cluster.master is None:
@@ -110,7 +82,7 @@ class Driver:
             return
         address = broker_address(cluster.master)
         news = cluster.epoch > state.known_epoch
-        if news and Fault.SLOW_POLL in self._plan.faults and not self._healed:
+        if news and Fault.SLOW_POLL in self._plan.faults and not self._mishaps.healed:
             if node.id not in self._deaf_until_ms and self._rng.randrange(2):
                 # The answer is late; when it comes it is acted on, or the broker would stay deaf.
                 cluster.counts.add(Fault.SLOW_POLL)
@@ -142,7 +114,7 @@ class Driver:
         nodes = self._cluster.up() or list(self._cluster.nodes.values())
         return max(nodes, key=self._rank).id
 
-    def _rank(self, node: Node) -> tuple[int, int, int]:
+    def _rank(self, node: Node[BrokerState]) -> tuple[int, int, int]:
         last = node.state.cache.last_epoch if node.state is not None else 0
         return last, node.log.max_phy_offset, -node.id
 
@@ -203,7 +175,7 @@ class Driver:
         self._cluster.counts.add(Fault.IDLE_GROUP)
         self._idle_until_ms = self._cluster.now_ms + self._rng.randrange(*_IDLE_MS)
 
-    def _flush(self, node: Node) -> None:
+    def _flush(self, node: Node[BrokerState]) -> None:
         if node.state is not None:
             self._cluster.flush(node)
 
@@ -211,72 +183,8 @@ class Driver:
 
     def _strikes(self) -> dict[Fault, Callable[[], None]]:
         return {
-            Fault.RESET: self._reset,
-            Fault.PARTITION: lambda: self._partition(Fault.PARTITION),
-            Fault.ONE_WAY_PARTITION: lambda: self._partition(Fault.ONE_WAY_PARTITION),
-            Fault.POWER_CUT: lambda: self._crash(Fault.POWER_CUT),
-            Fault.TORN_WRITE: lambda: self._crash(Fault.TORN_WRITE),
-            Fault.PROCESS_CRASH: lambda: self._crash(Fault.PROCESS_CRASH),
+            **self._mishaps.strikes(),
             Fault.RE_ELECTION: self._re_elect,
             Fault.UNCLEAN_ELECTION: self._elect_unclean,
             Fault.IDLE_GROUP: self._be_idle,
         }
-
-    def _reset(self) -> None:
-        connections = self._cluster.network.connections()
-        if connections:
-            self._cluster.counts.add(Fault.RESET)
-            self._cluster.network.reset(self._rng.choice(connections))
-
-    def _partition(self, fault: Fault) -> None:
-        cluster = self._cluster
-        if len(cluster.nodes) < 2:
-            return
-        one, other = self._rng.sample(list(cluster.nodes), 2)
-        cluster.counts.add(fault)
-        directions = [(one, other)]
-        if fault is Fault.PARTITION:
-            directions.append((other, one))
-        for sender, receiver in directions:
-            cluster.network.block(sender, receiver)
-
-        def end() -> None:
-            for sender, receiver in directions:
-                cluster.network.unblock(sender, receiver)
-
-        cluster.scheduler.after(self._rng.randrange(*_PARTITION_MS), end)
-
-    def _crash(self, fault: Fault) -> None:
-        cluster = self._cluster
-        up = cluster.up()
-        if not up:
-            return
-        node = self._victim(up)
-        cluster.counts.add(fault)
-        match fault:
-            case Fault.POWER_CUT:
-                node.lose_power(None)
-            case Fault.TORN_WRITE:
-                node.lose_power(self._rng)
-            case _:
-                pass
-        cluster.crash(node)
-        limit = self._rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS))
-        incarnation = node.incarnation
-
-        def restart() -> None:
-            if node.state is None and node.incarnation == incarnation:
-                cluster.restart(node)
-
-        cluster.scheduler.after(1 + self._rng.randrange(limit), restart)
-
-    def _victim(self, up: list[Node]) -> Node:
-        """Choose who stops; often a master, or the one that has the most to lose."""
-        match self._rng.randrange(3):
-            case 0:
-                return self._rng.choice(up)
-            case 1:
-                masters = [node for node in up if node.running().role is Role.MASTER]
-                return self._rng.choice(masters or up)
-            case _:
-                return max(up, key=lambda n: (n.log.max_phy_offset - n.log.flushed_offset, -n.id))

@@ -7,13 +7,14 @@ from typing import Final
 
 from rocketha.ha.state import Role
 from rocketha.sim.actions import Observer
-from rocketha.sim.cluster import Cluster, StorageFailure
+from rocketha.sim.cluster import Cluster
 from rocketha.sim.driver import Driver
 from rocketha.sim.faults import FaultCounts
 from rocketha.sim.network import Network
 from rocketha.sim.options import SimOptions, draw_run
 from rocketha.sim.report import SimReport
 from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.shell import StorageFailure
 
 __all__ = ["simulate"]
 

@@ -39,7 +39,7 @@ class Link:
     value: Value = NO_LINK
 
 
-def _reign(node: Node) -> tuple[int, int] | None:
+def _reign(node: Node[BrokerState]) -> tuple[int, int] | None:
     state = node.state
     return None if state is None else (node.incarnation, state.tenure)
 
@@ -104,7 +104,7 @@ class Links:
         return link.value
 
 
-def _look(link: Link, *, slave: BrokerState, master: Node) -> None:
+def _look(link: Link, *, slave: BrokerState, master: Node[BrokerState]) -> None:
     """Take over what the two ends say now."""
     client = slave.client
     assert client is not None

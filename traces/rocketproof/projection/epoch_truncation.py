@@ -28,7 +28,7 @@ from rocketha.formats.packet_stream import PacketStream, master_stream
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.state import BrokerState, ConnectionId
 from rocketha.sim.actions import ClusterAction, Crashed, Elected
-from rocketha.sim.cluster import Cluster
+from rocketha.sim.cluster import Cluster, EpochFile
 from rocketha.sim.node import Node, log_options
 from rocketha.types import BrokerId, EpochEntry, Offset, chain_epochs
 from rocketproof.projection.epoch_links import Links
@@ -87,7 +87,7 @@ class EpochProjection:
     def started(self, cluster: Cluster) -> None:
         """Record the initial state."""
         self.brokers = tuple(cluster.nodes)
-        bugs = next(iter(cluster.nodes.values())).options.bugs
+        bugs = cluster.plan.ha.bugs
         self._reader = GhostReader(log_options(bugs))
         self._record(cluster, None, "Init", ())
 
@@ -200,7 +200,7 @@ class EpochProjection:
     ) -> None:
         self._links.drop_given_up(cluster)
         for node in cluster.nodes.values():
-            self._look_at(node)
+            self._look_at(node, cluster.epoch_files[node.id])
             self._put("link", broker_name(node.id), self._links.value(cluster, node.id))
         for name in _OF_BROKERS:
             if name in self._changed:
@@ -233,9 +233,9 @@ class EpochProjection:
             values[broker] = value
             self._changed.add(name)
 
-    def _look_at(self, node: Node) -> None:
+    def _look_at(self, node: Node[BrokerState], file: EpochFile) -> None:
         """Read what may have changed of a broker since it was looked at."""
-        now = (node.state, node.log_version, node.epochs_version)
+        now = (node.state, node.log_version, file.version)
         before = self._seen.get(node.id)
         if before is not None and before[0] is now[0] and before[1:] == now[1:]:
             return
@@ -246,14 +246,14 @@ class EpochProjection:
         self._put("disk", me, on_disk)
         self._put("inc", me, node.incarnation)
         if before is None or before[2] != now[2] or state is None:
-            on_file = _epochs_on(node)
+            on_file = _epochs_on(file)
             self._put("epochsDisk", me, starts_value(on_file))
         if state is None:
             self._put("role", me, "Down")
             self._put("known", me, 0)
             self._put("received", me, 0)
             self._put("flushed", me, len(on_disk))
-            self._put("epochs", me, entries_value(_epochs_on(node)))
+            self._put("epochs", me, entries_value(_epochs_on(file)))
             return
         self._put("role", me, state.role.value)
         self._put("known", me, int(state.known_epoch))
@@ -262,7 +262,7 @@ class EpochProjection:
         if before is None or before[0] is None or before[0].cache is not state.cache:
             self._put("epochs", me, entries_value(state.cache.entries))
 
-    def _read(self, node: Node) -> tuple[Ghosts, Ghosts]:
+    def _read(self, node: Node[BrokerState]) -> tuple[Ghosts, Ghosts]:
         """Return what the log has and what is on the disk; the same for a broker that is down."""
         assert self._reader is not None
         version = (node.log_version, node.state is None)
@@ -275,10 +275,10 @@ class EpochProjection:
         return in_log, on_disk
 
 
-def _epochs_on(node: Node) -> tuple[EpochEntry, ...]:
+def _epochs_on(file: EpochFile) -> tuple[EpochEntry, ...]:
     """Return what a program that starts now finds in the epoch file."""
     try:
-        entries = node.store.load().entries
+        entries = file.store.load().entries
     except EpochFileError:
         return ()
     return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])

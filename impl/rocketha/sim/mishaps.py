@@ -1,0 +1,189 @@
+"""What happens to any cluster, whatever its protocol: repetition, resets, partitions, crashes.
+
+Everything that comes by itself is drawn from one random generator, so a seed is a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Final, Generic, Protocol, TypeVar
+
+from rocketha.sim.faults import Fault, FaultCounts, FaultPlan
+from rocketha.sim.network import Network
+from rocketha.sim.node import Node
+from rocketha.sim.scheduler import Scheduler
+from rocketha.types import BrokerId
+
+__all__ = ["CALM", "Mishaps", "Victims"]
+
+S = TypeVar("S")
+
+CALM: Final = FaultPlan(
+    faults=frozenset(),
+    mean_gap_ms=(),
+    delay_percent=0,
+    delay_max_ms=1,
+    fragment_percent=0,
+    stale_route_percent=0,
+)
+"""No faults."""
+
+_QUICK_RESTART_MS: Final = 60
+_SLOW_RESTART_MS: Final = 2_500
+_PARTITION_MS: Final = (200, 2_500)
+
+
+class Victims(Protocol[S]):
+    """A cluster, as far as faults see it."""
+
+    @property
+    def nodes(self) -> Mapping[BrokerId, Node[S]]:
+        """Return the brokers."""
+        ...
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """Return the clock."""
+        ...
+
+    @property
+    def network(self) -> Network:
+        """Return what connects the brokers."""
+        ...
+
+    @property
+    def counts(self) -> FaultCounts:
+        """Return where faults are counted."""
+        ...
+
+    def up(self) -> list[Node[S]]:
+        """Return the brokers that run."""
+        ...
+
+    def crash(self, node: Node[S]) -> None:
+        """Stop a broker of which the disk is already what survives."""
+        ...
+
+    def restart(self, node: Node[S]) -> None:
+        """Let a broker come back that is down."""
+        ...
+
+
+class Mishaps(Generic[S]):
+    """Faults that come by themselves, until the cluster heals."""
+
+    def __init__(
+        self, cluster: Victims[S], rng: Random, *, is_master: Callable[[Node[S]], bool]
+    ) -> None:
+        """Prepare them; nothing happens yet."""
+        self._cluster = cluster
+        self._rng = rng
+        self._is_master = is_master
+        self.healed = False
+
+    # ---- repetition ----
+
+    def every(self, period_ms: int, act: Callable[[], None]) -> None:
+        """Act again and again, for ever, the first time within a period."""
+
+        def fire() -> None:
+            act()
+            self._cluster.scheduler.after(period_ms, fire)
+
+        self._cluster.scheduler.after(1 + self._rng.randrange(period_ms), fire)
+
+    def sometimes(self, mean_gap_ms: int, act: Callable[[], None]) -> None:
+        """Act again and again until the cluster heals, with gaps of 0 to twice the mean."""
+
+        def fire() -> None:
+            if not self.healed:
+                act()
+                self.sometimes(mean_gap_ms, act)
+
+        self._cluster.scheduler.after(1 + self._rng.randrange(2 * mean_gap_ms), fire)
+
+    # ---- the end of faults ----
+
+    def calm_network(self) -> None:
+        """Let nothing strike any more, and everybody hear everybody."""
+        self.healed = True
+        self._cluster.network.heal()
+        self._cluster.network.plan = CALM
+
+    def restart_all(self) -> None:
+        """Let everybody come back that is down."""
+        for node in self._cluster.nodes.values():
+            if node.state is None:
+                self._cluster.restart(node)
+
+    # ---- faults ----
+
+    def strikes(self) -> dict[Fault, Callable[[], None]]:
+        """Return what each of these faults does when it strikes."""
+        return {
+            Fault.RESET: self._reset,
+            Fault.PARTITION: lambda: self._partition(Fault.PARTITION),
+            Fault.ONE_WAY_PARTITION: lambda: self._partition(Fault.ONE_WAY_PARTITION),
+            Fault.POWER_CUT: lambda: self._crash(Fault.POWER_CUT),
+            Fault.TORN_WRITE: lambda: self._crash(Fault.TORN_WRITE),
+            Fault.PROCESS_CRASH: lambda: self._crash(Fault.PROCESS_CRASH),
+        }
+
+    def _reset(self) -> None:
+        connections = self._cluster.network.connections()
+        if connections:
+            self._cluster.counts.add(Fault.RESET)
+            self._cluster.network.reset(self._rng.choice(connections))
+
+    def _partition(self, fault: Fault) -> None:
+        cluster = self._cluster
+        if len(cluster.nodes) < 2:
+            return
+        one, other = self._rng.sample(list(cluster.nodes), 2)
+        cluster.counts.add(fault)
+        directions = [(one, other)]
+        if fault is Fault.PARTITION:
+            directions.append((other, one))
+        for sender, receiver in directions:
+            cluster.network.block(sender, receiver)
+
+        def end() -> None:
+            for sender, receiver in directions:
+                cluster.network.unblock(sender, receiver)
+
+        cluster.scheduler.after(self._rng.randrange(*_PARTITION_MS), end)
+
+    def _crash(self, fault: Fault) -> None:
+        cluster = self._cluster
+        up = cluster.up()
+        if not up:
+            return
+        node = self._victim(up)
+        cluster.counts.add(fault)
+        match fault:
+            case Fault.POWER_CUT:
+                node.lose_power(None)
+            case Fault.TORN_WRITE:
+                node.lose_power(self._rng)
+            case _:
+                pass
+        cluster.crash(node)
+        limit = self._rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS))
+        incarnation = node.incarnation
+
+        def restart() -> None:
+            if node.state is None and node.incarnation == incarnation:
+                cluster.restart(node)
+
+        cluster.scheduler.after(1 + self._rng.randrange(limit), restart)
+
+    def _victim(self, up: list[Node[S]]) -> Node[S]:
+        """Choose who stops; often a master, or the one that has the most to lose."""
+        match self._rng.randrange(3):
+            case 0:
+                return self._rng.choice(up)
+            case 1:
+                return self._rng.choice([node for node in up if self._is_master(node)] or up)
+            case _:
+                return max(up, key=lambda n: (n.log.max_phy_offset - n.log.flushed_offset, -n.id))
