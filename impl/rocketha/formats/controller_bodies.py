@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Final
 
 from rocketha.errors import PacketError
 from rocketha.formats.json_text import (
@@ -46,6 +47,7 @@ from rocketha.formats.json_text import (
 from rocketha.types import INT32_MAX, INT64_MAX, BrokerId, Epoch, SyncStateSetEpoch
 
 __all__ = [
+    "MEMBERS_MAX",
     "BrokerMemberGroup",
     "ReplicaIdentity",
     "ReplicasInfo",
@@ -59,6 +61,9 @@ __all__ = [
     "push_replicas_info",
     "push_sync_state_set",
 ]
+
+MEMBERS_MAX: Final = 1024
+"""No bound in RocketMQ, where a group has a handful of replicas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,8 @@ def pull_replicas_info(data: bytes) -> Mapping[str, ReplicasInfo]:
 
 def _members(body: JsonObject) -> frozenset[BrokerId]:
     values = as_array(body.get("syncStateSet"), "syncStateSet")
+    if len(values) > MEMBERS_MAX:
+        raise PacketError("syncStateSet", offset=0, reason=f"has {len(values)} members")
     members = [BrokerId(as_integer(value, "member")) for value in values]
     if len(set(members)) < len(members):
         raise PacketError("syncStateSet", offset=0, reason="has a member twice")

@@ -43,7 +43,7 @@ from rocketha.formats.ext_fields import FieldReader, push_fields
 from rocketha.formats.remoting_command import FLAG_ONEWAY, RemotingCommand, Serialization
 from rocketha.types import INT64_MAX, BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
 
-__all__ = ["pull_request", "pull_role_changed", "push_request", "push_role_changed"]
+__all__ = ["has_request", "pull_request", "pull_role_changed", "push_request", "push_role_changed"]
 
 _NOBODY: Final = -1
 _JOINING: Final = re.compile(r"(0|[1-9][0-9]{0,18}):(0|[1-9][0-9]{0,18})\Z", re.ASCII)
@@ -343,3 +343,8 @@ _PULL: Final[Mapping[int, Callable[[FieldReader, bytes], ControllerRequest]]] = 
     }
 )
 """What reads the fields and the body of each request that a controller answers."""
+
+
+def has_request(code: int) -> bool:
+    """Tell whether a controller answers requests with this code."""
+    return code in _PULL

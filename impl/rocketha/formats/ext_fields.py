@@ -29,6 +29,9 @@ from rocketha.types import INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 
 __all__ = ["FieldReader", "push_fields"]
 
+_TEXT_MAX: Final = 1024
+_LIST_MAX: Final = 1 << 16
+
 _INTEGER: Final = re.compile(r"(?:0|-?[1-9][0-9]{0,18})\Z", re.ASCII)
 
 
@@ -52,11 +55,11 @@ class FieldReader:
     fields: Mapping[str, str]
 
     def text(self, name: str) -> str:
-        """Read a text that must be there; it may be empty."""
+        """Read a text of up to 1024 characters that must be there; it may be empty."""
         value = self.fields.get(name)
         if value is None:
             raise RequestError(name, reason="is missing")
-        return value
+        return _bounded(name, value, _TEXT_MAX)
 
     def name(self, name: str) -> str:
         """Read a text that must be there and not be blank."""
@@ -66,8 +69,9 @@ class FieldReader:
         return value
 
     def optional_text(self, name: str) -> str | None:
-        """Read a text that may be missing."""
-        return self.fields.get(name)
+        """Read a text of up to 65536 characters, perhaps a list, that may be missing."""
+        value = self.fields.get(name)
+        return None if value is None else _bounded(name, value, _LIST_MAX)
 
     def int32(self, name: str, *, least: int = INT32_MIN) -> int:
         """Read an Integer that must be there."""
@@ -100,3 +104,10 @@ class FieldReader:
             reason = f"is {ascii(text)[:60]}, not an integer in {least} .. {most}"
             raise RequestError(name, reason=reason)
         return int(text)
+
+
+def _bounded(name: str, value: str, most: int) -> str:
+    """What is answered and logged must fit into a frame, whatever was asked."""
+    if len(value) > most:
+        raise RequestError(name, reason=f"has {len(value)} characters, over {most}")
+    return value

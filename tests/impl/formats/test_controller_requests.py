@@ -180,6 +180,8 @@ WRONG_FIELDS: list[tuple[int, str, str | None, str]] = [
     (904, "brokerName", None, "brokerName is missing"),
     (904, "brokerName", " ", "brokerName is blank"),
     (904, "brokerAddr", "", "brokerAddr is blank"),
+    (904, "brokerAddr", "a" * 1025, "brokerAddr has 1025 characters, over 1024"),
+    (1011, "brokerControllerIdsToClean", "1;" * 40_000, "has 80000 characters, over 65536"),
     (904, "clusterName", None, "clusterName is missing"),
     (904, "brokerId", None, "brokerId is missing"),
     (904, "brokerId", "-1", "brokerId is '-1', not an integer in 0"),
@@ -228,6 +230,13 @@ WRONG_BODIES: list[tuple[int, bytes, str]] = [
     (1001, b'{"syncStateSet":"12","syncStateSetEpoch":5}', "is '12', not an array"),
     (1001, b'{"syncStateSet":["1"],"syncStateSetEpoch":5}', "member at byte 0: is '1'"),
     (1001, b'{"syncStateSet":[1,1],"syncStateSetEpoch":5}', "has a member twice"),
+    (
+        1001,
+        b'{"syncStateSet":['
+        + ",".join(map(str, range(1025))).encode()
+        + b'],"syncStateSetEpoch":1}',
+        "syncStateSet at byte 0: has 1025 members",
+    ),
     (1001, b'{"syncStateSet":[1]}', "syncStateSetEpoch at byte 0: is missing or null"),
     (1001, b'{"syncStateSet":[1],"syncStateSetEpoch":-1}', "is -1, not in 0 .. 2147483647"),
     (1001, b'{"syncStateSet":[9223372036854775808],"syncStateSetEpoch":1}', "not in -9223"),

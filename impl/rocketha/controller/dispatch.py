@@ -1,0 +1,193 @@
+"""A frame in, a frame out or "close": what a controller does with what it hears.
+
+| heard                                             | done                                         |
+|---------------------------------------------------|----------------------------------------------|
+| no frame: wrong length, serialisation, header     | close the connection                         |
+| a body that is not the JSON that it must be       | close the connection                         |
+| a response                                        | nothing: a controller waits for none         |
+| a code that no controller answers                 | answer REQUEST_CODE_NOT_SUPPORTED            |
+| a field that is missing or cannot be              | answer INVALID_REQUEST                       |
+| a request that changes nothing                    | answer from the state                        |
+| a request that changes the state                  | log it, apply it, answer what came of it     |
+
+A one-way request gets no answer. All functions are pure; `serve` does without a log and is the
+whole of it in one step.
+
+Source: controller/processor `ControllerRequestProcessor`, remoting/netty `NettyRemotingAbstract`
+(`processRequestCommand`), `NettyDecoder`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from rocketha.controller.applied import ControllerEffect, ControllerEvent
+from rocketha.controller.entry import Entry, LoggedRequest
+from rocketha.controller.machine import apply
+from rocketha.controller.queries import Query, answer_query
+from rocketha.controller.state import ChannelId, ControllerState
+from rocketha.errors import EncodingError, PacketError, RequestError
+from rocketha.formats.controller_codes import ResponseCode
+from rocketha.formats.controller_request_codec import has_request, pull_request
+from rocketha.formats.controller_responses import MetadataInfo, Reply, push_reply
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.formats.remoting_frame import pull_command, push_command
+from rocketha.types import TimestampMs
+
+__all__ = [
+    "Answered",
+    "Arrival",
+    "Close",
+    "ControllerOptions",
+    "Ignored",
+    "Proposed",
+    "Served",
+    "admit",
+    "answer",
+    "read_frame",
+    "serve",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerOptions:
+    """How a controller is configured."""
+
+    metadata: MetadataInfo
+    elect_unclean: bool = False
+    """`enableElectUncleanMaster`: a broker that lacks acknowledged messages may be elected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """When and on which connection a frame came."""
+
+    at_ms: TimestampMs
+    channel: ChannelId
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The peer does not speak the protocol: close the connection."""
+
+    error: PacketError
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Nothing is to be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer is known without the log."""
+
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The log decides."""
+
+    entry: Entry
+
+
+Admitted: TypeAlias = Close | Ignored | Answered | Proposed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What came of a frame. `out` goes back; `close` is why the connection is closed instead."""
+
+    state: ControllerState
+    out: bytes | None = None
+    close: PacketError | None = None
+    entry: Entry | None = None
+    events: tuple[ControllerEvent, ...] = ()
+    effects: tuple[ControllerEffect, ...] = ()
+
+
+def read_frame(data: bytes) -> RemotingCommand | Close:
+    """Read exactly one frame."""
+    try:
+        pulled = pull_command(data)
+    except PacketError as error:
+        return Close(error)
+    if pulled is None or pulled[1] != len(data):
+        size = "more" if pulled is None else str(pulled[1])
+        reason = f"has {len(data)} bytes, needs {size}"
+        return Close(PacketError("frame", offset=len(data), reason=reason))
+    return pulled[0]
+
+
+def admit(
+    state: ControllerState,
+    command: RemotingCommand,
+    *,
+    arrival: Arrival,
+    options: ControllerOptions,
+) -> Admitted:
+    """Say what is to be done with a command."""
+    if command.is_response:
+        return Ignored()
+    if not has_request(command.code):
+        remark = f"request type {command.code} not supported"
+        return Answered(Reply(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark))
+    try:
+        request = pull_request(command)
+    except PacketError as error:
+        return Close(error)
+    except RequestError as error:
+        return Answered(Reply(code=ResponseCode.INVALID_REQUEST, remark=str(error)))
+    if isinstance(request, LoggedRequest):
+        return Proposed(
+            Entry(
+                at_ms=arrival.at_ms,
+                change=request,
+                channel=arrival.channel,
+                elect_unclean=options.elect_unclean,
+            )
+        )
+    query: Query = request
+    now_ms = TimestampMs(max(arrival.at_ms, state.clock_ms))
+    return Answered(answer_query(state, query, now_ms=now_ms, metadata=options.metadata))
+
+
+def answer(command: RemotingCommand, reply: Reply) -> bytes | None:
+    """Write the answer to a command, if its sender waits for one."""
+    if command.is_oneway:
+        return None
+    try:
+        return push_command(push_reply(reply, command))
+    except EncodingError as error:
+        # Only the data of very many groups can be as large.
+        too_large = Reply(code=ResponseCode.SYSTEM_ERROR, remark=str(error))
+        return push_command(push_reply(too_large, command))
+
+
+def serve(
+    state: ControllerState, data: bytes, *, arrival: Arrival, options: ControllerOptions
+) -> Served:
+    """Take one frame as if the log had taken its entry at once."""
+    command = read_frame(data)
+    if isinstance(command, Close):
+        return Served(state=state, close=command.error)
+    match admit(state, command, arrival=arrival, options=options):
+        case Close(error=error):
+            return Served(state=state, close=error)
+        case Ignored():
+            return Served(state=state)
+        case Answered(reply=reply):
+            return Served(state=state, out=answer(command, reply))
+        case Proposed(entry=entry):
+            applied = apply(state, entry)
+            return Served(
+                state=applied.state,
+                out=answer(command, applied.reply),
+                entry=entry,
+                events=applied.events,
+                effects=applied.effects,
+            )
+        case _ as unreachable:
+            assert_never(unreachable)

@@ -1,0 +1,128 @@
+"""Identities: how a replica gets its id, and how it comes back with it.
+
+Source: ReplicasInfoManager (`applyBrokerId`, `registerBroker`, `handleApplyBrokerId`,
+`handleUpdateBrokerAddress`)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from rocketha.controller.applied import (
+    Applied,
+    BrokerIdAssigned,
+    BrokerRegistered,
+    ScanSoon,
+    refuse,
+)
+from rocketha.controller.state import ChannelId, ControllerState, Group, Heard, Replica
+from rocketha.formats.controller_codes import ResponseCode
+from rocketha.formats.controller_requests import ApplyBrokerId, RegisterBroker
+from rocketha.formats.controller_responses import BrokerIdApplied, Registered, Reply
+from rocketha.types import INT64_MAX, BrokerId, TimestampMs
+
+__all__ = ["apply_broker_id", "register_broker"]
+
+
+def apply_broker_id(state: ControllerState, request: ApplyBrokerId) -> Applied:
+    """Give out an id that was never given out, once; asking again with the same code is no harm.
+
+    RocketMQ takes any id that no present replica has, also one of a replica that was removed, and
+    of two that apply at once it tells both that the id is theirs.
+
+    Source: ReplicasInfoManager.applyBrokerId
+    """
+    group = state.groups.get(request.broker_name)
+    wanted = request.applied_broker_id
+    if group is None:
+        group = Group(cluster_name=request.cluster_name, broker_name=request.broker_name)
+    reply = Reply(
+        content=BrokerIdApplied(cluster_name=request.cluster_name, broker_name=request.broker_name)
+    )
+    owner = group.replicas.get(wanted)
+    if owner is not None and owner.check_code == request.register_check_code:
+        return Applied(state=state, reply=reply)
+    if not group.replicas and wanted != group.next_broker_id:
+        remark = f"the first id of the group {group.broker_name} is {group.next_broker_id}"
+        return refuse(state, ResponseCode.BROKER_ID_INVALID, remark)
+    if not group.next_broker_id <= wanted < INT64_MAX:
+        remark = f"the id {wanted} is taken; {group.next_broker_id} is free"
+        return refuse(state, ResponseCode.BROKER_ID_INVALID, remark)
+    replica = Replica(address=request.broker_address, check_code=request.register_check_code)
+    joined = replace(
+        group.with_replica(wanted, replica),
+        cluster_name=group.cluster_name if group.replicas else request.cluster_name,
+        next_broker_id=BrokerId(wanted + 1),
+    )
+    return Applied(
+        state=state.with_group(joined),
+        reply=reply,
+        events=(BrokerIdAssigned(broker_name=group.broker_name, broker_id=wanted),),
+    )
+
+
+def register_broker(
+    state: ControllerState, request: RegisterBroker, *, now_ms: TimestampMs, channel: ChannelId
+) -> Applied:
+    """Note where a replica is, which incarnation of it, and tell it who is master.
+
+    A replica that started again is no master before it is elected again: it forgot what it proposed
+    (B84) and has to begin a new epoch (B10). If it lost a part of its log, it is not elected either
+    until it caught up. To register is a sign of life.
+
+    Source: ReplicasInfoManager.registerBroker
+    """
+    group = state.known(request.broker_name)
+    if group is None:
+        remark = f"the group {request.broker_name} is not known"
+        return refuse(state, ResponseCode.BROKER_NEED_TO_BE_REGISTERED, remark)
+    replica = group.replicas.get(request.broker_id)
+    if replica is None:
+        remark = f"there is no replica {request.broker_id} in the group {request.broker_name}"
+        return refuse(state, ResponseCode.BROKER_NEED_TO_BE_REGISTERED, remark)
+    if request.incarnation < replica.incarnation:
+        remark = f"the replica {request.broker_id} is in incarnation {replica.incarnation}"
+        return refuse(state, ResponseCode.INVALID_REQUEST, remark)
+    restarted = request.incarnation > replica.incarnation
+    before = Heard() if restarted else replica.heard
+    heard = replace(before, channels=MappingProxyType({**before.channels, channel: now_ms}))
+    registered = group.with_replica(
+        request.broker_id,
+        replace(
+            replica,
+            address=request.broker_address,
+            incarnation=request.incarnation,
+            heard=heard,
+        ),
+    )
+    if restarted:
+        registered = _after_restart(registered, request)
+    return Applied(
+        state=state.with_group(registered),
+        reply=Reply(
+            content=Registered(
+                cluster_name=request.cluster_name,
+                broker_name=request.broker_name,
+                master=registered.live_master(now_ms),
+                sync_state_set=registered.sync_state_set,
+            )
+        ),
+        events=(
+            BrokerRegistered(
+                broker_name=group.broker_name,
+                broker_id=request.broker_id,
+                incarnation=request.incarnation,
+                restarted=restarted,
+            ),
+        ),
+        effects=(ScanSoon(),) if registered.master != group.master else (),
+    )
+
+
+def _after_restart(group: Group, request: RegisterBroker) -> Group:
+    unfit = group.unfit
+    if request.log_torn and request.broker_id in group.members:
+        unfit |= {request.broker_id}
+    master = None if group.master == request.broker_id else group.master
+    return replace(group, master=master, unfit=unfit)
