@@ -158,6 +158,22 @@ def test_modules_are_found_in_libraries_and_nothing_is_left_behind(tmp_path: Pat
     assert sorted(path.name for path in folder.iterdir()) == ["Mine.tla", "holds.cfg"]
 
 
+@pytest.mark.java
+def test_a_part_of_a_refinement_has_the_name_of_the_property(tmp_path: Path) -> None:
+    (tmp_path / "Rest.tla").write_text(
+        "---- MODULE Rest ----\nVARIABLE y\nSpec == y = 0 /\\ [][UNCHANGED y]_y\n====\n", "utf-8"
+    )
+    (tmp_path / "Move.tla").write_text(
+        "---- MODULE Move ----\nEXTENDS Naturals\nVARIABLE x\n"
+        "R == INSTANCE Rest WITH y <- x \\div 2\n"
+        "Spec == x = 0 /\\ [][x < 2 /\\ x' = x + 1]_x\nRests == R!Spec\n====\n",
+        "utf-8",
+    )
+    (tmp_path / "Move.cfg").write_text("SPECIFICATION Spec\nPROPERTY Rests\n", "utf-8")
+    run = run_tlc(tmp_path / "Move.tla", tmp_path / "Move.cfg")
+    assert (run.outcome, run.violated, run.length) == (Outcome.ACTION_PROPERTY, "Rests", 3)
+
+
 def test_sections_are_left_out_of_a_configuration() -> None:
     kept = without_sections(f"{CONFIG}\nSYMMETRY Perms\nCONSTANT N = 3\n", {"SYMMETRY"})
     assert "Perms" not in kept

@@ -104,8 +104,12 @@ def run_tlc(
 
 
 def _named(run: TlcRun, config: Path) -> TlcRun:
-    """Name the violated temporal property where TLC does not, but only one can be meant."""
-    if run.outcome is not Outcome.TEMPORAL or run.violated is not None:
+    """Name the violated property where TLC does not, but only one can be meant.
+
+    TLC names no temporal property, and calls a part of a refinement by its place in the text.
+    """
+    unnamed = (Outcome.TEMPORAL, Outcome.ACTION_PROPERTY)
+    if run.outcome not in unnamed or run.violated is not None:
         return run
     properties = properties_of(config.read_text("utf-8", errors="replace"))
     return replace(run, violated=properties[0]) if len(properties) == 1 else run
