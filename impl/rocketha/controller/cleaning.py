@@ -14,10 +14,11 @@ from types import MappingProxyType
 from typing import Final
 
 from rocketha.controller.applied import Applied, DataCleaned, refuse
+from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
 from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import CleanBrokerData
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, Epoch, TimestampMs
 
 __all__ = ["clean_broker_data"]
 
@@ -25,7 +26,11 @@ _IDS: Final = re.compile(r"[0-9]{1,19}(?:;[0-9]{1,19})*\Z", re.ASCII)
 
 
 def clean_broker_data(
-    state: ControllerState, request: CleanBrokerData, *, now_ms: TimestampMs
+    state: ControllerState,
+    request: CleanBrokerData,
+    *,
+    now_ms: TimestampMs,
+    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
 ) -> Applied:
     """Remove some replicas, or without ids the whole group; living ones only if that is asked for.
 
@@ -52,6 +57,8 @@ def clean_broker_data(
     if cleaned.replicas and group.members and not cleaned.members:
         # Then nobody could be elected any more, and nobody could join the set either.
         return refuse(state, code, "no member of the SyncStateSet would remain")
+    if not cleaned.replicas and ControllerBug.B37 in bugs:
+        cleaned = replace(cleaned, master_epoch=Epoch(0))
     events = (DataCleaned(broker_name=group.broker_name, removed=removed),) if removed else ()
     return Applied(state=state.with_group(cleaned), events=events)
 

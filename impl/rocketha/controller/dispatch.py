@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from rocketha.controller.applied import ControllerEffect, ControllerEvent
+from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBugs
 from rocketha.controller.entry import Entry, LoggedRequest
 from rocketha.controller.machine import apply
 from rocketha.controller.queries import Query, answer_query
@@ -57,6 +58,7 @@ class ControllerOptions:
     metadata: MetadataInfo
     elect_unclean: bool = False
     """`enableElectUncleanMaster`: a broker that lacks acknowledged messages may be elected."""
+    bugs: ControllerBugs = NO_CONTROLLER_BUGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +183,7 @@ def serve(
         case Answered(reply=reply):
             return Served(state=state, out=answer(command, reply))
         case Proposed(entry=entry):
-            applied = apply(state, entry)
+            applied = apply(state, entry, options.bugs)
             return Served(
                 state=applied.state,
                 out=answer(command, applied.reply),

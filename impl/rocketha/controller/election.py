@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketha.controller.applied import Applied, MasterElected, NotifyBroker, refuse
+from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
 from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ElectMaster, RoleChanged
@@ -23,7 +24,12 @@ __all__ = ["choose_master", "elect_master", "needs_election"]
 
 
 def elect_master(
-    state: ControllerState, request: ElectMaster, *, now_ms: TimestampMs, elect_unclean: bool
+    state: ControllerState,
+    request: ElectMaster,
+    *,
+    now_ms: TimestampMs,
+    elect_unclean: bool,
+    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
 ) -> Applied:
     """Elect a master if there is none that lives, or another one is designated.
 
@@ -43,7 +49,11 @@ def elect_master(
     else:
         designated = asker if request.designate_elect else None
         candidate = choose_master(
-            group, designated=designated, now_ms=now_ms, elect_unclean=elect_unclean
+            group,
+            designated=designated,
+            now_ms=now_ms,
+            elect_unclean=elect_unclean,
+            bugs=bugs,
         )
     if candidate is None:
         if asker is None:
@@ -55,7 +65,9 @@ def elect_master(
     return _elected(state, group, candidate, now_ms)
 
 
-def needs_election(group: Group, now_ms: TimestampMs) -> bool:
+def needs_election(
+    group: Group, now_ms: TimestampMs, bugs: ControllerBugs = NO_CONTROLLER_BUGS
+) -> bool:
     """Tell whether a group has no master that lives; one that never had a master waits to be asked.
 
     RocketMQ's scan passes a group without master by: if the first election fails, only the brokers
@@ -63,11 +75,18 @@ def needs_election(group: Group, now_ms: TimestampMs) -> bool:
 
     Source: ReplicasInfoManager.scanNeedReelectBrokerSets
     """
+    if group.master is None and ControllerBug.B29 in bugs:
+        return False
     return not _is_first(group) and group.live_master(now_ms) is None
 
 
 def choose_master(
-    group: Group, *, designated: BrokerId | None, now_ms: TimestampMs, elect_unclean: bool
+    group: Group,
+    *,
+    designated: BrokerId | None,
+    now_ms: TimestampMs,
+    elect_unclean: bool,
+    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
 ) -> BrokerId | None:
     """Choose among the members of the SyncStateSet, then, if that is allowed, among all replicas.
 
@@ -77,7 +96,7 @@ def choose_master(
 
     Source: DefaultElectPolicy.elect
     """
-    stages = [group.members - group.unfit]
+    stages = [group.members if ControllerBug.W3 in bugs else group.members - group.unfit]
     if elect_unclean:
         stages.append(frozenset(group.replicas))
     for stage in stages:

@@ -23,6 +23,7 @@ from rocketha.controller.applied import (
     ScanSoon,
     refuse,
 )
+from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBugs
 from rocketha.controller.election import elect_master, needs_election
 from rocketha.controller.state import (
     HEARTBEAT_TIMEOUT_MS,
@@ -42,7 +43,12 @@ _Times = Mapping[ChannelId, TimestampMs]
 
 
 def hear_broker(
-    state: ControllerState, request: Heartbeat, *, now_ms: TimestampMs, channel: ChannelId
+    state: ControllerState,
+    request: Heartbeat,
+    *,
+    now_ms: TimestampMs,
+    channel: ChannelId,
+    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
 ) -> Applied:
     """Note a heartbeat and the channel that it came on.
 
@@ -62,11 +68,9 @@ def hear_broker(
     if request.incarnation < replica.incarnation:
         remark = f"the replica {request.broker_id} is in incarnation {replica.incarnation}"
         return refuse(state, ResponseCode.INVALID_REQUEST, remark)
-    times = {c: last for c, last in replica.heard.channels.items() if c != NO_CHANNEL}
-    times[channel] = now_ms
     priority = request.election_priority
     heard = Heard(
-        channels=MappingProxyType(times),
+        channels=replica.heard.on_channel(channel, now_ms, bugs).channels,
         timeout_ms=HEARTBEAT_TIMEOUT_MS if request.timeout_ms is None else request.timeout_ms,
         epoch=NO_EPOCH if request.epoch is None else request.epoch,
         max_offset=NOTHING_SAID if request.max_offset is None else request.max_offset,
@@ -113,7 +117,13 @@ def start_hearing(state: ControllerState, *, now_ms: TimestampMs) -> Applied:
     return Applied(state=kept, events=evicted)
 
 
-def scan_inactive(state: ControllerState, *, now_ms: TimestampMs, elect_unclean: bool) -> Applied:
+def scan_inactive(
+    state: ControllerState,
+    *,
+    now_ms: TimestampMs,
+    elect_unclean: bool,
+    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
+) -> Applied:
     """Forget channels that were silent for too long, then elect where no master lives.
 
     The scan asks how it is and not what changed: where nobody can be elected now, it asks again.
@@ -132,10 +142,12 @@ def scan_inactive(state: ControllerState, *, now_ms: TimestampMs, elect_unclean:
     ]
     for name in sorted(scanned.groups):
         group = scanned.known(name)
-        if group is None or not needs_election(group, now_ms):
+        if group is None or not needs_election(group, now_ms, bugs):
             continue
         request = ElectMaster(broker_name=name)
-        outcome = elect_master(scanned, request, now_ms=now_ms, elect_unclean=elect_unclean)
+        outcome = elect_master(
+            scanned, request, now_ms=now_ms, elect_unclean=elect_unclean, bugs=bugs
+        )
         scanned = outcome.state
         events += outcome.events
         effects += outcome.effects

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from rocketha.controller.applied import Applied
+from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBugs
 from rocketha.controller.cleaning import clean_broker_data
 from rocketha.controller.election import elect_master
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned, Started
@@ -33,40 +34,44 @@ from rocketha.types import TimestampMs
 __all__ = ["apply", "replay"]
 
 
-def apply(state: ControllerState, entry: Entry) -> Applied:
+def apply(
+    state: ControllerState, entry: Entry, bugs: ControllerBugs = NO_CONTROLLER_BUGS
+) -> Applied:
     """Apply one entry. Nothing is raised: what cannot be is refused, and changes only the clock."""
     now_ms = TimestampMs(max(entry.at_ms, state.clock_ms))
-    outcome = _apply_change(state, entry, now_ms)
+    outcome = _apply_change(state, entry, now_ms, bugs)
     return replace(outcome, state=replace(outcome.state, clock_ms=now_ms))
 
 
-def replay(entries: Iterable[Entry]) -> ControllerState:
+def replay(entries: Iterable[Entry], bugs: ControllerBugs = NO_CONTROLLER_BUGS) -> ControllerState:
     """Apply a log from its beginning."""
     state = ControllerState()
     for entry in entries:
-        state = apply(state, entry).state
+        state = apply(state, entry, bugs).state
     return state
 
 
-def _apply_change(state: ControllerState, entry: Entry, now_ms: TimestampMs) -> Applied:
+def _apply_change(
+    state: ControllerState, entry: Entry, now_ms: TimestampMs, bugs: ControllerBugs
+) -> Applied:
+    channel, unclean = entry.channel, entry.elect_unclean
     match entry.change:
         case Heartbeat() as request:
-            return hear_broker(state, request, now_ms=now_ms, channel=entry.channel)
+            return hear_broker(state, request, now_ms=now_ms, channel=channel, bugs=bugs)
         case AlterSyncStateSet() as request:
-            return alter_sync_state_set(state, request, now_ms=now_ms)
+            return alter_sync_state_set(state, request, now_ms=now_ms, bugs=bugs)
         case ElectMaster() as request:
-            unclean = entry.elect_unclean
-            return elect_master(state, request, now_ms=now_ms, elect_unclean=unclean)
+            return elect_master(state, request, now_ms=now_ms, elect_unclean=unclean, bugs=bugs)
         case RegisterBroker() as request:
-            return register_broker(state, request, now_ms=now_ms, channel=entry.channel)
+            return register_broker(state, request, now_ms=now_ms, channel=channel, bugs=bugs)
         case CleanBrokerData() as request:
-            return clean_broker_data(state, request, now_ms=now_ms)
+            return clean_broker_data(state, request, now_ms=now_ms, bugs=bugs)
         case ApplyBrokerId() as request:
             return apply_broker_id(state, request)
         case ChannelClosed():
-            return close_channel(state, now_ms=now_ms, channel=entry.channel)
+            return close_channel(state, now_ms=now_ms, channel=channel)
         case InactiveScanned():
-            return scan_inactive(state, now_ms=now_ms, elect_unclean=entry.elect_unclean)
+            return scan_inactive(state, now_ms=now_ms, elect_unclean=unclean, bugs=bugs)
         case Started():
             return start_hearing(state, now_ms=now_ms)
         case _ as unreachable:

@@ -63,7 +63,7 @@ class ControllerNode:
         Raises: ControllerLogError, DiskError
         """
         log, opened = DurableLog.open(disk, path)
-        state = replay(decode_entry(entry) for entry in opened.entries)
+        state = replay((decode_entry(entry) for entry in opened.entries), options.bugs)
         return cls(log, options, state), opened
 
     @property
@@ -120,6 +120,6 @@ class ControllerNode:
     def commit(self, entry: Entry) -> Applied:
         """Log an entry and apply it. Raises: DiskError, EncodingError"""
         self._log.append(encode_entry(entry))
-        applied = apply(self._state, entry)
+        applied = apply(self._state, entry, self._options.bugs)
         self._state = applied.state
         return applied

@@ -7,7 +7,6 @@ Source: ReplicasInfoManager (`applyBrokerId`, `registerBroker`, `handleApplyBrok
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 
 from rocketha.controller.applied import (
     Applied,
@@ -16,6 +15,7 @@ from rocketha.controller.applied import (
     ScanSoon,
     refuse,
 )
+from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
 from rocketha.controller.state import ChannelId, ControllerState, Group, Heard, Replica
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ApplyBrokerId, RegisterBroker
@@ -63,7 +63,12 @@ def apply_broker_id(state: ControllerState, request: ApplyBrokerId) -> Applied:
 
 
 def register_broker(
-    state: ControllerState, request: RegisterBroker, *, now_ms: TimestampMs, channel: ChannelId
+    state: ControllerState,
+    request: RegisterBroker,
+    *,
+    now_ms: TimestampMs,
+    channel: ChannelId,
+    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
 ) -> Applied:
     """Note where a replica is, which incarnation of it, and tell it who is master.
 
@@ -85,8 +90,8 @@ def register_broker(
         remark = f"the replica {request.broker_id} is in incarnation {replica.incarnation}"
         return refuse(state, ResponseCode.INVALID_REQUEST, remark)
     restarted = request.incarnation > replica.incarnation
-    before = Heard() if restarted else replica.heard
-    heard = replace(before, channels=MappingProxyType({**before.channels, channel: now_ms}))
+    before = Heard() if restarted and ControllerBug.B28 not in bugs else replica.heard
+    heard = before.on_channel(channel, now_ms, bugs)
     registered = group.with_replica(
         request.broker_id,
         replace(
@@ -97,7 +102,7 @@ def register_broker(
         ),
     )
     if restarted:
-        registered = _after_restart(registered, request)
+        registered = _after_restart(registered, request, bugs)
     return Applied(
         state=state.with_group(registered),
         reply=Reply(
@@ -120,9 +125,13 @@ def register_broker(
     )
 
 
-def _after_restart(group: Group, request: RegisterBroker) -> Group:
+def _after_restart(group: Group, request: RegisterBroker, bugs: ControllerBugs) -> Group:
     unfit = group.unfit
     if request.log_torn and request.broker_id in group.members:
         unfit |= {request.broker_id}
-    master = None if group.master == request.broker_id else group.master
-    return replace(group, master=master, unfit=unfit)
+    stays = (
+        group.master != request.broker_id
+        or ControllerBug.B10 in bugs
+        or (ControllerBug.B84 in bugs and not request.log_torn)
+    )
+    return replace(group, master=group.master if stays else None, unfit=unfit)

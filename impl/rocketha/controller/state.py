@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, NewType
 
+from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
 from rocketha.formats.controller_bodies import BrokerMemberGroup, SyncStateSet
 from rocketha.formats.controller_requests import FIRST_INCARNATION, Incarnation
 from rocketha.formats.controller_responses import LiveMaster
@@ -86,6 +87,16 @@ class Heard:
         Source: DefaultBrokerHeartbeatManager.isBrokerActive
         """
         return any(last + self.timeout_ms >= now_ms for last in self.channels.values())
+
+    def on_channel(
+        self, channel: ChannelId, now_ms: TimestampMs, bugs: ControllerBugs = NO_CONTROLLER_BUGS
+    ) -> Heard:
+        """Note a sign of life on a channel. The channels before the last start are gone then."""
+        times = {c: last for c, last in self.channels.items() if c != NO_CHANNEL}
+        if ControllerBug.B28 in bugs and times:
+            channel = next(iter(times))
+        times[channel] = now_ms
+        return replace(self, channels=MappingProxyType(times))
 
 
 UNHEARD: Final = Heard()

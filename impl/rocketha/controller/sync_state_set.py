@@ -6,17 +6,22 @@ Source: ReplicasInfoManager (`alterSyncStateSet`, `handleAlterSyncStateSet`)
 from __future__ import annotations
 
 from rocketha.controller.applied import Applied, SetAltered, refuse
+from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
 from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.formats.controller_responses import Reply, SyncStateSetAltered
-from rocketha.types import TimestampMs
+from rocketha.types import BrokerId, TimestampMs
 
 __all__ = ["alter_sync_state_set"]
 
 
 def alter_sync_state_set(
-    state: ControllerState, request: AlterSyncStateSet, *, now_ms: TimestampMs
+    state: ControllerState,
+    request: AlterSyncStateSet,
+    *,
+    now_ms: TimestampMs,
+    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
 ) -> Applied:
     """Take a proposal of the present master for the present set, or refuse it.
 
@@ -29,7 +34,7 @@ def alter_sync_state_set(
     if group is None:
         remark = f"the group {request.broker_name} is not known"
         return refuse(state, ResponseCode.ALTER_SYNC_STATE_SET_FAILED, remark)
-    refusal = _refusal(group, request, now_ms)
+    refusal = _refusal(group, request, now_ms, bugs)
     if refusal is not None:
         return refuse(state, *refusal)
     altered = group.with_set(request.sync_state_set.members)
@@ -47,20 +52,25 @@ def alter_sync_state_set(
 
 
 def _refusal(
-    group: Group, request: AlterSyncStateSet, now_ms: TimestampMs
+    group: Group, request: AlterSyncStateSet, now_ms: TimestampMs, bugs: ControllerBugs
 ) -> tuple[ResponseCode, str] | None:
     """Return why the proposal is not taken, asking in RocketMQ's order."""
     proposed = request.sync_state_set
     if proposed.members == group.members:
         return ResponseCode.ALTER_SYNC_STATE_SET_FAILED, "the proposed set is the present one"
-    # Without a master nobody may propose: RocketMQ once looked at a master that was not (B33).
-    if group.master is None or request.master_broker_id != group.master:
+    if not _from_master(group, request, bugs):
         remark = f"the master is {group.master}, not {request.master_broker_id}"
         return ResponseCode.INVALID_MASTER, remark
-    if request.master_epoch != group.master_epoch:
+    if not (
+        request.master_epoch == group.master_epoch
+        or bugs & {ControllerBug.MASTER_EPOCH, ControllerBug.B36}
+    ):
         remark = f"the master epoch is {group.master_epoch}, not {request.master_epoch}"
         return ResponseCode.FENCED_MASTER_EPOCH, remark
-    if proposed.epoch != group.sync_state_set.epoch:
+    if not (
+        proposed.epoch == group.sync_state_set.epoch
+        or bugs & {ControllerBug.SET_EPOCH, ControllerBug.B36}
+    ):
         remark = f"the set's epoch is {group.sync_state_set.epoch}, not {proposed.epoch}"
         return ResponseCode.FENCED_SYNC_STATE_SET_EPOCH, remark
     for broker_id in sorted(proposed.members):
@@ -68,13 +78,41 @@ def _refusal(
             return ResponseCode.INVALID_REPLICAS, f"there is no replica {broker_id}"
         if not group.is_alive(broker_id, now_ms):
             return ResponseCode.BROKER_NOT_ALIVE, f"the replica {broker_id} is not alive"
-    # A replica that restarted may have lost what the master saw it have (B85).
-    for broker_id in sorted(proposed.members & request.joining.keys()):
-        incarnation = group.replicas[broker_id].incarnation
-        if request.joining[broker_id] != incarnation:
-            remark = f"the replica {broker_id} is in incarnation {incarnation}"
-            return ResponseCode.BROKER_NOT_ALIVE, remark
-    if group.master not in proposed.members:
+    restarted = _restarted_since(group, request, bugs)
+    if restarted is not None:
+        remark = (
+            f"the replica {restarted} is in incarnation {group.replicas[restarted].incarnation}"
+        )
+        return ResponseCode.BROKER_NOT_ALIVE, remark
+    if not _has_master(group, request, bugs):
         remark = f"the proposed set lacks the master {group.master}"
         return ResponseCode.ALTER_SYNC_STATE_SET_FAILED, remark
     return None
+
+
+def _from_master(group: Group, request: AlterSyncStateSet, bugs: ControllerBugs) -> bool:
+    """Tell whether the master proposes; without one nobody may (B33)."""
+    if ControllerBug.B36 in bugs or (group.master is None and ControllerBug.B33 in bugs):
+        return True
+    return group.master is not None and group.master == request.master_broker_id
+
+
+def _restarted_since(
+    group: Group, request: AlterSyncStateSet, bugs: ControllerBugs
+) -> BrokerId | None:
+    """Return who joins and is not the one whom the master saw caught up: it may have less (B85)."""
+    if ControllerBug.B85 in bugs:
+        return None
+    joining = request.joining
+    for broker_id in sorted(request.sync_state_set.members & joining.keys()):
+        if joining[broker_id] != group.replicas[broker_id].incarnation:
+            return broker_id
+    return None
+
+
+def _has_master(group: Group, request: AlterSyncStateSet, bugs: ControllerBugs) -> bool:
+    if bugs & {ControllerBug.HAS_MASTER, ControllerBug.B36}:
+        return True
+    if group.master is None:
+        return ControllerBug.B33 in bugs
+    return group.master in request.sync_state_set.members

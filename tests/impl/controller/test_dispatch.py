@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_tests.controller_strategies import requests
@@ -242,6 +242,7 @@ def test_any_fields_and_body_of_a_known_request_are_answered_or_close(
 
 
 @given(st.data())
+@settings(max_examples=40)
 def test_a_flipped_bit_is_answered_ignored_or_closes_and_the_node_agrees(
     data: st.DataObject,
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
@@ -25,7 +24,7 @@ from rocketha.controller.entry import (
 )
 from rocketha.controller.machine import apply, replay
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import ChannelId, ControllerState, Group
+from rocketha.controller.state import ChannelId, ControllerState
 from rocketha.errors import ControllerLogError
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_request_codec import push_request
@@ -44,6 +43,7 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import push_command
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
+from tests.impl.controller.promises import broken_promises
 from tests.impl.controller.scene import CLUSTER, METADATA, reigning
 
 _GROUPS = ("broker-a", "broker-b")
@@ -142,7 +142,7 @@ def outcomes(log: list[Entry]) -> list[Applied]:
 
 
 @given(logs())
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_a_log_gives_the_same_outcome_again_also_from_its_bytes(log: list[Entry]) -> None:
     read = [decode_entry(encode_entry(entry)) for entry in log]
     assert read == log
@@ -150,7 +150,7 @@ def test_a_log_gives_the_same_outcome_again_also_from_its_bytes(log: list[Entry]
 
 
 @given(logs(), st.data())
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_a_controller_that_starts_again_at_any_point_has_its_state_and_goes_on_alike(
     log: list[Entry], data: st.DataObject
 ) -> None:
@@ -170,7 +170,7 @@ def test_a_controller_that_starts_again_at_any_point_has_its_state_and_goes_on_a
 
 def test_every_point_of_a_long_log_is_a_point_to_start_again() -> None:
     scene = reigning(1, 2, 3)
-    for number in range(12):
+    for number in range(6):
         master = scene.group.master or BrokerId(1)
         scene.silence(*{1, 2, 3} - {master})
         scene.scan(unclean=number % 3 == 0)
@@ -184,41 +184,13 @@ def test_every_point_of_a_long_log_is_a_point_to_start_again() -> None:
         again, opened = ControllerNode.open(disk, _OPTIONS)
         assert (again.state, opened.torn) == (node.state, 0)
     assert node.state == scene.state
-    assert scene.group.master_epoch > 5
+    assert scene.group.master_epoch > 4
 
 
 @given(logs())
-@settings(max_examples=300)
-def test_what_no_log_may_do(log: list[Entry]) -> None:
-    """What the designs promise of a controller, after every entry."""
-    states = [ControllerState(), *(outcome.state for outcome in outcomes(log))]
-    masters: dict[tuple[str, Epoch], BrokerId] = {}
-    for before, after in pairwise(states):
-        assert after.clock_ms >= before.clock_ms
-        for name, group in after.groups.items():
-            old = before.groups.get(name) or Group(cluster_name=CLUSTER, broker_name=name)
-            _check_step(old, group)
-            if group.master is not None:
-                known = masters.setdefault((name, group.master_epoch), group.master)
-                assert known == group.master, "two masters in one epoch"
-
-
-def _check_step(old: Group, new: Group) -> None:
-    assert new.master_epoch >= old.master_epoch
-    assert new.sync_state_set.epoch >= old.sync_state_set.epoch
-    assert new.next_broker_id >= old.next_broker_id
-    if new.members != old.members:
-        assert new.sync_state_set.epoch > old.sync_state_set.epoch
-    if new.master not in (old.master, None):
-        assert new.master_epoch == old.master_epoch + 1
-        assert new.members == {new.master}
-    assert new.master is None or new.master in new.members
-    assert new.members <= new.replicas.keys()
-    assert new.unfit <= new.members
-    assert new.master not in new.unfit
-    assert all(broker < new.next_broker_id for broker in new.replicas)
-    for broker in new.replicas.keys() - old.replicas.keys():
-        assert broker >= old.next_broker_id, "an id was given out twice"
+@settings(max_examples=100)
+def test_no_log_breaks_a_promise(log: list[Entry]) -> None:
+    assert broken_promises(log) == frozenset()
 
 
 def test_the_logs_above_do_a_lot() -> None:
@@ -226,7 +198,7 @@ def test_the_logs_above_do_a_lot() -> None:
     seen: Counter[str] = Counter()
 
     @given(logs())
-    @settings(max_examples=400, derandomize=True, database=None)
+    @settings(max_examples=150, derandomize=True, database=None)
     def count(log: list[Entry]) -> None:
         for entry, outcome in zip(log, outcomes(log), strict=True):
             seen[f"{type(entry.change).__name__} {outcome.reply.code.name}"] += 1

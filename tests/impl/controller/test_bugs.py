@@ -1,0 +1,51 @@
+"""Each switch of the controller breaks the promise that it should, in a short log."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from rocketha.controller.bugs import ControllerBug
+from rocketha.controller.entry import Entry
+from tests.impl.controller.promises import broken_promises
+from tests.impl.controller.walks import shrink, walk
+
+SEEDS: Final = 20
+"""Walks that are tried for a bug; without one five times as many must be fine."""
+
+BROKEN: Final = {
+    ControllerBug.B10: "ReignOfOneIncarnation",
+    ControllerBug.B28: "NoSpuriousElect",
+    ControllerBug.B29: "ElectLive",
+    ControllerBug.B33: "AlterNeedsMaster",
+    ControllerBug.B36: "AlterFenced",
+    ControllerBug.B37: "CtlEpochMonotone",
+    ControllerBug.B84: "ReignOfOneIncarnation",
+    ControllerBug.B85: "JoinsAsSeen",
+    ControllerBug.HAS_MASTER: "MasterInSSS",
+    ControllerBug.MASTER_EPOCH: "AlterFenced",
+    ControllerBug.SET_EPOCH: "AlterFenced",
+    ControllerBug.W3: "ElectClean",
+}
+
+
+def test_every_switch_has_its_promise() -> None:
+    assert set(BROKEN) == set(ControllerBug)
+
+
+def test_without_a_switch_no_walk_breaks_a_promise() -> None:
+    found = {seed: broken for seed in range(5 * SEEDS) if (broken := broken_promises(walk(seed)))}
+    assert found == {}
+
+
+@pytest.mark.parametrize("bug", ControllerBug)
+def test_a_bug_breaks_its_promise_in_a_log_of_a_few_entries(bug: ControllerBug) -> None:
+    def breaks(log: list[Entry]) -> bool:
+        return BROKEN[bug] in broken_promises(log, frozenset({bug}))
+
+    log = shrink(next(log for log in map(walk, range(SEEDS)) if breaks(log)), breaks)
+
+    # A group of three with a master and a set takes eight of them.
+    assert len(log) <= 13
+    assert broken_promises(log) == frozenset()
