@@ -209,6 +209,7 @@ def contents() -> st.SearchStrategy[tuple[RequestCode, ReplyContent]]:
         cluster_name=texts(),
         broker_name=names(),
         master=st.none() | _masters(),
+        master_epoch=epochs(),
         sync_state_set=sync_state_sets(),
     )
     info = st.builds(

@@ -41,6 +41,8 @@ class ControllerBug(StrEnum):
     """A set without the master is taken."""
     MASTER_EPOCH = "MasterEpoch"
     """A proposal from an older reign of the present master is taken."""
+    NEW_EPOCH = "NewEpoch"
+    """An election begins no new epoch."""
     SET_EPOCH = "SetEpoch"
     """A proposal that changes an older set is taken."""
     W3 = "W3"

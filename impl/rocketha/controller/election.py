@@ -62,7 +62,7 @@ def elect_master(
         return refuse(state, ResponseCode.ELECT_MASTER_FAILED, "nobody can be elected")
     if candidate == group.master:
         return _still_there(state, group, candidate)
-    return _elected(state, group, candidate, now_ms)
+    return _elected(state, group, candidate, now_ms, bugs)
 
 
 def needs_election(
@@ -138,14 +138,19 @@ def _still_there(state: ControllerState, group: Group, master: BrokerId) -> Appl
 
 
 def _elected(
-    state: ControllerState, group: Group, candidate: BrokerId, now_ms: TimestampMs
+    state: ControllerState,
+    group: Group,
+    candidate: BrokerId,
+    now_ms: TimestampMs,
+    bugs: ControllerBugs,
 ) -> Applied:
     """Make the candidate master in a new epoch. Source: ReplicasInfoManager.handleElectMaster"""
     clean = candidate in group.members - group.unfit or group.master_epoch == 0
+    epoch = group.master_epoch if ControllerBug.NEW_EPOCH in bugs else group.master_epoch + 1
     elected = replace(
         group.with_set(frozenset({candidate})),
         master=candidate,
-        master_epoch=Epoch(group.master_epoch + 1),
+        master_epoch=Epoch(epoch),
         unfit=frozenset(),
     )
     master = elected.show_master(candidate)

@@ -110,6 +110,7 @@ def register_broker(
                 cluster_name=request.cluster_name,
                 broker_name=request.broker_name,
                 master=registered.live_master(now_ms),
+                master_epoch=registered.master_epoch,
                 sync_state_set=registered.sync_state_set,
             )
         ),

@@ -8,14 +8,17 @@ Every answer has a code and perhaps a remark; the ones below have fields and a b
 | ElectMaster       | masterBrokerId L, masterAddress, masterEpoch I, syncStateSetEpoch I;   |
 |                   | ElectMasterResponseBody                                                |
 | RegisterBroker    | clusterName, brokerName, and if a master lives masterBrokerId L,       |
-|                   | masterAddress, masterEpoch I, syncStateSetEpoch I; SyncStateSet        |
+|                   | masterAddress, masterEpoch I, syncStateSetEpoch I; presentEpoch I+;    |
+|                   | SyncStateSet                                                           |
 | GetReplicaInfo    | masterBrokerId L?, masterAddress?, masterEpoch I; SyncStateSet         |
 | GetMetadataInfo   | group, controllerLeaderId, controllerLeaderAddress, isLeader B, peers  |
 | GetSyncStateData  | (none); BrokerReplicasInfo                                             |
 | GetNextBrokerId   | clusterName, brokerName, nextBrokerId L                                |
 | ApplyBrokerId     | clusterName, brokerName                                                |
 
-I 32 bits, L 64 bits, B truth value, without letter a text; ? may be missing. The others have none.
+I 32 bits, L 64 bits, B truth value, without letter a text; ? may be missing; + is ours, and 0 where
+it is missing: the group's masterEpoch even if no master lives, which a broker must know before it
+follows anybody. The others have none.
 A refusal has a code and a remark; only `MASTER_STILL_EXIST` shows the master as an election does.
 RocketMQ's refusals have some of the fields, with the values that Java gives them.
 
@@ -90,11 +93,12 @@ class Elected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """The replica is known; `master` only if it lives."""
+    """The replica is known; `master` only if it lives, `master_epoch` in any case."""
 
     cluster_name: str
     broker_name: str
     master: LiveMaster | None
+    master_epoch: Epoch
     sync_state_set: SyncStateSet
 
 
@@ -211,6 +215,7 @@ def _parts(content: ReplyContent) -> _Parts:
             return {
                 "clusterName": content.cluster_name,
                 "brokerName": content.broker_name,
+                "presentEpoch": content.master_epoch or None,
                 **({} if content.master is None else _master_fields(content.master)),
             }, push_sync_state_set(content.sync_state_set)
         case ReplicaInfo():
@@ -262,6 +267,7 @@ def _pull_content(reader: FieldReader, body: bytes, request: RequestCode) -> Rep
                 cluster_name=reader.text("clusterName"),
                 broker_name=reader.name("brokerName"),
                 master=_master(reader) if "masterBrokerId" in reader.fields else None,
+                master_epoch=Epoch(reader.optional_int32("presentEpoch", least=0) or 0),
                 sync_state_set=pull_sync_state_set(body),
             )
         case RequestCode.GET_REPLICA_INFO:

@@ -25,6 +25,7 @@ BROKEN: Final = {
     ControllerBug.B85: "JoinsAsSeen",
     ControllerBug.HAS_MASTER: "MasterInSSS",
     ControllerBug.MASTER_EPOCH: "AlterFenced",
+    ControllerBug.NEW_EPOCH: "OneMasterPerEpoch",
     ControllerBug.SET_EPOCH: "AlterFenced",
     ControllerBug.W3: "ElectClean",
 }

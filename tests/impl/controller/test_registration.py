@@ -120,7 +120,7 @@ def test_who_registers_is_told_the_master_if_it_lives() -> None:
     scene.silence(2)
     content = scene.register(2).reply.content
     assert isinstance(content, Registered)
-    assert content.master is None
+    assert (content.master, content.master_epoch) == (None, 1)
     assert content.sync_state_set.members == ids(1, 2)
 
 
