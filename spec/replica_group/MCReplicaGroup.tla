@@ -1,0 +1,29 @@
+---------------------------- MODULE MCReplicaGroup ----------------------------
+(* Finite models of ReplicaGroup: what they explore, and their symmetry. *)
+EXTENDS ReplicaGroup, TLC
+
+CONSTANTS
+  MaxEpoch,      \* elections
+  MaxLog,        \* records in a log
+  MaxAlter,      \* proposals in all
+  MaxCrash       \* crashes in all
+
+\* Next quantifies over Nat; a finite part of it stands here.
+MCNat == 0..(MaxEpoch + MaxLog + MaxAlter + MaxCrash)
+
+Crashes == Cardinality({x \in Broker \X (1..MaxCrash) : x[2] <= inc[x[1]]})
+
+Bounded(action, b) ==
+  CASE action \in {"ElectMaster", "DesignateMaster"} -> ctl.epoch < MaxEpoch
+    [] action = "PutMessage" -> Len(log[b]) < MaxLog
+    [] action = "Crash" -> Crashes < MaxCrash
+    [] action \in {"MaybeShrink", "MaybeExpand"} -> Cardinality(alters) < MaxAlter
+    [] action = "CleanBrokerData" ->
+         EnableElectUncleanMaster \/ (acked = <<>> /\ seen = <<>>)
+    [] OTHER -> TRUE
+
+\* For liveness: what ends an election is not bounded; operators and crashes are.
+Steady(action, b) == action = "ElectMaster" \/ Bounded(action, b)
+
+Symmetry == Permutations(Broker)
+=============================================================================
