@@ -34,8 +34,10 @@ def clean_broker_data(
 ) -> Applied:
     """Remove some replicas, or without ids the whole group; living ones only if that is asked for.
 
-    RocketMQ forgets the ids if living ones may go, and removes the whole group.
+    RocketMQ forgets the ids if living ones may go, and removes the whole group. The specification
+    has only the removal of a whole group whose master is gone.
 
+    Spec: ReplicaGroup!CleanBrokerData
     Source: ReplicasInfoManager.cleanBrokerData
     """
     code = ResponseCode.INVALID_CLEAN_BROKER_METADATA

@@ -33,6 +33,7 @@ def elect_master(
 ) -> Applied:
     """Elect a master if there is none that lives, or another one is designated.
 
+    Spec: ReplicaGroup!ElectMaster, ReplicaGroup!DesignateMaster
     Source: ReplicasInfoManager.electMaster
     """
     group = state.known(request.broker_name)
@@ -73,6 +74,7 @@ def needs_election(
     RocketMQ's scan passes a group without master by: if the first election fails, only the brokers
     can ask for another (B29).
 
+    Spec: ReplicaGroup!NeedsElection
     Source: ReplicasInfoManager.scanNeedReelectBrokerSets
     """
     if group.master is None and ControllerBug.B29 in bugs:
@@ -94,6 +96,7 @@ def choose_master(
     who is designated is elected or nobody. Else it is the replica with the greatest epoch and log
     end, then with the smallest priority, by its last heartbeat.
 
+    Spec: ReplicaGroup!Electable, ReplicaGroup!Whole
     Source: DefaultElectPolicy.elect
     """
     stages = [group.members if ControllerBug.W3 in bugs else group.members - group.unfit]
@@ -101,7 +104,7 @@ def choose_master(
         stages.append(frozenset(group.replicas))
     for stage in stages:
         alive = frozenset(b for b in stage if group.is_alive(b, now_ms))
-        if group.master in alive and designated in (None, group.master):
+        if group.master in alive and designated is None:
             return group.master
         if designated is not None:
             if designated in alive:
@@ -144,7 +147,11 @@ def _elected(
     now_ms: TimestampMs,
     bugs: ControllerBugs,
 ) -> Applied:
-    """Make the candidate master in a new epoch. Source: ReplicasInfoManager.handleElectMaster"""
+    """Make the candidate master in a new epoch.
+
+    Spec: ReplicaGroup!Elect, ReplicaGroup!NextEpoch
+    Source: ReplicasInfoManager.handleElectMaster
+    """
     clean = candidate in group.members - group.unfit or group.master_epoch == 0
     epoch = group.master_epoch if ControllerBug.NEW_EPOCH in bugs else group.master_epoch + 1
     elected = replace(

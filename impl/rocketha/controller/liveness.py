@@ -84,6 +84,7 @@ def hear_broker(
 def close_channel(state: ControllerState, *, now_ms: TimestampMs, channel: ChannelId) -> Applied:
     """Forget what was heard on a channel.
 
+    Spec: ReplicaGroup!EvictBroker, ReplicaGroup!OwnsEntry
     Source: DefaultBrokerHeartbeatManager.onBrokerChannelClose
     """
 

@@ -76,6 +76,7 @@ def register_broker(
     (B84) and has to begin a new epoch (B10). If it lost a part of its log, it is not elected either
     until it caught up. To register is a sign of life.
 
+    Spec: ReplicaGroup!Restart
     Source: ReplicasInfoManager.registerBroker
     """
     group = state.known(request.broker_name)
@@ -127,6 +128,10 @@ def register_broker(
 
 
 def _after_restart(group: Group, request: RegisterBroker, bugs: ControllerBugs) -> Group:
+    """Take the mastership of the incarnation before, and fitness if the log is torn.
+
+    Spec: ReplicaGroup!MasterAfterRestart, ReplicaGroup!UnfitAfterRestart
+    """
     unfit = group.unfit
     if request.log_torn and request.broker_id in group.members:
         unfit |= {request.broker_id}

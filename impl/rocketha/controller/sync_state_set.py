@@ -28,6 +28,7 @@ def alter_sync_state_set(
     All is asked when the entry is applied. RocketMQ's controller on DLedger asks before it logs the
     outcome, and another proposal or an election may come between (B36).
 
+    Spec: ReplicaGroup!AlterSyncStateSet
     Source: ReplicasInfoManager.alterSyncStateSet
     """
     group = state.known(request.broker_name)
@@ -54,7 +55,10 @@ def alter_sync_state_set(
 def _refusal(
     group: Group, request: AlterSyncStateSet, now_ms: TimestampMs, bugs: ControllerBugs
 ) -> tuple[ResponseCode, str] | None:
-    """Return why the proposal is not taken, asking in RocketMQ's order."""
+    """Return why the proposal is not taken, asking in RocketMQ's order.
+
+    Spec: ReplicaGroup!MayAlter, ReplicaGroup!OfEpoch, ReplicaGroup!OfSet
+    """
     proposed = request.sync_state_set
     if proposed.members == group.members:
         return ResponseCode.ALTER_SYNC_STATE_SET_FAILED, "the proposed set is the present one"
@@ -91,7 +95,10 @@ def _refusal(
 
 
 def _from_master(group: Group, request: AlterSyncStateSet, bugs: ControllerBugs) -> bool:
-    """Tell whether the master proposes; without one nobody may (B33)."""
+    """Tell whether the master proposes; without one nobody may (B33).
+
+    Spec: ReplicaGroup!FromMaster
+    """
     if ControllerBug.B36 in bugs or (group.master is None and ControllerBug.B33 in bugs):
         return True
     return group.master is not None and group.master == request.master_broker_id
@@ -100,7 +107,10 @@ def _from_master(group: Group, request: AlterSyncStateSet, bugs: ControllerBugs)
 def _restarted_since(
     group: Group, request: AlterSyncStateSet, bugs: ControllerBugs
 ) -> BrokerId | None:
-    """Return who joins and is not the one whom the master saw caught up: it may have less (B85)."""
+    """Return who joins and is not the one whom the master saw caught up: it may have less (B85).
+
+    Spec: ReplicaGroup!SameIncarnation
+    """
     if ControllerBug.B85 in bugs:
         return None
     joining = request.joining
@@ -111,6 +121,10 @@ def _restarted_since(
 
 
 def _has_master(group: Group, request: AlterSyncStateSet, bugs: ControllerBugs) -> bool:
+    """Tell whether a master stays in its set. Without one nothing may be proposed.
+
+    Spec: ReplicaGroup!HasMaster
+    """
     if bugs & {ControllerBug.HAS_MASTER, ControllerBug.B36}:
         return True
     if group.master is None:

@@ -205,6 +205,15 @@ def test_a_torn_master_makes_room_for_a_whole_member() -> None:
     assert elected(scene) == 2
 
 
+def test_a_torn_member_that_is_elected_all_the_same_is_fit_for_the_next_time() -> None:
+    scene = reigning(1, 2)
+    scene.register(2, incarnation=1, torn=True)
+    scene.silence(2)
+    applied = scene.scan(unclean=True)
+    assert [e.clean for e in applied.events if isinstance(e, MasterElected)] == [False]
+    assert scene.group.unfit == frozenset()
+
+
 def test_a_torn_replica_outside_of_the_set_has_nothing_that_counts() -> None:
     scene = reigning(1, 2, members=[1])
     scene.register(2, incarnation=1, torn=True)

@@ -87,6 +87,22 @@ def test_the_channel_of_a_dead_incarnation_neither_keeps_alive_nor_takes_away() 
     assert not alive(scene, 2)
 
 
+def test_a_channel_that_a_dead_incarnation_left_open_keeps_nobody_alive() -> None:
+    scene = reigning(1, 2)
+    scene.register(2, incarnation=1, channel=7)
+    scene.close(7)
+    assert not alive(scene, 2)
+
+
+def test_the_channels_before_the_start_are_not_closed_once_more() -> None:
+    scene = reigning(1, 2)
+    scene.start()
+    scene.silence()
+    applied = scene.scan()
+    assert [type(event) for event in applied.events] == [BrokerEvicted, BrokerEvicted]
+    assert applied.effects == ()
+
+
 def test_the_scan_closes_silent_channels_and_says_who_is_gone() -> None:
     scene = reigning(1, 2)
     scene.silence(1)
