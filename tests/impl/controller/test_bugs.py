@@ -10,6 +10,8 @@ from rocketha.controller.bugs import ControllerBug
 from rocketha.controller.entry import Entry
 from tests.impl.controller.promises import broken_promises
 from tests.impl.controller.walks import shrink, walk
+from tests.source_files import ROOT
+from tlatrace.tools.manifest import read_manifest
 
 SEEDS: Final = 20
 """Walks that are tried for a bug; without one five times as many must be fine."""
@@ -31,8 +33,11 @@ BROKEN: Final = {
 }
 
 
-def test_every_switch_has_its_promise() -> None:
+def test_every_switch_has_its_promise_and_is_a_mutant_of_the_specification() -> None:
+    mutants = read_manifest(ROOT / "spec").mutants
+    names = {mutant.name for mutant in mutants if mutant.protocol == "replica_group"}
     assert set(BROKEN) == set(ControllerBug)
+    assert {bug.value for bug in ControllerBug} - names == set()
 
 
 def test_without_a_switch_no_walk_breaks_a_promise() -> None:

@@ -62,7 +62,10 @@ def test_an_election_takes_the_set_down_to_the_new_master_and_fences_the_old_one
     scene = masterless(1, 2, 3)
     epoch = scene.group.sync_state_set.epoch
 
-    assert elected(scene) == 2
+    notified = [effect for effect in scene.scan().effects if isinstance(effect, NotifyBroker)]
+    assert [effect.address for effect in notified] == ["h2:1", "h3:1"], "the dead one is not told"
+    assert {effect.notice.master_epoch for effect in notified} == {2}
+    assert scene.group.master == 2
     assert (scene.group.members, scene.group.sync_state_set.epoch) == (ids(2), epoch + 1)
     assert scene.group.master_epoch == 2
     # The same proposal would have been fine before.

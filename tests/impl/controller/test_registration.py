@@ -186,6 +186,12 @@ def test_named_replicas_are_all_that_is_removed_even_if_they_may_be_alive() -> N
     assert set(scene.group.replicas) == ids(1)
 
 
+def test_of_a_group_that_never_had_a_master_any_replica_may_be_removed() -> None:
+    scene = registered(1, 2)
+    assert clean(scene, "2", living=True) is ResponseCode.SUCCESS
+    assert set(scene.group.replicas) == ids(1)
+
+
 def test_to_remove_nobody_changes_nothing() -> None:
     scene = reigning(1, 2)
     before = scene.state.groups
