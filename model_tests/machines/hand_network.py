@@ -74,8 +74,9 @@ class HandNetwork:
             if not lingers:
                 wire.down.clear()
 
-    def drop_broker(self, broker: BrokerId) -> None:
-        """Close the ends of a broker that stops."""
+    def drop_broker(self, broker: BrokerId, *, silent: bool = False) -> None:
+        """Close the ends of a broker that stops; nobody is told before `establish` or `lose`."""
+        assert not silent, "the hand drives no half-open connections"
         for wire in self._wires.values():
             if broker in (wire.client, wire.server):
                 self.close(wire.id, broker, lingers=True)

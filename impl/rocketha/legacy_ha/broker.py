@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from rocketha.ha.events import (
     ConnectionLost,
@@ -26,7 +26,9 @@ from rocketha.legacy_ha.events import (
 from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
 from rocketha.types import TimestampMs
 
-__all__ = ["next_timer_ms", "step", "step_master", "step_slave"]
+__all__ = ["next_timer_ms", "restart", "step", "step_master", "step_slave"]
+
+S = TypeVar("S", LegacyMaster, LegacySlave)
 
 
 def step(
@@ -70,13 +72,23 @@ def _slave_times(state: LegacySlave) -> list[int]:
     return [silence_ends, client.last_write_ms + options.heartbeat_ms]
 
 
+def restart(state: S, *, log: LogView) -> LegacyStepped[S]:
+    """Come back in the same role, with a log that ends with a whole message.
+
+    Spec: LegacyReplication!Restart
+    Source: DefaultMessageStore.recover
+    """
+    action = LegacyAction(name=LegacyActionName.RESTART)
+    return LegacyStepped(state, slave.whole_messages(log), action)
+
+
 def step_master(
     state: LegacyMaster, event: LegacyEvent, *, now_ms: TimestampMs, log: LogView
 ) -> LegacyStepped[LegacyMaster]:
     """Take one event as the master."""
     match event:
         case Started():
-            return LegacyStepped(state, slave.whole_messages(log), _RESTART)
+            return restart(state, log=log)
         case MessageAppended():
             return group_transfer.put_message(state, event, now_ms=now_ms)
         case GroupTransferDue():
@@ -112,7 +124,7 @@ def step_slave(
     conn = None if state.client is None else state.client.id
     match event:
         case Started():
-            return LegacyStepped(state, slave.whole_messages(log), _RESTART)
+            return restart(state, log=log)
         case PeerConnected():
             return slave.connected(state, event, now_ms=now_ms, log=log)
         case BatchReceived() if event.conn == conn:
@@ -152,6 +164,3 @@ def _slave_timer(
     if now_ms - client.last_write_ms >= options.heartbeat_ms:
         return slave.report(state, now_ms=now_ms, log=log)
     return LegacyStepped(state)
-
-
-_RESTART = LegacyAction(name=LegacyActionName.RESTART)

@@ -3,6 +3,7 @@
 from rocketha.sim.actions import ClusterAction, Crashed, Elected, NullObserver, Observer
 from rocketha.sim.cluster import Cluster
 from rocketha.sim.faults import ALL_FAULTS, NO_FAULTS, Fault, Faults
+from rocketha.sim.legacy_simulate import simulate_legacy
 from rocketha.sim.options import SimOptions
 from rocketha.sim.report import SimReport
 from rocketha.sim.simulate import simulate
@@ -21,4 +22,5 @@ __all__ = [
     "SimOptions",
     "SimReport",
     "simulate",
+    "simulate_legacy",
 ]

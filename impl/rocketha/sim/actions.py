@@ -29,7 +29,7 @@ class Elected:
 class Crashed:
     """A broker stopped; its disk is what survived.
 
-    Spec: EpochTruncation!Crash
+    Spec: EpochTruncation!Crash, LegacyReplication!Crash
     """
 
     broker: BrokerId

@@ -133,9 +133,9 @@ class Cluster:
         self.epoch = Epoch(self.epoch + 1)
         self._report(None, Elected(master=broker))
 
-    def crash(self, node: Node[BrokerState]) -> None:
+    def crash(self, node: Node[BrokerState], *, silent: bool = False) -> None:
         """Stop a broker of which the disk is already what survives."""
-        self._shell.stop(node)
+        self._shell.stop(node, silent=silent)
         self.epoch_files[node.id].version += 1
         self._report(node.id, Crashed(broker=node.id))
 

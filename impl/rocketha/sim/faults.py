@@ -8,12 +8,23 @@ Source: Groce et al., "Swarm Testing", ISSTA 2012.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 from typing import Final
 
-__all__ = ["ALL_FAULTS", "NO_FAULTS", "Fault", "FaultCounts", "FaultPlan", "Faults", "draw_plan"]
+__all__ = [
+    "ALL_FAULTS",
+    "EPOCH_FAULTS",
+    "LEGACY_FAULTS",
+    "NO_FAULTS",
+    "Fault",
+    "FaultCounts",
+    "FaultPlan",
+    "Faults",
+    "draw_plan",
+]
 
 
 class Fault(StrEnum):
@@ -45,11 +56,29 @@ class Fault(StrEnum):
     """A broker learns late of elections, and may be a zombie until then."""
     IDLE_GROUP = "idle-group"
     """Nobody writes for a while, so that epochs stay empty."""
+    HALF_OPEN = "half-open"
+    """A broker loses its power, or a slave its connection, and the peer is not told: it notices by
+    the silence."""
 
 
 Faults = frozenset[Fault]
 
 ALL_FAULTS: Final[Faults] = frozenset(Fault)
+EPOCH_FAULTS: Final = tuple(fault for fault in Fault if fault is not Fault.HALF_OPEN)
+"""What can happen to a group with a controller. The order of the kinds is part of a seed."""
+LEGACY_FAULTS: Final = (
+    Fault.DELAY,
+    Fault.FRAGMENTATION,
+    Fault.RESET,
+    Fault.PARTITION,
+    Fault.ONE_WAY_PARTITION,
+    Fault.POWER_CUT,
+    Fault.TORN_WRITE,
+    Fault.PROCESS_CRASH,
+    Fault.IDLE_GROUP,
+    Fault.HALF_OPEN,
+)
+"""What can happen to a group without one."""
 NO_FAULTS: Final[Faults] = frozenset()
 
 
@@ -106,9 +135,9 @@ _CRASHES: Final = frozenset({Fault.POWER_CUT, Fault.TORN_WRITE, Fault.PROCESS_CR
 """There are three of them, and a cluster must replicate in between."""
 
 
-def draw_plan(rng: Random, allowed: Faults) -> FaultPlan:
-    """Draw the faults of one run from those that are allowed: each with a probability of a half."""
-    chosen = [fault for fault in Fault if rng.random() < 0.5 and fault in allowed]
+def draw_plan(rng: Random, kinds: Sequence[Fault], allowed: Faults) -> FaultPlan:
+    """Draw the faults of one run: each of its kinds that is allowed, with probability 1/2."""
+    chosen = [fault for fault in kinds if rng.random() < 0.5 and fault in allowed]
     gaps = [(f, rng.choice(_CRASH_GAPS_MS if f in _CRASHES else _GAPS_MS)) for f in _TIMED]
     return FaultPlan(
         faults=frozenset(chosen),

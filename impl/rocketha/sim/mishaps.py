@@ -61,8 +61,8 @@ class Victims(Protocol[S]):
         """Return the brokers that run."""
         ...
 
-    def crash(self, node: Node[S]) -> None:
-        """Stop a broker of which the disk is already what survives."""
+    def crash(self, node: Node[S], *, silent: bool) -> None:
+        """Stop a broker of which the disk is what survives; a silent one tells no peer."""
         ...
 
     def restart(self, node: Node[S]) -> None:
@@ -134,7 +134,8 @@ class Mishaps(Generic[S]):
         connections = self._cluster.network.connections()
         if connections:
             self._cluster.counts.add(Fault.RESET)
-            self._cluster.network.reset(self._rng.choice(connections))
+            broken = self._rng.choice(connections)
+            self._cluster.network.reset(broken, half_open=self._is_silent(Fault.RESET))
 
     def _partition(self, fault: Fault) -> None:
         cluster = self._cluster
@@ -168,7 +169,7 @@ class Mishaps(Generic[S]):
                 node.lose_power(self._rng)
             case _:
                 pass
-        cluster.crash(node)
+        cluster.crash(node, silent=self._is_silent(fault))
         limit = self._rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS))
         incarnation = node.incarnation
 
@@ -177,6 +178,14 @@ class Mishaps(Generic[S]):
                 cluster.restart(node)
 
         cluster.scheduler.after(1 + self._rng.randrange(limit), restart)
+
+    def _is_silent(self, fault: Fault) -> bool:
+        """Tell whether the peers are not told; a process that stops says goodbye."""
+        plan, counts = self._cluster.network.plan, self._cluster.counts
+        if fault is Fault.PROCESS_CRASH or Fault.HALF_OPEN not in plan or self._rng.randrange(2):
+            return False
+        counts.add(Fault.HALF_OPEN)
+        return True
 
     def _victim(self, up: list[Node[S]]) -> Node[S]:
         """Choose who stops; often a master, or the one that has the most to lose."""

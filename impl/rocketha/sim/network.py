@@ -82,6 +82,8 @@ class Connection:
     down: _Stream
     client_open: bool = True
     server_open: bool = False
+    half_open: bool = False
+    """The server is not told when the client's end closes."""
 
     def broker_at(self, end: End) -> BrokerId:
         """Return the broker at an end."""
@@ -168,20 +170,29 @@ class Network:
 
     # ---- what goes wrong ----
 
-    def reset(self, conn: Connection) -> None:
-        """Break a connection: of what is in flight in each direction, a suffix is lost."""
+    def reset(self, conn: Connection, *, half_open: bool = False) -> None:
+        """Break a connection: of what is in flight in each direction, a suffix is lost.
+
+        With `half_open` only the client notices.
+        """
+        conn.half_open = half_open and conn.server_open
         for stream in (conn.up, conn.down):
             self._lose_suffix(stream, self._rng.randrange(len(stream.in_flight) + 1))
             stream.broken = True
         self._put(conn, conn.down, _Mark.CLOSE)
 
-    def drop_broker(self, broker: BrokerId) -> None:
-        """A broker stops: its ends close, and a suffix of what it has sent is lost."""
+    def drop_broker(self, broker: BrokerId, *, silent: bool = False) -> None:
+        """A broker stops: its ends close, and a suffix of what it has sent is lost.
+
+        A silent one tells nobody, unless somebody waits for a connection to it.
+        """
         for conn in self.connections():
             for end in End:
                 if conn.broker_at(end) == broker and conn.is_open(end):
                     stream = conn.up if end is End.CLIENT else conn.down
-                    self._shut(conn, end, keep=self._rng.randrange(len(stream.in_flight) + 1))
+                    keep = self._rng.randrange(len(stream.in_flight) + 1)
+                    waited_for = any(item is _Mark.OPEN for _, item in stream.in_flight)
+                    self._shut(conn, end, keep=keep, silent=silent and not waited_for)
 
     def block(self, sender: BrokerId, receiver: BrokerId) -> None:
         """Let nothing through from one broker to another."""
@@ -253,7 +264,7 @@ class Network:
         self._shut(conn, end, keep=len(outgoing.in_flight))
         self._sockets.lost(conn.id, conn.broker_at(end))
 
-    def _shut(self, conn: Connection, end: End, *, keep: int) -> None:
+    def _shut(self, conn: Connection, end: End, *, keep: int, silent: bool = False) -> None:
         """Close an end; of the items that it has in flight, `keep` still arrive."""
         outgoing, incoming = (conn.up, conn.down) if end is End.CLIENT else (conn.down, conn.up)
         if end is End.CLIENT:
@@ -264,7 +275,8 @@ class Network:
         self._lose_suffix(outgoing, keep)
         opening = end is End.CLIENT and any(item is _Mark.OPEN for _, item in outgoing.in_flight)
         if conn.client_open or conn.server_open or opening:
-            self._put(conn, outgoing, _Mark.CLOSE)
+            if not silent and not (conn.half_open and end is End.CLIENT):
+                self._put(conn, outgoing, _Mark.CLOSE)
         else:
             del self._connections[conn.id]
 

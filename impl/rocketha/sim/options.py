@@ -8,16 +8,16 @@ from typing import Final
 
 from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.ha.state import HaOptions
-from rocketha.sim.faults import ALL_FAULTS, FaultPlan, Faults, draw_plan
+from rocketha.sim.faults import ALL_FAULTS, EPOCH_FAULTS, FaultPlan, Faults, draw_plan
 from rocketha.sim.records import RECORD_SIZE
 from rocketha.types import SizeBytes
 
-__all__ = ["BROKERS_MAX", "STEPS_MAX", "RunPlan", "SimOptions", "draw_run"]
+__all__ = ["BROKERS_MAX", "STEPS_MAX", "TRANSFER_BATCHES", "RunPlan", "SimOptions", "draw_run"]
 
 BROKERS_MAX: Final = 9
 STEPS_MAX: Final = 100_000
 
-_BATCHES: Final = (RECORD_SIZE // 2 + 5, RECORD_SIZE, RECORD_SIZE * 5 // 2, 32 * 1024)
+TRANSFER_BATCHES: Final = (RECORD_SIZE // 2 + 5, RECORD_SIZE, RECORD_SIZE * 5 // 2, 32 * 1024)
 """Less than a record, a record, two and a half, and RocketMQ's own."""
 
 
@@ -64,14 +64,14 @@ class RunPlan:
 
 def draw_run(rng: Random, options: SimOptions) -> RunPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
-    faults = draw_plan(rng, options.faults)
+    faults = draw_plan(rng, EPOCH_FAULTS, options.faults)
     heartbeat_ms = rng.choice((150, 800, 5_000))
     drawn_steps = rng.randrange(60, 140)
     return RunPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
         ha=HaOptions(
-            transfer_batch_bytes=SizeBytes(rng.choice(_BATCHES)),
+            transfer_batch_bytes=SizeBytes(rng.choice(TRANSFER_BATCHES)),
             heartbeat_ms=heartbeat_ms,
             housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
             reconnect_ms=rng.choice((50, 300)),

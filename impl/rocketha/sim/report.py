@@ -19,7 +19,7 @@ class SimReport:
     faults: Mapping[str, int]
     """Fault -> how often it struck; only those that did."""
     converged: bool
-    """After the faults ended, all brokers came to have the bytes of their master's log, and the
-    master knew. False is a failure of liveness."""
+    """After the faults ended, all brokers came to have the bytes of their master's log, as far as
+    their protocol promises it, and the master knew. False is a failure of liveness."""
     failure: str | None = None
     """Why the run ended early: a bug that is switched on made a core ask the impossible."""

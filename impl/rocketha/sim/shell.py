@@ -179,12 +179,12 @@ class Shell(Generic[S, E, A]):
         self._inboxes: dict[tuple[BrokerId, ConnectionId], Inbox[E]] = {}
         network.attach(self)
 
-    def stop(self, node: Node[S]) -> None:
+    def stop(self, node: Node[S], *, silent: bool) -> None:
         """Stop a broker of which the disk is already what survives."""
         node.stop()
         for key in [key for key in self._inboxes if key[0] == node.id]:
             del self._inboxes[key]
-        self._network.drop_broker(node.id)
+        self._network.drop_broker(node.id, silent=silent)
 
     def deliver(self, node: Node[S], event: E | ShellEvent) -> None:
         """Let a broker take one event and perform what its core says.
@@ -201,7 +201,7 @@ class Shell(Generic[S, E, A]):
             self._cores.acted(node.id, stepped.action)
         for conn, client in dead:
             self._cores.ended_by_server(conn, client)
-        self._arm(node)
+        self.arm(node)
 
     # ---- the network's side (rocketha.sim.network.Sockets) ----
 
@@ -312,7 +312,7 @@ class Shell(Generic[S, E, A]):
 
     # ---- timers ----
 
-    def _arm(self, node: Node[S]) -> None:
+    def arm(self, node: Node[S]) -> None:
         """Make sure that the broker is woken when it has something to do."""
         if node.state is None:
             return

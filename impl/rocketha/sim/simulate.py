@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Final
 
 from rocketha.ha.state import Role
 from rocketha.sim.actions import Observer
@@ -12,17 +11,11 @@ from rocketha.sim.driver import Driver
 from rocketha.sim.faults import FaultCounts
 from rocketha.sim.network import Network
 from rocketha.sim.options import SimOptions, draw_run
+from rocketha.sim.phases import run_phases
 from rocketha.sim.report import SimReport
 from rocketha.sim.scheduler import Scheduler
-from rocketha.sim.shell import StorageFailure
 
 __all__ = ["simulate"]
-
-_FAULTS_END_MS: Final = 60_000
-"""A run that takes few actions ends its fault phase then."""
-_HEALING_MS: Final = 60_000
-"""A healed cluster that did not converge in this time never will."""
-_HEALING_ACTIONS: Final = 400
 
 
 def simulate(seed: int, options: SimOptions, observer: Observer) -> SimReport:
@@ -41,18 +34,14 @@ def simulate(seed: int, options: SimOptions, observer: Observer) -> SimReport:
         observer=observer,
     )
     driver = Driver(cluster, plan, rng)
-    failure: str | None = None
-    try:
-        driver.begin()
-        while cluster.actions < plan.steps and scheduler.run_next(_FAULTS_END_MS):
-            pass
-        driver.heal()
-        end_ms, end_actions = scheduler.now_ms + _HEALING_MS, cluster.actions + _HEALING_ACTIONS
-        while not converged(cluster) and cluster.actions < end_actions:
-            if not scheduler.run_next(end_ms):
-                break
-    except StorageFailure as error:
-        failure = str(error)
+    failure = run_phases(
+        scheduler,
+        steps=plan.steps,
+        begin=driver.begin,
+        heal=driver.heal,
+        actions=lambda: cluster.actions,
+        converged=lambda: converged(cluster),
+    )
     return SimReport(
         seed=seed,
         actions=cluster.actions,

@@ -33,32 +33,36 @@ class GhostReader:
         """Read logs that are kept with `options`."""
         self._options = options
         self._records: dict[tuple[int, bytes], int] = {}
-        self._disks: dict[_Content, Ghosts] = {}
+        self._disks: dict[_Content, tuple[int, Ghosts]] = {}
 
     def in_log(self, log: CommitLog) -> Ghosts:
-        """Return the ghosts of a log, up to its end in memory."""
-        count = record_count(log.max_phy_offset)
-        return tuple([self._epoch(log, at) for at in range(count)])
+        """Return the ghosts of a log, from its begin up to its end in memory."""
+        begin, end = record_count(log.min_offset), record_count(log.max_phy_offset)
+        return tuple([self._epoch(log, at) for at in range(begin, end)])
 
     def on_disk(self, disk: MemoryDisk) -> Ghosts:
-        """Return the ghosts that recovery would find if the program died now.
+        """Return the ghosts that recovery would find if the program died now."""
+        return self.recovered(disk)[1]
+
+    def recovered(self, disk: MemoryDisk) -> tuple[int, Ghosts]:
+        """Return where the log would begin, in records, that recovery would find, and its ghosts.
 
         The disk is not touched: recovery runs on a copy.
         """
         directory = self._options.directory
         paths = [f"{directory}/{name}" for name in disk.names(directory)]
         content = tuple([(path, disk.read(path)) for path in paths])
-        ghosts = self._disks.get(content)
-        if ghosts is None:
-            ghosts = self._disks[content] = self._recovered(content)
-        return ghosts
+        known = self._disks.get(content)
+        if known is None:
+            known = self._disks[content] = self._recover(content)
+        return known
 
-    def _recovered(self, content: _Content) -> Ghosts:
+    def _recover(self, content: _Content) -> tuple[int, Ghosts]:
         copy = MemoryDisk()
         for path, data in content:
             copy.write(path, 0, data)
         log, _ = CommitLog.open(copy, self._options)
-        return self.in_log(log)
+        return record_count(log.min_offset), self.in_log(log)
 
     def _epoch(self, log: CommitLog, at: int) -> int:
         offset = record_offset(at)

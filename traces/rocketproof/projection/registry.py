@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from rocketha.bugs import Bug
-from rocketha.sim import ALL_FAULTS, Fault, SimOptions, SimReport, simulate
+from rocketha.bugs import EPOCH_BUGS, LEGACY_BUGS, Bug, Bugs
+from rocketha.sim import ALL_FAULTS, Fault, SimOptions, SimReport, simulate, simulate_legacy
+from rocketha.sim.faults import EPOCH_FAULTS, LEGACY_FAULTS
+from rocketha.sim.legacy_cluster import MASTER
+from rocketha.sim.legacy_options import MOST_NEEDED
+from rocketha.sim.records import RECORDS_PER_SEGMENT
 from rocketproof import __version__
 from rocketproof.projection.epoch_truncation import SPEC, EpochProjection
 from rocketproof.projection.epoch_values import NONE, broker_name
+from rocketproof.projection.legacy_replication import LEGACY_SPEC, LegacyProjection
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.trace import Header, Implementation, Trace
-from tlatrace.values import Json, tla_set
+from tlatrace.trace import Event, Header, Implementation, Trace
+from tlatrace.values import Json, State, tla_set
 
 __all__ = ["PROTOCOLS", "Protocol", "Run", "simulate_trace"]
 
@@ -39,6 +44,10 @@ class Protocol:
     spec: str
     """The TLA+ module."""
     run: Callable[[int, SimOptions], Run]
+    bugs: Bugs
+    """The switches that its implementation has."""
+    faults: tuple[Fault, ...]
+    """What can go wrong in its runs."""
 
 
 def simulate_trace(
@@ -67,26 +76,50 @@ def simulate_trace(
 def _run_epoch_truncation(seed: int, options: SimOptions) -> Run:
     projection = EpochProjection()
     report = simulate(seed, options, projection)
+    constants: State = {
+        "Broker": tla_set(broker_name(broker) for broker in projection.brokers),
+        "None": NONE,
+    }
+    return _run("epoch_truncation", options, report, constants, projection.events)
+
+
+def _run_legacy_replication(seed: int, options: SimOptions) -> Run:
+    projection = LegacyProjection()
+    report = simulate_legacy(seed, options, projection)
+    constants: State = {
+        "Master": broker_name(MASTER),
+        "Slave": tla_set(broker_name(slave) for slave in projection.slaves),
+        "Needs": tla_set(range(min(MOST_NEEDED, len(projection.slaves)) + 1)),
+        "FileRecords": RECORDS_PER_SEGMENT,
+    }
+    return _run("legacy_replication", options, report, constants, projection.events)
+
+
+def _run(
+    protocol: str,
+    options: SimOptions,
+    report: SimReport,
+    constants: State,
+    events: Sequence[Event],
+) -> Run:
+    spec = PROTOCOLS[protocol].spec
     header = Header(
-        spec=SPEC,
-        spec_sha256=_spec_sha256("epoch_truncation", SPEC),
-        constants={
-            "Broker": tla_set(broker_name(broker) for broker in projection.brokers),
-            "None": NONE,
-        },
-        seed=seed,
+        spec=spec,
+        spec_sha256=_spec_sha256(protocol, spec),
+        constants=constants,
+        seed=report.seed,
         implementation=Implementation(name="rocketha", version=__version__),
-        meta=_meta(options, report),
+        meta=_meta(PROTOCOLS[protocol], options, report),
     )
-    return Run(trace=Trace(header=header, events=tuple(projection.events)), report=report)
+    return Run(trace=Trace(header=header, events=tuple(events)), report=report)
 
 
-def _meta(options: SimOptions, report: SimReport) -> Mapping[str, Json]:
+def _meta(protocol: Protocol, options: SimOptions, report: SimReport) -> Mapping[str, Json]:
     faults: dict[str, Json] = {**report.faults}
     asked: dict[str, Json] = {
         "brokers": options.brokers,
         "steps": options.steps,
-        "faults": [fault.value for fault in Fault if fault in options.faults],
+        "faults": [fault.value for fault in protocol.faults if fault in options.faults],
     }
     meta: dict[str, Json] = {
         "bugs": [bug.value for bug in Bug if bug in options.bugs],
@@ -112,6 +145,22 @@ def _spec_sha256(protocol: str, spec: str) -> str | None:
 
 PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
     {
-        "epoch_truncation": Protocol(name="epoch_truncation", spec=SPEC, run=_run_epoch_truncation),
+        protocol.name: protocol
+        for protocol in (
+            Protocol(
+                name="epoch_truncation",
+                spec=SPEC,
+                run=_run_epoch_truncation,
+                bugs=EPOCH_BUGS,
+                faults=EPOCH_FAULTS,
+            ),
+            Protocol(
+                name="legacy_replication",
+                spec=LEGACY_SPEC,
+                run=_run_legacy_replication,
+                bugs=LEGACY_BUGS,
+                faults=LEGACY_FAULTS,
+            ),
+        )
     }
 )

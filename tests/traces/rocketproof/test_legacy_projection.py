@@ -1,0 +1,95 @@
+"""Runs of the legacy service as behaviours of LegacyReplication."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rocketha.bugs import LEGACY_BUGS, Bug
+from rocketproof.projection import PROTOCOLS, simulate_trace
+from tests.traces.rocketproof.legacy_invariants import violations
+from tlatrace.trace import Trace
+from tlatrace.validate import load_spec, validate_traces
+from tlatrace.values import tla_set
+from tlatrace.verdict import Conforms, Diverges
+
+PROTOCOL = "legacy_replication"
+SPEC = Path(__file__).parents[3] / "spec" / PROTOCOL / "LegacyReplication.tla"
+ACTIONS = {
+    "Init",
+    "Flush",
+    "Crash",
+    "Restart",
+    "PutMessage",
+    "PutOk",
+    "PutTimeout",
+    "ReceiveReport",
+    "ReceiveStaleReport",
+    "Transfer",
+    "CloseConnection",
+    "DropStale",
+    "Connect",
+    "ReceiveTransfer",
+    "Disconnect",
+}
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[Trace]:
+    return [simulate_trace(PROTOCOL, seed) for seed in range(40)]
+
+
+def test_a_trace_names_its_spec_and_constants(traces: list[Trace]) -> None:
+    header = traces[0].header
+
+    assert header is not None
+    assert header.spec == "LegacyReplication"
+    assert header.constants == {
+        "Master": "b1",
+        "Slave": tla_set(["b2", "b3"]),
+        "Needs": tla_set([0, 1, 2]),
+        "FileRecords": 3,
+    }
+    assert PROTOCOLS[PROTOCOL].bugs == LEGACY_BUGS
+
+
+def test_the_runs_take_every_action_of_the_specification(traces: list[Trace]) -> None:
+    taken = Counter(event.action for trace in traces for event in trace.events)
+
+    # A report that is in flight when its connection is given up takes more runs than these.
+    assert set(taken) | {"ReceiveStaleReport"} == ACTIONS
+
+
+def test_runs_without_bugs_violate_nothing(traces: list[Trace]) -> None:
+    found = {t.header.seed: v for t in traces if t.header and (v := violations(t))}
+
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("bug", "seed", "violated"),
+    [
+        (Bug.B52, 3, "AckLeMax"),
+        (Bug.FIRST_REPORT, 3, "AckLeMax"),
+        (Bug.SYNC_WAITS, 0, "PutOk"),
+        (Bug.START_COVERS_WAITING, 29, "StartForEmpty"),
+    ],
+)
+def test_a_bug_shows_in_a_run(bug: Bug, seed: int, violated: str) -> None:
+    assert violations(simulate_trace(PROTOCOL, seed)) == set()
+    assert violated in violations(simulate_trace(PROTOCOL, seed, (bug.value,)))
+
+
+@pytest.mark.java
+def test_tlc_allows_every_step_and_refuses_those_of_a_bug(traces: list[Trace]) -> None:
+    header = traces[0].header
+    assert header is not None
+    spec = load_spec(SPEC, constants=header.constants, invariants=["TypeOK", "AckedOnSlaves"])
+
+    good = validate_traces(spec, traces[:8])
+    bad = validate_traces(spec, [simulate_trace(PROTOCOL, 3, ("B52",))])
+
+    assert {type(verdict) for verdict in good} == {Conforms}
+    assert {type(verdict) for verdict in bad} == {Diverges}
