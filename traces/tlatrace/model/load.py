@@ -15,6 +15,7 @@ from tlatrace.model.cache import keep, recall
 from tlatrace.model.compile import Job, compile_tree
 from tlatrace.model.domain import D, to_domain
 from tlatrace.model.model import Model
+from tlatrace.model.reader import Reader
 from tlatrace.model.scope import Redirect
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.sany import export_xml
@@ -22,7 +23,7 @@ from tlatrace.validate.config import TlcConfig, read_config
 from tlatrace.validate.declarations import read_declarations
 from tlatrace.values import State, canonical
 
-__all__ = ["load_model"]
+__all__ = ["load_model", "read_tree"]
 
 _REDIRECT: Final = re.compile(r"(\S+) <- (?:\[ (\w+) \] )?(\S+)")
 
@@ -73,6 +74,19 @@ def load_model(
         )
         keep(key, source)
     return Model(source)
+
+
+def read_tree(module: Path, config: TlcConfig, *, libraries: Sequence[Path] = ()) -> Reader:
+    """Open the closed tree of a specification under a configuration, for other uses than models.
+
+    Raises:
+        SpecError: SANY refuses the module, or the configuration does not fit.
+        ToolError: there is no Java or no jar.
+    """
+    module = module.resolve()
+    overrides, module_overrides = _overrides(config)
+    root = export_xml(module, libraries=tuple(libraries))
+    return Reader(root, (module.parent, *libraries), overrides, module_overrides)
 
 
 def _job(module: Path, config: TlcConfig, constants: State, libraries: Sequence[Path]) -> Job:

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from tlatrace.proofs.induction import (
+    Broken,
+    Induction,
+    InductionProof,
+    Kept,
+    Lemma,
+    LemmaProof,
+    prove_induction,
+)
 from tlatrace.proofs.prover import Answer, Checked, Proof, Proved, Refuted, Unknown, prove
 from tlatrace.proofs.theorem import Assumption, Claim, Theorem
 
 __all__ = [
     "Answer",
     "Assumption",
+    "Broken",
     "Checked",
     "Claim",
+    "Induction",
+    "InductionProof",
+    "Kept",
+    "Lemma",
+    "LemmaProof",
     "Proof",
     "Proved",
     "Refuted",
     "Theorem",
     "Unknown",
     "prove",
+    "prove_induction",
 ]

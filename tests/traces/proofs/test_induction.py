@@ -1,0 +1,85 @@
+"""Proofs by induction: what counts as kept, as broken, and as neither."""
+
+from __future__ import annotations
+
+import z3
+
+from tlatrace.proofs import (
+    Broken,
+    Claim,
+    Induction,
+    Lemma,
+    LemmaProof,
+    Proved,
+    Unknown,
+    prove_induction,
+)
+
+X, Y = z3.Ints("x y")
+
+
+def lemma(name: str, premise: z3.BoolRef, *claims: z3.BoolRef) -> Lemma:
+    return Lemma(
+        name=name,
+        premises=(premise,),
+        claims=tuple(
+            Claim(name=f"claim{i}", words="Claimed.", formula=claim)
+            for i, claim in enumerate(claims)
+        ),
+        readable=z3.And(X <= 9, Y <= 9),
+        describe=lambda model: f"x = {model[X]}",
+    )
+
+
+def induction(*lemmas: Lemma) -> Induction:
+    return Induction(name="Toy", statement="A toy.", lemmas=lemmas, not_shown="The rest.")
+
+
+def answers(proof: LemmaProof) -> list[type]:
+    return [type(answer) for _, answer in proof.claims]
+
+
+def test_a_claim_that_cannot_fail_is_proved_when_the_step_is_possible() -> None:
+    proof = prove_induction(induction(lemma("Step", X > 1, X > 0)), timeout_s=10)
+
+    assert proof.is_proved
+    assert proof.lemmas[0].example is not None
+
+
+def test_a_step_that_is_never_possible_proves_nothing() -> None:
+    proof = prove_induction(induction(lemma("Never", z3.And(X > 1, X < 0), X > 0)), timeout_s=10)
+
+    assert answers(proof.lemmas[0]) == [Unknown]
+    assert not proof.is_proved
+    assert not proof.is_refuted
+
+
+def test_a_broken_claim_is_told_with_small_numbers() -> None:
+    proof = prove_induction(induction(lemma("Step", X > 7, X > 8, X > 0)), timeout_s=10)
+
+    assert answers(proof.lemmas[0]) == [Broken, Proved]
+    assert proof.lemmas[0].broken == (("claim0", Broken(text="x = 8")),)
+    assert proof.is_refuted
+
+
+def test_a_broken_claim_is_told_with_large_numbers_where_there_are_no_small_ones() -> None:
+    proof = prove_induction(induction(lemma("Step", X > 70, X > 71)), timeout_s=10)
+
+    assert proof.lemmas[0].broken == (("claim0", Broken(text="x = 71")),)
+
+
+def test_lemmas_behind_a_broken_one_can_be_left_out() -> None:
+    both = induction(lemma("One", X > 1, X > 2), lemma("Two", X > 1, X > 0))
+
+    assert len(prove_induction(both, timeout_s=10).lemmas) == 2
+    assert len(prove_induction(both, timeout_s=10, until_broken=True).lemmas) == 1
+
+
+def test_a_question_that_takes_too_long_is_no_proof() -> None:
+    a, b, c = z3.Ints("a b c")
+    hard = lemma("Hard", z3.And(a > 0, b > 0, c > 0), a**3 + b**3 != c**3)
+
+    proof = prove_induction(induction(hard), timeout_s=0.05)
+
+    assert answers(proof.lemmas[0]) == [Unknown]
+    assert not proof.is_proved

@@ -1,0 +1,183 @@
+"""Prove that invariants hold in every reachable state, by induction, with z3.
+
+A lemma is about the initial states, or about the steps of one action from any state in which all
+invariants hold. It is proved when no claim can fail, and when its premises can be met: a step that
+is never possible keeps everything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import z3
+
+from tlatrace.proofs.prover import Proved, Unknown
+from tlatrace.proofs.theorem import Claim
+
+__all__ = [
+    "Broken",
+    "Induction",
+    "InductionProof",
+    "Kept",
+    "Lemma",
+    "LemmaProof",
+    "prove_induction",
+]
+
+_SEED: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lemma:
+    """The initial states, or the steps of one action."""
+
+    name: str
+    premises: tuple[z3.BoolRef, ...]
+    claims: tuple[Claim, ...]
+    readable: z3.BoolRef
+    """That the numbers are small: counterexamples of that kind are looked for first."""
+    describe: Callable[[z3.ModelRef], str]
+    """Write down an example or a counterexample."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Induction:
+    """Invariants that hold at the beginning, and that each action keeps."""
+
+    name: str
+    statement: str
+    lemmas: tuple[Lemma, ...]
+    not_shown: str
+
+    def __post_init__(self) -> None:
+        assert self.lemmas, f"the theorem {self.name} has no lemma"
+        assert all(lemma.claims for lemma in self.lemmas), f"{self.name} claims nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """The claim is false: the text tells a step that meets the premises and not the claim."""
+
+    text: str
+
+
+Kept: TypeAlias = Proved | Broken | Unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LemmaProof:
+    """The answers about the claims of a lemma: (name, answer)."""
+
+    lemma: str
+    example: str | None
+    """Something that meets the premises; None: nothing was found, and nothing is proved."""
+    claims: tuple[tuple[str, Kept], ...]
+    seconds: float
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether every claim is."""
+        return all(isinstance(answer, Proved) for _, answer in self.claims)
+
+    @property
+    def broken(self) -> tuple[tuple[str, Broken], ...]:
+        """The claims that are false."""
+        return tuple([(name, one) for name, one in self.claims if isinstance(one, Broken)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InductionProof:
+    """The answers about the lemmas of a theorem."""
+
+    theorem: str
+    lemmas: tuple[LemmaProof, ...]
+    seconds: float
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether every lemma is."""
+        return all(lemma.is_proved for lemma in self.lemmas)
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether some claim is: the invariants are not inductive."""
+        return any(lemma.broken for lemma in self.lemmas)
+
+
+def prove_induction(
+    induction: Induction,
+    *,
+    timeout_s: float,
+    until_broken: bool = False,
+    on_lemma: Callable[[LemmaProof], None] | None = None,
+) -> InductionProof:
+    """Prove or refute each claim of each lemma.
+
+    `timeout_s` is for each question to z3; with `until_broken` the lemmas behind the first one with
+    a false claim are left out.
+    """
+    started = time.monotonic()
+    proofs: list[LemmaProof] = []
+    for lemma in induction.lemmas:
+        proof = _prove(lemma, timeout_s)
+        proofs.append(proof)
+        if on_lemma is not None:
+            on_lemma(proof)
+        if until_broken and proof.broken:
+            break
+    return InductionProof(
+        theorem=induction.name, lemmas=tuple(proofs), seconds=time.monotonic() - started
+    )
+
+
+def _prove(lemma: Lemma, timeout_s: float) -> LemmaProof:
+    started = time.monotonic()
+    solver = z3.Solver()
+    solver.set("timeout", max(1, round(timeout_s * 1000)))
+    solver.set("random_seed", _SEED)
+    solver.add(*lemma.premises)
+    possible = _ask(solver, lemma, z3.BoolVal(True))
+    claims: list[tuple[str, Kept]] = []
+    for claim in lemma.claims:
+        answer = _ask(solver, lemma, z3.Not(claim.formula))
+        if isinstance(answer, Proved) and not isinstance(possible, Broken):
+            reason = "nothing meets the premises: they say nothing"
+            answer = possible if isinstance(possible, Unknown) else Unknown(reason=reason)
+        claims.append((claim.name, answer))
+    return LemmaProof(
+        lemma=lemma.name,
+        example=possible.text if isinstance(possible, Broken) else None,
+        claims=tuple(claims),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _ask(solver: z3.Solver, lemma: Lemma, fact: z3.BoolRef) -> Kept:
+    """Look for something that meets the premises and a fact; `Proved`: there is nothing."""
+    try:
+        solver.push()
+        solver.add(fact)
+        answer = solver.check()
+        found: Kept = Proved()
+        if answer == z3.sat:
+            found = Broken(text=_readable(solver, lemma))
+        elif answer != z3.unsat:
+            found = Unknown(reason=f"z3 gives no answer ({solver.reason_unknown()})")
+        solver.pop()
+    except z3.Z3Exception as error:
+        return Unknown(reason=f"z3 failed ({error})")
+    return found
+
+
+def _readable(solver: z3.Solver, lemma: Lemma) -> str:
+    """Describe what was found, or something with smaller numbers."""
+    model = solver.model()
+    solver.push()
+    solver.add(lemma.readable)
+    if solver.check() == z3.sat:
+        model = solver.model()
+    solver.pop()
+    return lemma.describe(model)

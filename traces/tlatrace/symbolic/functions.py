@@ -1,0 +1,80 @@
+"""Application and EXCEPT: where the place is one of several, so is the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence as Many
+
+import z3
+
+from tlatrace.errors import EvaluationError
+from tlatrace.symbolic.values import (
+    Choice,
+    Constant,
+    Function,
+    Nothing,
+    Sequence,
+    Symbolic,
+    Tuple,
+    equal,
+    is_no,
+    literal,
+    merge,
+    options_of,
+)
+
+__all__ = ["applied", "updated"]
+
+
+def applied(function: Symbolic, place: Symbolic) -> Symbolic:
+    """Return function[place]; where there is no value, some value, if there is one anywhere."""
+    found: Symbolic = Nothing()
+    for guard, option in reversed(options_of(function)):
+        found = merge(guard, _image(option, place), found)
+    return found
+
+
+def _image(function: Symbolic, place: Symbolic) -> Symbolic:
+    match function:
+        case Sequence():
+            return function.at(place)
+        case Tuple():
+            pairs = [(z3.IntVal(at), item) for at, item in enumerate(function.items, start=1)]
+            return _among(pairs, place)
+        case Function():
+            keys = [literal(key) for key in function.keys]
+            return _among(list(zip(keys, function.values, strict=True)), place)
+        case _:
+            return Nothing()
+
+
+def _among(pairs: list[tuple[Symbolic, Symbolic]], place: Symbolic) -> Symbolic:
+    found: Symbolic = Nothing()
+    for key, image in reversed(pairs):
+        here = equal(place, key)
+        if not is_no(here):
+            found = merge(here, image, found)
+    return found
+
+
+def updated(
+    function: Symbolic, path: Many[Symbolic], change: Callable[[Symbolic], Symbolic]
+) -> Symbolic:
+    """Return [function EXCEPT !path = change(what was there)]; other places stay."""
+    if not path:
+        return change(function)
+    if isinstance(function, Choice):
+        found: Symbolic = Nothing()
+        for guard, option in reversed(function.options):
+            found = merge(guard, updated(option, path, change), found)
+        return found
+    if not isinstance(function, Function):
+        raise EvaluationError(f"EXCEPT of a {type(function).__name__}")
+    values: list[Symbolic] = []
+    for key, old in zip(function.keys, function.values, strict=True):
+        here = equal(path[0], Constant(key))
+        if is_no(here):
+            values.append(old)
+        else:
+            values.append(merge(here, updated(old, path[1:], change), old))
+    return Function(function.keys, tuple(values))

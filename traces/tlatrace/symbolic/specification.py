@@ -1,0 +1,151 @@
+"""A specification whose constants may be unknown numbers, and whose states are z3 terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence as Many
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import z3
+
+from tlatrace.errors import ModelGapError, SubsetError
+from tlatrace.model.domain import Atom, model_value
+from tlatrace.model.load import read_tree
+from tlatrace.model.reader import Reader
+from tlatrace.model.tree import Call, Expr, Operand, Variable, children
+from tlatrace.symbolic.evaluator import Evaluator
+from tlatrace.symbolic.samples import needed
+from tlatrace.symbolic.shapes import AtMost, Shape, constant_of
+from tlatrace.symbolic.steps import NamedAction, Step, initial_step, named_actions, step_of
+from tlatrace.symbolic.values import Symbolic, all_of
+from tlatrace.validate.config import TlcConfig
+
+__all__ = ["Specification", "open_specification"]
+
+
+def open_specification(
+    module: Path,
+    config: TlcConfig,
+    shapes: Mapping[str, Shape],
+    *,
+    naturals: Many[str] = (),
+    libraries: Many[Path] = (),
+) -> Specification:
+    """Read a specification; `naturals` are model values that stand for unknown natural numbers.
+
+    `shapes` are those of the variables.
+
+    Raises:
+        ModelGapError: the variables are others.
+        SpecError, ToolError: see `read_tree`.
+    """
+    reader = read_tree(module, config, libraries=libraries)
+    if set(reader.variables) != set(shapes):
+        odd = sorted(set(reader.variables) ^ set(shapes))
+        raise ModelGapError(f"the variables of {reader.module} have other shapes: {odd}")
+    parameters = {model_value(name): z3.Int(name) for name in naturals}
+    return Specification(reader, dict(shapes), parameters)
+
+
+@dataclass
+class Specification:
+    """The formulas of a specification; `before` is a state of which only the shape is known."""
+
+    reader: Reader
+    shapes: Mapping[str, Shape]
+    parameters: Mapping[Atom, z3.ArithRef]
+    _read: dict[str, tuple[Expr, tuple[int, ...]]] = field(default_factory=dict)
+    """The body of a formula, and the variables in it."""
+    _known: dict[tuple[object, ...], tuple[z3.BoolRef, object]] = field(default_factory=dict)
+    """What a formula says of values; these are kept, so that their ids stay theirs."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables, in the order of states."""
+        return self.reader.variables
+
+    @cached_property
+    def before(self) -> tuple[Symbolic, ...]:
+        """The state before a step."""
+        return tuple([constant_of(self.shapes[name], name) for name in self.variables])
+
+    @cached_property
+    def assumed(self) -> z3.BoolRef:
+        """What is known of the constants."""
+        return all_of(number >= 0 for number in self.parameters.values())
+
+    @cached_property
+    def actions(self) -> tuple[NamedAction, ...]:
+        """The disjuncts of Next."""
+        return tuple(named_actions(self.reader.definition("Next")))
+
+    def initial(self) -> Step:
+        """Return the initial states."""
+        init = self.reader.definition("Init", primed=True)
+        return initial_step(init, self.variables, self.parameters)
+
+    def step(self, action: NamedAction) -> Step:
+        """Return the steps of an action from `before`."""
+        return step_of(action, self.before, self.parameters)
+
+    def holds(self, formula: str, state: Many[Symbolic]) -> z3.BoolRef:
+        """Say that a formula without primes and parameters holds in a state."""
+        if formula not in self._read:
+            body = self.reader.definition(formula).expression
+            self._read[formula] = body, tuple(sorted(variables_of(body)))
+        body, reads = self._read[formula]
+        key = (formula, *[id(state[index]) for index in reads])
+        if key not in self._known:
+            truth = Evaluator(state, self.parameters).truth(body, {})
+            self._known[key] = truth, tuple(state)
+        return self._known[key][0]
+
+    def fits(self, step: Step) -> z3.BoolRef:
+        """Say that the state after a step has the shapes of the variables."""
+        after = zip(self.variables, step.post, strict=True)
+        return all_of(
+            [*step.obligations, *(self.shapes[name].fits(value) for name, value in after)]
+        )
+
+    def small(self, most: int) -> z3.BoolRef:
+        """Say that no number before a step is larger, and none is below -1."""
+        leaves = [
+            z3.Const(f"{name}{path}", sort)
+            for name, shape in self.shapes.items()
+            for path, sort in shape.sorts()
+            if sort == z3.IntSort()
+        ]
+        numbers = [*leaves, *self.parameters.values()]
+        return all_of(z3.And(number >= -1, number <= most) for number in numbers)
+
+    def check_samples(self, invariants: Many[str]) -> None:
+        """Make sure that the sets of which a few elements are looked at need no more.
+
+        Raises:
+            SubsetError: they need more, or are used so that no number is enough.
+        """
+        definitions = [self.reader.definition(name) for name in invariants]
+        for name, shape in self.shapes.items():
+            if isinstance(shape, AtMost) and shape.sampled:
+                enough = needed(name, definitions, self.reader.definition("Next"))
+                if shape.count < enough:
+                    reason = f"{enough} elements of {name} must be looked at, not {shape.count}"
+                    raise SubsetError(self.reader.module, reason)
+
+
+def variables_of(expr: Operand) -> frozenset[int]:
+    """Return the variables that an expression reads, also in what it calls."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    waiting: list[Operand] = [expr]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Variable):
+            found.add(node.index)
+        elif isinstance(node, Call) and id(node.definition) not in seen:
+            seen.add(id(node.definition))
+            waiting.append(node.definition.expression)
+        waiting += children(node)
+    return frozenset(found)

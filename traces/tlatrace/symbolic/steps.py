@@ -1,0 +1,231 @@
+r"""Actions as formulas: when a step is possible, and the state after it.
+
+A conjunct x' = e or UNCHANGED gives a variable its value; `\E` over what is not decided yet gives a
+name a new constant; everything else is a guard. Conjuncts are taken in the order of the text, as
+TLC does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as Many
+from dataclasses import dataclass
+
+import z3
+
+from tlatrace.model.domain import Atom
+from tlatrace.model.tree import (
+    Apply,
+    Call,
+    Definition,
+    Expr,
+    If,
+    Let,
+    Local,
+    Operand,
+    Quantified,
+    Variable,
+    children,
+    unsupported,
+)
+from tlatrace.symbolic.evaluator import Evaluator, Names
+from tlatrace.symbolic.values import (
+    Choice,
+    Interval,
+    Naturals,
+    Nothing,
+    Powerset,
+    Set,
+    Symbolic,
+    all_of,
+    any_of,
+    equal,
+    merge,
+    options_of,
+    set_of,
+)
+
+__all__ = ["NamedAction", "Step", "initial_step", "named_actions", "step_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedAction:
+    """A disjunct of Next: a call of an operator below quantifiers."""
+
+    name: str
+    bounds: tuple[tuple[str, Expr], ...]
+    call: Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step of an action from a state, whatever the state and the choices are."""
+
+    action: str
+    possible: z3.BoolRef
+    """That the guards hold, and that the choices are from their sets."""
+    post: tuple[Symbolic, ...]
+    parameters: tuple[Symbolic, ...]
+    """The arguments of the operator, as it is called by Next."""
+    obligations: tuple[z3.BoolRef, ...]
+    """What `post` takes for granted: see `Evaluator`."""
+
+
+def named_actions(next_definition: Definition) -> list[NamedAction]:
+    """Take Next apart.
+
+    Raises:
+        SubsetError: something is no call of an operator.
+    """
+    return list(_disjuncts(next_definition.expression, ()))
+
+
+def _disjuncts(expr: Operand, bounds: tuple[tuple[str, Expr], ...]) -> Iterator[NamedAction]:
+    match expr:
+        case Apply(operator="or"):
+            for operand in expr.operands:
+                yield from _disjuncts(operand, bounds)
+        case Quantified(what="exists"):
+            inner = list(bounds)
+            for names, pattern, among in expr.bounds:
+                if pattern or among is None:
+                    raise unsupported(expr.place, "a tuple pattern, or no set")
+                inner.append((names[0], among))
+            yield from _disjuncts(expr.body, tuple(inner))
+        case Call():
+            yield NamedAction(name=expr.definition.name, bounds=bounds, call=expr)
+        case _:
+            raise unsupported(expr.place, "a disjunct of Next that is no call of an operator")
+
+
+def step_of(action: NamedAction, pre: Many[Symbolic], parameters: Mapping[Atom, Symbolic]) -> Step:
+    """Return the steps of an action from a state."""
+    doing = _Doing(action.name, pre, parameters)
+    names: Names = {}
+    for name, among in action.bounds:
+        names = {**names, name: doing.pick(name, doing.evaluator.value(among, names))}
+    arguments = [doing.evaluator.value(argument, names) for argument in action.call.arguments]
+    return doing.done(action.call, names, tuple(arguments))
+
+
+def initial_step(
+    init: Definition, variables: Many[str], parameters: Mapping[Atom, Symbolic]
+) -> Step:
+    """Return the initial states, from Init read with primed variables."""
+    doing = _Doing("Init", [], parameters)
+    doing.variables = len(variables)
+    return doing.done(init.expression, {}, ())
+
+
+class _Doing:
+    """One step in the making."""
+
+    def __init__(
+        self, action: str, pre: Many[Symbolic], parameters: Mapping[Atom, Symbolic]
+    ) -> None:
+        self.action = action
+        self.evaluator = Evaluator(pre, parameters)
+        self.variables = len(pre)
+        self._guards: list[z3.BoolRef] = []
+        self._acts: dict[int, tuple[Definition, bool]] = {}
+
+    def done(self, body: Expr, names: Names, arguments: tuple[Symbolic, ...]) -> Step:
+        self._take(body, names)
+        missing = [i for i in range(self.variables) if i not in self.evaluator.post]
+        if missing:
+            raise unsupported(body.place, f"{self.action} leaves {len(missing)} variables open")
+        return Step(
+            action=self.action,
+            possible=all_of(self._guards),
+            post=tuple([self.evaluator.post[i] for i in range(self.variables)]),
+            parameters=arguments,
+            obligations=tuple(self.evaluator.obligations),
+        )
+
+    def _take(self, expr: Operand, names: Names) -> None:
+        match expr:
+            case Apply(operator="and"):
+                for operand in expr.operands:
+                    self._take(operand, names)
+            case Apply(operator="=" | "unchanged", operands=(Variable(primed=True), _)):
+                self._assign(expr, names)
+            case _ if not self._changes(expr):
+                self._guards.append(self.evaluator.truth(expr, names))
+            case Call():
+                self._take(expr.definition.expression, self.evaluator.passed(expr, names))
+            case Let():
+                self._take(expr.body, self.evaluator.named(expr, names))
+            case Quantified(what="exists"):
+                inner = dict(names)
+                for bound, pattern, among in expr.bounds:
+                    if pattern or among is None:
+                        raise unsupported(expr.place, "a tuple pattern, or no set")
+                    inner[bound[0]] = self.pick(bound[0], self.evaluator.value(among, names))
+                self._take(expr.body, inner)
+            case Apply() | If() | Quantified() | Local():
+                self._guards.append(self.evaluator.truth(expr, names))
+            case _:
+                raise unsupported(expr.place, "an action of this form has no symbolic form")
+
+    def _assign(self, expr: Apply, names: Names) -> None:
+        target, source = expr.operands
+        assert isinstance(target, Variable)
+        value = self.evaluator.value(source, names)
+        known = self.evaluator.post.get(target.index)
+        if known is None:
+            self.evaluator.post[target.index] = value
+        else:
+            self._guards.append(equal(known, value))
+
+    def _changes(self, expr: Operand) -> bool:
+        """Tell whether an expression has a primed variable, also in what it calls."""
+        match expr:
+            case Variable():
+                return expr.primed
+            case Call():
+                key = id(expr.definition)
+                if key not in self._acts:
+                    changes = self._changes(expr.definition.expression)
+                    self._acts[key] = expr.definition, changes
+                return self._acts[key][1] or any(map(self._changes, expr.arguments))
+            case _:
+                return any(map(self._changes, children(expr)))
+
+    # ---- Choices ----
+
+    def pick(self, local: str, among: Symbolic) -> Symbolic:
+        r"""Return any element of a set, with \E's promise among the guards."""
+        name = f"{self.action}.{local}"
+        match among:
+            case Naturals():
+                number = z3.Int(name)
+                self._guards.append(number >= 0)
+                return number
+            case Interval():
+                number = z3.Int(name)
+                self._guards += [among.low <= number, number <= among.high]
+                return number
+            case Powerset():
+                taken = enumerate(among.of.elements)
+                return set_of(
+                    [(all_of([g, z3.Bool(f"{name} has {at}")]), e) for at, (g, e) in taken]
+                )
+            case Set() | Choice():
+                return self._one_of(name, among)
+            case _:
+                raise unsupported(None, f"an element of a {type(among).__name__}")
+
+    def _one_of(self, name: str, among: Set | Choice) -> Symbolic:
+        which = z3.Int(f"{name}#")
+        elements = [
+            (all_of([guard, also]), element)
+            for guard, option in options_of(among)
+            for also, element in (option.elements if isinstance(option, Set) else ())
+        ]
+        self._guards.append(
+            any_of(all_of([which == at, guard]) for at, (guard, _) in enumerate(elements))
+        )
+        found: Symbolic = Nothing()
+        for at, (_, element) in reversed(list(enumerate(elements))):
+            found = merge(which == at, element, found)
+        return found
