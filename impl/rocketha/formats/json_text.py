@@ -41,7 +41,10 @@ JsonValue: TypeAlias = "bool | int | str | Sequence[JsonValue] | Mapping[str, Js
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 _INTEGER_DIGITS_MAX: Final = 20
-_STRING_OR_BARE_NAME: Final = re.compile(r'"(?:[^"\\]|\\.)*"|([{,]\s*)(-?[0-9]{1,19})(\s*:)')
+# A text without end is matched as a whole, too: else each quote in it begins a new search.
+_STRING_OR_BARE_NAME: Final = re.compile(
+    r'"(?:[^"\\]|\\[\s\S])*+(?:"|\\?\Z)|([{,]\s*)(-?[0-9]{1,19})(\s*:)'
+)
 
 
 def read_json(data: bytes, what: str) -> JsonValue:

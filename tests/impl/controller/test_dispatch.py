@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,7 +30,7 @@ from rocketha.formats.controller_requests import (
     Heartbeat,
     RegisterBroker,
 )
-from rocketha.formats.controller_responses import Elected, Reply, pull_reply
+from rocketha.formats.controller_responses import Elected, Reply, SyncStateData, pull_reply
 from rocketha.formats.remoting_command import RemotingCommand, Serialization
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.storage.cut_disk import CutDisk
@@ -213,6 +215,24 @@ def test_the_answer_of_an_election_has_the_group() -> None:
     assert isinstance(reply.content, Elected)
     assert reply.content.master.epoch == 2
     assert len(outcome.effects) == 1
+
+
+def test_the_entry_of_a_request_says_when_where_and_whether_unclean_elections_are_allowed() -> None:
+    options = replace(OPTIONS, elect_unclean=True)
+    frame = push_command(push_request(ElectMaster(broker_name=GROUP), opaque=1))
+    entry = serve(ControllerState(), frame, arrival=ARRIVAL, options=options).entry
+    assert entry is not None
+    assert (entry.at_ms, entry.channel, entry.elect_unclean) == (1_000, 1, True)
+
+
+def test_a_query_is_not_answered_for_a_time_before_the_last_entry() -> None:
+    scene = reigning(1, 2)
+    scene.silence(2)
+    query = push_request(GetSyncStateData(broker_names=(GROUP,)), opaque=1)
+    outcome = served(push_command(query), scene.state)
+    _, reply = reply_in(outcome.out, RequestCode.GET_SYNC_STATE_DATA)
+    assert isinstance(reply.content, SyncStateData)
+    assert [replica.alive for replica in reply.content.groups[GROUP].in_sync] == [False, True]
 
 
 @given(requests(), st.sampled_from(Serialization))

@@ -100,6 +100,8 @@ REFUSED: list[tuple[str, bytes, str]] = [
     ("JSON in Latin-1", framed(b'{"remark":"\xfc"}'), "header at byte 19: is not UTF-8"),
     ("a name twice", json_frame(text='{"code":1,"code":1}'), "has a name twice"),
     ("deep nesting", json_frame(text="[" * 100_000), "header at byte 8: is nested too deeply"),
+    ("quotes without end", json_frame(text='"' + '\\"' * 400_000), "is not JSON: Unterminated"),
+    ("a backslash at the end", json_frame(text='{"a\\'), "is not JSON"),
     ("half a surrogate pair", json_frame('remark="\\ud800"'), "half a surrogate pair"),
     ("NaN", json_frame("code=NaN"), "the number NaN"),
     ("a fraction", json_frame("code=1.0"), "the number 1.0"),
