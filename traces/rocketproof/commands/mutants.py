@@ -142,7 +142,7 @@ def _print(rows: Sequence[MuseumRow], no_runs: bool) -> None:
             row.mutant.name,
             escape(row.mutant.title),
             escape(row.tlc.found if row.mutant.expect == "killed" else "harmless here"),
-            escape("not run" if no_runs else _runs_text(row.runs)),
+            escape("not run" if no_runs and not row.tlc_only else _runs_text(row.runs)),
             "[green]closed[/]" if closed else "[red]OPEN[/]",
         )
     console = Console(width=None if sys.stdout.isatty() else 160)

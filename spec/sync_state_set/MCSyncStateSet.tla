@@ -1,0 +1,51 @@
+---------------------------- MODULE MCSyncStateSet ----------------------------
+(* Finite models of SyncStateSet: what they explore, and their symmetry. *)
+EXTENDS SyncStateSet, TLC
+
+CONSTANTS
+  MaxLog,        \* records in the log
+  MaxSssE,       \* SyncStateSet epochs
+  MaxCrash       \* crashes in all
+
+\* Next quantifies over Nat; a finite part of it stands here.
+MCNat == 0..9
+
+Crashes ==
+  Cardinality({x \in Broker \X (1..MaxCrash) : x[2] <= inc[x[1]] + (IF up[x[1]] THEN 0 ELSE 1)})
+
+Bounded(action, b) ==
+  CASE action = "PutMessage" -> end[Master] < MaxLog
+    [] action \in {"Expand", "Shrink"} -> ctl.sssE < MaxSssE /\ sssE < MaxSssE
+    [] action \in {"Crash", "RestartMaster"} -> Crashes < MaxCrash /\ Reigns
+    [] action = "Disconnect" -> Reigns
+    [] OTHER -> TRUE
+
+\* Fewer crashes: only of a slave whose place in the set matters, and all of its log is lost.
+Few(action, b) ==
+  /\ Bounded(action, b)
+  /\ CASE action = "Crash" -> b \in Names(Required) /\ end[b] > 0
+       [] action = "Disconnect" -> b \in Names(local) \/ Dead(b)
+       [] action = "RestartMaster" -> pend # {}
+       [] action \in {"PutMessage", "Restart"} -> Reigns
+       [] OTHER -> TRUE
+LosesAll(n) == {0}
+
+\* Proposals only, three in all: connections last, no election, nobody reads.
+Calm(action, b) ==
+  /\ Bounded(action, b)
+  /\ action \notin {"Disconnect", "Elect", "Consume"}
+  /\ action \in {"Expand", "Shrink"} => Cardinality(alters \cup queue) < 3
+
+\* For liveness: the reign goes on, connections that work are kept, and only what is lost is taken out.
+Steady(action, b) ==
+  /\ Bounded(action, b)
+  /\ CASE action = "Disconnect" -> Dead(b)
+       [] action = "Shrink" -> b \in Lost
+       [] action = "Expand" -> ~Dead(b)
+       [] action \in {"RestartMaster", "Elect", "Consume"} -> FALSE
+       [] OTHER -> TRUE
+\* The bound on epochs is never what stops the master.
+FarFromBound == ctl.sssE < MaxSssE
+
+Symmetry == Permutations(Slave)
+=============================================================================

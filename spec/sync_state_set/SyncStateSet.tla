@@ -1,0 +1,552 @@
+----------------------------- MODULE SyncStateSet -----------------------------
+(* The SyncStateSet of RocketMQ 5's controller mode, in one reign of one master.
+
+   The controller keeps, for a broker group, the set of replicas one of which may be elected: the
+   SyncStateSet.  The master asks to change it: it adds a slave that has caught up (expand) and takes
+   out one that has not (shrink).  Meanwhile it answers producers and shows records to consumers.  An
+   answered record must be on every replica that could be elected, whatever set the controller has at
+   that moment; but the master learns of the controller's decisions late.  So it waits for every
+   replica that is in the set it knows or in a set it has asked for, until it learns what became of
+   the request.  Without that, a record that a producer has been told is safe is gone after a failover.
+
+   Modelled: puts, copying and acknowledgements in flight, requests to the controller that are
+   delayed, duplicated or lost, answers and polls that come late, compare-and-set at the controller
+   at the moment of the decision, confirmOffset, consumers; slaves that crash, lose any part of
+   their log and return as a new incarnation, half-open connections; the restart of the master, and
+   the election of another member, after which the old master goes on: it does not know.
+   allAckInSyncStateSet is true.
+   Not modelled: what the elected member does (ReplicaGroup), epochs within the log and truncation
+   (EpochTruncation): a slave's log is measured by how much of the master's log it has.  Time: any
+   slave may be taken out at any moment.  minInSyncReplicas, learners, several connections of one
+   slave, the list of a controller's checks (only those that decide).
+
+   Conventions: a record is its offset; ends are numbers of records.  A member is a broker with its
+   incarnation: <<b, i>>.  Late, repeated and lost: a request that was sent stays in `alters`, what
+   the controller has ever decided stays in `views`.
+   Source: AutoSwitchHAService, AutoSwitchHAConnection, GroupTransferService, ReplicasManager and
+   ReplicasInfoManager of apache/rocketmq at 8fc57f1468; published rule: RIP-44, "SyncStateSet".  *)
+EXTENDS Integers, Sequences, FiniteSets
+
+CONSTANTS
+  Master,      \* the broker that the controller has just elected
+  Slave,       \* the other brokers of the group
+  EpochStart   \* records in the master's log at its election
+
+ASSUME BrokerAssumption ==
+  IsFiniteSet(Slave) /\ Slave # {} /\ Master \notin Slave /\ EpochStart \in Nat
+
+VARIABLES
+  ctl,         \* the controller: [master, sss: SyncStateSet, sssE: its epoch]
+  views,       \* the sets of this reign, by their epochs: what answers and polls may say
+  alters,      \* requests that were sent; each may arrive at any time, and again
+  \* the master
+  role,        \* "Master", even if another one was elected, or "Fenced" after a restart
+  local,       \* the SyncStateSet that it knows
+  sssE,        \* and its epoch
+  pend,        \* its proposals that are not decided, as far as it knows
+  queue,       \* those among its proposals that are not sent yet
+  confirm,     \* confirmOffset: every replica that counts has the log up to here
+  conn,        \* slave -> its connection as the master sees it (see Conn), or NoConn
+  \* each broker
+  up,          \* broker -> whether it runs
+  inc,         \* broker -> its incarnation, registered with the controller at each start
+  end,         \* broker -> how much of the master's log it has
+  \* history, read by no guard
+  acked,       \* end of the last record that a producer was told is safe
+  visible      \* end of the last record that a consumer has seen
+
+vars == <<ctl, views, alters, role, local, sssE, pend, queue, confirm, conn, up, inc, end,
+          acked, visible>>
+ctlVars == <<ctl, views, alters>>
+setVars == <<role, local, sssE, pend, queue>>
+brokerVars == <<up, inc, end>>
+seenVars == <<acked, visible>>
+
+-----------------------------------------------------------------------------
+\* ---- Types ----
+
+Broker == Slave \cup {Master}
+Member == Broker \X Nat
+Names(S) == {m[1] : m \in S}
+
+\* A proposal: the set asked for, the epoch that it expects, and the set that it was made from.
+Proposal == [set : SUBSET Member, exp : Nat, base : SUBSET Member]
+
+Conn == [inc : Nat,                    \* the slave's incarnation, from its handshake
+         ack : Nat \cup {-1},          \* last report that the master has received
+         reported : Nat,               \* last report that the slave has sent
+         ready : BOOLEAN]              \* history: whether it could be added at its last report
+NoConn == [inc |-> -1]
+
+TypeOK ==
+  /\ ctl \in [master : Broker, sss : SUBSET Member, sssE : Nat]
+  /\ views \in Seq(SUBSET Member)
+  /\ alters \subseteq Proposal
+  /\ role \in {"Master", "Fenced"}
+  /\ local \subseteq Member
+  /\ sssE \in Nat
+  /\ pend \subseteq Proposal
+  /\ queue \subseteq Proposal
+  /\ confirm \in Nat \cup {-1}
+  /\ \A s \in Slave : conn[s] = NoConn \/ conn[s] \in Conn
+  /\ up \in [Broker -> BOOLEAN]
+  /\ inc \in [Broker -> Nat]
+  /\ end \in [Broker -> Nat]
+  /\ acked \in Nat
+  /\ visible \in Nat
+
+Min(a, b) == IF a <= b THEN a ELSE b
+MinOf(S) == CHOOSE x \in S : \A y \in S : x <= y
+Others(S) == {m \in S : m[1] # Master}
+
+-----------------------------------------------------------------------------
+\* ---- Rules of the master ----
+
+\* The replicas whose acknowledgement counts: the set that it knows and every set it has asked for.
+\*                                              \* CHECK B14   \* CHECK W2   \* CHECK W10
+AckSet(known, proposals) == known \cup UNION {p.set : p \in proposals}
+
+\* A member is heard through a connection of its own incarnation.
+Connected(m, c) == c[m[1]] # NoConn /\ c[m[1]].inc = m[2]
+Heard(m, c) == Connected(m, c) /\ c[m[1]].ack # -1
+Has(m, n) == Heard(m, conn) /\ conn[m[1]].ack >= n
+Reports(S, c) == {c[m[1]].ack : m \in S}
+\* confirmOffset stays where it is while some member is not heard.
+\*                                              \* CHECK B15   \* CHECK B16   \* CHECK B19
+Confirmed(S, c, own, old) ==
+  IF \E m \in Others(S) : ~Heard(m, c) THEN old
+  ELSE MinOf({own} \cup Reports(Others(S), c))
+\* A record is safe when every one of them has it.                    \* CHECK Counted
+Gate(n) == \A m \in Others(AckSet(local, pend)) : Has(m, n)
+\* Consumers see what is confirmed.                                  \* CHECK B17   \* CHECK Alone
+Served == confirm
+
+\* One proposal at a time.                                           \* CHECK B21
+MayPropose == pend = {}
+\* A new proposal never takes the place of one that is undecided.    \* CHECK B79
+WithProposal(proposals, p) == proposals \cup {p}
+\* A slave that is added has all that was ever confirmed, at the moment of the proposal.
+\*                                                                   \* CHECK B81
+CaughtUp(s) == conn[s].ack >= confirm
+\* And it has what was there when the reign began.                   \* CHECK BeforeEpoch
+HasEpochStart(s) == conn[s].ack >= EpochStart
+\* Every slave may be taken out, connected or not; the master may not.
+\*                                                     \* CHECK B25   \* CHECK SelfShrink
+Removable == Slave
+\* A request carries the epoch of the set that it was made from.     \* CHECK B22
+Stamped(p) == p
+\* A proposal is decided when the master knows an epoch above the expected one, ...
+Decided(p, e) == p.exp < e
+\* ... and only then does it end.                       \* CHECK B20   \* CHECK B80   \* CHECK B82
+Ends(p, e) == Decided(p, e)
+\* An older set than the known one is of no use.                      \* CHECK Late
+IsNews(e) == e >= sssE
+\* The master takes the controller's set, not the one that it asked for.   \* CHECK Adopt
+Adopted(e) == views[e]
+\* A master that restarts waits for another election.                \* CHECK B84
+RoleAfterRestart == "Fenced"
+\* A slave reports what it has.                                      \* CHECK B83
+FirstReport(s, own) == own
+
+\* ---- Rules of the controller, at the moment of the decision ----
+
+FromMaster(r) == ctl.master = Master                                 \* CHECK Deposed
+FromCurrent(r) == r.exp = ctl.sssE                                   \* CHECK B36
+KeepsMaster(r) == ctl.master \in Names(r.set)                        \* CHECK SelfKept
+Passes(r) == FromMaster(r) /\ FromCurrent(r) /\ KeepsMaster(r)
+\* A refusal spends the epoch that the request expected.              \* CHECK Spent
+EpochAfterRefusal == ctl.sssE + 1
+\* A replica that has restarted since does not join.                 \* CHECK Registered
+Joiners(r) == r.set \ ctl.sss
+IsRegistered(m) == inc[m[1]] = m[2]
+\* It joins as the incarnation that caught up.                       \* CHECK B85
+Admitted(r) == r.set
+\* A member is elected if it runs and is the incarnation that joined.  \* CHECK W3   \* CHECK W9
+InForce(m) == up[m[1]] /\ inc[m[1]] = m[2]
+MayElect(b) == \E m \in ctl.sss : m[1] = b /\ InForce(m)
+\* An election makes all requests of before stale.                   \* CHECK Unbumped
+EpochAfterElection == ctl.sssE + 1
+
+-----------------------------------------------------------------------------
+\* Which steps are explored: all of them here, fewer where a finite model overrides this.
+Explored(action, b) == TRUE
+\* What a crash may leave of a log of n records: all may be unflushed.
+Surviving(n) == 0..n
+
+\* ---- Actions of the master ----
+
+\* A producer's message is appended.
+PutMessage ==
+  /\ Explored("PutMessage", Master)
+  /\ role = "Master"
+
+  /\ end' = [end EXCEPT ![Master] = @ + 1]
+  /\ confirm' = Confirmed(AckSet(local, pend), conn, end'[Master], confirm)
+  /\ UNCHANGED <<ctlVars, setVars, conn, up, inc, seenVars>>
+
+\* The master hears that a slave has the log up to a; the first report starts the transfer.
+ReceiveAck(s, a) ==
+  /\ role = "Master"
+  /\ conn[s] # NoConn
+  /\ a \in (IF conn[s].ack = -1 THEN conn[s].reported ELSE conn[s].ack + 1)..conn[s].reported
+
+  /\ conn' = [conn EXCEPT ![s].ack = a, ![s].ready = a >= confirm]
+  /\ confirm' = Confirmed(AckSet(local, pend), conn', end[Master], confirm)
+  /\ UNCHANGED <<ctlVars, setVars, brokerVars, seenVars>>
+
+\* The producers of all records up to n are told that they are safe.
+Acknowledge(n) ==
+  /\ role = "Master"
+  /\ n \in (acked + 1)..end[Master]
+  /\ Gate(n)
+
+  /\ acked' = n
+  /\ UNCHANGED <<ctlVars, setVars, confirm, conn, brokerVars, visible>>
+
+\* A consumer reads up to n.
+Consume(n) ==
+  /\ Explored("Consume", Master)
+  /\ role = "Master"
+  /\ n \in (visible + 1)..Served
+
+  /\ visible' = n
+  /\ UNCHANGED <<ctlVars, setVars, confirm, conn, brokerVars, acked>>
+
+Propose(set) ==
+  LET p == [set |-> set, exp |-> sssE, base |-> local]
+  IN pend' = WithProposal(pend, p) /\ queue' = queue \cup {p}
+
+\* The master asks for a slave that has caught up: check and proposal are one step (maybeExpand).
+Expand(s) ==
+  /\ Explored("Expand", s)
+  /\ role = "Master"
+  /\ MayPropose
+  /\ s \notin Names(local)
+  /\ conn[s] # NoConn
+  /\ CaughtUp(s)
+  /\ HasEpochStart(s)
+
+  /\ Propose(local \cup {<<s, conn[s].inc>>})
+  /\ UNCHANGED <<ctlVars, role, local, sssE, confirm, conn, brokerVars, seenVars>>
+
+\* The master asks for the set without some brokers: too slow, or gone (maybeShrink,
+\* removeConnection).
+Shrink(B) ==
+  /\ \A b \in B : Explored("Shrink", b)
+  /\ role = "Master"
+  /\ MayPropose
+  /\ B # {}
+  /\ B \subseteq Removable
+  /\ B \subseteq Names(local)
+
+  /\ Propose({m \in local : m[1] \notin B})
+  /\ UNCHANGED <<ctlVars, role, local, sssE, confirm, conn, brokerVars, seenVars>>
+
+\* A proposal goes to the controller; it is sent again until it is decided (ReplicasManager).
+SendAlter ==
+  /\ role = "Master"
+  /\ \E p \in queue :
+       /\ queue' = queue \ {p}
+       /\ alters' = alters \cup {Stamped(p)}
+       /\ pend' = IF p \in pend THEN (pend \ {p}) \cup {Stamped(p)} ELSE pend
+  /\ UNCHANGED <<ctl, views, role, local, sssE, confirm, conn, brokerVars, seenVars>>
+
+\* The master learns the set of epoch e: an answer, or a poll (getReplicaInfo), maybe late; e may be
+\* what it knows already.
+Learn(e) ==
+  /\ role = "Master"
+  /\ e \in DOMAIN views
+  /\ IsNews(e)
+
+  /\ local' = Adopted(e)
+  /\ sssE' = e
+  /\ pend' = {p \in pend : ~Ends(p, e)}
+  /\ confirm' = Confirmed(AckSet(local', pend'), conn, end[Master], confirm)
+  /\ UNCHANGED <<ctlVars, role, queue, conn, brokerVars, seenVars>>
+
+\* The master notices that a connection is broken, or breaks it.
+Disconnect(s) ==
+  /\ Explored("Disconnect", s)
+  /\ conn[s] # NoConn
+
+  /\ conn' = [conn EXCEPT ![s] = NoConn]
+  /\ UNCHANGED <<ctlVars, setVars, confirm, brokerVars, seenVars>>
+
+\* The master goes down and comes back with k records.
+RestartMaster(k) ==
+  /\ Explored("RestartMaster", Master)
+  /\ role = "Master"
+  /\ k \in Surviving(end[Master])
+
+  /\ role' = RoleAfterRestart
+  /\ end' = [end EXCEPT ![Master] = k]
+  /\ inc' = [inc EXCEPT ![Master] = @ + 1]
+  /\ local' = ctl.sss
+  /\ sssE' = ctl.sssE
+  /\ pend' = {}
+  /\ queue' = {}
+  /\ confirm' = 0
+  /\ conn' = [s \in Slave |-> NoConn]
+  /\ UNCHANGED <<ctlVars, up, seenVars>>
+
+\* ---- Actions of a slave ----
+
+\* The slave cuts its log to what the master has, and reports where it ends.
+Connect(s) ==
+  /\ role = "Master"
+  /\ up[s]
+  /\ ctl.master # s
+  /\ conn[s] = NoConn
+
+  /\ LET own == Min(end[s], end[Master])
+     IN /\ end' = [end EXCEPT ![s] = own]
+        /\ conn' = [conn EXCEPT ![s] = [inc |-> inc[s], ack |-> -1,
+                                        reported |-> FirstReport(s, own), ready |-> FALSE]]
+  /\ UNCHANGED <<ctlVars, setVars, confirm, up, inc, seenVars>>
+
+\* The slave copies the log up to n, and reports it.
+Copy(s, n) ==
+  /\ conn[s] # NoConn
+  /\ up[s]
+  /\ conn[s].inc = inc[s]
+  /\ conn[s].ack # -1
+  /\ ctl.master # s
+  /\ n \in (end[s] + 1)..end[Master]
+
+  /\ end' = [end EXCEPT ![s] = n]
+  /\ conn' = [conn EXCEPT ![s].reported = n]
+  /\ UNCHANGED <<ctlVars, setVars, confirm, up, inc, seenVars>>
+
+\* The slave goes down; k of its records are left.  The master may not notice for a while.
+Crash(s, k) ==
+  /\ Explored("Crash", s)
+  /\ up[s]
+  /\ k \in Surviving(end[s])
+
+  /\ up' = [up EXCEPT ![s] = FALSE]
+  /\ end' = [end EXCEPT ![s] = k]
+  /\ UNCHANGED <<ctlVars, setVars, confirm, conn, inc, seenVars>>
+
+\* It comes back and registers with the controller as a new incarnation.
+Restart(s) ==
+  /\ Explored("Restart", s)
+  /\ ~up[s]
+
+  /\ up' = [up EXCEPT ![s] = TRUE]
+  /\ inc' = [inc EXCEPT ![s] = @ + 1]
+  /\ UNCHANGED <<ctlVars, setVars, confirm, conn, end, seenVars>>
+
+\* ---- Actions of the controller ----
+
+\* A request arrives and is right: the set changes.
+ApplyAlter ==
+  /\ \E r \in alters :
+       /\ Passes(r)
+       /\ \A m \in Joiners(r) : IsRegistered(m)
+       /\ ctl' = [ctl EXCEPT !.sss = Admitted(r), !.sssE = @ + 1]
+  /\ views' = Append(views, ctl'.sss)
+  /\ UNCHANGED <<alters, setVars, confirm, conn, brokerVars, seenVars>>
+
+\* A request arrives from the right master with the right epoch, but a replica that would join is
+\* dead or has restarted.  The set stays, its epoch does not: a copy of the request that comes
+\* later, when the replica runs again, is refused, too.
+RefuseAlter ==
+  /\ \E r \in alters : Passes(r) /\ \E m \in Joiners(r) : ~InForce(m)
+
+  /\ ctl' = [ctl EXCEPT !.sssE = EpochAfterRefusal]
+  /\ views' = IF ctl' = ctl THEN views ELSE Append(views, ctl.sss)
+  /\ UNCHANGED <<alters, setVars, confirm, conn, brokerVars, seenVars>>
+
+\* The controller takes the master for dead and elects another member: this reign is over, but the
+\* old master does not know.
+Elect(b) ==
+  /\ Explored("Elect", b)
+  /\ ctl.master = Master
+  /\ MayElect(b)
+
+  /\ ctl' = [master |-> b, sss |-> {<<b, inc[b]>>}, sssE |-> EpochAfterElection]
+  /\ UNCHANGED <<views, alters, setVars, confirm, conn, brokerVars, seenVars>>
+
+-----------------------------------------------------------------------------
+\* ---- Invariants: what is promised ----
+
+\* Else a record that a producer was told is safe is gone after an election.
+AckedInSSS == \A m \in ctl.sss : InForce(m) => acked <= end[m[1]]
+
+\* Else a record that a consumer has seen is gone after an election.
+VisibleInSSS == \A m \in ctl.sss : InForce(m) => visible <= end[m[1]]
+
+\* ---- Invariants: why it holds ----
+
+Reigns == role = "Master" /\ ctl.master = Master
+Required == local \cup UNION {p.set : p \in pend}
+
+\* Else the master does not wait for a replica that could be elected.
+SSSCoverage == Reigns => ctl.sss \subseteq Required
+
+\* Else the controller adds a replica that the master does not wait for.
+PendingCoverage == Reigns => \A r \in alters : Passes(r) => Admitted(r) \subseteq Required
+
+\* Else the controller adds a replica that lacks what was acknowledged before.
+JoinReady ==
+  \A r \in alters : Passes(r) => \A m \in Admitted(r) : InForce(m) => acked <= end[m[1]]
+
+\* Else the answer to one proposal is taken for the answer to another.
+OnePending == Cardinality(pend) <= 1
+
+\* Else a master without a request in flight works with a set that is not the controller's.
+SameEpochSameSet == Reigns /\ sssE = ctl.sssE => local = ctl.sss
+
+\* Else the group is led by a broker that nobody waits for.
+MasterInSSS == ctl.master \in Names(ctl.sss)
+
+\* Else a record counts as copied that the slave does not have.
+AckSound ==
+  \A s \in Slave : conn[s] # NoConn =>
+    /\ conn[s].ack <= conn[s].reported
+    /\ up[s] /\ conn[s].inc = inc[s] => conn[s].reported <= end[s]
+
+\* Else a slave may join without a record that was acknowledged.
+AckedLeConfirm == Reigns => acked <= confirm
+
+\* Else consumers see a record that some replica lacks.
+ConfirmSound == role = "Master" => \A m \in Required : InForce(m) => confirm <= end[m[1]]
+
+ConfirmLeLog == role = "Master" => confirm <= end[Master]
+
+\* Else a slave joins below what others have confirmed, and consumers see the end of the log go back.
+ConfirmMonotone == [][role = "Master" /\ role' = "Master" => confirm' >= confirm]_vars
+
+VisibleLeConfirm == [][visible' # visible => visible' <= confirm]_vars
+
+\* Else a producer is answered before a replica that counts has the record.
+AckGate ==
+  [][acked' # acked => \A m \in Others(Required) : Has(m, acked')]_vars
+
+\* Else a slave is proposed that was ready once, but is not now.
+ExpandGate ==
+  [][\A p \in pend' \ pend : \A m \in p.set \ p.base :
+       /\ Has(m, confirm)
+       /\ Has(m, EpochStart)]_vars
+
+\* Else a proposal is forgotten that the controller may still accept.
+PendingEnds == [][\A p \in pend \ pend' : p.exp < sssE' \/ role' # "Master"]_vars
+
+\* Else a change that was made from an old set undoes another one.
+ProposalFromCurrent ==
+  [][ctl'.sss # ctl.sss /\ ctl'.master = ctl.master =>
+       \E r \in alters : r.base = ctl.sss /\ r.exp = ctl.sssE /\ ctl'.sss = Admitted(r)]_vars
+
+\* Else a master that was replaced changes the set of its successor.
+AlterFenced == [][ctl.master # Master => ctl' = ctl]_vars
+
+-----------------------------------------------------------------------------
+\* ---- Witnesses: interesting situations, each of which must be reachable ----
+
+GateOpen ==                 \* a record can be acknowledged now
+  acked < end[Master] /\ \A m \in Others(Required) : Has(m, end[Master])
+Shrinks(p) == p.set \subseteq p.base
+
+NoFullSet ==                \* all replicas are in the set, and have a record that was acknowledged
+  ~(Names(ctl.sss) = Broker /\ acked = end[Master] /\ acked > EpochStart)
+NoAckWhileShrinking == ~(role = "Master" /\ GateOpen /\ \E p \in pend : Shrinks(p))
+NoAckWhileExpanding == ~(role = "Master" /\ GateOpen /\ \E p \in pend : ~Shrinks(p))
+NoLateAnswer ==             \* the controller has a larger set than the master knows, a record waits
+  ~(Reigns /\ local # ctl.sss /\ local \subseteq ctl.sss /\ acked < end[Master])
+NoStaleAlter ==             \* a copy of a request may arrive after its set was replaced
+  ~(Reigns /\ pend = {} /\ \E r \in alters : r.exp < ctl.sssE /\ r.set # ctl.sss)
+NoRefusal == \A e \in 1..(Len(views) - 1) : views[e] # views[e + 1]
+NoStaleMember == \A m \in Others(ctl.sss) : inc[m[1]] = m[2]
+NoReturn ==                 \* a slave is a member after a restart
+  \A m \in Others(ctl.sss) : ~(m[2] > 0 /\ InForce(m))
+NoLostTail ==               \* a member has lost a record that was acknowledged
+  \A m \in Others(ctl.sss) : end[m[1]] >= acked
+NoHalfOpen ==               \* an acknowledgement of a dead incarnation opens the gate
+  ~(role = "Master" /\ GateOpen /\ \E m \in Others(Required) : ~InForce(m))
+NoUnheardMember ==          \* a member has just reconnected, and has less than the master
+  ~(role = "Master" /\ \E m \in Others(local) :
+      /\ conn[m[1]] # NoConn /\ conn[m[1]].ack = -1 /\ InForce(m) /\ end[m[1]] < end[Master])
+NoMissingMember ==          \* a member without a connection has less than the master
+  ~(role = "Master" /\ \E m \in Others(local) : conn[m[1]] = NoConn /\ end[m[1]] < end[Master])
+NoUnconfirmed == ~(Reigns /\ confirm < end[Master])
+NoSeenUnacked ==            \* a consumer has seen a record before its producer was answered
+  visible <= acked
+NoZombieAck == ~(role = "Master" /\ ctl.master # Master /\ GateOpen)
+NoZombieAlter ==            \* a request of the old master is in flight that expected the last epoch
+  ~(ctl.master # Master /\ \E r \in alters : r.exp = Len(views))
+NoForgottenAlter ==         \* the master was restarted, and a request of its may still be accepted
+  ~(role = "Fenced" /\ \E r \in alters : Passes(r))
+
+-----------------------------------------------------------------------------
+Init ==
+  /\ ctl = [master |-> Master, sss |-> {<<Master, 0>>}, sssE |-> 1]
+  /\ views = <<{<<Master, 0>>}>>
+  /\ alters = {}
+  /\ role = "Master"
+  /\ local = {<<Master, 0>>}
+  /\ sssE = 1
+  /\ pend = {}
+  /\ queue = {}
+  /\ confirm = EpochStart
+  /\ conn = [s \in Slave |-> NoConn]
+  /\ up = [b \in Broker |-> TRUE]
+  /\ inc = [b \in Broker |-> 0]
+  /\ end = [b \in Broker |-> IF b = Master THEN EpochStart ELSE 0]
+  /\ acked = EpochStart
+  /\ visible = EpochStart
+
+Next ==
+  \/ PutMessage
+  \/ \E s \in Slave, a \in Nat : ReceiveAck(s, a)
+  \/ \E n \in Nat : Acknowledge(n)
+  \/ \E n \in Nat : Consume(n)
+  \/ \E s \in Slave : Expand(s)
+  \/ \E B \in SUBSET Broker : Shrink(B)
+  \/ SendAlter
+  \/ \E e \in Nat : Learn(e)
+  \/ \E s \in Slave : Disconnect(s)
+  \/ \E k \in Nat : RestartMaster(k)
+  \/ \E s \in Slave : Connect(s)
+  \/ \E s \in Slave, n \in Nat : Copy(s, n)
+  \/ \E s \in Slave, k \in Nat : Crash(s, k)
+  \/ \E s \in Slave : Restart(s)
+  \/ ApplyAlter
+  \/ RefuseAlter
+  \/ \E b \in Slave : Elect(b)
+
+Spec == Init /\ [][Next]_vars
+
+\* ---- Liveness ----
+
+Dead(s) == conn[s] # NoConn /\ ~(up[s] /\ conn[s].inc = inc[s])
+\* Slaves in the set of whose incarnation there is no connection: the timer takes them out.
+Lost == {m[1] : m \in {x \in Others(local) : conn[x[1]] = NoConn \/ conn[x[1]].inc # x[2]}}
+
+Fairness ==
+  /\ WF_vars(Acknowledge(end[Master]))
+  /\ WF_vars(Lost # {} /\ Shrink(Lost))
+  /\ WF_vars(SendAlter)
+  /\ WF_vars(ApplyAlter \/ RefuseAlter)
+  /\ WF_vars(sssE < Len(views) /\ Learn(Len(views)))
+  /\ \A s \in Slave :
+       /\ WF_vars(Connect(s))
+       /\ WF_vars(Dead(s) /\ Disconnect(s))
+       /\ WF_vars(Copy(s, end[Master]))
+       /\ WF_vars(ReceiveAck(s, conn[s].reported))
+       /\ WF_vars(Expand(s))
+
+FairSpec == Spec /\ Fairness
+
+\* Every record is acknowledged in the end, whatever slaves crash, as long as the reign lasts (and
+\* the producers stop; with more records, that of each moment).
+WriteLive == <>[]Reigns => []<>(acked = end[Master])
+
+\* A slave that is down for ever leaves the set.
+ShrinkLive == \A s \in Slave : <>[](Reigns /\ ~up[s]) => <>[](s \notin Names(ctl.sss))
+
+\* A slave that stays up joins the set, as the incarnation that it is.
+ExpandLive == \A s \in Slave : <>[](Reigns /\ up[s]) => <>[](<<s, inc[s]>> \in ctl.sss)
+
+\* The main ones; the configurations have all of them.
+THEOREM Spec => [](TypeOK /\ SSSCoverage /\ PendingCoverage /\ AckedInSSS /\ VisibleInSSS)
+=============================================================================

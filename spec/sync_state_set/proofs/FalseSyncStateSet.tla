@@ -1,0 +1,5 @@
+-------------------------- MODULE FalseSyncStateSet --------------------------
+(* The inductive invariant beside the operators of real bugs: with one of those in the place of the
+   right one, some step does not keep it.                                                        *)
+EXTENDS InductiveSyncStateSet, MutSyncStateSet
+=============================================================================
