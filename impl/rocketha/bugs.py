@@ -68,9 +68,6 @@ class Bug(StrEnum):
     `AutoSwitchHAService.AutoSwitchAcceptSocketService`."""
     MIN_END = "MinEnd"
     """The consistent point is the end of the slave's epoch, even if the master's ends earlier."""
-    NEWEST_COUNTS = "NewestCounts"
-    """Without a controller: an old connection of a slave counts although a newer one says less.
-    `GroupTransferService.doWaitTransfer`."""
     OFFSET_CONTINUES = "OffsetContinues"
     """A slave appends a batch wherever its offset is."""
     REPORT_OWN_END = "ReportOwnEnd"
@@ -98,7 +95,6 @@ LEGACY_BUGS: Final[Bugs] = frozenset(
         Bug.B23,
         Bug.B52,
         Bug.FIRST_REPORT,
-        Bug.NEWEST_COUNTS,
         Bug.OFFSET_CONTINUES,
         Bug.START_COVERS_WAITING,
         Bug.SYNC_WAITS,

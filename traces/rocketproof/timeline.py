@@ -1,4 +1,4 @@
-"""A recorded run of EpochTruncation as text: one line an action, with what it changed.
+"""A recorded run as text: one line an action, with what it changed.
 
     ms  node        action                    what changed
      0  controller  ElectMaster(b2)           ctl: b2 is master of epoch 1
@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from tlatrace.trace import Event, Trace
-from tlatrace.values import Fcn, State, Value, canonical
+from tlatrace.values import Fcn, State, TlaSet, Value, canonical
 
 __all__ = ["timeline"]
 
 _COLUMNS: Final = "{:>7}  {:<10}  {:<24}  {}"
-_SAME_WORDS: Final = {"ghostActed"}
+_SAME_WORDS: Final = {"ghostActed", "ghostAhead", "ghostLost"}
 """Variables for the checker only."""
 
 
@@ -49,6 +49,10 @@ def _changes(before: State, after: State) -> str:
             if canonical(new) != canonical(old):
                 by_broker["ctl"] = [f"{_at(new, 'master')} is master of epoch {_at(new, 'epoch')}"]
             continue
+        if isinstance(new, TlaSet):
+            if new != old:
+                by_broker.setdefault("master", []).append(_set_change(name, old, new))
+            continue
         for broker, value in _fields(new).items():
             was = _fields(old)[broker]
             if canonical(value) != canonical(was):
@@ -64,6 +68,10 @@ def _change(name: str, was: Value, now: Value) -> str:
             return f"{name} [{_numbers(now)}]"
         case "epochs" | "epochsDisk":
             return f"{name} [{_epochs(now)}]"
+        case "link" if "held" in _fields(now):
+            return _legacy_link_change(_fields(was), _fields(now))
+        case "stale":
+            return f"{len(_items(now))} stale connections"
         case "link":
             return _link_change(_fields(was), _fields(now))
         case _:
@@ -90,6 +98,40 @@ def _link_change(was: dict[str, Value], now: dict[str, Value]) -> str:
     if canonical(was["cur"]) != canonical(now["cur"]):
         texts.append(f"cur {_epochs((now['cur'],))}")
     return ", ".join(texts)
+
+
+def _legacy_link_change(was: dict[str, Value], now: dict[str, Value]) -> str:
+    """Say what changed of a connection without a controller."""
+    if "down" not in now:
+        lost = len(_items(was["down"]))
+        return "connection gone" + (f", {lost} packets lost" if lost else "")
+    if "down" not in was:
+        return f"connected, reported {_plain(now['reported'])}"
+    texts = ["the master has closed it"] if was["served"] != now["served"] else []
+    if len(_items(now["down"])) > len(_items(was["down"])):
+        batch = _fields(_items(now["down"])[-1])
+        texts.append(f"+batch(from {_plain(batch['offset'])}: {_numbers(batch['recs'])})")
+    elif len(_items(now["down"])) < len(_items(was["down"])):
+        texts.append("-batch")
+    texts += [
+        f"{name} {_plain(was[name])} -> {_plain(now[name])}"
+        for name in ("reported", "ack", "next")
+        if was[name] != now[name]
+    ]
+    return ", ".join(texts)
+
+
+def _set_change(name: str, was: Value, now: TlaSet) -> str:
+    """Say which records came into a set, and which went."""
+    assert isinstance(was, TlaSet)
+    texts = [f"+{_element(one)}" for one in now if one not in was]
+    texts += [f"-{_element(one)}" for one in was if one not in now]
+    return f"{name} {' '.join(texts)}"
+
+
+def _element(value: Value) -> str:
+    parts = [f"{name} {_plain(part)}" for name, part in sorted(_fields(value).items())]
+    return f"[{', '.join(parts)}]"
 
 
 def _down_change(was: tuple[Value, ...], now: tuple[Value, ...]) -> list[str]:

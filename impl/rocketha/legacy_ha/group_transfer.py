@@ -90,12 +90,11 @@ def acknowledged(state: LegacyMaster, end: Offset) -> int:
 def _ack_of(state: LegacyMaster, host: HaAddress | None) -> Offset:
     """Return what the newest connection of a slave says that said anything.
 
+    In the source every connection counts until it is removed.
+
     Spec: LegacyReplication!AckOf
     """
     heard = [one.slave_ack for one in _ends_of(state, host) if one.slave_ack != NOT_YET]
-    if Bug.NEWEST_COUNTS in state.options.bugs:
-        # In the source every connection counts until it is removed.
-        return max(heard, default=NOT_YET)
     return heard[-1] if heard else NOT_YET
 
 

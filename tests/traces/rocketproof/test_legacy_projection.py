@@ -9,6 +9,7 @@ import pytest
 
 from rocketha.bugs import LEGACY_BUGS, Bug
 from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.timeline import timeline
 from tests.traces.rocketproof.legacy_invariants import violations
 from tlatrace.trace import Trace
 from tlatrace.validate import load_spec, validate_traces
@@ -66,6 +67,15 @@ def test_runs_without_bugs_violate_nothing(traces: list[Trace]) -> None:
     found = {t.header.seed: v for t in traces if t.header and (v := violations(t))}
 
     assert found == {}
+
+
+def test_a_run_can_be_read_as_a_timeline(traces: list[Trace]) -> None:
+    timelines = [list(timeline(trace)) for trace in traces[:10]]
+    text = "\n".join(line for lines in timelines for line in lines)
+
+    assert [len(lines) - 1 for lines in timelines] == [len(t.events) for t in traces[:10]]
+    assert "waiting +[need" in text
+    assert "connected, reported 0" in text
 
 
 @pytest.mark.parametrize(
