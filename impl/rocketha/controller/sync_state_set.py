@@ -28,6 +28,9 @@ def alter_sync_state_set(
     All is asked when the entry is applied. RocketMQ's controller on DLedger asks before it logs the
     outcome, and another proposal or an election may come between (B36).
 
+    A refusal because a replica is not there or not alive is not final: a copy of the proposal that
+    comes later may be taken, so the master goes on to wait for it. The other refusals are final.
+
     Spec: ReplicaGroup!AlterSyncStateSet
     Source: ReplicasInfoManager.alterSyncStateSet
     """
