@@ -1,0 +1,81 @@
+"""Proposals of a SyncStateSet: in which order they are refused, and which refusals are final."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rocketha.formats.controller_codes import ResponseCode as R
+from rocketha.formats.controller_requests import AlterSyncStateSet
+from rocketha.types import Epoch
+from tests.impl.controller.scene import Scene, code, ids, reigning
+
+
+def _silent_slave() -> Scene:
+    scene = reigning(1, 2, 3, members=[1])
+    scene.silence(1, 3)
+    return scene
+
+
+def test_proposals_are_refused_in_rocketmqs_order() -> None:
+    """Each step repairs the first thing that is wrong, and nothing else."""
+    assert (
+        code(Scene().alter([9, 2], master=2, epoch=7, expected=7)) is R.ALTER_SYNC_STATE_SET_FAILED
+    )
+    scene = _silent_slave()
+    codes = [
+        code(scene.alter(members, master=master, epoch=epoch, expected=expected))
+        for members, master, epoch, expected in (
+            ([1], 2, 7, 7),
+            ([2, 3, 9], 2, 7, 7),
+            ([2, 3, 9], 1, 7, 7),
+            ([2, 3, 9], 1, 1, 7),
+            ([3, 9], 1, 1, 1),
+            ([2, 3], 1, 1, 1),
+            ([3], 1, 1, 1),
+            ([1, 3], 1, 1, 1),
+        )
+    ]
+    assert codes == [
+        R.ALTER_SYNC_STATE_SET_FAILED,
+        R.INVALID_MASTER,
+        R.FENCED_MASTER_EPOCH,
+        R.FENCED_SYNC_STATE_SET_EPOCH,
+        R.INVALID_REPLICAS,
+        R.BROKER_NOT_ALIVE,
+        R.ALTER_SYNC_STATE_SET_FAILED,
+        R.SUCCESS,
+    ]
+    assert scene.group.members == ids(1, 3)
+
+
+def test_members_are_looked_at_one_by_one() -> None:
+    """A dead member before an unknown one is what the answer names, and the other way round."""
+    scene = _silent_slave()
+    assert code(scene.alter([1, 2, 9])) is R.BROKER_NOT_ALIVE
+    assert code(scene.alter([0, 1, 2])) is R.INVALID_REPLICAS
+
+
+def test_a_proposal_that_was_refused_for_a_dead_member_may_be_taken_when_a_copy_comes() -> None:
+    scene = reigning(1, 2, members=[1])
+    scene.silence(1)
+    first = scene.alter([1, 2])
+    scene.beat(2)
+    copy = scene.do(scene.entries[-2].change)
+    assert (code(first), code(copy)) == (R.BROKER_NOT_ALIVE, R.SUCCESS)
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_a_proposal_that_was_refused_by_its_epochs_is_refused_for_ever(epoch: int) -> None:
+    scene = reigning(1, 2, 3)
+    late = scene.entries[-1].change
+    assert isinstance(late, AlterSyncStateSet)
+    for members in ([1, 2], [1, 2, 3], [1]):
+        assert code(scene.alter(members)) is R.SUCCESS
+        copy = replace(late, master_epoch=Epoch(epoch))
+        assert code(scene.do(copy)) in (
+            R.FENCED_SYNC_STATE_SET_EPOCH,
+            R.FENCED_MASTER_EPOCH,
+            R.ALTER_SYNC_STATE_SET_FAILED,
+        )
