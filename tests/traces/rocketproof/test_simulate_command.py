@@ -88,6 +88,7 @@ def test_options_reach_the_run() -> None:
         (("raft", "--seed", "1"), "epoch_truncation"),
         (("epoch_truncation",), "--seed"),
         (("epoch_truncation", "--seed", "1", "--bug", "B99"), "'MasterAnswers'"),
+        (("epoch_truncation", "--seed", "1", "--bug", "B52"), "has no bug B52"),
         (("epoch_truncation", "--seed", "1", "--faults", "fire"), "torn-write"),
         (("epoch_truncation", "--seed", "1", "--out", "a.txt"), ".ndjson.gz"),
         (("epoch_truncation", "--seed", "1", "--brokers", "10"), "1<=x<=9"),

@@ -92,6 +92,10 @@ def command(
 
     Without --out it prints a timeline: one line an action, with what the action changed.
     """
+    strange = sorted({Bug(name) for name in bugs} - PROTOCOLS[protocol].bugs)
+    if strange:
+        known = ", ".join(sorted(PROTOCOLS[protocol].bugs))
+        raise click.UsageError(f"{protocol} has no bug {strange[0]} (it has {known})")
     options = SimOptions(
         brokers=brokers,
         steps=steps,
