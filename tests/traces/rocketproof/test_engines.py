@@ -18,10 +18,10 @@ from tlatrace.trace.ndjson import write_trace
 SAMPLES: Final = Path(__file__).parents[3] / "traces" / "samples"
 LOCK_SERVER: Final = SAMPLES / "lock_server"
 OUTSIDE: Final = """---- MODULE Outside ----
-EXTENDS Naturals
+EXTENDS Naturals, TLC
 VARIABLE x
 Init == x = 0
-Step == x < 3 /\\ ENABLED (x' = 1) /\\ x' = x + 1
+Step == x < 3 /\\ TLCGet("level") > 0 /\\ x' = x + 1
 Next == Step
 ====
 """
@@ -112,5 +112,5 @@ def test_where_the_specification_does_not_compile_tlc_judges_and_that_is_said(
     assert auto.exit_code == 0, auto.output
     assert "TLC judges instead of the compiled model" in auto.stderr
     assert compiled.exit_code == 2
-    assert "ENABLED" in compiled.stderr
+    assert "TLCGet" in compiled.stderr
     assert "--engine tlc" in compiled.stderr
