@@ -80,10 +80,19 @@ class Tuple:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """A function whose domain is known; a record is one on strings."""
+    """A function whose domain is known; a record is one on strings.
+
+    The keys are put in one order, whatever order they come in: functions on one domain have the
+    same keys.
+    """
 
     keys: tuple[D, ...]
     values: tuple[Symbolic, ...]
+
+    def __post_init__(self) -> None:
+        order = sorted(range(len(self.keys)), key=lambda at: repr(self.keys[at]))
+        object.__setattr__(self, "keys", tuple([self.keys[at] for at in order]))
+        object.__setattr__(self, "values", tuple([self.values[at] for at in order]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
