@@ -13,7 +13,6 @@ import z3
 from click.testing import CliRunner
 
 from rocketproof.commands.prove import command
-from rocketproof.theorems import THEOREMS
 from rocketproof.theorems.consistent_point import (
     Cache,
     Instance,
@@ -69,7 +68,7 @@ def answers(proof: Proof) -> dict[str, bool]:
 
 
 def test_the_theorem_holds_and_has_an_example() -> None:
-    proof = prove(THEOREMS["ConsistentPoint"](ENTRIES), timeout_s=TIMEOUT_S)
+    proof = prove(theorem(ENTRIES), timeout_s=TIMEOUT_S)
 
     assert proof.is_proved
     assert proof.example is not None
@@ -142,16 +141,17 @@ def test_the_command_proves_and_says_what_is_assumed() -> None:
     done = CliRunner().invoke(command, ["ConsistentPoint", "--entries", "2"])
 
     assert done.exit_code == 0, done.output
-    for word in ("ReignHistory", "sound", "maximal", "proved", "not shown"):
+    for word in ("ReignHistory", "sound", "maximal", "proved", "not shown", "REFUTED: own"):
         assert word in done.output
 
 
 def test_the_command_answers_in_json() -> None:
-    done = CliRunner().invoke(command, ["--entries", "2", "--json"])
+    done = CliRunner().invoke(command, ["ConsistentPoint", "--entries", "2", "--json"])
 
     (answer,) = json.loads(done.output)
     both = [claim["answer"] for claim in answer["claims"]]
     assert both == ["proved"] * 2
+    assert [one["refuted"] for one in answer["false_variants"]] == [True]
 
 
 # ---- The same in plain Python, for the numbers that z3 found ----

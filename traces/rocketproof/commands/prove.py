@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Final, assert_never
+from typing import Final
 
 import click
 from rich.console import Console
-from rich.table import Table
 
-from rocketproof.theorems import THEOREMS
-from rocketproof.theorems.consistent_point import instance_of
-from tlatrace.proofs import Answer, Proof, Proved, Refuted, Theorem, Unknown, prove
-from tlatrace.values import Json
+from rocketproof.proving import Line, Outcome, prove_inductive, prove_rule
+from rocketproof.theorems import INDUCTIONS, THEOREMS
 
 __all__ = ["command"]
 
-_REFUTED: Final = 1
-_UNDECIDED: Final = 3
+_EXIT_CODES: Final[dict[Outcome, int]] = {"proved": 0, "refuted": 1, "undecided": 3}
 
 
-@click.command(epilog="Example:  rocketproof prove ConsistentPoint --entries 5")
-@click.argument("theorem", required=False, type=click.Choice(sorted(THEOREMS)))
+@click.command(epilog="Example:  rocketproof prove SyncStateSet --brokers 5")
+@click.argument("theorem", required=False, type=click.Choice(sorted([*THEOREMS, *INDUCTIONS])))
 @click.option(
     "--entries",
     type=click.IntRange(2, 8),
     default=5,
     show_default=True,
-    help="Length of the longest epoch cache; the time grows about fivefold with each.",
+    help="ConsistentPoint: the longest epoch cache; the time grows about fivefold with each.",
+)
+@click.option(
+    "--brokers",
+    type=click.IntRange(2, 9),
+    default=5,
+    show_default=True,
+    help="SyncStateSet: the largest group; all smaller ones are proved, too.",
 )
 @click.option(
     "--timeout",
@@ -41,74 +43,37 @@ _UNDECIDED: Final = 3
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, nothing else.")
 @click.pass_context
 def command(
-    ctx: click.Context, theorem: str | None, entries: int, timeout_s: float, as_json: bool
+    ctx: click.Context,
+    theorem: str | None,
+    entries: int,
+    brokers: int,
+    timeout_s: float,
+    as_json: bool,
 ) -> None:
     """Prove a theorem about the protocols with z3, or all of them.
 
-    A claim counts as proved when its negation has no solution and its assumptions have one.
+    A claim counts as proved when its negation has no solution and its assumptions have one. After
+    each theorem a variant of it is tried that is false: z3 must refute it.
 
-    Exit codes: 0 proved, 1 refuted, 3 no answer in time.
+    Exit codes: 0 proved, 1 refuted, 3 no answer in time, or a false variant was not refuted.
     """
-    console = Console(highlight=False)
-    proofs: list[tuple[Theorem, Proof]] = []
-    for name in [theorem] if theorem else sorted(THEOREMS):
-        stated = THEOREMS[name](entries)
-        with console.status(f"proving {name}"):
-            proof = prove(stated, timeout_s=timeout_s)
-        proofs.append((stated, proof))
-        if not as_json:
-            _show(console, stated, proof)
+    console = Console(highlight=False, soft_wrap=True, quiet=as_json)
+
+    def show(line: Line) -> None:
+        console.print(f"{'  ' * line.depth}{line.text}", markup=False)
+
+    proved = []
+    for name, rule in THEOREMS.items():
+        if theorem in (None, name):
+            proved.append(prove_rule(name, rule, entries, timeout_s, show))
+    for name, inductive in INDUCTIONS.items():
+        if theorem in (None, name):
+            proved.append(prove_inductive(name, inductive, brokers, timeout_s, show))
     if as_json:
-        click.echo(json.dumps([_as_json(stated, proof) for stated, proof in proofs], indent=2))
-    ctx.exit(_exit_code([proof for _, proof in proofs]))
-
-
-def _exit_code(proofs: Sequence[Proof]) -> int:
-    if any(proof.is_refuted for proof in proofs):
-        return _REFUTED
-    return 0 if proofs and all(proof.is_proved for proof in proofs) else _UNDECIDED
-
-
-def _show(console: Console, theorem: Theorem, proof: Proof) -> None:
-    console.print(f"Theorem {theorem.name}: {theorem.statement}\n", markup=False)
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for assumption in theorem.assumptions:
-        table.add_row("assume", assumption.name, assumption.words)
-    for claim, checked in zip(theorem.claims, proof.claims, strict=True):
-        table.add_row("claim", claim.name, claim.words)
-        table.add_row("", "", f"{_answer_text(checked.answer)}, {checked.seconds:.1f} s")
-    if proof.example is not None:
-        table.add_row("example", "", str(instance_of(proof.example)))
-    table.add_row("not shown", "", theorem.not_shown)
-    console.print(table)
-
-
-def _answer_text(answer: Answer) -> str:
-    match answer:
-        case Proved():
-            return "proved: its negation has no solution"
-        case Refuted(counterexample=counterexample):
-            return f"REFUTED: {instance_of(counterexample)}"
-        case Unknown(reason=reason):
-            return f"UNDECIDED: {reason}"
-        case _ as unreachable:
-            assert_never(unreachable)
-
-
-def _as_json(theorem: Theorem, proof: Proof) -> Json:
-    return {
-        "theorem": theorem.name,
-        "statement": theorem.statement,
-        "assumptions": [a.name for a in theorem.assumptions],
-        "claims": [
-            {
-                "name": checked.claim,
-                "answer": _answer_text(checked.answer).partition(":")[0].lower(),
-                "seconds": round(checked.seconds, 3),
-                "detail": _answer_text(checked.answer),
-            }
-            for checked in proof.claims
-        ],
-        "example": None if proof.example is None else dict(proof.example),
-        "seconds": round(proof.seconds, 3),
-    }
+        click.echo(json.dumps([one.as_json for one in proved], indent=2))
+    outcomes = [one.outcome for one in proved]
+    worst: Outcome = "proved"
+    for outcome in ("undecided", "refuted"):
+        if outcome in outcomes:
+            worst = outcome
+    ctx.exit(_EXIT_CODES[worst])

@@ -57,6 +57,7 @@ __all__ = [
     "Instance",
     "cache_constants",
     "consistent_point",
+    "false_variant",
     "instance_of",
     "nearer_end",
     "same_epoch",
@@ -193,6 +194,11 @@ def theorem(
         not_shown="That the protocol keeps the assumptions (TLC does, in small models), and that "
         "records of one offset and epoch have the same bytes (EpochPerIncarnation).",
     )
+
+
+def false_variant(entries: int) -> Theorem:
+    """State the theorem of a wrong rule, the mutant MinEnd: the slave's own end is enough."""
+    return theorem(entries, nearer=lambda own_end, _: own_end)
 
 
 def _assumptions(own: Cache, others: Cache) -> tuple[Assumption, ...]:

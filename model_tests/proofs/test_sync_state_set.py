@@ -1,0 +1,242 @@
+"""Theorem SyncStateSet: z3's formulas say what the compiled model says, and bugs are refuted.
+
+States and steps come from walks through the small model. The compiled model that judges them has
+the theorem's specification: nothing in it is bounded.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+import z3
+
+from rocketproof.theorems.sync_state_set import (
+    INVARIANTS,
+    VARIANTS,
+    Variant,
+    false_variant,
+    opened,
+    theorem,
+)
+from tlatrace.errors import EvaluationError
+from tlatrace.model import Model, ModelState, load_model
+from tlatrace.model.domain import D
+from tlatrace.proofs import Proved, Unknown, prove_induction
+from tlatrace.symbolic import Specification, Step
+from tlatrace.symbolic.values import equal, literal
+from tlatrace.validate.config import parse_config
+
+pytestmark = [pytest.mark.java, pytest.mark.xdist_group("theorem SyncStateSet")]
+
+SPEC: Final = Path(__file__).parents[2] / "spec" / "sync_state_set"
+BROKERS: Final = 3
+STATES: Final = 150
+LONGEST: Final = 35
+"""Steps of a walk; the bounded model may end before."""
+TIMEOUT_S: Final = 60.0
+CONSTANTS: Final = "CONSTANTS Master = m Slave = {s1, s2} EpochStart = 0 SPECIFICATION Spec"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A step that the compiled model allows, or does not."""
+
+    pre: ModelState
+    action: str
+    params: tuple[D, ...]
+    post: ModelState
+    allowed: bool
+
+
+@cache
+def walker() -> Model:
+    return load_model(SPEC / "MCSyncStateSet.tla", SPEC / "MCSyncStateSet_small.cfg")
+
+
+@cache
+def judge() -> Model:
+    module = SPEC / "proofs" / "InductiveSyncStateSet.tla"
+    config = replace(parse_config(CONSTANTS, module), invariants=tuple(INVARIANTS))
+    return load_model(module, config, libraries=[SPEC])
+
+
+@cache
+def specification() -> Specification:
+    return opened(BROKERS)
+
+
+@cache
+def states() -> tuple[ModelState, ...]:
+    """Walk through the small model: long ways are as likely as short ones."""
+    choice = random.Random(4)
+    found: dict[ModelState, None] = {}
+    while len(found) < STATES:
+        at = walker().initial_states()[0]
+        for _ in range(LONGEST):
+            found[at] = None
+            ways = walker().successors(at)
+            if not ways:
+                break
+            at = choice.choice(ways).post
+    return tuple(found)
+
+
+def with_parts_of(state: ModelState, other: ModelState, choice: random.Random) -> ModelState:
+    at = choice.randrange(len(state))
+    return (*state[:at], other[at], *state[at + 1 :])
+
+
+def transitions_from(pre: ModelState, choice: random.Random) -> Iterator[Transition]:
+    """Yield the steps from a state, and steps like them that are corrupted."""
+    for step in walker().successors(pre):
+        yield judged(pre, step.action, step.params, step.post)
+        other = choice.choice(states())
+        yield judged(pre, step.action, step.params, with_parts_of(step.post, other, choice))
+        elsewhere = with_parts_of(pre, other, choice)
+        yield judged(
+            elsewhere, step.action, step.params, with_same_change(pre, step.post, elsewhere)
+        )
+
+
+def with_same_change(pre: ModelState, post: ModelState, elsewhere: ModelState) -> ModelState:
+    return tuple(
+        there if before == after else after
+        for before, after, there in zip(pre, post, elsewhere, strict=True)
+    )
+
+
+def judged(pre: ModelState, action: str, params: tuple[D, ...], post: ModelState) -> Transition:
+    try:
+        allowed = judge().allows(action, params, pre, post)
+    except EvaluationError:  # TLC would stop here
+        return Transition(pre, action, params, post, False)
+    return Transition(pre, action, params, post, allowed)
+
+
+# ---- The same questions to z3 ----
+
+
+@cache
+def steps_of_spec() -> dict[str, Step]:
+    spec = specification()
+    return {action.name: spec.step(action) for action in spec.actions}
+
+
+def pinned(state: ModelState) -> z3.Solver:
+    """Return a solver that knows a state, for the very constants of the theorem."""
+    spec = specification()
+    assert spec.variables == judge().variables == walker().variables
+    solver = z3.Solver()
+    solver.add([number == 0 for number in spec.parameters.values()])
+    solver.add([equal(was, literal(value)) for was, value in zip(spec.before, state, strict=True)])
+    return solver
+
+
+def says(solver: z3.Solver, *formulas: z3.BoolRef) -> bool:
+    answer = solver.check(*formulas)
+    assert answer != z3.unknown
+    return bool(answer == z3.sat)
+
+
+def is_step(solver: z3.Solver, one: Transition) -> bool:
+    step = steps_of_spec()[one.action]
+    given = [equal(p, literal(v)) for p, v in zip(step.parameters, one.params, strict=True)]
+    after = [equal(v, literal(d)) for v, d in zip(step.post, one.post, strict=True)]
+    return says(solver, step.possible, *given, *after)
+
+
+def disagreements(solver: z3.Solver, state: ModelState, violated: Sequence[str]) -> bool:
+    """Tell whether z3 can have it otherwise, for some invariant."""
+    spec = specification()
+    same = [spec.holds(name, spec.before) == (name not in violated) for name in INVARIANTS]
+    assert says(solver), state
+    return says(solver, z3.Not(z3.And(same)))
+
+
+def test_invariants_have_the_values_of_the_compiled_model() -> None:
+    choice = random.Random(5)
+    seen: dict[str, int] = dict.fromkeys(INVARIANTS, 0)
+    for state in states():
+        assert judge().violated(state) == ()
+        assert not disagreements(pinned(state), state, ())
+        for _ in range(3):
+            corrupted = with_parts_of(state, choice.choice(states()), choice)
+            try:
+                violated = judge().violated(corrupted)
+            except EvaluationError:
+                continue
+            assert not disagreements(pinned(corrupted), corrupted, violated), corrupted
+            for name in violated:
+                seen[name] += 1
+    always = {name for name, count in seen.items() if not count}
+    # These are about one variable, and each value of it is one that the walks have.
+    assert always <= {"Naturals", "OnePending", "MasterInSSS"}
+
+
+def test_steps_are_those_of_the_compiled_model() -> None:
+    choice = random.Random(6)
+    counted = {True: 0, False: 0}
+    actions: set[str] = set()
+    for state in states():
+        by_pre: dict[ModelState, list[Transition]] = {}
+        for one in transitions_from(state, choice):
+            by_pre.setdefault(one.pre, []).append(one)
+        for pre, transitions in by_pre.items():
+            solver = pinned(pre)
+            for one in transitions:
+                assert is_step(solver, one) == one.allowed, one
+                counted[one.allowed] += 1
+                if one.allowed:
+                    actions.add(one.action)
+    assert actions == set(steps_of_spec())
+    assert min(counted.values()) > 300, counted
+
+
+def test_the_initial_states_are_those_of_the_compiled_model() -> None:
+    initial = specification().initial()
+    (first,) = walker().initial_states()
+    known = [number == 0 for number in specification().parameters.values()]
+    for state, expected in ((first, True), (states()[1], False)):
+        same = [equal(v, literal(d)) for v, d in zip(initial.post, state, strict=True)]
+        assert says(z3.Solver(), initial.possible, *known, *same) == expected
+
+
+# ---- The theorem ----
+
+
+def test_the_theorem_holds_and_its_premises_can_be_met() -> None:
+    proof = prove_induction(theorem(BROKERS), timeout_s=TIMEOUT_S)
+
+    assert proof.is_proved, proof
+    assert {lemma.lemma for lemma in proof.lemmas} == {"Init", *steps_of_spec()}
+    assert all(lemma.example for lemma in proof.lemmas)
+
+
+def test_looking_at_more_requests_changes_nothing() -> None:
+    proof = prove_induction(theorem(2, samples=4), timeout_s=TIMEOUT_S)
+
+    assert proof.is_proved
+
+
+def test_too_little_time_is_undecided() -> None:
+    proof = prove_induction(theorem(BROKERS), timeout_s=0.001)
+
+    assert not proof.is_proved
+    assert not proof.is_refuted
+    assert all(
+        isinstance(answer, Proved | Unknown) for lemma in proof.lemmas for _, answer in lemma.claims
+    )
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
+def test_a_variant_that_the_command_shows_is_refuted(variant: Variant) -> None:
+    proof = prove_induction(false_variant(variant, BROKERS), timeout_s=TIMEOUT_S)
+
+    assert proof.is_refuted
+    assert "-->" in proof.lemmas[-1].broken[0][1].text
