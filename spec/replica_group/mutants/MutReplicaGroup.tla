@@ -9,9 +9,13 @@ EXTENDS MCReplicaGroup
 \* B84: the same, and the cache is right; but the master forgot a proposal that is under way.
 B10MasterAfterRestart(b) == ctl.master
 B84MasterAfterRestart(b) == IF ctl.master = b /\ b \in torn THEN None ELSE ctl.master
-B84EpochsOfMaster(b) ==
-  IF E!LastEpoch(epochs[b]) = ctl.epoch THEN epochs[b]
-  ELSE E!AppendEpoch(E!TruncateSuffixByEpoch(epochs[b], ctl.epoch), ctl.epoch, Len(log[b]))
+B84EpochsOfMaster(b, epoch) ==
+  IF E!LastEpoch(epochs[b]) = epoch THEN epochs[b]
+  ELSE E!AppendEpoch(E!TruncateSuffixByEpoch(epochs[b], epoch), epoch, Len(log[b]))
+\* It is told so when it registers.
+B84NewReign(b, e) ==
+  views[e].epoch > known[b]
+  \/ (role[b] # "Master" /\ ctl.master = b /\ known[b] = ctl.epoch /\ e = Len(views))
 
 \* B11: a slave follows whoever has the address of the master.
 B11MayFollow(s, m) == TRUE
@@ -23,11 +27,11 @@ B14AckSet(m) == local[m].set
 W2AckSet(m) == IF pend[m] = NoProposal THEN local[m].set ELSE pend[m].set
 
 \* B25, #4422: a master that never caught up with itself proposes to leave the set.
-B25MayShrink(m, s) == s \in local[m].set
+B25MayShrink(m, S) == S \subseteq local[m].set
 HasMasterHasMaster(r) == TRUE
 
 \* B26, #6342: a new master takes itself for the whole set.
-B26SetOfMaster(b) == {b}
+B26SetOfMaster(b, e) == {b}
 
 \* B28, #11045: the late close of an old channel evicts the broker that has a new one.
 B28OwnsEntry(b, n) == TRUE
@@ -59,17 +63,19 @@ B36HasMaster(r) == TRUE
 B37EpochAfterClean == 0
 
 \* B38: the role is taken although the cache refused the epoch.
-B38EpochsOfMaster(b) ==
+B38EpochsOfMaster(b, epoch) ==
   IF epochs[b] # <<>> /\ epochs[b][Len(epochs[b])].s >= Len(log[b]) THEN epochs[b]
-  ELSE E!AppendEpoch(epochs[b], ctl.epoch, Len(log[b]))
+  ELSE E!AppendEpoch(epochs[b], epoch, Len(log[b]))
 
 \* B79: a second proposal takes the place of the first, which the controller still applies.
 B79MayPropose(m) == role[m] = "Master"
 
 \* B82: a proposal without an answer counts as refused.
-B82Undone(r) == TRUE
+B82Ends(r, e) == TRUE
 \* The refusal of a copy counts, although another copy was applied.
-RefusalUndone(r) == ~MayAlter(r)
+RefusalEnds(r, e) == r.exp < e \/ ~MayAlter(r)
+\* A refusal changes nothing: the master does not learn of it, and a copy may be accepted.
+SpentEpochAfterRefusal == ctl.sssEpoch
 
 \* B83: nothing cuts the cache at start-up, an entry beyond the log has no end, and the slave
 \* reports the master's end.
@@ -78,6 +84,15 @@ B83OwnEnd(s) ==
   IF epochs[s] # <<>> /\ epochs[s][Len(epochs[s])].s > Len(log[s])
   THEN E!MaxOf({Len(log[b]) : b \in Broker}) ELSE Len(log[s])
 B83Reported(s, cp) == cp
+
+\* An answer from before the broker restarted makes it a master once more.
+LateReignNewReign(b, e) ==
+  views[e].epoch > known[b] \/ (views[e].epoch = known[b] /\ role[b] # "Master")
+\* An answer that was overtaken takes the set back.
+LateSetNewSet(m, e) == TRUE
+
+\* The master asks the controller for the incarnation of who joins.
+HalfOpenIncarnationOf(m, s) == ctl.inc[s]
 
 \* B85: nothing ties a proposal to the incarnation of who joins.
 B85SameIncarnation(r) == TRUE
