@@ -28,7 +28,7 @@ from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address, new_node
 from rocketha.sim.options import RunPlan
 from rocketha.sim.scheduler import Scheduler
-from rocketha.sim.shell import OwnEffect, Sender, Shell
+from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
 from rocketha.types import BrokerId, Epoch, EpochEntry, TimestampMs
 
@@ -208,8 +208,9 @@ class Cluster:
             return self._rng.choice(zombies or stale).id
         return server
 
-    def lingers(self, action: SpecAction | None) -> bool:
+    def lingers(self, action: SpecAction | None, end: End) -> bool:
         """Tell whether what was sent over connections that an action closes still arrives."""
+        del end
         return action is not None and action.name in _ROLE_CHANGES
 
     def sent(self, node: Node[BrokerState], conn: ConnectionId, data: bytes) -> None:
@@ -223,6 +224,9 @@ class Cluster:
     def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
         """Report that nothing more comes to a slave over a connection that it still holds."""
         self._report(client, SpecAction(name=ActionName.DISCONNECT, conn=conn))
+
+    def stepped(self, node: Node[BrokerState], event: Event | ShellEvent) -> None:
+        """Do nothing: the actions say all."""
 
     def _report(self, broker: BrokerId | None, action: ClusterAction) -> None:
         self.actions += 1

@@ -17,6 +17,7 @@ from typing import Final
 __all__ = [
     "ALL_FAULTS",
     "EPOCH_FAULTS",
+    "GROUP_FAULTS",
     "LEGACY_FAULTS",
     "NO_FAULTS",
     "Fault",
@@ -59,13 +60,52 @@ class Fault(StrEnum):
     HALF_OPEN = "half-open"
     """A broker loses its power, or a slave its connection, and the peer is not told: it notices by
     the silence."""
+    CONTROLLER_DELAY = "controller-delay"
+    """A request to the controller, or its answer, takes much longer than usual."""
+    CONTROLLER_LOSS = "controller-loss"
+    """A request to the controller, or its answer, is lost."""
+    CONTROLLER_DUPLICATE = "controller-duplicate"
+    """A request to the controller, or its answer, arrives again later."""
+    CONTROLLER_REORDER = "controller-reorder"
+    """A request to the controller, or its answer, is overtaken by later ones."""
+    CONTROLLER_PARTITION = "controller-partition"
+    """A broker and the controller do not hear each other for a while, or one does not."""
+    CHANNEL_RESET = "channel-reset"
+    """A broker's channel to the controller breaks."""
+    LATE_CLOSE = "late-close"
+    """The controller hears late that a channel is gone, perhaps when its broker is back."""
+    CONTROLLER_RESTART = "controller-restart"
+    """The controller stops, and comes back with its log."""
+    CLOCK_SKEW = "clock-skew"
+    """The clocks of brokers and controller differ, and run at different speeds."""
+    DESIGNATE = "designate"
+    """An operator designates another master."""
+    SLOW_DISK = "slow-disk"
+    """A disk takes long to write a log through."""
+    CLIENT_LOSS = "client-loss"
+    """A producer's or consumer's request, or the answer, is lost."""
 
 
 Faults = frozenset[Fault]
 
 ALL_FAULTS: Final[Faults] = frozenset(Fault)
-EPOCH_FAULTS: Final = tuple(fault for fault in Fault if fault is not Fault.HALF_OPEN)
-"""What can happen to a group with a controller. The order of the kinds is part of a seed."""
+EPOCH_FAULTS: Final = (
+    Fault.DELAY,
+    Fault.FRAGMENTATION,
+    Fault.RESET,
+    Fault.PARTITION,
+    Fault.ONE_WAY_PARTITION,
+    Fault.POWER_CUT,
+    Fault.TORN_WRITE,
+    Fault.PROCESS_CRASH,
+    Fault.RE_ELECTION,
+    Fault.UNCLEAN_ELECTION,
+    Fault.STALE_ROUTE,
+    Fault.SLOW_POLL,
+    Fault.IDLE_GROUP,
+)
+"""What can happen to replication under an abstract controller. The order of the kinds is part of a
+seed."""
 LEGACY_FAULTS: Final = (
     Fault.DELAY,
     Fault.FRAGMENTATION,
@@ -78,7 +118,23 @@ LEGACY_FAULTS: Final = (
     Fault.IDLE_GROUP,
     Fault.HALF_OPEN,
 )
-"""What can happen to a group without one."""
+"""What can happen to a group without a controller."""
+GROUP_FAULTS: Final = (
+    *LEGACY_FAULTS,
+    Fault.CONTROLLER_DELAY,
+    Fault.CONTROLLER_LOSS,
+    Fault.CONTROLLER_DUPLICATE,
+    Fault.CONTROLLER_REORDER,
+    Fault.CONTROLLER_PARTITION,
+    Fault.CHANNEL_RESET,
+    Fault.LATE_CLOSE,
+    Fault.CONTROLLER_RESTART,
+    Fault.CLOCK_SKEW,
+    Fault.DESIGNATE,
+    Fault.SLOW_DISK,
+    Fault.CLIENT_LOSS,
+)
+"""What can happen to a group with its controller."""
 NO_FAULTS: Final[Faults] = frozenset()
 
 

@@ -34,7 +34,7 @@ from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address, new_node
 from rocketha.sim.records import ghost_message
 from rocketha.sim.scheduler import Scheduler
-from rocketha.sim.shell import OwnEffect, Sender, Shell
+from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
 from rocketha.types import BrokerId, Epoch, Offset, TimestampMs
 
 __all__ = ["MASTER", "LegacyCluster", "LegacyClusterAction", "LegacyObserver", "Put"]
@@ -275,9 +275,9 @@ class LegacyCluster:
         assert node.id != MASTER
         return MASTER
 
-    def lingers(self, action: LegacyAction | None) -> bool:
+    def lingers(self, action: LegacyAction | None, end: End) -> bool:
         """Tell that nothing arrives that was sent over a connection that an action closes."""
-        del action  # there are no role changes
+        del action, end  # there are no role changes
         return False
 
     def sent(self, node: Node[LegacyState], conn: ConnectionId, data: bytes) -> None:
@@ -292,6 +292,9 @@ class LegacyCluster:
 
     def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
         """Say nothing: `CloseConnection` was the action."""
+
+    def stepped(self, node: Node[LegacyState], event: LegacyEvent | ShellEvent) -> None:
+        """Do nothing: the actions say all."""
 
     def _report(self, broker: BrokerId, action: LegacyClusterAction) -> None:
         self.actions += 1

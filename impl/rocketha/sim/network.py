@@ -98,10 +98,20 @@ class Network:
     """All connections of a cluster."""
 
     def __init__(
-        self, scheduler: Scheduler, rng: Random, *, counts: FaultCounts, plan: FaultPlan
+        self,
+        scheduler: Scheduler,
+        rng: Random,
+        *,
+        counts: FaultCounts,
+        plan: FaultPlan,
+        servers_linger: bool = True,
     ) -> None:
-        """Make a network without connections; `plan` may be replaced while it runs."""
+        """Make a network without connections; `plan` may be replaced while it runs.
+
+        Without `servers_linger` nothing arrives any more that a server sent before it died.
+        """
         self.plan = plan
+        self._servers_linger = servers_linger
         self._scheduler = scheduler
         self._rng = rng
         self._counts = counts
@@ -190,7 +200,8 @@ class Network:
             for end in End:
                 if conn.broker_at(end) == broker and conn.is_open(end):
                     stream = conn.up if end is End.CLIENT else conn.down
-                    keep = self._rng.randrange(len(stream.in_flight) + 1)
+                    lingers = self._servers_linger or end is End.CLIENT
+                    keep = self._rng.randrange(len(stream.in_flight) + 1) if lingers else 0
                     waited_for = any(item is _Mark.OPEN for _, item in stream.in_flight)
                     self._shut(conn, end, keep=keep, silent=silent and not waited_for)
 

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from rocketha.bugs import Bug, Bugs
 from rocketha.ha.state import ConnectionId, HaAddress
+from rocketha.sim.clock import TRUE_TIME, Clock
 from rocketha.sim.records import SEGMENT_SIZE
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.memory_disk import MemoryDisk
@@ -42,6 +43,7 @@ class Node(Generic[S]):
     state: S | None
     """None: it is down."""
     incarnation: int = 0
+    clock: Clock = TRUE_TIME
     attempt: tuple[ConnectionId, HaAddress] | None = None
     """A connection that was asked for and is neither open nor refused, and with whom."""
     timer_at_ms: int | None = None

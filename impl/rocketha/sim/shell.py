@@ -11,11 +11,14 @@ the cluster is told the action, if the step was one. What the shell adds to the 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar, assert_never
 
+from rocketha.broker.effects import AnswerPull, SendToController, StoreIdentity, Then
+from rocketha.broker.effects import AnswerPut as AnswerGroupPut
 from rocketha.errors import CommitLogError, PacketError
 from rocketha.ha.effects import (
     AppendLog,
@@ -61,7 +64,9 @@ ShellEvent: TypeAlias = (
 )
 """What the shell tells every core."""
 
-OwnEffect: TypeAlias = StoreEpochs | AnswerPut
+_GroupEffect: TypeAlias = SendToController | StoreIdentity | AnswerGroupPut | AnswerPull | Then
+
+OwnEffect: TypeAlias = StoreEpochs | AnswerPut | _GroupEffect
 """What only one protocol knows."""
 
 _LogEffect: TypeAlias = AppendLog | AppendMessage | TruncateLog | FlushLog
@@ -111,7 +116,7 @@ class Sender:
     behind: bool
     """There is something to send now."""
     heartbeat_at_ms: int
-    """When to say something otherwise."""
+    """When to say something otherwise, by the broker's clock."""
 
 
 class Cores(Protocol[S, E, A]):
@@ -141,8 +146,8 @@ class Cores(Protocol[S, E, A]):
         """Find the broker at an address."""
         ...
 
-    def lingers(self, action: A | None) -> bool:
-        """Tell whether what was sent over connections that an action closes still arrives."""
+    def lingers(self, action: A | None, end: End) -> bool:
+        """Tell whether what this end has sent still arrives when an action closes it."""
         ...
 
     def sent(self, node: Node[S], conn: ConnectionId, data: bytes) -> None:
@@ -155,6 +160,10 @@ class Cores(Protocol[S, E, A]):
 
     def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
         """Hear that nothing more comes to a client over a connection that it still holds."""
+        ...
+
+    def stepped(self, node: Node[S], event: E | ShellEvent) -> None:
+        """Hear that an event was taken, and its effects performed."""
         ...
 
 
@@ -177,6 +186,7 @@ class Shell(Generic[S, E, A]):
         self._network = network
         self._rng = rng
         self._inboxes: dict[tuple[BrokerId, ConnectionId], Inbox[E]] = {}
+        self._next: deque[tuple[Node[S], E]] = deque()
         network.attach(self)
 
     def stop(self, node: Node[S], *, silent: bool) -> None:
@@ -187,20 +197,30 @@ class Shell(Generic[S, E, A]):
         self._network.drop_broker(node.id, silent=silent)
 
     def deliver(self, node: Node[S], event: E | ShellEvent) -> None:
-        """Let a broker take one event and perform what its core says.
+        """Let a broker take one event and perform what its core says, and then what `then` added.
 
         Raises: StorageFailure
         """
-        stepped = self._cores.step(node, event, TimestampMs(self._scheduler.now_ms))
+        self._take(node, event)
+        while self._next:
+            self._take(*self._next.popleft())
+
+    def then(self, node: Node[S], event: E) -> None:
+        """Let the broker that takes an event take this one, too, before anything else happens."""
+        self._next.append((node, event))
+
+    def _take(self, node: Node[S], event: E | ShellEvent) -> None:
+        now_ms = node.clock.shows(self._scheduler.now_ms)
+        stepped = self._cores.step(node, event, now_ms)
         node.state = stepped.state
-        lingers = self._cores.lingers(stepped.action)
         dead: list[tuple[ConnectionId, BrokerId]] = []
         for effect in stepped.effects:
-            self._perform(node, effect, lingers=lingers, dead=dead)
+            self._perform(node, effect, action=stepped.action, dead=dead)
         if stepped.action is not None:
             self._cores.acted(node.id, stepped.action)
         for conn, client in dead:
             self._cores.ended_by_server(conn, client)
+        self._cores.stepped(node, event)
         self.arm(node)
 
     # ---- the network's side (rocketha.sim.network.Sockets) ----
@@ -260,7 +280,7 @@ class Shell(Generic[S, E, A]):
         node: Node[S],
         effect: _AnyEffect,
         *,
-        lingers: bool,
+        action: A | None,
         dead: list[tuple[ConnectionId, BrokerId]],
     ) -> None:
         match effect:
@@ -270,7 +290,11 @@ class Shell(Generic[S, E, A]):
             case CloseConnection(conn=conn):
                 self._inboxes.pop((node.id, conn), None)
                 connection = self._network.find(conn)
-                if connection is not None and connection.server == node.id and not lingers:
+                if connection is None:
+                    return
+                end = End.SERVER if connection.server == node.id else End.CLIENT
+                lingers = self._cores.lingers(action, end)
+                if end is End.SERVER and not lingers:
                     dead.append((conn, connection.client))
                 self._network.close(conn, node.id, lingers=lingers)
             case Connect(peer=peer):
@@ -278,10 +302,8 @@ class Shell(Generic[S, E, A]):
             case AppendLog() | AppendMessage() | TruncateLog() | FlushLog():
                 node.log_version += 1
                 self._change_log(node, effect)
-            case StoreEpochs() | AnswerPut():
+            case _:
                 self._cores.perform(node, effect)
-            case _ as unreachable:
-                assert_never(unreachable)
 
     def _change_log(self, node: Node[S], effect: _LogEffect) -> None:
         try:
@@ -317,9 +339,11 @@ class Shell(Generic[S, E, A]):
         if node.state is None:
             return
         now_ms = self._scheduler.now_ms
-        due = self._cores.next_timer_ms(node.state)
-        if due is not None and (node.timer_at_ms is None or due < node.timer_at_ms):
-            self._set_timer(node, max(due, now_ms + 1))
+        shown_ms = self._cores.next_timer_ms(node.state)
+        if shown_ms is not None:
+            due = node.clock.when(shown_ms)
+            if node.timer_at_ms is None or due < node.timer_at_ms:
+                self._set_timer(node, max(due, now_ms + 1))
         for sender in self._cores.senders(node):
             planned = node.transfer_at_ms.get(sender.conn)
             if sender.behind:
@@ -327,7 +351,7 @@ class Shell(Generic[S, E, A]):
                     wait_ms = 1 + self._rng.randrange(_TRANSFER_GAP_MAX_MS)
                     self._transfer_later(node, sender.conn, wait_ms)
             elif planned is None:
-                wait_ms = max(_HEARTBEAT_GAP_MIN_MS, sender.heartbeat_at_ms - now_ms)
+                wait_ms = max(_HEARTBEAT_GAP_MIN_MS, node.clock.when(sender.heartbeat_at_ms) - now_ms)
                 self._transfer_later(node, sender.conn, wait_ms)
 
     def _set_timer(self, node: Node[S], at_ms: int) -> None:
