@@ -15,6 +15,7 @@ __all__ = [
     "EncodingError",
     "EpochFileError",
     "FormatError",
+    "IdentityFileError",
     "IncompleteRecordError",
     "MissingFileError",
     "PacketError",
@@ -48,6 +49,10 @@ class PacketError(FormatError):
 
 class EpochFileError(FormatError):
     """An epoch file is damaged: use its backup, or rebuild it from the master."""
+
+
+class IdentityFileError(FormatError):
+    """A file that says who a broker is, is damaged: nobody else knows; restore it."""
 
 
 class CommitLogError(FormatError):

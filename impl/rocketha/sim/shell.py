@@ -351,8 +351,8 @@ class Shell(Generic[S, E, A]):
                     wait_ms = 1 + self._rng.randrange(_TRANSFER_GAP_MAX_MS)
                     self._transfer_later(node, sender.conn, wait_ms)
             elif planned is None:
-                wait_ms = max(_HEARTBEAT_GAP_MIN_MS, node.clock.when(sender.heartbeat_at_ms) - now_ms)
-                self._transfer_later(node, sender.conn, wait_ms)
+                wait_ms = node.clock.when(sender.heartbeat_at_ms) - now_ms
+                self._transfer_later(node, sender.conn, max(_HEARTBEAT_GAP_MIN_MS, wait_ms))
 
     def _set_timer(self, node: Node[S], at_ms: int) -> None:
         node.timer_at_ms = at_ms
