@@ -46,15 +46,15 @@ class Judged:
     """Position of a trace that diverges -> what in the specification forbids its step."""
 
 
-def _place(conjunct: FalseConjunct, folder: Path) -> SpecPlace:
+def _place(conjunct: FalseConjunct, folders: Sequence[Path]) -> SpecPlace:
     told = conjunct.text
     if conjunct.differences():
         told += f" ({conjunct.differences()[0].text('expected, but the trace has')})"
     elif conjunct.sides():
         told += f" ({conjunct.sides()})"
-    return SpecPlace(
-        path=str(folder / conjunct.file), line=conjunct.line, column=conjunct.column, text=told
-    )
+    found = [folder / conjunct.file for folder in folders if (folder / conjunct.file).is_file()]
+    path = found[0] if found else folders[0] / conjunct.file
+    return SpecPlace(path=str(path), line=conjunct.line, column=conjunct.column, text=told)
 
 
 def explain_by_model(choice: SpecChoice, header: Header, trace: Trace) -> Reasons:
@@ -65,7 +65,7 @@ def explain_by_model(choice: SpecChoice, header: Header, trace: Trace) -> Reason
     """
     model = choice.model(header, blame=True)
     verdict = _match(Judges(choice=choice), model, header, [trace])[0]
-    return explain_verdict(model, trace, verdict, [choice.module_of(header).parent])
+    return explain_verdict(model, trace, verdict, choice.folders_of(header))
 
 
 def _match(judges: Judges, model: Model, header: Header, traces: Sequence[Trace]) -> list[Verdict]:
@@ -131,13 +131,13 @@ class Judges:
         diverging = [at for at, verdict in enumerate(verdicts) if isinstance(verdict, Diverges)]
         guilty: dict[int, SpecPlace] = {}
         if diverging:
-            folder = self.choice.module_of(header).parent
+            folders = self.choice.folders_of(header)
             model = self.choice.model(header, blame=True)
             for at in diverging[:_MAX_BLAMED]:
-                reasons = explain_verdict(model, traces[at], verdicts[at], [folder])
+                reasons = explain_verdict(model, traces[at], verdicts[at], folders)
                 own = [item for item in reasons.conjuncts if item.claimed]
                 if own:
-                    guilty[at] = _place(own[0], folder)
+                    guilty[at] = _place(own[0], folders)
         return Judged(verdicts=verdicts, guilty=guilty)
 
     def _looked_at_again(self, judged: Judged, traces: Sequence[Trace]) -> Judged:

@@ -10,6 +10,7 @@ from typing import Final
 from tlatrace.errors import SpecError, TraceFormatError
 from tlatrace.matching import LogMapping, read_log
 from tlatrace.model import Model, load_model
+from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc_config import invariants_of
 from tlatrace.trace import Header, Trace
@@ -87,6 +88,7 @@ class SpecChoice:
     module: Path | None = None
     config: Path | None = None
     invariants: tuple[str, ...] = ()
+    libraries: tuple[Path, ...] = ()
     spec_root: Path | None = None
 
     def module_of(self, header: Header) -> Path:
@@ -106,6 +108,19 @@ class SpecChoice:
             )
         return found[0]
 
+    def folders_of(self, header: Header) -> tuple[Path, ...]:
+        """Return where the modules lie: the module's own folder, then the libraries.
+
+        Those of a module that is found by its name are the options and what the manifest says.
+
+        Raises: as `module_of`.
+        """
+        own = self.module_of(header).parent
+        if self.module is not None:
+            return own, *self.libraries
+        manifest = read_manifest(find_spec_root(self.spec_root))
+        return own, *self.libraries, *manifest.libraries_of(own.name)
+
     def key(self, header: Header) -> tuple[Path, str]:
         """Return what tells the traces of one specification from those of another.
 
@@ -118,16 +133,17 @@ class SpecChoice:
 
         Raises: as `module_of` and `load_spec`.
         """
-        module = self.module_of(header)
+        module, libraries = self.module_of(header), self.folders_of(header)[1:]
         if self.config is not None:
             config = read_config(self.config)
-            return load_spec(module, config=config, invariants=self.invariants)
-        wanted = self.invariants or _invariants_beside(module)
+            return load_spec(module, config=config, invariants=self.invariants, libraries=libraries)
+        wanted = self.invariants or _invariants_beside(module, libraries)
         return load_spec(
             module,
             config=TlcConfig(path=module),
             constants=header.constants,
             invariants=wanted,
+            libraries=libraries,
         )
 
     def model(self, header: Header, *, blame: bool = False) -> Model:
@@ -137,11 +153,20 @@ class SpecChoice:
 
         Raises: as `module_of` and `tlatrace.model.load_model`.
         """
-        module = self.module_of(header)
+        module, libraries = self.module_of(header), self.folders_of(header)[1:]
         if self.config is not None:
-            return load_model(module, self.config, invariants=self.invariants, blame=blame)
-        wanted = self.invariants or _invariants_beside(module)
-        return load_model(module, constants=header.constants, invariants=wanted, blame=blame)
+            wanted = self.invariants
+            return load_model(
+                module, self.config, invariants=wanted, blame=blame, libraries=libraries
+            )
+        wanted = self.invariants or _invariants_beside(module, libraries)
+        return load_model(
+            module,
+            constants=header.constants,
+            invariants=wanted,
+            blame=blame,
+            libraries=libraries,
+        )
 
     def hash_differs(self, header: Header) -> bool:
         """Tell whether the trace was recorded for another text of the module.
@@ -152,10 +177,10 @@ class SpecChoice:
         return recorded is not None and recorded != module_sha256(self.module_of(header))
 
 
-def _invariants_beside(module: Path) -> tuple[str, ...]:
+def _invariants_beside(module: Path, libraries: Sequence[Path]) -> tuple[str, ...]:
     """Return the invariants of the small model, as far as the module itself has them."""
     config = module.with_name(f"MC{module.stem}_small.cfg")
     if not config.is_file():
         return ()
-    operators = read_declarations(module).operators
+    operators = read_declarations(module, libraries).operators
     return tuple([name for name in invariants_of(config.read_text("utf-8")) if name in operators])

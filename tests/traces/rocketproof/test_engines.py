@@ -114,3 +114,34 @@ def test_where_the_specification_does_not_compile_tlc_judges_and_that_is_said(
     assert compiled.exit_code == 2
     assert "TLCGet" in compiled.stderr
     assert "--engine tlc" in compiled.stderr
+
+
+@pytest.mark.parametrize("engine", ["compiled", "tlc"])
+def test_modules_are_looked_for_in_libraries(tmp_path: Path, engine: str) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "Steps.tla").write_text(
+        "---- MODULE Steps ----\nEXTENDS Naturals\nMore(n) == n + 1\n====\n"
+    )
+    counter = tmp_path / "Counter.tla"
+    counter.write_text(
+        "---- MODULE Counter ----\nEXTENDS Steps\nVARIABLE x\nInit == x = 0\n"
+        "Step == x' = More(x)\nNext == Step\n====\n"
+    )
+    good, bad = tmp_path / "good.ndjson", tmp_path / "bad.ndjson"
+    for path, after in ((good, 1), (bad, 2)):
+        path.write_text(
+            '{"format":"rocketproof-trace","version":1,"spec":"Counter"}\n'
+            '{"step":0,"action":"Init","params":[],"state":{"x":0}}\n'
+            f'{{"step":1,"action":"Step","params":[],"state":{{"x":{after}}}}}\n'
+        )
+    command = ("--engine", engine, "--spec", counter)
+
+    without = run(*command, good)
+    found = run(*command, "--library", library, good, bad)
+
+    assert without.exit_code == 2
+    assert "Steps" in without.stderr
+    assert found.exit_code == 1, found.output
+    assert "good.ndjson: conforms" in found.stdout
+    assert "bad.ndjson: diverges at step 1" in found.stdout

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from rocketha.bugs import Bug
 from rocketha.sim import Fault
+from rocketproof.commands.spec_options import spec_options
 from rocketproof.corpus_judge import judge_corpus
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.trace_inputs import SpecChoice, find_trace_files
@@ -195,9 +196,7 @@ def import_(
     epilog="Example:  rocketproof corpus validate build/corpus --report build/report.html"
 )
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--spec", "module", type=_FILE, metavar="FILE.tla", help="The specification.")
-@click.option("--config", type=_FILE, metavar="FILE.cfg", help="TLC configuration with constants.")
-@click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too.")
+@spec_options
 @click.option(
     "--engine",
     type=click.Choice([_COMPILED, _TLC]),
@@ -241,15 +240,12 @@ def import_(
     show_default=True,
     help="Diverging traces, and undecided ones, that are listed.",
 )
-@click.option("--spec-root", type=_FILE, help="Folder with manifest.toml.")
 @_CORES
 @_JSON
 def validate(
+    choice: SpecChoice,
     *,
     folder: Path,
-    module: Path | None,
-    config: Path | None,
-    invariants: tuple[str, ...],
     engine: str,
     driver: str,
     store: Path | None,
@@ -257,7 +253,6 @@ def validate(
     sample_seed: int,
     report: Path | None,
     limit: int,
-    spec_root: Path | None,
     cores: int | None,
     as_json: bool,
 ) -> None:
@@ -269,7 +264,6 @@ def validate(
     Exit codes: 0 all conform, 1 some diverge, 3 some are undecided; 2 when DIR is no corpus or a
     tool fails.
     """
-    choice = SpecChoice(module=module, config=config, invariants=invariants, spec_root=spec_root)
     result = nothing_in(folder)
     if result is None:
         steps = read_manifest(folder).steps

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rocketproof.commands.spec_options import spec_options
 from rocketproof.engines import ENGINES, explain_by_model
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_file
 from tlatrace.errors import SubsetError
@@ -33,9 +34,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command(epilog="Example:  rocketproof explain run.ndjson")
 @click.argument("trace", type=_PATH)
-@click.option("--spec", "module", type=_PATH, metavar="FILE.tla", help="The specification.")
-@click.option("--config", type=_PATH, metavar="FILE.cfg", help="TLC configuration with constants.")
-@click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too.")
+@spec_options
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 @click.option(
     "--engine",
@@ -45,17 +44,13 @@ _PATH = click.Path(path_type=Path)
     help="The compiled model, which names the false conjunct; or TLC.",
 )
 @click.option("--timeout", "timeout_s", default=120.0, show_default=True, help="Seconds for TLC.")
-@click.option("--spec-root", type=_PATH, help="Folder with manifest.toml.")
 def command(
+    choice: SpecChoice,
     *,
     trace: Path,
-    module: Path | None,
-    config: Path | None,
-    invariants: tuple[str, ...],
     as_json: bool,
     engine: str,
     timeout_s: float,
-    spec_root: Path | None,
 ) -> None:
     """Show the first step that the specification does not allow, and what it allows there.
 
@@ -66,7 +61,6 @@ def command(
 
     Exit codes: 0 conforms, 1 diverges, 2 no trace or a tool error, 3 undecided.
     """
-    choice = SpecChoice(module=module, config=config, invariants=invariants, spec_root=spec_root)
     file = read_trace_file(trace)
     if file.error is not None:
         raise file.error

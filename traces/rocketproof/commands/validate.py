@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 
 from rocketproof import __version__
+from rocketproof.commands.spec_options import spec_options
 from rocketproof.engines import ENGINES, Judged, Judges
 from rocketproof.oracle_strength import print_strength
 from rocketproof.trace_inputs import (
@@ -43,9 +44,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command(epilog="Example:  rocketproof validate run.ndjson --junit verdicts.xml")
 @click.argument("traces", nargs=-1, required=True, type=_PATH, metavar="TRACE...")
-@click.option("--spec", "module", type=_PATH, metavar="FILE.tla", help="The specification.")
-@click.option("--config", type=_PATH, metavar="FILE.cfg", help="TLC configuration with constants.")
-@click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too.")
+@spec_options
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
@@ -72,7 +71,6 @@ _PATH = click.Path(path_type=Path)
 @click.option("--timeout", "timeout_s", default=600.0, show_default=True, help="Seconds a batch.")
 @click.option("--batch", "batch_size", type=click.IntRange(1), default=DEFAULT_BATCH, hidden=True)
 @click.option("--workers", type=click.IntRange(1), help="TLC processes at a time.")
-@click.option("--spec-root", type=_PATH, help="Folder with manifest.toml.")
 @click.option(
     "--max-line-bytes",
     type=click.IntRange(1),
@@ -88,11 +86,9 @@ _PATH = click.Path(path_type=Path)
     help="Most events of a trace.",
 )
 def command(
+    choice: SpecChoice,
     *,
     traces: tuple[Path, ...],
-    module: Path | None,
-    config: Path | None,
-    invariants: tuple[str, ...],
     engine: str,
     map_file: Path | None,
     max_states: int,
@@ -107,7 +103,6 @@ def command(
     timeout_s: float,
     batch_size: int,
     workers: int | None,
-    spec_root: Path | None,
     max_line_bytes: int,
     max_events: int,
 ) -> None:
@@ -123,7 +118,6 @@ def command(
     a trace or a tool fails.
     """
     started = time.monotonic()
-    choice = SpecChoice(module=module, config=config, invariants=invariants, spec_root=spec_root)
     limits = Limits(line_bytes=max_line_bytes, events=max_events)
     files = _read(traces, map_file, limits)
     if mutate is not None:

@@ -163,9 +163,13 @@ class Manifest:
 
     def libraries(self, entry: Model | Witness | Mutant) -> tuple[Path, ...]:
         """Return the folders besides the module's own in which its modules may lie."""
-        own = self.root / entry.protocol
-        folders = (own, *self.shared.get(entry.protocol, ()), self.root / "common")
+        folders = (self.root / entry.protocol, *self.libraries_of(entry.protocol))
         return tuple(f for f in folders if f.is_dir() and f != entry.module.parent)
+
+    def libraries_of(self, protocol: str) -> tuple[Path, ...]:
+        """Return the folders besides the protocol's own in which its modules may lie."""
+        folders = (*self.shared.get(protocol, ()), self.root / "common")
+        return tuple(folder for folder in folders if folder.is_dir())
 
 
 def kind_of(entry: Entry) -> Kind:

@@ -1,0 +1,62 @@
+"""The options that say which specification traces are held against; three commands have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Final, TypeVar
+
+import click
+
+from rocketproof.trace_inputs import SpecChoice
+
+__all__ = ["spec_options"]
+
+R = TypeVar("R")
+
+_PATH: Final = click.Path(path_type=Path)
+_OPTIONS: Final = (
+    click.option("--spec", "module", type=_PATH, metavar="FILE.tla", help="The specification."),
+    click.option(
+        "--config", type=_PATH, metavar="FILE.cfg", help="TLC configuration with constants."
+    ),
+    click.option(
+        "--library",
+        "libraries",
+        type=_PATH,
+        multiple=True,
+        metavar="DIR",
+        help="Look for modules here, too.",
+    ),
+    click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too."),
+    click.option("--spec-root", type=_PATH, help="Folder with manifest.toml."),
+)
+
+
+def spec_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command the options, and hand their choice over as its first argument."""
+
+    @wraps(command)
+    def chosen(
+        *,
+        module: Path | None,
+        config: Path | None,
+        libraries: tuple[Path, ...],
+        invariants: tuple[str, ...],
+        spec_root: Path | None,
+        **rest: object,
+    ) -> R:
+        choice = SpecChoice(
+            module=module,
+            config=config,
+            libraries=libraries,
+            invariants=invariants,
+            spec_root=spec_root,
+        )
+        return command(choice, **rest)
+
+    decorated: Callable[..., R] = chosen
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
