@@ -13,7 +13,17 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-__all__ = ["EPOCH_BUGS", "LEGACY_BUGS", "NO_BUGS", "STORAGE_BUGS", "Bug", "Bugs"]
+__all__ = [
+    "BROKER_BUGS",
+    "CONTROLLER_BUGS",
+    "EPOCH_BUGS",
+    "GROUP_BUGS",
+    "LEGACY_BUGS",
+    "NO_BUGS",
+    "STORAGE_BUGS",
+    "Bug",
+    "Bugs",
+]
 
 
 class Bug(StrEnum):
@@ -38,40 +48,105 @@ class Bug(StrEnum):
     B07 = "B07"
     """A truncation only moves positions in memory: a crash brings the tail back. #10666."""
     B10 = "B10"
-    """A master that restarted takes up its old epoch again, with a later start.
-    `AutoSwitchHAService.changeToMaster`."""
+    """A master that restarted takes up its old epoch again, with a later start: the broker does not
+    remember the epoch, `AutoSwitchHAService.changeToMaster`, and the controller still has it as the
+    master, `ReplicasInfoManager.electMaster`, which answers MASTER_STILL_EXIST."""
     B11 = "B11"
     """A slave follows a master that was replaced: nobody compares the epoch in the handshake.
     `AutoSwitchHAClient.doTruncate`."""
+    B14 = "B14"
+    """A master that has proposed a larger set still waits for the smaller one only. #5663,
+    `AutoSwitchHAService.getSyncStateSet`."""
     B23 = "B23"
     """Without a controller: two connections of one slave count as two slaves.
     `GroupTransferService.doWaitTransfer`."""
+    B25 = "B25"
+    """A master never caught up with itself, so it proposes to leave its set; a member without a
+    connection stays in it for ever. #4422, #7219, `AutoSwitchHAService.maybeShrinkSyncStateSet`."""
+    B26 = "B26"
+    """A new master takes itself for the whole set, whatever set it was told. #6342,
+    `ReplicasManager.changeToMaster`."""
+    B28 = "B28"
+    """A heartbeat does not bind its channel: the late close of an old one evicts who is heard on
+    another. #11045, `DefaultBrokerHeartbeatManager.onBrokerHeartbeat`."""
+    B29 = "B29"
+    """A group without master is not looked at by the scan. #5009, #6382,
+    `ReplicasInfoManager.scanNeedReelectBrokerSets`."""
+    B31 = "B31"
+    """A broker that registers does not learn the present masterEpoch: an old answer makes it follow
+    or reign in the past. #4442, where a new leader answered from old state."""
+    B33 = "B33"
+    """A proposal for a group without master is taken. #7293, where the handler crashed."""
+    B35 = "B35"
+    """A broker that restarts takes messages before it has registered. #6508, `BrokerController`."""
+    B36 = "B36"
+    """A proposal is taken although its master, or the set that it changes, is no longer the present
+    one: the outcome was worked out before it was logged. `DLedgerController`."""
+    B37 = "B37"
+    """The epochs of a group that was cleaned begin at 0 again.
+    `ReplicasInfoManager.handleCleanBrokerDataEvent`."""
     B52 = "B52"
     """Without a controller: a slave's report beyond the master's log counts. #3015, lost in 5.0,
     `DefaultHAConnection.ReadSocketService.processReadEvent`."""
+    B79 = "B79"
+    """A second proposal takes the place of one that is not decided, and the master forgets for whom
+    it must wait. `AutoSwitchHAService.maybeExpandInSyncStateSet`."""
+    B82 = "B82"
+    """A proposal that is not answered, or refused, counts as ended, though a copy of it may yet be
+    applied. Nobody does this; who mends B20 is tempted to."""
     B83 = "B83"
     """Epochs beyond the log end survive a restart, and the slave reports the master's log end as
     its own. `EpochFileCache.setLastEpochEntryEndOffset`, `AutoSwitchHAClient.doTruncate`."""
+    B84 = "B84"
+    """A master that restarts with a whole log is still master, and has forgotten its proposals.
+    `ReplicasInfoManager.registerBroker`."""
+    B85 = "B85"
+    """A replica joins although it restarted since the master saw it caught up.
+    `ReplicasInfoManager.alterSyncStateSet`."""
     B86 = "B86"
     """The epoch file is rewritten without a sync, so a power cut loses the new epoch.
     `CheckpointFile.write`."""
+    EXPAND_CONFIRM = "ExpandConfirm"
+    """A slave joins that lacks a part of what was confirmed."""
+    EXPAND_EPOCH = "ExpandEpoch"
+    """A slave joins that has not reached the beginning of the reign."""
     FIRST_REPORT = "FirstReport"
     """Without a controller: the first report of a connection may be beyond the master's log. #3016,
     `HAConnection.ReadSocketService.processReadEvent` of the branch 4.9.x."""
     FLUSH_BEFORE_EPOCH = "FlushBeforeEpoch"
     """A new master notes where its epoch starts before the log up to there is on the disk."""
+    HALF_OPEN = "HalfOpen"
+    """Who joins counts as the incarnation that it is in, not as the one that reported: the
+    connection may be that of one that is gone. `ReplicasManager.doReportSyncStateSetChanged`."""
+    HAS_MASTER = "HasMaster"
+    """A set without the master is taken."""
     KNOWN_FOLLOWS_BATCH = "KnownFollowsBatch"
     """A slave learns no epoch from the batches of a master that was elected again.
     `AutoSwitchHAClient`, which compares no epoch at all."""
+    LATE_REIGN = "LateReign"
+    """An answer from before a restart makes a broker master of its old epoch once more."""
+    LATE_SET = "LateSet"
+    """An answer that was overtaken takes a master's set back to an older one."""
     MASTER_ANSWERS = "MasterAnswers"
     """Any broker answers a handshake, whatever its role.
     `AutoSwitchHAService.AutoSwitchAcceptSocketService`."""
+    MASTER_EPOCH = "MasterEpoch"
+    """A proposal from an older reign of the present master is taken."""
     MIN_END = "MinEnd"
     """The consistent point is the end of the slave's epoch, even if the master's ends earlier."""
+    NEW_EPOCH = "NewEpoch"
+    """An election begins no new epoch."""
     OFFSET_CONTINUES = "OffsetContinues"
     """A slave appends a batch wherever its offset is."""
+    REFUSAL = "Refusal"
+    """The refusal of a proposal ends it, although another copy of it may have been applied."""
     REPORT_OWN_END = "ReportOwnEnd"
     """After the handshake a slave reports the consistent point, whether it has it or not."""
+    SET_EPOCH = "SetEpoch"
+    """A proposal that changes an older set is taken."""
+    SPENT = "Spent"
+    """A refusal does not spend the version of the set: its master never learns of it, and a copy
+    may be taken later. `ReplicasInfoManager.alterSyncStateSet`."""
     START_COMPARED = "StartCompared"
     """Two entries of one epoch count as common, whatever their starts."""
     START_COVERS_WAITING = "StartCoversWaiting"
@@ -80,6 +155,13 @@ class Bug(StrEnum):
     SYNC_WAITS = "SyncWaits"
     """Without a controller: a producer that waits for one slave is answered at once.
     `CommitLog.handleHA`."""
+    W2 = "W2"
+    """A master no longer waits for a member that it has proposed to remove."""
+    W3 = "W3"
+    """A member that lost a part of its log is elected."""
+    W8 = "W8"
+    """Consumers see what the members that are connected have, whoever is not. #6662, #6728,
+    `AutoSwitchHAService.computeConfirmOffset`."""
 
 
 Bugs: TypeAlias = frozenset[Bug]
@@ -125,3 +207,49 @@ EPOCH_BUGS: Final[Bugs] = frozenset(
     }
 )
 """Switches of `rocketha.ha`, `rocketha.epoch` and the storage."""
+
+CONTROLLER_BUGS: Final[Bugs] = frozenset(
+    {
+        Bug.B10,
+        Bug.B28,
+        Bug.B29,
+        Bug.B33,
+        Bug.B36,
+        Bug.B37,
+        Bug.B84,
+        Bug.B85,
+        Bug.HAS_MASTER,
+        Bug.MASTER_EPOCH,
+        Bug.NEW_EPOCH,
+        Bug.SET_EPOCH,
+        Bug.SPENT,
+        Bug.W3,
+    }
+)
+"""Switches of `rocketha.controller`."""
+
+BROKER_BUGS: Final[Bugs] = frozenset(
+    {
+        Bug.B10,
+        Bug.B14,
+        Bug.B25,
+        Bug.B26,
+        Bug.B31,
+        Bug.B35,
+        Bug.B79,
+        Bug.B82,
+        Bug.B84,
+        Bug.EXPAND_CONFIRM,
+        Bug.EXPAND_EPOCH,
+        Bug.HALF_OPEN,
+        Bug.LATE_REIGN,
+        Bug.LATE_SET,
+        Bug.REFUSAL,
+        Bug.W2,
+        Bug.W8,
+    }
+)
+"""Switches of `rocketha.broker`."""
+
+GROUP_BUGS: Final[Bugs] = CONTROLLER_BUGS | BROKER_BUGS | {Bug.B11, Bug.B83}
+"""Switches that a whole group knows: of its controller, its brokers, and their replication."""

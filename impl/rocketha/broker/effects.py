@@ -119,3 +119,10 @@ class GroupStepped:
     effects: tuple[GroupEffect, ...] = ()
     action: SpecAction | GroupAction | None = None
     """`None`: the step means nothing to the specification."""
+
+    def then(self, after: GroupStepped) -> GroupStepped:
+        """Join another part of the same step to this one; only one of both may be an action."""
+        assert self.action is None or after.action is None, (self.action, after.action)
+        return GroupStepped(
+            after.state, (*self.effects, *after.effects), self.action or after.action
+        )

@@ -9,13 +9,15 @@ from types import MappingProxyType
 from typing import Final, NewType, Protocol
 
 from rocketha.broker.options import GroupOptions
+from rocketha.bugs import Bug
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import ControllerRequest, Incarnation
-from rocketha.ha.state import BEGINNING, BrokerState, HaAddress, LogView
+from rocketha.ha.state import BEGINNING, BrokerState, HaAddress, LogView, Role
 from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
 
 __all__ = [
     "EMPTY_SET",
+    "NOBODY",
     "Asked",
     "FlushedLogView",
     "GroupBroker",
@@ -101,6 +103,9 @@ class Asked:
 
 _BEGINNING: Final = Offset(0)
 
+NOBODY: Final = BrokerId(0)
+"""No replica has this id: the controller gives out ids from 1 on."""
+
 EMPTY_SET: Final = SyncStateSet(frozenset(), SyncStateSetEpoch(0))
 
 
@@ -134,6 +139,30 @@ class GroupBroker:
     asked: Mapping[int, Asked] = field(default_factory=lambda: MappingProxyType({}))
     """By the opaque of the request."""
     next_opaque: int = 1
+    register_at_ms: TimestampMs = BEGINNING
+    """When to ask again for what the registration needs."""
     heartbeat_at_ms: TimestampMs = BEGINNING
     poll_at_ms: TimestampMs = BEGINNING
     check_at_ms: TimestampMs = BEGINNING
+    """When a master looks at its SyncStateSet and at its proposal again."""
+
+    @property
+    def broker_id(self) -> BrokerId:
+        """Return the id; it is `NOBODY` before one is known."""
+        return self.ha.broker_id
+
+    @property
+    def is_master(self) -> bool:
+        """Tell whether it believes to be master; a zombie does, too."""
+        return self.ha.role is Role.MASTER
+
+    @property
+    def is_fenced(self) -> bool:
+        """Tell whether it serves nobody, because the controller has not heard of its start.
+
+        In the source a broker that restarts takes messages before that (B35).
+
+        Spec: ReplicaGroup!RoleAfterRestart
+        Source: ReplicasManager (`BrokerController.setIsolated`, `fenced`)
+        """
+        return self.registration is not Registration.REGISTERED and Bug.B35 not in self.options.bugs

@@ -29,6 +29,7 @@ __all__ = [
     "NotifyBroker",
     "ScanSoon",
     "SetAltered",
+    "SetKept",
     "refuse",
 ]
 
@@ -49,6 +50,14 @@ class SetAltered:
 
     broker_name: str
     members: frozenset[BrokerId]
+    epoch: SyncStateSetEpoch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetKept:
+    """A master's proposal was refused: the set stays, as this version."""
+
+    broker_name: str
     epoch: SyncStateSetEpoch
 
 
@@ -88,7 +97,13 @@ class DataCleaned:
 
 
 ControllerEvent: TypeAlias = (
-    MasterElected | SetAltered | BrokerIdAssigned | BrokerRegistered | BrokerEvicted | DataCleaned
+    MasterElected
+    | SetAltered
+    | SetKept
+    | BrokerIdAssigned
+    | BrokerRegistered
+    | BrokerEvicted
+    | DataCleaned
 )
 
 

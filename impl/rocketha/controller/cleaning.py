@@ -13,8 +13,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import Applied, DataCleaned, refuse
-from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
 from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import CleanBrokerData
@@ -30,7 +30,7 @@ def clean_broker_data(
     request: CleanBrokerData,
     *,
     now_ms: TimestampMs,
-    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
+    bugs: Bugs = NO_BUGS,
 ) -> Applied:
     """Remove some replicas, or without ids the whole group; living ones only if that is asked for.
 
@@ -59,7 +59,7 @@ def clean_broker_data(
     if cleaned.replicas and group.members and not cleaned.members:
         # Then nobody could be elected any more, and nobody could join the set either.
         return refuse(state, code, "no member of the SyncStateSet would remain")
-    if not cleaned.replicas and ControllerBug.B37 in bugs:
+    if not cleaned.replicas and Bug.B37 in bugs:
         cleaned = replace(cleaned, master_epoch=Epoch(0))
     events = (DataCleaned(broker_name=group.broker_name, removed=removed),) if removed else ()
     return Applied(state=state.with_group(cleaned), events=events)

@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import ControllerEffect, ControllerEvent
-from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBugs
 from rocketha.controller.entry import Entry, LoggedRequest
 from rocketha.controller.machine import apply
 from rocketha.controller.queries import Query, answer_query
@@ -58,7 +58,7 @@ class ControllerOptions:
     metadata: MetadataInfo
     elect_unclean: bool = False
     """`enableElectUncleanMaster`: a broker that lacks acknowledged messages may be elected."""
-    bugs: ControllerBugs = NO_CONTROLLER_BUGS
+    bugs: Bugs = NO_BUGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import Applied, MasterElected, NotifyBroker, refuse
-from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
 from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ElectMaster, RoleChanged
@@ -29,7 +29,7 @@ def elect_master(
     *,
     now_ms: TimestampMs,
     elect_unclean: bool,
-    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
+    bugs: Bugs = NO_BUGS,
 ) -> Applied:
     """Elect a master if there is none that lives, or another one is designated.
 
@@ -66,9 +66,7 @@ def elect_master(
     return _elected(state, group, candidate, now_ms, bugs)
 
 
-def needs_election(
-    group: Group, now_ms: TimestampMs, bugs: ControllerBugs = NO_CONTROLLER_BUGS
-) -> bool:
+def needs_election(group: Group, now_ms: TimestampMs, bugs: Bugs = NO_BUGS) -> bool:
     """Tell whether a group has no master that lives; one that never had a master waits to be asked.
 
     RocketMQ's scan passes a group without master by: if the first election fails, only the brokers
@@ -77,7 +75,7 @@ def needs_election(
     Spec: ReplicaGroup!NeedsElection
     Source: ReplicasInfoManager.scanNeedReelectBrokerSets
     """
-    if group.master is None and ControllerBug.B29 in bugs:
+    if group.master is None and Bug.B29 in bugs:
         return False
     return not _is_first(group) and group.live_master(now_ms) is None
 
@@ -88,7 +86,7 @@ def choose_master(
     designated: BrokerId | None,
     now_ms: TimestampMs,
     elect_unclean: bool,
-    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
+    bugs: Bugs = NO_BUGS,
 ) -> BrokerId | None:
     """Choose among the members of the SyncStateSet, then, if that is allowed, among all replicas.
 
@@ -99,7 +97,7 @@ def choose_master(
     Spec: ReplicaGroup!Electable, ReplicaGroup!Whole
     Source: DefaultElectPolicy.elect
     """
-    stages = [group.members if ControllerBug.W3 in bugs else group.members - group.unfit]
+    stages = [group.members if Bug.W3 in bugs else group.members - group.unfit]
     if elect_unclean:
         stages.append(frozenset(group.replicas))
     for stage in stages:
@@ -145,7 +143,7 @@ def _elected(
     group: Group,
     candidate: BrokerId,
     now_ms: TimestampMs,
-    bugs: ControllerBugs,
+    bugs: Bugs,
 ) -> Applied:
     """Make the candidate master in a new epoch.
 
@@ -153,7 +151,7 @@ def _elected(
     Source: ReplicasInfoManager.handleElectMaster
     """
     clean = candidate in group.members - group.unfit or group.master_epoch == 0
-    epoch = group.master_epoch if ControllerBug.NEW_EPOCH in bugs else group.master_epoch + 1
+    epoch = group.master_epoch if Bug.NEW_EPOCH in bugs else group.master_epoch + 1
     elected = replace(
         group.with_set(frozenset({candidate})),
         master=candidate,

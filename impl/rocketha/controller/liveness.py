@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import (
     Applied,
     BrokerEvicted,
@@ -23,7 +24,6 @@ from rocketha.controller.applied import (
     ScanSoon,
     refuse,
 )
-from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBugs
 from rocketha.controller.election import elect_master, needs_election
 from rocketha.controller.state import (
     HEARTBEAT_TIMEOUT_MS,
@@ -48,7 +48,7 @@ def hear_broker(
     *,
     now_ms: TimestampMs,
     channel: ChannelId,
-    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
+    bugs: Bugs = NO_BUGS,
 ) -> Applied:
     """Note a heartbeat and the channel that it came on.
 
@@ -123,7 +123,7 @@ def scan_inactive(
     *,
     now_ms: TimestampMs,
     elect_unclean: bool,
-    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
+    bugs: Bugs = NO_BUGS,
 ) -> Applied:
     """Forget channels that were silent for too long, then elect where no master lives.
 

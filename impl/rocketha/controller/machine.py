@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
+from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import Applied
-from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBugs
 from rocketha.controller.cleaning import clean_broker_data
 from rocketha.controller.election import elect_master
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned, Started
@@ -34,16 +34,14 @@ from rocketha.types import TimestampMs
 __all__ = ["apply", "replay"]
 
 
-def apply(
-    state: ControllerState, entry: Entry, bugs: ControllerBugs = NO_CONTROLLER_BUGS
-) -> Applied:
+def apply(state: ControllerState, entry: Entry, bugs: Bugs = NO_BUGS) -> Applied:
     """Apply one entry. Nothing is raised: what cannot be is refused, and changes only the clock."""
     now_ms = TimestampMs(max(entry.at_ms, state.clock_ms))
     outcome = _apply_change(state, entry, now_ms, bugs)
     return replace(outcome, state=replace(outcome.state, clock_ms=now_ms))
 
 
-def replay(entries: Iterable[Entry], bugs: ControllerBugs = NO_CONTROLLER_BUGS) -> ControllerState:
+def replay(entries: Iterable[Entry], bugs: Bugs = NO_BUGS) -> ControllerState:
     """Apply a log from its beginning."""
     state = ControllerState()
     for entry in entries:
@@ -51,9 +49,7 @@ def replay(entries: Iterable[Entry], bugs: ControllerBugs = NO_CONTROLLER_BUGS) 
     return state
 
 
-def _apply_change(
-    state: ControllerState, entry: Entry, now_ms: TimestampMs, bugs: ControllerBugs
-) -> Applied:
+def _apply_change(state: ControllerState, entry: Entry, now_ms: TimestampMs, bugs: Bugs) -> Applied:
     channel, unclean = entry.channel, entry.elect_unclean
     match entry.change:
         case Heartbeat() as request:

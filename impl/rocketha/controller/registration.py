@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import (
     Applied,
     BrokerIdAssigned,
@@ -15,7 +16,6 @@ from rocketha.controller.applied import (
     ScanSoon,
     refuse,
 )
-from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
 from rocketha.controller.state import ChannelId, ControllerState, Group, Heard, Replica
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ApplyBrokerId, RegisterBroker
@@ -68,7 +68,7 @@ def register_broker(
     *,
     now_ms: TimestampMs,
     channel: ChannelId,
-    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
+    bugs: Bugs = NO_BUGS,
 ) -> Applied:
     """Note where a replica is, which incarnation of it, and tell it who is master.
 
@@ -91,7 +91,7 @@ def register_broker(
         remark = f"the replica {request.broker_id} is in incarnation {replica.incarnation}"
         return refuse(state, ResponseCode.INVALID_REQUEST, remark)
     restarted = request.incarnation > replica.incarnation
-    before = Heard() if restarted and ControllerBug.B28 not in bugs else replica.heard
+    before = Heard() if restarted and Bug.B28 not in bugs else replica.heard
     heard = before.on_channel(channel, now_ms, bugs)
     registered = group.with_replica(
         request.broker_id,
@@ -127,7 +127,7 @@ def register_broker(
     )
 
 
-def _after_restart(group: Group, request: RegisterBroker, bugs: ControllerBugs) -> Group:
+def _after_restart(group: Group, request: RegisterBroker, bugs: Bugs) -> Group:
     """Take the mastership of the incarnation before, and fitness if the log is torn.
 
     Spec: ReplicaGroup!MasterAfterRestart, ReplicaGroup!UnfitAfterRestart
@@ -137,7 +137,7 @@ def _after_restart(group: Group, request: RegisterBroker, bugs: ControllerBugs) 
         unfit |= {request.broker_id}
     stays = (
         group.master != request.broker_id
-        or ControllerBug.B10 in bugs
-        or (ControllerBug.B84 in bugs and not request.log_torn)
+        or Bug.B10 in bugs
+        or (Bug.B84 in bugs and not request.log_torn)
     )
     return replace(group, master=group.master if stays else None, unfit=unfit)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, NewType
 
-from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
+from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.controller_bodies import BrokerMemberGroup, SyncStateSet
 from rocketha.formats.controller_requests import FIRST_INCARNATION, Incarnation
 from rocketha.formats.controller_responses import LiveMaster
@@ -88,12 +88,10 @@ class Heard:
         """
         return any(last + self.timeout_ms >= now_ms for last in self.channels.values())
 
-    def on_channel(
-        self, channel: ChannelId, now_ms: TimestampMs, bugs: ControllerBugs = NO_CONTROLLER_BUGS
-    ) -> Heard:
+    def on_channel(self, channel: ChannelId, now_ms: TimestampMs, bugs: Bugs = NO_BUGS) -> Heard:
         """Note a sign of life on a channel. The channels before the last start are gone then."""
         times = {c: last for c, last in self.channels.items() if c != NO_CHANNEL}
-        if ControllerBug.B28 in bugs and times:
+        if Bug.B28 in bugs and times:
             channel = next(iter(times))
         times[channel] = now_ms
         return replace(self, channels=MappingProxyType(times))

@@ -5,8 +5,10 @@ Source: ReplicasInfoManager (`alterSyncStateSet`, `handleAlterSyncStateSet`)
 
 from __future__ import annotations
 
-from rocketha.controller.applied import Applied, SetAltered, refuse
-from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBug, ControllerBugs
+from dataclasses import replace
+
+from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.controller.applied import Applied, SetAltered, SetKept, refuse
 from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import AlterSyncStateSet
@@ -21,18 +23,18 @@ def alter_sync_state_set(
     request: AlterSyncStateSet,
     *,
     now_ms: TimestampMs,
-    bugs: ControllerBugs = NO_CONTROLLER_BUGS,
+    bugs: Bugs = NO_BUGS,
 ) -> Applied:
     """Take a proposal of the present master for the present set, or refuse it.
 
     All is asked when the entry is applied. RocketMQ's controller on DLedger asks before it logs the
     outcome, and another proposal or an election may come between (B36).
 
-    A refusal because a replica is not there or not alive is not final: a copy of the proposal that
-    comes later may be taken, so the master goes on to wait for it. The other refusals are final.
+    The refusal of a proposal that is fresh spends the version of the set that it would change: no
+    copy of it can be taken later, and the master learns it as it learns of any version.
 
-    Spec: ReplicaGroup!AlterSyncStateSet
-    Source: ReplicasInfoManager.alterSyncStateSet
+    Spec: ReplicaGroup!AlterSyncStateSet, ReplicaGroup!RefuseAlter
+    Source: ReplicasInfoManager.alterSyncStateSet, which changes nothing when it refuses
     """
     group = state.known(request.broker_name)
     if group is None:
@@ -40,7 +42,9 @@ def alter_sync_state_set(
         return refuse(state, ResponseCode.ALTER_SYNC_STATE_SET_FAILED, remark)
     refusal = _refusal(group, request, now_ms, bugs)
     if refusal is not None:
-        return refuse(state, *refusal)
+        refused = refuse(state, *refusal)
+        spends = _is_fresh(group, request) and Bug.SPENT not in bugs
+        return _with_version_spent(refused, group) if spends else refused
     altered = group.with_set(request.sync_state_set.members)
     return Applied(
         state=state.with_group(altered),
@@ -55,8 +59,30 @@ def alter_sync_state_set(
     )
 
 
+def _is_fresh(group: Group, request: AlterSyncStateSet) -> bool:
+    """Tell whether the present master proposes for the present set.
+
+    Spec: ReplicaGroup!Fresh
+    """
+    return (request.master_broker_id, request.master_epoch, request.sync_state_set.epoch) == (
+        group.master,
+        group.master_epoch,
+        group.sync_state_set.epoch,
+    )
+
+
+def _with_version_spent(refused: Applied, group: Group) -> Applied:
+    """Keep the set as the next version.
+
+    Spec: ReplicaGroup!EpochAfterRefusal
+    """
+    kept = group.with_set(group.members)
+    event = SetKept(broker_name=group.broker_name, epoch=kept.sync_state_set.epoch)
+    return replace(refused, state=refused.state.with_group(kept), events=(event,))
+
+
 def _refusal(
-    group: Group, request: AlterSyncStateSet, now_ms: TimestampMs, bugs: ControllerBugs
+    group: Group, request: AlterSyncStateSet, now_ms: TimestampMs, bugs: Bugs
 ) -> tuple[ResponseCode, str] | None:
     """Return why the proposal is not taken, asking in RocketMQ's order.
 
@@ -68,16 +94,10 @@ def _refusal(
     if not _from_master(group, request, bugs):
         remark = f"the master is {group.master}, not {request.master_broker_id}"
         return ResponseCode.INVALID_MASTER, remark
-    if not (
-        request.master_epoch == group.master_epoch
-        or bugs & {ControllerBug.MASTER_EPOCH, ControllerBug.B36}
-    ):
+    if not (request.master_epoch == group.master_epoch or bugs & {Bug.MASTER_EPOCH, Bug.B36}):
         remark = f"the master epoch is {group.master_epoch}, not {request.master_epoch}"
         return ResponseCode.FENCED_MASTER_EPOCH, remark
-    if not (
-        proposed.epoch == group.sync_state_set.epoch
-        or bugs & {ControllerBug.SET_EPOCH, ControllerBug.B36}
-    ):
+    if not (proposed.epoch == group.sync_state_set.epoch or bugs & {Bug.SET_EPOCH, Bug.B36}):
         remark = f"the set's epoch is {group.sync_state_set.epoch}, not {proposed.epoch}"
         return ResponseCode.FENCED_SYNC_STATE_SET_EPOCH, remark
     for broker_id in sorted(proposed.members):
@@ -97,24 +117,22 @@ def _refusal(
     return None
 
 
-def _from_master(group: Group, request: AlterSyncStateSet, bugs: ControllerBugs) -> bool:
+def _from_master(group: Group, request: AlterSyncStateSet, bugs: Bugs) -> bool:
     """Tell whether the master proposes; without one nobody may (B33).
 
     Spec: ReplicaGroup!FromMaster
     """
-    if ControllerBug.B36 in bugs or (group.master is None and ControllerBug.B33 in bugs):
+    if Bug.B36 in bugs or (group.master is None and Bug.B33 in bugs):
         return True
     return group.master is not None and group.master == request.master_broker_id
 
 
-def _restarted_since(
-    group: Group, request: AlterSyncStateSet, bugs: ControllerBugs
-) -> BrokerId | None:
+def _restarted_since(group: Group, request: AlterSyncStateSet, bugs: Bugs) -> BrokerId | None:
     """Return who joins and is not the one whom the master saw caught up: it may have less (B85).
 
     Spec: ReplicaGroup!SameIncarnation
     """
-    if ControllerBug.B85 in bugs:
+    if Bug.B85 in bugs:
         return None
     joining = request.joining
     for broker_id in sorted(request.sync_state_set.members & joining.keys()):
@@ -123,13 +141,13 @@ def _restarted_since(
     return None
 
 
-def _has_master(group: Group, request: AlterSyncStateSet, bugs: ControllerBugs) -> bool:
+def _has_master(group: Group, request: AlterSyncStateSet, bugs: Bugs) -> bool:
     """Tell whether a master stays in its set. Without one nothing may be proposed.
 
     Spec: ReplicaGroup!HasMaster
     """
-    if bugs & {ControllerBug.HAS_MASTER, ControllerBug.B36}:
+    if bugs & {Bug.HAS_MASTER, Bug.B36}:
         return True
     if group.master is None:
-        return ControllerBug.B33 in bugs
+        return Bug.B33 in bugs
     return group.master in request.sync_state_set.members

@@ -7,9 +7,15 @@ Handshake, slave to master, 16 bytes, first packet of a connection
 | at | bytes | field                                                      |
 |---:|------:|------------------------------------------------------------|
 |  0 |     4 | state = 1 (HANDSHAKE)                                      |
-|  4 |     2 | isSyncFromLastFile, 1 or 0                                 |
-|  6 |     2 | isAsyncLearner, 1 or 0                                     |
+|  4 |     2 | bit 0: isSyncFromLastFile; bits 1 to 15: bits 15 to 29 of  |
+|    |       | the incarnation (ours)                                     |
+|  6 |     2 | bit 0: isAsyncLearner; bits 1 to 15: bits 0 to 14 of it    |
 |  8 |     8 | slaveBrokerId, 1 or more                                   |
+
+The incarnation is ours: it counts the starts of a slave, and a master that proposes it for the
+SyncStateSet names it. RocketMQ's slave leaves these bits 0: the first start, or not said. Its
+master compares each field with 1, and takes anything else for no flag; so a slave that sets a flag
+says no incarnation.
 
 Handshake reply, master to slave, 20 + 12n bytes, first packet of a connection
 
@@ -56,7 +62,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias, assert_never
 
-from rocketha.errors import PacketError
+from rocketha.errors import EncodingError, PacketError
 from rocketha.types import NO_EPOCH, BrokerId, Epoch, EpochEntry, Offset, SizeBytes, chain_epochs
 
 __all__ = [
@@ -64,6 +70,7 @@ __all__ = [
     "HANDSHAKE_BODY_MAX",
     "HANDSHAKE_REPLY_HEADER_SIZE",
     "HANDSHAKE_SIZE",
+    "INCARNATION_MAX",
     "TRANSFER_BODY_MAX",
     "TRANSFER_HEADER_SIZE",
     "Ack",
@@ -94,7 +101,7 @@ class Expecting(IntEnum):
     TRANSFER = 2
 
 
-_HANDSHAKE: Final = struct.Struct(">ihhq")
+_HANDSHAKE: Final = struct.Struct(">iHHq")
 _REPLY_HEADER: Final = struct.Struct(">iiqi")
 _REPLY_ENTRY: Final = struct.Struct(">iq")
 _TRANSFER_HEADER: Final = struct.Struct(">iiqiqq")
@@ -105,6 +112,9 @@ HANDSHAKE_SIZE: Final = SizeBytes(_HANDSHAKE.size)
 HANDSHAKE_REPLY_HEADER_SIZE: Final = SizeBytes(_REPLY_HEADER.size)
 TRANSFER_HEADER_SIZE: Final = SizeBytes(_TRANSFER_HEADER.size)
 ACK_SIZE: Final = SizeBytes(_ACK.size)
+
+INCARNATION_MAX: Final = (1 << 30) - 1
+"""What fits into a handshake; a slave that starts more often says 0."""
 
 HANDSHAKE_BODY_MAX: Final = SizeBytes(1 << 20)
 """Over 87,000 epochs. RocketMQ's own buffer holds 1000, and more of them kill its connection."""
@@ -120,6 +130,8 @@ class Handshake:
     broker_id: BrokerId
     sync_from_last_file: bool = False
     async_learner: bool = False
+    incarnation: int = 0
+    """Number of starts; 0: the first one, or not said. Without flags only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +174,19 @@ MasterPacket: TypeAlias = HandshakeReply | Transfer
 
 
 def push_handshake(packet: Handshake) -> bytes:
-    """Write the slave's handshake."""
+    """Write the slave's handshake. Raises: EncodingError if the incarnation does not fit."""
+    incarnation = packet.incarnation
+    if not 0 <= incarnation <= INCARNATION_MAX:
+        reason = f"{incarnation} is not within 0..{INCARNATION_MAX}"
+        raise EncodingError("incarnation", reason=reason)
+    if incarnation and (packet.sync_from_last_file or packet.async_learner):
+        raise EncodingError("incarnation", reason=f"{incarnation} stands beside a flag")
+    high, low = divmod(incarnation, 1 << 15)
     return _HANDSHAKE.pack(
-        Expecting.HANDSHAKE, packet.sync_from_last_file, packet.async_learner, packet.broker_id
+        Expecting.HANDSHAKE,
+        high << 1 | packet.sync_from_last_file,
+        low << 1 | packet.async_learner,
+        packet.broker_id,
     )
 
 
@@ -282,17 +304,17 @@ def _pull_handshake(data: bytes | bytearray) -> tuple[Handshake, SizeBytes] | No
     # The master in RocketMQ starts to decode at 12 bytes and reads an id that has not arrived.
     if len(data) < HANDSHAKE_SIZE:
         return None
-    _, sync_from_last_file, async_learner, broker_id = _HANDSHAKE.unpack_from(data)
-    flag = "is {}, not 0 or 1"
-    _require(
-        sync_from_last_file in (0, 1), "isSyncFromLastFile", 4, flag.format(sync_from_last_file)
-    )
-    _require(async_learner in (0, 1), "isAsyncLearner", 6, flag.format(async_learner))
+    _, first, second, broker_id = _HANDSHAKE.unpack_from(data)
+    flagged, incarnation = (first | second) & 1, (first >> 1) << 15 | second >> 1
+    for at, name, field in ((4, "isSyncFromLastFile", first), (6, "isAsyncLearner", second)):
+        reason = f"is {field}, a flag with an incarnation"
+        _require(not flagged or field <= 1, name, at, reason)
     _require(broker_id >= 1, "slaveBrokerId", 8, f"is {broker_id}, not 1 or more")
     packet = Handshake(
         broker_id=BrokerId(broker_id),
-        sync_from_last_file=sync_from_last_file == 1,
-        async_learner=async_learner == 1,
+        sync_from_last_file=first & 1 == 1,
+        async_learner=second & 1 == 1,
+        incarnation=incarnation,
     )
     return packet, HANDSHAKE_SIZE
 

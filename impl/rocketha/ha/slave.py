@@ -107,10 +107,13 @@ def connected(
     client = SlaveConnection(
         id=conn, peer=peer, phase=Phase.HANDSHAKE, last_read_ms=now_ms, last_write_ms=now_ms
     )
+    options = state.options
+    flagged = options.is_sync_from_last_file or options.is_async_learner
     request = Handshake(
         broker_id=state.broker_id,
-        sync_from_last_file=state.options.is_sync_from_last_file,
-        async_learner=state.options.is_async_learner,
+        sync_from_last_file=options.is_sync_from_last_file,
+        async_learner=options.is_async_learner,
+        incarnation=state.incarnation if options.tells_incarnation and not flagged else 0,
     )
     send = SendPacket(conn=conn, data=push_handshake(request))
     return Stepped(replace(state, client=client), (send,))

@@ -122,6 +122,8 @@ class HaOptions:
     is_sync_from_last_file: bool = False
     """A slave with an empty log starts at the master's last segment."""
     is_async_learner: bool = False
+    tells_incarnation: bool = False
+    """A slave says in its handshake how often it has started; RocketMQ's does not."""
     bugs: Bugs = NO_BUGS
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import Applied, MasterElected, SetAltered
-from rocketha.controller.bugs import NO_CONTROLLER_BUGS, ControllerBugs
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned, Started
 from rocketha.controller.machine import apply
 from rocketha.controller.state import ControllerState, Group
@@ -93,9 +93,7 @@ class Witness:
         signs[channel] = now
 
 
-def broken_promises(
-    log: Sequence[Entry], bugs: ControllerBugs = NO_CONTROLLER_BUGS
-) -> frozenset[str]:
+def broken_promises(log: Sequence[Entry], bugs: Bugs = NO_BUGS) -> frozenset[str]:
     """Apply a log and name what was broken on the way."""
     state, witness = ControllerState(), Witness()
     found: set[str] = set()
@@ -103,6 +101,7 @@ def broken_promises(
         outcome = apply(state, entry, bugs)
         witness.hear(state, entry, outcome)
         found.update(_of_events(witness, state, entry, outcome))
+        found.update(_of_refusal(state, entry, outcome))
         for name, group in outcome.state.groups.items():
             old = state.groups.get(name)
             found.update(_of_step(old, group))
@@ -138,6 +137,20 @@ def _of_step(old: Group | None, new: Group) -> Iterator[str]:
         new.members != {new.master} or new.master_epoch != old.master_epoch + 1
     ):
         yield "SSSAfterElect"
+
+
+def _of_refusal(before: ControllerState, entry: Entry, outcome: Applied) -> Iterator[str]:
+    """Whoever proposes for the present set learns from its version what became of it."""
+    request = entry.change
+    if not isinstance(request, AlterSyncStateSet) or request.broker_name not in before.groups:
+        return
+    old, new = before.groups[request.broker_name], outcome.state.groups[request.broker_name]
+    fresh = (request.master_broker_id, request.master_epoch) == (old.master, old.master_epoch)
+    if fresh and request.sync_state_set.epoch == old.sync_state_set.epoch:
+        if new.sync_state_set.epoch != old.sync_state_set.epoch + 1:
+            yield "RefusalFinal"
+    elif outcome.reply.code is not ResponseCode.SUCCESS and new != old:
+        yield "RefusalFinal"
 
 
 def _of_reign(witness: Witness, name: str, old: Group | None, new: Group) -> Iterator[str]:

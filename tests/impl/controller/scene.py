@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import Applied
 from rocketha.controller.entry import Change, ChannelClosed, Entry, InactiveScanned, Started
 from rocketha.controller.machine import apply
@@ -42,7 +43,9 @@ class Scene:
         self.entries: list[Entry] = []
         self.now_ms = 1_000
 
-    def do(self, change: Change, *, channel: int = 0, unclean: bool = False) -> Applied:
+    def do(
+        self, change: Change, *, channel: int = 0, unclean: bool = False, bugs: Bugs = NO_BUGS
+    ) -> Applied:
         """Log and apply a change at the present time."""
         entry = Entry(
             at_ms=TimestampMs(self.now_ms),
@@ -50,7 +53,7 @@ class Scene:
             channel=ChannelId(channel),
             elect_unclean=unclean,
         )
-        applied = apply(self.state, entry)
+        applied = apply(self.state, entry, bugs)
         self.entries.append(entry)
         self.state = applied.state
         return applied
@@ -139,6 +142,7 @@ class Scene:
         epoch: int | None = None,
         expected: int | None = None,
         joining: Mapping[int, int] | None = None,
+        bugs: Bugs = NO_BUGS,
     ) -> Applied:
         """Propose a SyncStateSet; by default as the present master of the present set."""
         group = self.state.groups.get(GROUP) or Group(cluster_name=CLUSTER, broker_name=GROUP)
@@ -150,7 +154,8 @@ class Scene:
                 master_epoch=group.master_epoch if epoch is None else Epoch(epoch),
                 sync_state_set=SyncStateSet(ids(*members), SyncStateSetEpoch(set_epoch)),
                 joining={BrokerId(b): Incarnation(i) for b, i in (joining or {}).items()},
-            )
+            ),
+            bugs=bugs,
         )
 
     def scan(self, *, unclean: bool = False) -> Applied:

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.controller.applied import SetKept
+from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode as R
 from rocketha.formats.controller_requests import AlterSyncStateSet
-from rocketha.types import Epoch
-from tests.impl.controller.scene import Scene, code, ids, reigning
+from rocketha.types import Epoch, SyncStateSetEpoch
+from tests.impl.controller.scene import GROUP, Scene, code, ids, reigning
 
 
 def _silent_slave() -> Scene:
@@ -32,9 +35,9 @@ def test_proposals_are_refused_in_rocketmqs_order() -> None:
             ([2, 3, 9], 1, 7, 7),
             ([2, 3, 9], 1, 1, 7),
             ([3, 9], 1, 1, 1),
-            ([2, 3], 1, 1, 1),
-            ([3], 1, 1, 1),
-            ([1, 3], 1, 1, 1),
+            ([2, 3], 1, 1, 2),
+            ([3], 1, 1, 3),
+            ([1, 3], 1, 1, 4),
         )
     ]
     assert codes == [
@@ -57,13 +60,34 @@ def test_members_are_looked_at_one_by_one() -> None:
     assert code(scene.alter([0, 1, 2])) is R.INVALID_REPLICAS
 
 
-def test_a_proposal_that_was_refused_for_a_dead_member_may_be_taken_when_a_copy_comes() -> None:
+@pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.SPENT})])
+def test_a_fresh_proposal_that_was_refused_is_refused_for_ever(bugs: Bugs) -> None:
     scene = reigning(1, 2, members=[1])
     scene.silence(1)
-    first = scene.alter([1, 2])
+    first = scene.alter([1, 2], bugs=bugs)
     scene.beat(2)
-    copy = scene.do(scene.entries[-2].change)
-    assert (code(first), code(copy)) == (R.BROKER_NOT_ALIVE, R.SUCCESS)
+    copy = scene.do(scene.entries[-2].change, bugs=bugs)
+    final = R.SUCCESS if bugs else R.FENCED_SYNC_STATE_SET_EPOCH
+    assert (code(first), code(copy)) == (R.BROKER_NOT_ALIVE, final)
+
+
+def test_the_refusal_of_a_fresh_proposal_is_an_event_and_a_new_version() -> None:
+    scene = reigning(1, 2)
+    refused = scene.alter([2])
+    assert refused.events == (SetKept(broker_name=GROUP, epoch=SyncStateSetEpoch(3)),)
+    assert scene.group.sync_state_set == SyncStateSet(ids(1, 2), SyncStateSetEpoch(3))
+
+
+@pytest.mark.parametrize(
+    ("master", "epoch", "expected"), [(2, 1, 2), (1, 0, 2), (1, 2, 2), (1, 1, 1), (1, 1, 3)]
+)
+def test_the_refusal_of_a_proposal_that_is_not_fresh_changes_nothing(
+    master: int, epoch: int, expected: int
+) -> None:
+    scene = reigning(1, 2)
+    before = scene.group
+    refused = scene.alter([1, 2], master=master, epoch=epoch, expected=expected)
+    assert (refused.events, scene.group) == ((), before)
 
 
 @pytest.mark.parametrize("epoch", [0, 1])

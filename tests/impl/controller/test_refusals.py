@@ -45,18 +45,22 @@ class Refusal:
     ask: Callable[[], tuple[Scene, Reply]]
 
 
-def _asked(scene: Scene, ask: Callable[[Scene], Reply]) -> tuple[Scene, Reply]:
-    """Ask, and see that a refusal changed nothing."""
+def _asked(scene: Scene, ask: Callable[[Scene], Reply], *, spends: bool) -> tuple[Scene, Reply]:
+    """Ask, and see that a refusal changed nothing, or only spent the version of the set."""
     before = scene.state.groups
     reply = ask(scene)
-    assert scene.state.groups == before
+    if spends:
+        group = before[GROUP]
+        assert scene.state.groups == {**before, GROUP: group.with_set(group.members)}
+    else:
+        assert scene.state.groups == before
     return scene, reply
 
 
 def _with(
-    make: Callable[[], Scene], ask: Callable[[Scene], Reply]
+    make: Callable[[], Scene], ask: Callable[[Scene], Reply], *, spends: bool
 ) -> Callable[[], tuple[Scene, Reply]]:
-    return lambda: _asked(make(), ask)
+    return lambda: _asked(make(), ask, spends=spends)
 
 
 def _silent_slave() -> Scene:
@@ -125,8 +129,11 @@ def _row(
     remark: str,
     make: Callable[[], Scene],
     ask: Callable[[Scene], Reply],
+    *,
+    spends: bool = False,
 ) -> Refusal:
-    return Refusal(request=request, code=code, remark=remark, ask=_with(make, ask))
+    asked = _with(make, ask, spends=spends)
+    return Refusal(request=request, code=code, remark=remark, ask=asked)
 
 
 def _two() -> Scene:
@@ -151,6 +158,7 @@ REFUSALS: Final = (
         "the proposed set is the present one",
         _two,
         lambda s: s.alter([1, 2]).reply,
+        spends=True,
     ),
     _row(
         _ALTER,
@@ -186,6 +194,7 @@ REFUSALS: Final = (
         "there is no replica 9",
         _two,
         lambda s: s.alter([1, 9]).reply,
+        spends=True,
     ),
     _row(
         _ALTER,
@@ -193,6 +202,7 @@ REFUSALS: Final = (
         "the replica 2 is not alive",
         _silent_slave,
         lambda s: s.alter([1, 2]).reply,
+        spends=True,
     ),
     _row(
         _ALTER,
@@ -200,6 +210,7 @@ REFUSALS: Final = (
         "the replica 2 is in incarnation 1",
         _restarted_slave,
         lambda s: s.alter([1, 2], joining={2: 0}).reply,
+        spends=True,
     ),
     _row(
         _ALTER,
@@ -207,6 +218,7 @@ REFUSALS: Final = (
         "the proposed set lacks the master 1",
         _two,
         lambda s: s.alter([2]).reply,
+        spends=True,
     ),
     _row(
         _ELECT,
@@ -405,7 +417,7 @@ WITHOUT_USE: Final = {
 
 
 @pytest.mark.parametrize("row", REFUSALS, ids=[f"{r.request.name}: {r.remark}" for r in REFUSALS])
-def test_a_refusal_says_why_and_changes_nothing(row: Refusal) -> None:
+def test_a_refusal_says_why_and_changes_nothing_but_the_version_of_a_set(row: Refusal) -> None:
     _, reply = row.ask()
     assert (reply.code, reply.remark) == (row.code, row.remark)
 

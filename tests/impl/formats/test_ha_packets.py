@@ -108,7 +108,7 @@ REFUSED: list[tuple[str, str, Expecting, str, str]] = [
     ("negative state", "slave", HANDSHAKE, "FFFFFFFF", "state at byte 0: is -1"),
     ("batch before the reply", "slave", HANDSHAKE, "00000002", "state at byte 0: is 2"),
     ("reply after it", "slave", TRANSFER, "00000001", "state at byte 0: is 1"),
-    ("last-file flag", "master", HANDSHAKE, "00000001 0002 0000 0000000000000003", "at byte 4"),
+    ("last-file flag", "master", HANDSHAKE, "00000001 0003 0000 0000000000000003", "at byte 4"),
     ("learner flag", "master", HANDSHAKE, "00000001 0000 FFFF 0000000000000003", "at byte 6"),
     ("broker 0", "master", HANDSHAKE, "00000001 0000 0000 0000000000000000", "at byte 8: is 0"),
     ("broker -1", "master", HANDSHAKE, "00000001 0000 0000 FFFFFFFFFFFFFFFF", "is -1"),

@@ -1,0 +1,68 @@
+"""confirmOffset: up to where every replica that counts has the master's log.
+
+Source: AutoSwitchHAService (`computeConfirmOffset`), GroupTransferService (`doWaitTransfer`)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rocketha.broker.effects import GroupAction, GroupActionName, GroupStepped
+from rocketha.broker.puts import answer_replicated
+from rocketha.broker.replicas import ack_of, record_end, slaves
+from rocketha.broker.state import FlushedLogView, GroupBroker
+from rocketha.broker.sync_state_set import ack_set
+from rocketha.bugs import Bug
+from rocketha.types import Offset
+
+__all__ = ["confirm", "covered", "visible_end"]
+
+
+def confirm(state: GroupBroker, *, log: FlushedLogView) -> GroupStepped:
+    """Move confirmOffset to where enough replicas are, and answer the producers below it.
+
+    Within a reign it never falls.
+
+    Spec: ReplicaGroup!Acknowledge, SyncStateSet!Acknowledge
+    Source: AutoSwitchHAService.updateConfirmOffsetWhenSlaveAck, GroupTransferService.doWaitTransfer
+    """
+    if not state.is_master or state.is_fenced:
+        return GroupStepped(state)
+    end = covered(state, log)
+    if end <= state.confirm:
+        return GroupStepped(state)
+    answered = answer_replicated(replace(state, confirm=end))
+    action = GroupAction(name=GroupActionName.ACKNOWLEDGE, offset=end)
+    return replace(answered, action=action)
+
+
+def covered(state: GroupBroker, log: FlushedLogView) -> Offset:
+    """Return the end of the last message that enough replicas have.
+
+    They are counted by their ids: two connections of one slave are one copy.
+
+    Spec: ReplicaGroup!Covered, SyncStateSet!Gate
+    """
+    options = state.options
+    if options.all_ack_in_sync_state_set:
+        ends = sorted(ack_of(state, replica, log) for replica in ack_set(state))
+        enough = ends[0] if ends else log.max_phy_offset
+    else:
+        replicas = slaves(state.ha).keys() | {state.broker_id}
+        copies = sorted((ack_of(state, replica, log) for replica in replicas), reverse=True)
+        needed = options.in_sync_replicas
+        enough = copies[needed - 1] if len(copies) >= needed else Offset(0)
+    return record_end(log, min(enough, log.max_phy_offset))
+
+
+def visible_end(state: GroupBroker, log: FlushedLogView) -> Offset:
+    """Return up to where consumers see the log: what is confirmed, not what is merely written.
+
+    Spec: ReplicaGroup!VisibleEnd, SyncStateSet!Served
+    Source: CommitLog.getConfirmOffset
+    """
+    if Bug.W8 in state.options.bugs:
+        # The source passes by who is not connected, and who has not reported anything.
+        heard = [ack for r in ack_set(state) if (ack := ack_of(state, r, log)) > 0]
+        return record_end(log, min([log.max_phy_offset, *heard]))
+    return state.confirm

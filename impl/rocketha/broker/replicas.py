@@ -1,0 +1,51 @@
+"""What a master knows of its slaves' logs.
+
+Source: store/ha/autoswitch `AutoSwitchHAService`, `AutoSwitchHAConnection`
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from rocketha.broker.state import FlushedLogView, GroupBroker
+from rocketha.ha.state import NOT_YET, BrokerState, MasterConnection
+from rocketha.types import BrokerId, Offset
+
+__all__ = ["ack_of", "connection_of", "record_end", "slaves"]
+
+
+def slaves(ha: BrokerState) -> Mapping[BrokerId, MasterConnection]:
+    """Return the newest connection of each slave that introduced itself."""
+    known = {c.slave_id: c for c in ha.servers.values() if c.slave_id is not None}
+    return MappingProxyType(known)
+
+
+def connection_of(ha: BrokerState, slave: BrokerId) -> MasterConnection | None:
+    """Return the newest connection of a slave."""
+    return slaves(ha).get(slave)
+
+
+def ack_of(state: GroupBroker, replica: BrokerId, log: FlushedLogView) -> Offset:
+    """Return up to where a replica surely has the log; who is not connected has nothing for sure.
+
+    Spec: ReplicaGroup!AckOf
+    """
+    if replica == state.broker_id:
+        return log.max_phy_offset
+    connection = connection_of(state.ha, replica)
+    return NOT_YET if connection is None else connection.slave_ack
+
+
+def record_end(log: FlushedLogView, limit: Offset) -> Offset:
+    """Return the end of the last whole message that ends at `limit` or before; 0 if there is none.
+
+    Acknowledgements may end inside a message, or behind the filler of a segment.
+    """
+    starts = log.record_offsets()
+    for start in reversed(starts[: bisect_left(starts, limit)]):
+        end = start + int.from_bytes(log.read(start, 4))
+        if end <= limit:
+            return Offset(end)
+    return Offset(0)

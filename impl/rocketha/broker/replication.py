@@ -1,0 +1,127 @@
+"""What happens to the replication of the log, and what a master concludes from it.
+
+Source: AutoSwitchHAConnection (`AbstractHAReader`), AutoSwitchHAService
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from rocketha.broker.effects import (
+    GroupAction,
+    GroupActionName,
+    GroupEffect,
+    GroupStepped,
+    Then,
+)
+from rocketha.broker.events import ConfirmDue, ExpandDue, StaleConnection
+from rocketha.broker.replicas import connection_of, slaves
+from rocketha.broker.state import FlushedLogView, GroupBroker
+from rocketha.broker.sync_state_set import with_caught_up
+from rocketha.formats.controller_requests import Incarnation
+from rocketha.formats.ha_packets import Handshake
+from rocketha.ha import master
+from rocketha.ha.broker import step
+from rocketha.ha.effects import ActionName, Stepped
+from rocketha.ha.events import Event, PacketReceived
+from rocketha.ha.state import BrokerState
+from rocketha.types import BrokerId, TimestampMs
+
+__all__ = ["close_stale", "replicate"]
+
+
+def replicate(
+    state: GroupBroker, event: Event, *, now_ms: TimestampMs, log: FlushedLogView
+) -> GroupStepped:
+    """Let the replication take an event; a report that a master hears may move what it promises.
+
+    A slave's side is that of the replication alone: it shakes hands, copies, hears of epochs, and
+    leaves.
+
+    Spec: ReplicaGroup!Handshake, ReplicaGroup!Replicate, ReplicaGroup!HearEpoch, ReplicaGroup!Disconnect
+    Source: AutoSwitchHAConnection.HAServerReader
+    """
+    stepped = step(state.ha, event, now_ms=now_ms, log=log)
+    after = _with_replication(state, stepped.state)
+    action = stepped.action
+    if action is None or action.slave is None:
+        return GroupStepped(after, stepped.effects, action)
+    if action.name is ActionName.HANDSHAKE and isinstance(event, PacketReceived):
+        return _introduced(after, event, stepped)
+    if action.name is ActionName.RECEIVE_ACK:
+        if not _report_is_news(state, stepped):
+            stepped = replace(stepped, action=None)  # no step of the specification
+        return _reported(after, action.slave, stepped, now_ms=now_ms, log=log)
+    return GroupStepped(after, stepped.effects, action)
+
+
+def _with_replication(state: GroupBroker, after: BrokerState) -> GroupBroker:
+    """Take the new state of the replication, and forget slaves that are not connected any more."""
+    connected = slaves(after)
+    left = {s: i for s, i in state.slave_incarnations.items() if s in connected}
+    return replace(state, ha=after, slave_incarnations=MappingProxyType(left))
+
+
+def _introduced(state: GroupBroker, event: PacketReceived, stepped: Stepped) -> GroupStepped:
+    """Note which incarnation a slave is in; an older connection of it is dropped next."""
+    packet = event.packet
+    assert isinstance(packet, Handshake)
+    slave = packet.broker_id
+    told = {**state.slave_incarnations, slave: Incarnation(packet.incarnation)}
+    older = tuple(
+        Then(event=StaleConnection(conn=c.id))
+        for c in state.ha.servers.values()
+        if c.slave_id == slave and c.id != event.conn
+    )
+    knows = replace(state, slave_incarnations=MappingProxyType(told))
+    return GroupStepped(knows, (*stepped.effects, *older), stepped.action)
+
+
+def _report_is_news(state: GroupBroker, stepped: Stepped) -> bool:
+    """Tell whether a report says more than the one before.
+
+    Spec: ReplicaGroup!ReceiveAck
+    """
+    action = stepped.action
+    before = None if action is None or action.conn is None else state.ha.servers.get(action.conn)
+    return before is not None and action is not None and before.slave_ack != action.offset
+
+
+def _reported(
+    state: GroupBroker,
+    slave: BrokerId,
+    stepped: Stepped,
+    *,
+    now_ms: TimestampMs,
+    log: FlushedLogView,
+) -> GroupStepped:
+    """Conclude from a report: the slave may be caught up, a message safe, the slave may join.
+
+    Source: AutoSwitchHAService.updateConfirmOffsetWhenSlaveAck
+    """
+    connection = connection_of(state.ha, slave)
+    if connection is not None and connection.slave_ack == log.max_phy_offset:
+        state = with_caught_up(state, (slave,), now_ms)
+    follow: tuple[GroupEffect, ...] = (Then(event=ConfirmDue()), Then(event=ExpandDue(slave=slave)))
+    return GroupStepped(state, (*stepped.effects, *follow), stepped.action)
+
+
+def close_stale(state: GroupBroker, event: StaleConnection) -> GroupStepped:
+    """Drop a connection whose slave has introduced itself on another.
+
+    In the source it stays until it is silent for long, and counts as a slave of its own (B23).
+
+    Spec: ReplicaGroup!CloseConnection, SyncStateSet!Disconnect
+    Source: AutoSwitchHAService.removeConnection
+    """
+    connection = state.ha.servers.get(event.conn)
+    if connection is None or connection.slave_id is None:
+        return GroupStepped(state)
+    slave = connection.slave_id
+    if sum(c.slave_id == slave for c in state.ha.servers.values()) < 2:
+        return GroupStepped(state)
+    reason = "the slave has shaken hands on another connection"
+    stepped = master.refuse(state.ha, event.conn, reason)
+    action = GroupAction(name=GroupActionName.CLOSE_CONNECTION, slaves=frozenset({slave}))
+    return GroupStepped(_with_replication(state, stepped.state), stepped.effects, action)

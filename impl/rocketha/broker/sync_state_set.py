@@ -1,0 +1,275 @@
+"""The SyncStateSet of a master: who must have a message, who joins, who is removed.
+
+A master has one proposal at a time, and waits for everybody in it and in the set that it knows. It
+sends the proposal until a newer version of the set tells that it was decided: the controller gives
+the set a new version also when it refuses. An answer that fails, or none, decides nothing: another
+copy may be on its way.
+
+Source: AutoSwitchHAService (`maybeExpandInSyncStateSet`, `maybeShrinkSyncStateSet`,
+`setSyncStateSet`), ReplicasManager (`checkSyncStateSetAndDoReport`, `doReportSyncStateSetChanged`,
+`changeSyncStateSet`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from rocketha.broker.controller_calls import Answer, ask, is_asking
+from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped, Then
+from rocketha.broker.events import ConfirmDue, ExpandDue
+from rocketha.broker.replicas import connection_of
+from rocketha.broker.state import GroupBroker, Proposal
+from rocketha.bugs import Bug
+from rocketha.formats.controller_bodies import SyncStateSet
+from rocketha.formats.controller_requests import AlterSyncStateSet, GetReplicaInfo, Incarnation
+from rocketha.formats.controller_responses import SyncStateSetAltered
+from rocketha.ha.state import NOT_YET, MasterConnection
+from rocketha.types import BrokerId, SyncStateSetEpoch, TimestampMs
+
+__all__ = [
+    "ack_set",
+    "check_set",
+    "expand",
+    "learn_set",
+    "proposal_expired",
+    "set_answered",
+    "with_caught_up",
+]
+
+
+def ack_set(state: GroupBroker) -> frozenset[BrokerId]:
+    """Return who must have a message before a producer is told that it is safe.
+
+    Spec: ReplicaGroup!AckSet, SyncStateSet!AckSet
+    Source: AutoSwitchHAService.getSyncStateSet
+    """
+    local, pending = state.local.members, state.pending
+    if pending is None or Bug.B14 in state.options.bugs:
+        return local
+    if Bug.W2 in state.options.bugs:
+        return pending.members
+    return local | pending.members
+
+
+def with_caught_up(
+    state: GroupBroker, replicas: Iterable[BrokerId], now_ms: TimestampMs
+) -> GroupBroker:
+    """Note that some slaves have everything, or begin to be watched."""
+    times = {**state.caught_up_ms, **{r: now_ms for r in replicas if r != state.broker_id}}
+    return replace(state, caught_up_ms=MappingProxyType(times))
+
+
+def expand(state: GroupBroker, event: ExpandDue, *, now_ms: TimestampMs) -> GroupStepped:
+    """Propose a slave that has caught up; the test and the proposal are one step.
+
+    Spec: ReplicaGroup!MaybeExpand, SyncStateSet!Expand
+    Source: AutoSwitchHAService.maybeExpandInSyncStateSet
+    """
+    slave = event.slave
+    connection = connection_of(state.ha, slave)
+    if not state.is_master or not _may_propose(state) or connection is None:
+        return GroupStepped(state)
+    if slave in state.local.members or slave == state.broker_id or connection.async_learner:
+        return GroupStepped(state)
+    if not _has_caught_up(state, connection):
+        return GroupStepped(state)
+    joining = _joining(state, connection)
+    action = GroupAction(name=GroupActionName.MAYBE_EXPAND, slaves=frozenset({slave}))
+    members = state.local.members | {slave}
+    return _propose(state, members, action, joining=joining, now_ms=now_ms)
+
+
+def _may_propose(state: GroupBroker) -> bool:
+    """Tell whether a proposal may be made: there is none that is not decided.
+
+    Spec: ReplicaGroup!MayPropose
+    """
+    return state.pending is None or Bug.B79 in state.options.bugs
+
+
+def _has_caught_up(state: GroupBroker, connection: MasterConnection) -> bool:
+    """Tell whether a slave has all that was promised, and the beginning of the reign.
+
+    Spec: ReplicaGroup!HasConfirmed, ReplicaGroup!HasReign
+    """
+    bugs, ack = state.options.bugs, connection.slave_ack
+    if ack == NOT_YET:
+        return False
+    has_confirmed = ack >= state.confirm or Bug.EXPAND_CONFIRM in bugs
+    entries = state.ha.cache.entries
+    reign_start = entries[-1].start_offset if entries else 0
+    return has_confirmed and (ack >= reign_start or Bug.EXPAND_EPOCH in bugs)
+
+
+def _joining(state: GroupBroker, connection: MasterConnection) -> Mapping[BrokerId, Incarnation]:
+    """Return the incarnation of who joins, from its handshake; a slave with a flag tells none.
+
+    Spec: ReplicaGroup!IncarnationOf
+    """
+    slave = connection.slave_id
+    flagged = connection.sync_from_last_file or connection.async_learner
+    told = state.options.ha.tells_incarnation and not flagged
+    if slave is None or not told or Bug.HALF_OPEN in state.options.bugs:
+        return MappingProxyType({})
+    return MappingProxyType({slave: state.slave_incarnations.get(slave, Incarnation(0))})
+
+
+def _propose(
+    state: GroupBroker,
+    members: frozenset[BrokerId],
+    action: GroupAction,
+    *,
+    joining: Mapping[BrokerId, Incarnation] = MappingProxyType({}),
+    now_ms: TimestampMs,
+) -> GroupStepped:
+    """Ask the controller for a set in the place of the one that is known.
+
+    Spec: ReplicaGroup!Propose
+    """
+    proposal = Proposal(
+        members=members,
+        expected=state.local.epoch,
+        joining=joining,
+        master_epoch=state.ha.known_epoch,
+    )
+    waits, send = _send(replace(state, pending=proposal), proposal, now_ms=now_ms)
+    return GroupStepped(waits, (send,), action)
+
+
+def _send(
+    state: GroupBroker, proposal: Proposal, *, now_ms: TimestampMs
+) -> tuple[GroupBroker, GroupEffect]:
+    """Send a proposal, perhaps again; it names the version that it was made from.
+
+    RocketMQ names the version that it knows when it sends (B22).
+
+    Source: ReplicasManager.doReportSyncStateSetChanged
+    """
+    request = AlterSyncStateSet(
+        broker_name=state.options.broker_name,
+        master_broker_id=state.broker_id,
+        master_epoch=proposal.master_epoch,
+        sync_state_set=SyncStateSet(proposal.members, proposal.expected),
+        joining=proposal.joining,
+        invoke_time_ms=now_ms,
+    )
+    return ask(state, request, now_ms=now_ms)
+
+
+def check_set(state: GroupBroker, *, now_ms: TimestampMs) -> GroupStepped:
+    """Send an undecided proposal again; without one, propose to remove who is behind for too long.
+
+    Spec: ReplicaGroup!MaybeShrink, SyncStateSet!Shrink
+    Source: ReplicasManager.checkSyncStateSetAndDoReport,
+    AutoSwitchHAService.maybeShrinkSyncStateSet
+    """
+    if not state.is_master or now_ms < state.check_at_ms:
+        return GroupStepped(state)
+    next_ms = TimestampMs(now_ms + state.options.check_sync_state_set_ms)
+    state = replace(state, check_at_ms=next_ms)
+    late = _behind(state, now_ms)
+    if late and _may_propose(state):
+        action = GroupAction(name=GroupActionName.MAYBE_SHRINK, slaves=late)
+        return _propose(state, state.local.members - late, action, now_ms=now_ms)
+    if state.pending is not None:
+        waits, send = _send(state, state.pending, now_ms=now_ms)
+        return GroupStepped(waits, (send,))
+    return GroupStepped(state)
+
+
+def _behind(state: GroupBroker, now_ms: TimestampMs) -> frozenset[BrokerId]:
+    """Return the members that had not everything for too long, connected or not.
+
+    Spec: ReplicaGroup!MayShrink, SyncStateSet!Removable
+    """
+    members, me = state.local.members, state.broker_id
+    since_ms = now_ms - state.options.slave_not_catchup_ms
+    late = {m for m in members if m != me and state.caught_up_ms.get(m, now_ms) < since_ms}
+    if Bug.B25 in state.options.bugs:
+        # The source knows no time of the master itself, nor of a slave that has gone.
+        gone = {m for m in late if connection_of(state.ha, m) is None}
+        return frozenset((late - gone) | ({me} & members))
+    return frozenset(late)
+
+
+def learn_set(state: GroupBroker, found: SyncStateSet, *, now_ms: TimestampMs) -> GroupStepped:
+    """Take a set of the master's own reign, if it is a newer version than the one that is known.
+
+    Spec: ReplicaGroup!LearnSyncStateSet, SyncStateSet!Learn
+    Source: ReplicasManager.changeSyncStateSet, AutoSwitchHAService.setSyncStateSet
+    """
+    if not state.is_master or not _is_news(state, found):
+        return GroupStepped(state)
+    joined = found.members - state.local.members
+    pending = state.pending
+    if pending is not None and _ends(pending, found.epoch):
+        pending = None
+    learnt = with_caught_up(replace(state, local=found, pending=pending), joined, now_ms)
+    action = GroupAction(name=GroupActionName.LEARN_SYNC_STATE_SET)
+    return GroupStepped(learnt, (Then(event=ConfirmDue()),), action)
+
+
+def _is_news(state: GroupBroker, found: SyncStateSet) -> bool:
+    """Tell whether a set is newer than the one that is known.
+
+    Spec: ReplicaGroup!NewSet, SyncStateSet!IsNews
+    """
+    if Bug.LATE_SET in state.options.bugs:
+        return found.epoch != state.local.epoch
+    return found.epoch > state.local.epoch
+
+
+def _ends(proposal: Proposal, known: SyncStateSetEpoch) -> bool:
+    """Tell whether a proposal is decided, if this version of the set is known.
+
+    Spec: ReplicaGroup!Ends, SyncStateSet!Decided
+    """
+    return proposal.expected < known
+
+
+def set_answered(state: GroupBroker, answer: Answer, *, now_ms: TimestampMs) -> GroupStepped:
+    """Hear what became of a proposal: the new set, or a refusal; then ask for the present set.
+
+    Source: ReplicasManager.doReportSyncStateSetChanged, which goes on to wait after a refusal (B20)
+    """
+    request, content = answer.request, answer.reply.content
+    if not isinstance(request, AlterSyncStateSet) or not state.is_master:
+        return GroupStepped(state)
+    if isinstance(content, SyncStateSetAltered):
+        if request.master_epoch != state.ha.known_epoch:
+            return GroupStepped(state)
+        return learn_set(state, content.sync_state_set, now_ms=now_ms)
+    effects: tuple[GroupEffect, ...] = ()
+    if state.options.bugs & {Bug.B82, Bug.REFUSAL} and _is_pending(state, request):
+        state, effects = replace(state, pending=None), (Then(event=ConfirmDue()),)
+    query = GetReplicaInfo(broker_name=state.options.broker_name)
+    asking, send = ask(state, query, now_ms=now_ms)
+    return GroupStepped(asking, (send, *effects))
+
+
+def proposal_expired(
+    state: GroupBroker, request: AlterSyncStateSet, *, now_ms: TimestampMs
+) -> GroupStepped:
+    """Send a proposal again that was not answered in time; it may have been applied all the same.
+
+    Spec: SyncStateSet!SendAlter
+    """
+    if not _is_pending(state, request) or state.pending is None:
+        return GroupStepped(state)
+    if Bug.B82 in state.options.bugs:
+        return GroupStepped(replace(state, pending=None), (Then(event=ConfirmDue()),))
+    if is_asking(state, AlterSyncStateSet):
+        return GroupStepped(state)
+    waits, send = _send(state, state.pending, now_ms=now_ms)
+    return GroupStepped(waits, (send,))
+
+
+def _is_pending(state: GroupBroker, request: AlterSyncStateSet) -> bool:
+    """Tell whether a request is a copy of the proposal that is not decided."""
+    pending = state.pending
+    return pending is not None and (
+        request.master_epoch,
+        request.sync_state_set,
+    ) == (pending.master_epoch, SyncStateSet(pending.members, pending.expected))
