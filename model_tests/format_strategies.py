@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from rocketha.formats.ha_packets import (
+    INCARNATION_MAX,
     Ack,
     Handshake,
     HandshakeReply,
@@ -50,13 +51,13 @@ def epoch_entries(*, max_size: int = 6) -> st.SearchStrategy[tuple[EpochEntry, .
 
 
 def handshakes() -> st.SearchStrategy[Handshake]:
-    """Handshakes of slaves."""
-    return st.builds(
-        Handshake,
-        broker_id=st.integers(1, INT64_MAX).map(BrokerId),
-        sync_from_last_file=st.booleans(),
-        async_learner=st.booleans(),
+    """Handshakes of slaves, with flags or with an incarnation."""
+    ids = st.integers(1, INT64_MAX).map(BrokerId)
+    flagged = st.builds(
+        Handshake, broker_id=ids, sync_from_last_file=st.booleans(), async_learner=st.booleans()
     )
+    restarted = st.builds(Handshake, broker_id=ids, incarnation=st.integers(1, INCARNATION_MAX))
+    return flagged | restarted
 
 
 def acks() -> st.SearchStrategy[Ack]:

@@ -36,10 +36,9 @@ def replicate(
 ) -> GroupStepped:
     """Let the replication take an event; a report that a master hears may move what it promises.
 
-    A slave's side is that of the replication alone: it shakes hands, copies, hears of epochs, and
-    leaves.
+    A slave's side is that of the replication alone: it shakes hands, copies, hears of epochs.
 
-    Spec: ReplicaGroup!Handshake, ReplicaGroup!Replicate, ReplicaGroup!HearEpoch, ReplicaGroup!Disconnect
+    Spec: ReplicaGroup!Handshake, ReplicaGroup!Replicate, ReplicaGroup!HearEpoch
     Source: AutoSwitchHAConnection.HAServerReader
     """
     stepped = step(state.ha, event, now_ms=now_ms, log=log)
@@ -57,7 +56,10 @@ def replicate(
 
 
 def _with_replication(state: GroupBroker, after: BrokerState) -> GroupBroker:
-    """Take the new state of the replication, and forget slaves that are not connected any more."""
+    """Take the new state of the replication, and forget slaves that are not connected any more.
+
+    Spec: ReplicaGroup!Disconnect
+    """
     connected = slaves(after)
     left = {s: i for s, i in state.slave_incarnations.items() if s in connected}
     return replace(state, ha=after, slave_incarnations=MappingProxyType(left))

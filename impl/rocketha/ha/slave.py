@@ -16,6 +16,7 @@ from dataclasses import replace
 from rocketha.bugs import Bug
 from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, consistent_point
 from rocketha.formats.ha_packets import (
+    INCARNATION_MAX,
     Ack,
     Handshake,
     HandshakeReply,
@@ -108,15 +109,23 @@ def connected(
         id=conn, peer=peer, phase=Phase.HANDSHAKE, last_read_ms=now_ms, last_write_ms=now_ms
     )
     options = state.options
-    flagged = options.is_sync_from_last_file or options.is_async_learner
     request = Handshake(
         broker_id=state.broker_id,
         sync_from_last_file=options.is_sync_from_last_file,
         async_learner=options.is_async_learner,
-        incarnation=state.incarnation if options.tells_incarnation and not flagged else 0,
+        incarnation=_told_incarnation(state),
     )
     send = SendPacket(conn=conn, data=push_handshake(request))
     return Stepped(replace(state, client=client), (send,))
+
+
+def _told_incarnation(state: BrokerState) -> int:
+    """Return what a handshake says of the number of starts; beside a flag there is no room."""
+    options = state.options
+    flagged = options.is_sync_from_last_file or options.is_async_learner
+    if not options.tells_incarnation or flagged or state.incarnation > INCARNATION_MAX:
+        return 0
+    return state.incarnation
 
 
 def disconnect(state: BrokerState, *, now_ms: TimestampMs, reason: str | None = None) -> Stepped:

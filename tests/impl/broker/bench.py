@@ -74,6 +74,7 @@ def options_of(
     learner: bool = False,
     last_file: bool = False,
     batch: int = 32 * 1024,
+    tells_incarnation: bool = True,
     bugs: Bugs = NO_BUGS,
 ) -> GroupOptions:
     """Make the settings of a broker."""
@@ -81,7 +82,7 @@ def options_of(
         broker_name=NAME,
         ha=HaOptions(
             transfer_batch_bytes=SizeBytes(batch),
-            tells_incarnation=True,
+            tells_incarnation=tells_incarnation,
             is_async_learner=learner,
             is_sync_from_last_file=last_file,
             bugs=bugs,

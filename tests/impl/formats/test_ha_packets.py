@@ -16,9 +16,10 @@ from model_tests.format_strategies import (
     master_sessions,
     slave_sessions,
 )
-from rocketha.errors import PacketError
+from rocketha.errors import EncodingError, PacketError
 from rocketha.formats.ha_packets import (
     HANDSHAKE_BODY_MAX,
+    INCARNATION_MAX,
     TRANSFER_BODY_MAX,
     Ack,
     Expecting,
@@ -60,6 +61,16 @@ SLAVE_GOLDEN: list[tuple[str, SlavePacket, str]] = [
         "handshake of a learner",
         Handshake(broker_id=BrokerId(3), async_learner=True),
         "00000001 0000 0001 0000000000000003",
+    ),
+    (
+        "handshake of a slave that has started before (ours)",
+        Handshake(broker_id=BrokerId(3), incarnation=1),
+        "00000001 0000 0002 0000000000000003",
+    ),
+    (
+        "handshake with the greatest incarnation (ours)",
+        Handshake(broker_id=BrokerId(3), incarnation=INCARNATION_MAX),
+        "00000001 FFFE FFFE 0000000000000003",
     ),
     ("ack", Ack(max_phy_offset=Offset(4096)), "00000002 0000000000001000"),
 ]
@@ -109,6 +120,7 @@ REFUSED: list[tuple[str, str, Expecting, str, str]] = [
     ("batch before the reply", "slave", HANDSHAKE, "00000002", "state at byte 0: is 2"),
     ("reply after it", "slave", TRANSFER, "00000001", "state at byte 0: is 1"),
     ("last-file flag", "master", HANDSHAKE, "00000001 0003 0000 0000000000000003", "at byte 4"),
+    ("incarnation 1", "master", HANDSHAKE, "00000001 0001 0002 0000000000000003", "at byte 6"),
     ("learner flag", "master", HANDSHAKE, "00000001 0000 FFFF 0000000000000003", "at byte 6"),
     ("broker 0", "master", HANDSHAKE, "00000001 0000 0000 0000000000000000", "at byte 8: is 0"),
     ("broker -1", "master", HANDSHAKE, "00000001 0000 0000 FFFFFFFFFFFFFFFF", "is -1"),
@@ -404,6 +416,20 @@ def test_a_masters_packets_survive_any_fragmentation(data: st.DataObject) -> Non
     assert _outcome(master_stream(), [sent]) == expected
     assert _outcome(master_stream(), _bytewise(sent)) == expected
     assert _outcome(master_stream(), data.draw(cuts(sent))) == expected
+
+
+@pytest.mark.parametrize(
+    "packet",
+    [
+        Handshake(broker_id=BrokerId(3), incarnation=INCARNATION_MAX + 1),
+        Handshake(broker_id=BrokerId(3), incarnation=-1),
+        Handshake(broker_id=BrokerId(3), incarnation=1, sync_from_last_file=True),
+        Handshake(broker_id=BrokerId(3), incarnation=1, async_learner=True),
+    ],
+)
+def test_an_incarnation_that_does_not_fit_is_not_sent(packet: Handshake) -> None:
+    with pytest.raises(EncodingError, match="incarnation"):
+        push_slave_packet(packet)
 
 
 @given(st.data(), st.sampled_from(Expecting))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rocketha.errors import PacketError
 from rocketha.formats.ha_packets import (
+    INCARNATION_MAX,
     Ack,
     Handshake,
     HandshakeReply,
@@ -119,6 +122,29 @@ def test_a_slave_introduces_itself_with_its_flags(last_file: bool, learner: bool
     assert stepped.effects == (SendPacket(conn=CONN, data=push_handshake(hello)),)
     assert stepped.action is None
     assert client(slave).phase is Phase.HANDSHAKE
+
+
+@pytest.mark.parametrize(
+    ("tells", "learner", "incarnation", "said"),
+    [
+        (False, False, 5, 0),
+        (True, False, 5, 5),
+        (True, True, 5, 0),
+        (True, False, INCARNATION_MAX, INCARNATION_MAX),
+        (True, False, INCARNATION_MAX + 1, 0),
+    ],
+)
+def test_a_slave_tells_its_incarnation_if_it_is_told_to_and_there_is_room(
+    tells: bool, learner: bool, incarnation: int, said: int
+) -> None:
+    slave = Group(learner=learner)[2]
+    options = replace(slave.state.options, tells_incarnation=tells)
+    slave.state = replace(slave.state, options=options, incarnation=incarnation)
+    slave.take(LEARNT, now_ms=0)
+    slave.take(TimerFired(), now_ms=0)
+    stepped = slave.take(PeerConnected(conn=CONN, peer=MASTER), now_ms=1)
+    hello = Handshake(broker_id=BrokerId(2), async_learner=learner, incarnation=said)
+    assert stepped.effects == (SendPacket(conn=CONN, data=push_handshake(hello)),)
 
 
 def test_a_slave_cuts_at_the_consistent_point_and_reports_its_end() -> None:
