@@ -15,6 +15,7 @@ __all__ = [
     "EncodingError",
     "EpochFileError",
     "FormatError",
+    "HistoryFormatError",
     "IdentityFileError",
     "IncompleteRecordError",
     "MissingFileError",
@@ -100,3 +101,13 @@ class MissingFileError(DiskError):
 
 class PowerCutError(DiskError):
     """The power went off at this operation: the replica is gone, its disk is what survived."""
+
+
+class HistoryFormatError(RockethaError):
+    """A file is no history; `line` counts from 1."""
+
+    def __init__(self, name: str, *, line: int, reason: str) -> None:
+        super().__init__(f"{name}, line {line}: {reason}")
+        self.name = name
+        self.line = line
+        self.reason = reason

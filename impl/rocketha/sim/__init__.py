@@ -3,6 +3,7 @@
 from rocketha.sim.actions import ClusterAction, Crashed, Elected, NullObserver, Observer
 from rocketha.sim.cluster import Cluster
 from rocketha.sim.faults import ALL_FAULTS, NO_FAULTS, Fault, Faults
+from rocketha.sim.group_simulate import GroupRun, simulate_group
 from rocketha.sim.legacy_simulate import simulate_legacy
 from rocketha.sim.options import SimOptions
 from rocketha.sim.report import SimReport
@@ -17,10 +18,12 @@ __all__ = [
     "Elected",
     "Fault",
     "Faults",
+    "GroupRun",
     "NullObserver",
     "Observer",
     "SimOptions",
     "SimReport",
     "simulate",
+    "simulate_group",
     "simulate_legacy",
 ]

@@ -16,23 +16,22 @@ from typing import Final
 
 from rocketha.bugs import Bug, Bugs
 from rocketha.errors import EpochFileError
-from rocketha.formats.ha_packets import MasterPacket, SlavePacket
-from rocketha.formats.packet_stream import PacketStream, master_stream, slave_stream
 from rocketha.ha.broker import next_timer_ms, step
 from rocketha.ha.effects import ActionName, SpecAction, Stepped, StoreEpochs
-from rocketha.ha.events import Event, PacketReceived, Restarted
+from rocketha.ha.events import Event, Restarted
 from rocketha.ha.state import NOT_YET, BrokerState, ConnectionId, HaAddress, Role
 from rocketha.sim.actions import ClusterAction, Crashed, Elected, Observer
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address, new_node
 from rocketha.sim.options import RunPlan
+from rocketha.sim.packet_inbox import PacketInbox, packet_inbox
 from rocketha.sim.scheduler import Scheduler
 from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
-from rocketha.types import BrokerId, Epoch, EpochEntry, TimestampMs
+from rocketha.types import BrokerId, Epoch, EpochEntry, Offset, TimestampMs
 
-__all__ = ["Cluster", "EpochFile"]
+__all__ = ["Cluster", "EpochFile", "ha_senders", "store_options"]
 
 _ROLE_CHANGES: Final = frozenset({ActionName.BECOME_MASTER, ActionName.BECOME_SLAVE})
 
@@ -57,21 +56,20 @@ class EpochFile:
             return ()
 
 
-@dataclass(frozen=True, slots=True)
-class _PacketInbox:
-    conn: ConnectionId
-    stream: PacketStream[MasterPacket] | PacketStream[SlavePacket]
-
-    def feed(self, data: bytes) -> None:
-        self.stream.feed(data)
-
-    def next_event(self) -> PacketReceived | None:
-        packet = self.stream.next_packet()
-        return None if packet is None else PacketReceived(conn=self.conn, packet=packet)
-
-
-def _store_options(bugs: Bugs) -> EpochStoreOptions:
+def store_options(bugs: Bugs) -> EpochStoreOptions:
+    """Return how brokers keep their epochs."""
     return EpochStoreOptions(skip_empty_write=Bug.B06 in bugs, in_place=Bug.B86 in bugs)
+
+
+def ha_senders(state: BrokerState, end: Offset) -> Iterator[Sender]:
+    """Yield the connections over which a master may send, whose log ends at `end`."""
+    for conn, server in state.servers.items():
+        if server.next_offset != NOT_YET and server.cur is not None:
+            yield Sender(
+                conn=conn,
+                behind=server.next_offset < min(end, server.cur.end_offset),
+                heartbeat_at_ms=server.last_write_ms + state.options.heartbeat_ms,
+            )
 
 
 class Cluster:
@@ -96,7 +94,7 @@ class Cluster:
             for broker in map(BrokerId, range(1, brokers + 1))
         }
         self.epoch_files = {
-            node.id: EpochFile(EpochStore(node.disk, _store_options(bugs)))
+            node.id: EpochFile(EpochStore(node.disk, store_options(bugs)))
             for node in self.nodes.values()
         }
         self.master: BrokerId | None = None
@@ -177,18 +175,11 @@ class Cluster:
 
     def senders(self, node: Node[BrokerState]) -> Iterator[Sender]:
         """Yield the connections over which a master may send."""
-        state, end = node.running(), node.log.max_phy_offset
-        for conn, server in state.servers.items():
-            if server.next_offset != NOT_YET and server.cur is not None:
-                yield Sender(
-                    conn=conn,
-                    behind=server.next_offset < min(end, server.cur.end_offset),
-                    heartbeat_at_ms=server.last_write_ms + state.options.heartbeat_ms,
-                )
+        return ha_senders(node.running(), node.log.max_phy_offset)
 
-    def inbox(self, end: End, conn: ConnectionId) -> _PacketInbox:
+    def inbox(self, end: End, conn: ConnectionId) -> PacketInbox:
         """Begin to hear a master, or a slave."""
-        return _PacketInbox(conn, master_stream() if end is End.CLIENT else slave_stream())
+        return packet_inbox(end, conn)
 
     def perform(self, node: Node[BrokerState], effect: OwnEffect) -> None:
         """Write an epoch file."""

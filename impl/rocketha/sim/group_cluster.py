@@ -1,19 +1,86 @@
-"""A broker group with its controller, producers and consumers."""
+"""A broker group: its brokers, which `shell` moves, the real controller, and what is between them.
+
+What the cluster adds to the shell:
+
+* It starts brokers with what their files say, and keeps who they are.
+* It carries frames between brokers and controller.
+* It runs the flush service; a disk may be slow.
+* It hands calls of producers and consumers to brokers, and answers back.
+"""
 
 from __future__ import annotations
 
-from rocketha.broker.state import GroupBroker
-from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import Group
-from rocketha.sim.cluster import EpochFile
-from rocketha.sim.faults import FaultCounts
-from rocketha.sim.group_options import GroupPlan
-from rocketha.sim.network import Network
-from rocketha.sim.node import Node
-from rocketha.sim.scheduler import Scheduler
-from rocketha.types import BrokerId
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Final, Protocol, assert_never
 
-__all__ = ["GroupCluster"]
+from rocketha.broker.core import new_broker, next_timer_ms, step
+from rocketha.broker.effects import (
+    AnswerPull,
+    AnswerPut,
+    GroupAction,
+    GroupActionName,
+    GroupStepped,
+    SendToController,
+    StoreIdentity,
+    Then,
+)
+from rocketha.broker.events import (
+    CommandReceived,
+    GroupEvent,
+    LogFlushed,
+    MessageAppended,
+    PullRequested,
+    PutRequested,
+    Started,
+)
+from rocketha.broker.state import GroupBroker, PullId, PutId, Registration
+from rocketha.controller.entry import ChannelClosed, Entry
+from rocketha.controller.node import ControllerNode
+from rocketha.controller.state import ChannelId, Group
+from rocketha.formats.controller_codes import RequestCode
+from rocketha.formats.controller_requests import Heartbeat, RegisterBroker
+from rocketha.formats.message import Message
+from rocketha.formats.remoting_frame import pull_command
+from rocketha.ha.effects import ActionName, FlushLog, SpecAction, StoreEpochs
+from rocketha.ha.state import ConnectionId, HaAddress
+from rocketha.sim.actions import Crashed
+from rocketha.sim.cluster import EpochFile, ha_senders, store_options
+from rocketha.sim.faults import Fault, FaultCounts
+from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, GroupObserver
+from rocketha.sim.group_channels import Channels
+from rocketha.sim.group_controller import SimController
+from rocketha.sim.group_options import GroupPlan
+from rocketha.sim.network import End, Network
+from rocketha.sim.node import Node, broker_address, new_node
+from rocketha.sim.packet_inbox import PacketInbox, packet_inbox
+from rocketha.sim.records import record_count, record_offset
+from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
+from rocketha.storage.epoch_store import EpochStore
+from rocketha.storage.identity_store import IdentityStore
+from rocketha.types import BrokerId, Offset, TimestampMs
+
+__all__ = ["Callers", "GroupCluster"]
+
+_FLUSH_MAX_MS: Final = 3
+_UNSEEN: Final = frozenset(
+    {ActionName.TRANSFER, ActionName.HANDSHAKE, ActionName.FLUSH, ActionName.RESTART}
+)
+"""What the specification has no step for: the steps of a connection's other end count."""
+
+
+class Callers(Protocol):
+    """Producers and consumers, to whom brokers answer."""
+
+    def put_answered(self, broker: BrokerId, answer: AnswerPut) -> None:
+        """Hear what became of a message."""
+        ...
+
+    def pull_answered(self, broker: BrokerId, answer: AnswerPull) -> None:
+        """Hear what the log has."""
+        ...
 
 
 class GroupCluster:
@@ -26,25 +93,68 @@ class GroupCluster:
         plan: GroupPlan,
         scheduler: Scheduler,
         network: Network,
+        rng: Random,
         counts: FaultCounts,
-        controller: ControllerNode,
+        observer: GroupObserver,
     ) -> None:
-        """Make a group whose brokers were never started."""
+        """Make a group whose brokers were never started; nobody is observed before `observe`."""
         self.plan = plan
         self.scheduler = scheduler
         self.network = network
         self.counts = counts
-        self.controller = controller
-        """While it is down, the one that it was."""
-        self.nodes: dict[BrokerId, Node[GroupBroker]] = {}
-        self.epoch_files: dict[BrokerId, EpochFile] = {}
-        self.boots: dict[BrokerId, int] = dict.fromkeys(map(BrokerId, range(1, brokers + 1)), 0)
-        """How often the machine of each broker was switched on again."""
+        self.actions = 0
+        self.slow_disks: dict[BrokerId, tuple[int, int]] = {}
+        """Until when the disk of a broker is slow, and how slow."""
+        self.powerless: set[BrokerId] = set()
+        """Brokers whose machines stopped, and of which the controller does not know that yet."""
+        self._rng = rng
+        self._observer = observer
+        self._observed = False
+        self._appending = False
+        self._callers: Callers | None = None
+        self._signs: dict[tuple[BrokerId, ChannelId], int] = {}
+        bugs = plan.broker.bugs
+        self.nodes: dict[BrokerId, Node[GroupBroker]] = {
+            broker: new_node(broker, self._fresh(broker), bugs)
+            for broker in map(BrokerId, range(1, brokers + 1))
+        }
+        for node in self.nodes.values():
+            node.state = None
+            node.clock = plan.clocks[node.id - 1]
+        self.epoch_files = {
+            node.id: EpochFile(EpochStore(node.disk, store_options(bugs)))
+            for node in self.nodes.values()
+        }
+        self._shell: Shell[GroupBroker, GroupEvent, SpecAction | GroupAction] = Shell(
+            self, self.nodes, scheduler=scheduler, network=network, rng=rng
+        )
+        self.channels = Channels(
+            self, scheduler=scheduler, rng=rng, counts=counts, faults=plan.channels
+        )
+        self.host = SimController(
+            plan.controller,
+            clock=plan.controller_clock,
+            scheduler=scheduler,
+            rng=rng,
+            acted=self._controller_acted,
+            refuse=self.channels.refuse,
+            notify=self._notify,
+        )
+
+    def _fresh(self, broker: BrokerId) -> GroupBroker:
+        return new_broker(address=broker_address(broker), options=self.plan.broker)
+
+    # ---- what whoever looks may see ----
 
     @property
     def now_ms(self) -> int:
-        """Return the true virtual time; every clock has its own."""
+        """Return the true virtual time; every machine has its own."""
         return self.scheduler.now_ms
+
+    @property
+    def controller(self) -> ControllerNode:
+        """Return the controller; while it is down, the one that it was."""
+        return self.host.node
 
     @property
     def group(self) -> Group | None:
@@ -54,12 +164,268 @@ class GroupCluster:
     @property
     def starting(self) -> frozenset[BrokerId]:
         """Return the brokers that run and that the controller does not know in this incarnation."""
+        return frozenset(node.id for node in self.up() if not self._is_known(node))
+
+    def _is_known(self, node: Node[GroupBroker]) -> bool:
         group = self.group
-        found: set[BrokerId] = set()
+        replica = None if group is None else group.replicas.get(node.id)
+        return replica is not None and replica.incarnation == node.running().incarnation
+
+    def up(self) -> list[Node[GroupBroker]]:
+        """Return the brokers that run."""
+        return [node for node in self.nodes.values() if node.state is not None]
+
+    def heard_elsewhere(self, broker: BrokerId, entry: Entry) -> bool:
+        """Tell whether an entry closes a channel while the broker gives signs of life on another.
+
+        That the broker is taken for dead then is not a false alarm, but wrong (B28).
+        """
+        present = self.channels.of(broker)
+        if not isinstance(entry.change, ChannelClosed) or present in (None, entry.channel):
+            return False
+        assert present is not None
+        heard_ms = self._signs.get((broker, present))
+        timeout_ms = self.plan.broker.heartbeat_timeout_ms
+        return heard_ms is not None and heard_ms + timeout_ms >= entry.at_ms
+
+    # ---- the beginning ----
+
+    def attach(self, callers: Callers) -> None:
+        """Say who is answered; once."""
+        assert self._callers is None
+        self._callers = callers
+
+    def boot(self) -> None:
+        """Let all brokers get their identities and register; there is no election yet."""
         for node in self.nodes.values():
-            replica = None if group is None else group.replicas.get(node.id)
-            if node.state is not None and (
-                replica is None or replica.incarnation != node.state.incarnation
-            ):
-                found.add(node.id)
-        return frozenset(found)
+            self.restart(node)
+            while node.running().registration is not Registration.REGISTERED:
+                assert self.scheduler.run_next(self.now_ms + 60_000), "nothing is due"
+            assert node.running().broker_id == node.id
+
+    def observe(self) -> None:
+        """Tell the observer from now on what happens; elections are held from now on."""
+        self._observed = True
+        self._observer.started(self)
+
+    # ---- what happens from outside ----
+
+    def crash(self, node: Node[GroupBroker], *, silent: bool = False) -> None:
+        """Stop a broker of which the disk is already what survives."""
+        self._shell.stop(node, silent=silent)
+        self.channels.drop(node.id, silent=silent)
+        self.epoch_files[node.id].version += 1
+        self._report(node.id, Crashed(broker=node.id))
+
+    def restart(self, node: Node[GroupBroker]) -> None:
+        """Let a broker come up that is down."""
+        assert node.state is None
+        node.recover()
+        store = self._store(node)
+        start = store.begin()
+        node.state = self._fresh(node.id)
+        self.deliver(
+            node,
+            Started(
+                incarnation=start.incarnation,
+                entries=self.epoch_files[node.id].recover(),
+                identity=store.load(),
+                log_torn=start.log_torn,
+            ),
+        )
+
+    def flush(self, node: Node[GroupBroker]) -> None:
+        """Run the flush service of a broker that runs.
+
+        Source: CommitLog.FlushRealTimeService
+        """
+        if node.state is not None and node.log.flushed_offset < node.log.max_phy_offset:
+            node.log.flush()
+            node.log_version += 1
+            self.deliver(node, LogFlushed())
+
+    def put(self, broker: BrokerId, put: PutId, message: Message) -> None:
+        """Let a broker that runs take a producer's call."""
+        self.deliver(self.nodes[broker], PutRequested(put=put, message=message))
+
+    def pull(self, broker: BrokerId, pull: PullId, offset: Offset) -> None:
+        """Let a broker that runs take a consumer's call."""
+        self.deliver(self.nodes[broker], PullRequested(pull=pull, offset=offset))
+
+    def deliver(self, node: Node[GroupBroker], event: GroupEvent) -> None:
+        """Let a broker take one event, and what that asks for.
+
+        Raises: StorageFailure
+        """
+        self._shell.deliver(node, event)
+
+    def _store(self, node: Node[GroupBroker]) -> IdentityStore:
+        options = self.plan.broker
+        return IdentityStore(
+            node.disk,
+            cluster_name=options.cluster_name,
+            broker_name=options.broker_name,
+            boot=str(node.boot),
+        )
+
+    # ---- what the shell asks (rocketha.sim.shell.Cores) ----
+
+    def step(self, node: Node[GroupBroker], event: GroupEvent, now_ms: TimestampMs) -> GroupStepped:
+        """Let the core of a broker take an event; what a message waits for is flushed later."""
+        stepped = step(node.running(), event, now_ms=now_ms, log=node.log)
+        if isinstance(event, MessageAppended) and FlushLog() in stepped.effects:
+            self._flush_later(node)
+            others = tuple(effect for effect in stepped.effects if effect != FlushLog())
+            return replace(stepped, effects=others)
+        if isinstance(event, PutRequested):
+            self._appending = stepped.action is not None
+        return stepped
+
+    def _flush_later(self, node: Node[GroupBroker]) -> None:
+        """Source: CommitLog.GroupCommitService"""
+        until_ms, wait_ms = self.slow_disks.get(node.id, (0, 0))
+        if self.now_ms < until_ms:
+            self.counts.add(Fault.SLOW_DISK)
+        else:
+            wait_ms = self._rng.randrange(_FLUSH_MAX_MS)
+        incarnation = node.incarnation
+
+        def flush() -> None:
+            if node.incarnation == incarnation:
+                self.flush(node)
+
+        self.scheduler.after(1 + wait_ms, flush)
+
+    def next_timer_ms(self, state: GroupBroker) -> TimestampMs | None:
+        """Return when `TimerFired` is due."""
+        return next_timer_ms(state)
+
+    def senders(self, node: Node[GroupBroker]) -> Iterator[Sender]:
+        """Yield the connections over which a master may send."""
+        return ha_senders(node.running().ha, node.log.max_phy_offset)
+
+    def inbox(self, end: End, conn: ConnectionId) -> PacketInbox:
+        """Begin to hear a master, or a slave."""
+        return packet_inbox(end, conn)
+
+    def perform(self, node: Node[GroupBroker], effect: OwnEffect) -> None:
+        """Write files, send to the controller, answer callers."""
+        match effect:
+            case StoreEpochs(entries=entries):
+                file = self.epoch_files[node.id]
+                file.version += 1
+                file.store.replace(entries)
+            case StoreIdentity(identity=identity):
+                self._store(node).store(identity)
+            case SendToController(data=data):
+                if self._observed or not _wants_election(data):
+                    self.channels.ask(node.id, data)
+            case AnswerPut():
+                assert self._callers is not None
+                self._callers.put_answered(node.id, effect)
+            case AnswerPull():
+                assert self._callers is not None
+                self._callers.pull_answered(node.id, effect)
+            case Then(event=event):
+                self._shell.then(node, event)
+            case _:
+                raise AssertionError(f"no effect of a group's broker: {effect}")
+
+    def resolve(self, node: Node[GroupBroker], peer: HaAddress) -> BrokerId:
+        """Find the broker at an address."""
+        [server] = [broker for broker in self.nodes if broker_address(broker) == peer]
+        assert server != node.id
+        return server
+
+    def lingers(self, action: SpecAction | GroupAction | None, end: End) -> bool:
+        """Tell that what a slave has sent still arrives, and what a master has sent does not."""
+        del action
+        return end is End.CLIENT
+
+    def sent(self, node: Node[GroupBroker], conn: ConnectionId, data: bytes) -> None:
+        """Tell the observer of a packet."""
+        if self._observed:
+            self._observer.sent(self, node.id, conn, data)
+
+    def acted(self, broker: BrokerId, action: SpecAction | GroupAction) -> None:
+        """Tell the observer of an action."""
+        self._report(broker, action)
+
+    def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
+        """Say nothing: whoever looks at both ends sees it."""
+
+    def stepped(self, node: Node[GroupBroker], event: GroupEvent | ShellEvent) -> None:
+        """Tell the observer of a step; a message that was appended is the next event."""
+        is_registered = node.running().registration is Registration.REGISTERED
+        if isinstance(event, CommandReceived) and is_registered:
+            self._store(node).registered()
+            self.powerless.discard(node.id)
+        if isinstance(event, PutRequested) and self._appending:
+            self._appending = False
+            end = node.log.max_phy_offset
+            offset = record_offset(record_count(end) - 1)
+            appended = MessageAppended(put=event.put, offset=offset, end=end)
+            self._shell.then(node, appended, first=True)
+        if self._observed:
+            self._observer.stepped(self, node.id)
+
+    # ---- what the channels ask (rocketha.sim.group_channels.Peers) ----
+
+    def asked(self, channel: ChannelId, data: bytes) -> bytes | None:
+        """Let the controller serve a frame."""
+        return self.host.asked(channel, data)
+
+    def closed(self, channel: ChannelId) -> None:
+        """Let the controller know that a channel is gone."""
+        self.host.closed(channel)
+
+    def answered(self, broker: BrokerId, data: bytes) -> None:
+        """Let a broker hear the controller, if it runs."""
+        node = self.nodes[broker]
+        if node.state is not None:
+            pulled = pull_command(data)
+            assert pulled is not None
+            self.deliver(node, CommandReceived(command=pulled[0]))
+
+    def _notify(self, address: str, data: bytes) -> None:
+        for broker in self.nodes:
+            if broker_address(broker) == address:
+                self.channels.notify(broker, data)
+
+    # ---- reports ----
+
+    def _controller_acted(self, action: ControllerActed) -> None:
+        change = action.entry.change
+        group = self.group if isinstance(change, Heartbeat | RegisterBroker) else None
+        if group is not None and isinstance(change, Heartbeat | RegisterBroker):
+            replica = group.replicas.get(change.broker_id)
+            if replica is not None and replica.incarnation == change.incarnation:
+                self._signs[change.broker_id, action.entry.channel] = action.entry.at_ms
+        self._report(None, action)
+
+    def _report(self, broker: BrokerId | None, action: GroupClusterAction) -> None:
+        if not self._observed:
+            return
+        if _counts(action):
+            self.actions += 1
+        self._observer.acted(self, broker, action)
+
+
+def _counts(action: GroupClusterAction) -> bool:
+    """Tell whether an action is likely to be a step of the specification."""
+    match action:
+        case ControllerActed(events=events):
+            return bool(events)
+        case SpecAction(name=name, size=size):
+            return name not in _UNSEEN and size != 0
+        case GroupAction(name=name):
+            return name is not GroupActionName.CONSUME
+        case Crashed():
+            return True
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _wants_election(data: bytes) -> bool:
+    pulled = pull_command(data)
+    return pulled is not None and pulled[0].code == RequestCode.ELECT_MASTER

@@ -1,14 +1,43 @@
-"""What a run of a broker group is made of: the caller's choices, and what the seed draws."""
+"""What a run of a broker group is made of: what the seed draws.
+
+All periods are some hundred times shorter than RocketMQ's, in the same proportions, so that a short
+run sees failovers, members that fall behind, and come back.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
+from typing import Final
 
 from rocketha.broker.options import GroupOptions
 from rocketha.controller.dispatch import ControllerOptions
-from rocketha.sim.faults import FaultPlan
+from rocketha.formats.controller_responses import MetadataInfo
+from rocketha.ha.state import HaOptions
+from rocketha.sim.clock import TRUE_TIME, Clock
+from rocketha.sim.faults import GROUP_FAULTS, Fault, FaultPlan, draw_plan
+from rocketha.sim.group_channels import ChannelFaults
+from rocketha.sim.options import SimOptions
+from rocketha.sim.records import SEGMENT_SIZE
+from rocketha.types import SizeBytes
 
-__all__ = ["GroupPlan"]
+__all__ = ["GroupPlan", "draw_group_run"]
+
+_METADATA: Final = MetadataInfo(
+    group="controllers", leader_id="n0", leader_address="n0", is_leader=True, peers="n0"
+)
+_WHOLE_RECORDS: Final = (SEGMENT_SIZE, 32 * 1024)
+"""A batch of so many bytes that begins with a record ends with one: segments repeat."""
+_TIMED: Final = (
+    Fault.CONTROLLER_PARTITION,
+    Fault.CHANNEL_RESET,
+    Fault.CONTROLLER_RESTART,
+    Fault.DESIGNATE,
+    Fault.SLOW_DISK,
+)
+_GAPS_MS: Final = (400, 1_200, 3_000)
+_SKEWED_PERMILLE: Final = (800, 950, 1_050, 1_250)
+_SKEWED_MS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,5 +46,108 @@ class GroupPlan:
 
     steps: int
     faults: FaultPlan
+    channels: ChannelFaults
+    mean_gap_ms: tuple[tuple[Fault, int], ...]
+    """As in `faults`, for the faults that only a group with a controller has."""
     broker: GroupOptions
     controller: ControllerOptions
+    clocks: tuple[Clock, ...]
+    """Of broker 1, 2, ..."""
+    controller_clock: Clock
+    scan_ms: int
+    """How often the controller looks for masters that are gone."""
+    flush_ms: int
+    """How often the flush service runs."""
+    producers: int
+    consumers: int
+    records_max: int
+    """Producers stop when the log they write to has so many."""
+    put_gap_ms: int
+    """Mean time between two messages of one producer."""
+    pull_gap_ms: int
+    """Mean time between two looks of one consumer."""
+    patience_ms: int
+    """How long a client waits for an answer."""
+    client_loss_percent: int
+
+
+def draw_group_run(rng: Random, options: SimOptions) -> GroupPlan:
+    """Draw one run. Small numbers, so that different seeds pass through equal states."""
+    faults = draw_plan(rng, GROUP_FAULTS, options.faults)
+    drawn_steps = rng.randrange(100, 160)
+    gaps = [(fault, rng.choice(_GAPS_MS)) for fault in _TIMED]
+    skewed = Fault.CLOCK_SKEW in faults
+    return GroupPlan(
+        steps=drawn_steps if options.steps is None else options.steps,
+        faults=faults,
+        channels=_draw_channels(rng, faults),
+        mean_gap_ms=tuple((fault, gap) for fault, gap in gaps if fault in faults),
+        broker=_draw_broker(rng, options),
+        controller=ControllerOptions(
+            metadata=_METADATA, elect_unclean=options.elect_unclean, bugs=options.bugs
+        ),
+        clocks=tuple(_draw_clock(rng, skewed=skewed) for _ in range(options.brokers)),
+        controller_clock=_draw_clock(rng, skewed=skewed),
+        scan_ms=rng.choice((60, 200)),
+        flush_ms=rng.choice((100, 1_000, 10_000)),
+        producers=rng.randrange(1, 4),
+        consumers=rng.randrange(1, 3),
+        records_max=rng.randrange(4, 10),
+        put_gap_ms=rng.choice((40, 120, 300)),
+        pull_gap_ms=rng.choice((60, 200)),
+        patience_ms=rng.choice((200, 800, 2_500)),
+        client_loss_percent=rng.choice((5, 20)) if Fault.CLIENT_LOSS in faults else 0,
+    )
+
+
+def _draw_broker(rng: Random, options: SimOptions) -> GroupOptions:
+    heartbeat_ms = rng.choice((60, 150, 500))
+    interval_ms = rng.choice((40, 100))
+    return GroupOptions(
+        ha=HaOptions(
+            transfer_batch_bytes=SizeBytes(rng.choice(_WHOLE_RECORDS)),
+            heartbeat_ms=heartbeat_ms,
+            housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
+            reconnect_ms=rng.choice((20, 50, 300)),
+            tells_incarnation=True,
+            bugs=options.bugs,
+        ),
+        all_ack_in_sync_state_set=not options.rocketmq_defaults,
+        in_sync_replicas=1,
+        min_in_sync_replicas=(
+            1 if options.rocketmq_defaults else min(rng.choice((1, 1, 2)), options.brokers)
+        ),
+        sync_flush=rng.random() < 0.5,
+        sync_flush_timeout_ms=rng.choice((40, 150, 600)),
+        slave_timeout_ms=rng.choice((60, 250, 1_000)),
+        slave_not_catchup_ms=rng.choice((80, 250, 800)),
+        check_sync_state_set_ms=rng.choice((40, 120, 400)),
+        sync_metadata_ms=rng.choice((50, 150, 500)),
+        heartbeat_interval_ms=interval_ms,
+        heartbeat_timeout_ms=interval_ms * rng.choice((3, 6)),
+        request_timeout_ms=rng.choice((40, 120, 400)),
+    )
+
+
+def _draw_channels(rng: Random, faults: FaultPlan) -> ChannelFaults:
+    delay_max_ms = rng.choice((30, 200, 1_000))
+    late_max_ms = rng.choice((100, 600, 2_000))
+
+    def percent(fault: Fault, choices: tuple[int, ...]) -> int:
+        drawn = rng.choice(choices)
+        return drawn if fault in faults else 0
+
+    return ChannelFaults(
+        delay_percent=percent(Fault.CONTROLLER_DELAY, (2, 10, 30)),
+        delay_max_ms=delay_max_ms,
+        loss_percent=percent(Fault.CONTROLLER_LOSS, (5, 20)),
+        duplicate_percent=percent(Fault.CONTROLLER_DUPLICATE, (5, 30)),
+        reorder_percent=percent(Fault.CONTROLLER_REORDER, (5, 20)),
+        late_close_percent=percent(Fault.LATE_CLOSE, (50, 100)),
+        late_close_max_ms=late_max_ms,
+    )
+
+
+def _draw_clock(rng: Random, *, skewed: bool) -> Clock:
+    offset_ms, rate = rng.randrange(_SKEWED_MS), rng.choice(_SKEWED_PERMILLE)
+    return Clock(offset_ms=offset_ms, rate_permille=rate) if skewed else TRUE_TIME

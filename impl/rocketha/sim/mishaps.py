@@ -74,12 +74,18 @@ class Mishaps(Generic[S]):
     """Faults that come by themselves, until the cluster heals."""
 
     def __init__(
-        self, cluster: Victims[S], rng: Random, *, is_master: Callable[[Node[S]], bool]
+        self,
+        cluster: Victims[S],
+        rng: Random,
+        *,
+        is_master: Callable[[Node[S]], bool],
+        may_lose_power: Callable[[Node[S]], bool] = lambda _: True,
     ) -> None:
         """Prepare them; nothing happens yet."""
         self._cluster = cluster
         self._rng = rng
         self._is_master = is_master
+        self._may_lose_power = may_lose_power
         self.healed = False
 
     # ---- repetition ----
@@ -158,6 +164,8 @@ class Mishaps(Generic[S]):
     def _crash(self, fault: Fault) -> None:
         cluster = self._cluster
         up = cluster.up()
+        if fault is not Fault.PROCESS_CRASH:
+            up = [node for node in up if self._may_lose_power(node)]
         if not up:
             return
         node = self._victim(up)

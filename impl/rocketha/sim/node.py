@@ -43,6 +43,8 @@ class Node(Generic[S]):
     state: S | None
     """None: it is down."""
     incarnation: int = 0
+    boot: int = 0
+    """How often the machine was switched on again."""
     clock: Clock = TRUE_TIME
     attempt: tuple[ConnectionId, HaAddress] | None = None
     """A connection that was asked for and is neither open nor refused, and with whom."""
@@ -69,6 +71,7 @@ class Node(Generic[S]):
 
     def lose_power(self, rng: Random | None) -> int:
         """Lose unsynced bytes, all or what `rng` draws; return how many writes suffered."""
+        self.boot += 1
         cut = self.disk.lose_unsynced() if rng is None else self.disk.power_cut(rng)
         return cut.lost + cut.torn + cut.names_lost
 

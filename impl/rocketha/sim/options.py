@@ -31,6 +31,11 @@ class SimOptions:
     faults: Faults = ALL_FAULTS
     """Faults that may happen; the seed draws a subset."""
     bugs: Bugs = NO_BUGS
+    rocketmq_defaults: bool = False
+    """A group with a controller answers a producer when its master alone has the message, as
+    RocketMQ's does unless it is configured; without this, when the whole SyncStateSet has it."""
+    elect_unclean: bool = False
+    """Its controller may elect a broker that lacks messages (`enableElectUncleanMaster`)."""
 
     def __post_init__(self) -> None:
         assert 1 <= self.brokers <= BROKERS_MAX, self.brokers

@@ -25,6 +25,7 @@ def run_phases(
     heal: Callable[[], None],
     actions: Callable[[], int],
     converged: Callable[[], bool],
+    healing_actions: int = _HEALING_ACTIONS,
 ) -> str | None:
     """Run a cluster; return why the run ended early, if it did."""
     try:
@@ -32,7 +33,7 @@ def run_phases(
         while actions() < steps and scheduler.run_next(_FAULTS_END_MS):
             pass
         heal()
-        end_ms, end_actions = scheduler.now_ms + _HEALING_MS, actions() + _HEALING_ACTIONS
+        end_ms, end_actions = scheduler.now_ms + _HEALING_MS, actions() + healing_actions
         while not converged() and actions() < end_actions:
             if not scheduler.run_next(end_ms):
                 break

@@ -205,9 +205,15 @@ class Shell(Generic[S, E, A]):
         while self._next:
             self._take(*self._next.popleft())
 
-    def then(self, node: Node[S], event: E) -> None:
-        """Let the broker that takes an event take this one, too, before anything else happens."""
-        self._next.append((node, event))
+    def then(self, node: Node[S], event: E, *, first: bool = False) -> None:
+        """Let the broker that takes an event take this one, too, before anything else happens.
+
+        It comes after what was added before, unless it is to be the `first`.
+        """
+        if first:
+            self._next.appendleft((node, event))
+        else:
+            self._next.append((node, event))
 
     def _take(self, node: Node[S], event: E | ShellEvent) -> None:
         now_ms = node.clock.shows(self._scheduler.now_ms)

@@ -1,0 +1,199 @@
+"""Producers and consumers of a simulated group, and what they saw.
+
+A producer has one message at a time, sends it to any broker that says it is master, a zombie or
+not, and gives up when there is no answer for long. A consumer pulls from any such broker from where
+it was, and now and then from the beginning again. What they see is the history of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
+from rocketha.broker.state import GroupBroker, PullId, PutId
+from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
+from rocketha.sim.faults import Fault
+from rocketha.sim.group_cluster import GroupCluster
+from rocketha.sim.group_history import logged_messages
+from rocketha.sim.node import Node
+from rocketha.sim.records import ghost_message, record_count
+from rocketha.types import BrokerId, Epoch, Offset
+
+__all__ = ["Clients"]
+
+_LATENCY_MAX_MS: Final = 4
+_AGAIN_PERCENT: Final = 10
+"""How often a consumer begins again."""
+_OUTCOMES: Final = {
+    PutStatus.PUT_OK: Outcome.OK,
+    PutStatus.FLUSH_DISK_TIMEOUT: Outcome.UNKNOWN,
+    PutStatus.FLUSH_SLAVE_TIMEOUT: Outcome.UNKNOWN,
+    PutStatus.SLAVE_NOT_AVAILABLE: Outcome.UNKNOWN,
+    PutStatus.IN_SYNC_REPLICAS_NOT_ENOUGH: Outcome.FAIL,
+    PutStatus.SERVICE_NOT_AVAILABLE: Outcome.FAIL,
+}
+_BEGINNING: Final = Offset(0)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A producer's call that is under way."""
+
+    producer: int
+    invoked_ms: int
+    body: str | None = None
+    epoch: Epoch | None = None
+
+
+@dataclass(slots=True)
+class _Consumer:
+    number: int
+    offset: Offset = _BEGINNING
+    pull: PullId | None = None
+    """The call that is under way."""
+
+
+class Clients:
+    """All clients of a group; `events` is where their history goes."""
+
+    def __init__(self, cluster: GroupCluster, rng: Random, events: list[HistoryEvent]) -> None:
+        """Prepare them; they do nothing by themselves."""
+        self.is_lossy = True
+        self.consumers = tuple(_Consumer(n + 1) for n in range(cluster.plan.consumers))
+        self._cluster = cluster
+        self._rng = rng
+        self._events = events
+        self._busy: dict[int, PutId] = {}
+        self._calls: dict[PutId, _Call] = {}
+        self._messages = 0
+        self._pulls = 0
+        cluster.attach(self)
+
+    # ---- producers ----
+
+    def produce(self, producer: int) -> PutId | None:
+        """Send the next message of a producer, if it waits for none, and there is a master."""
+        if producer in self._busy:
+            return None
+        node = self._any_master()
+        if node is None:
+            return None
+        self._messages += 1
+        put = PutId(self._messages)
+        self._busy[producer] = put
+        self._calls[put] = _Call(producer, self._cluster.now_ms)
+        self._send(lambda: self._arrive(node.id, put))
+        self._cluster.scheduler.after(
+            self._cluster.plan.patience_ms, lambda: self._settle(put, Outcome.UNKNOWN, "no answer")
+        )
+        return put
+
+    def has_room(self) -> bool:
+        """Tell whether all logs have fewer records than producers may write."""
+        nodes = self._cluster.nodes.values()
+        longest = max(record_count(node.log.max_phy_offset) for node in nodes)
+        return longest < self._cluster.plan.records_max
+
+    def _arrive(self, broker: BrokerId, put: PutId) -> None:
+        """A request is there; the simulator writes into the message where that is."""
+        call = self._calls.get(put)
+        if call is None:
+            return  # the producer gave up, and its connection with it
+        node = self._cluster.nodes[broker]
+        if node.state is None:
+            self._send(lambda: self._settle(put, Outcome.FAIL, "nobody listens"))
+            return
+        call.epoch = node.state.ha.known_epoch
+        message = ghost_message(call.epoch, put)
+        call.body = message.body.decode("ascii").rstrip(".")
+        self._cluster.put(broker, put, message)
+
+    def put_answered(self, broker: BrokerId, answer: AnswerPut) -> None:
+        """Carry an answer to its producer."""
+        del broker
+        outcome = _OUTCOMES[answer.status]
+        self._send(lambda: self._settle(answer.put, outcome, answer.status, answer.offset))
+
+    def _settle(
+        self, put: PutId, outcome: Outcome, status: str, offset: Offset | None = None
+    ) -> None:
+        call = self._calls.pop(put, None)
+        if call is None:
+            return
+        del self._busy[call.producer]
+        given_up = outcome is Outcome.UNKNOWN and offset is None
+        self._events.append(
+            Put(
+                producer=call.producer,
+                body=call.body,
+                epoch=call.epoch,
+                invoked_ms=call.invoked_ms,
+                answered_ms=None if given_up else self._cluster.now_ms,
+                outcome=outcome,
+                status=str(status),
+                offset=offset,
+            )
+        )
+
+    # ---- consumers ----
+
+    def consume(self, consumer: _Consumer) -> None:
+        """Look for more, if the consumer waits for nothing, and there is a master."""
+        if consumer.pull is not None:
+            return
+        node = self._any_master()
+        if node is None:
+            return
+        if self._rng.randrange(100) < _AGAIN_PERCENT:
+            consumer.offset = _BEGINNING
+        self._pulls += 1
+        pull, broker, offset = PullId(self._pulls), node.id, consumer.offset
+        consumer.pull = pull
+        self._send(lambda: self._ask(broker, pull, offset))
+
+        def give_up() -> None:
+            if consumer.pull == pull:
+                consumer.pull = None
+
+        self._cluster.scheduler.after(self._cluster.plan.patience_ms, give_up)
+
+    def _ask(self, broker: BrokerId, pull: PullId, offset: Offset) -> None:
+        if self._cluster.nodes[broker].state is not None:
+            self._cluster.pull(broker, pull, offset)
+
+    def pull_answered(self, broker: BrokerId, answer: AnswerPull) -> None:
+        """Carry what a broker shows to its consumer."""
+        epoch = self._cluster.nodes[broker].running().ha.known_epoch
+        self._send(lambda: self._see(broker, epoch, answer))
+
+    def _see(self, broker: BrokerId, epoch: Epoch, answer: AnswerPull) -> None:
+        for consumer in self.consumers:
+            if consumer.pull == answer.pull:
+                consumer.pull = None
+                for message in logged_messages(answer.data or b"", answer.offset):
+                    self._events.append(
+                        Seen(
+                            consumer=consumer.number,
+                            at_ms=self._cluster.now_ms,
+                            broker=broker,
+                            epoch=epoch,
+                            message=message,
+                        )
+                    )
+                consumer.offset = Offset(answer.offset + len(answer.data or b""))
+
+    # ---- both ----
+
+    def _any_master(self) -> Node[GroupBroker] | None:
+        masters = [node for node in self._cluster.up() if node.running().is_master]
+        return self._rng.choice(masters) if masters else None
+
+    def _send(self, deliver: Callable[[], None]) -> None:
+        percent = self._cluster.plan.client_loss_percent if self.is_lossy else 0
+        if percent and self._rng.randrange(100) < percent:
+            self._cluster.counts.add(Fault.CLIENT_LOSS)
+            return
+        self._cluster.scheduler.after(1 + self._rng.randrange(_LATENCY_MAX_MS), deliver)
