@@ -96,7 +96,7 @@ def step(
         case CommandReceived(command=command):
             return _command_received(state, command, now_ms=now_ms, log=log)
         case PutRequested():
-            return put(state, event, now_ms=now_ms)
+            return put(state, event, now_ms=now_ms, log=log)
         case MessageAppended():
             return appended(state, event, now_ms=now_ms)
         case LogFlushed():

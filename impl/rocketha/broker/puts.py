@@ -21,6 +21,7 @@ from rocketha.broker.effects import AnswerPut, GroupEffect, GroupStepped, PutSta
 from rocketha.broker.events import ConfirmDue, LogFlushed, MessageAppended, PutRequested
 from rocketha.broker.replicas import slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker, WaitingPut
+from rocketha.broker.sync_state_set import see_caught_up
 from rocketha.ha.broker import put_message
 from rocketha.ha.effects import FlushLog
 from rocketha.ha.events import MessagePut
@@ -38,7 +39,9 @@ __all__ = [
 ]
 
 
-def put(state: GroupBroker, event: PutRequested, *, now_ms: TimestampMs) -> GroupStepped:
+def put(
+    state: GroupBroker, event: PutRequested, *, now_ms: TimestampMs, log: FlushedLogView
+) -> GroupStepped:
     """Append a producer's message, or say why not; a zombie does not know better.
 
     Spec: ReplicaGroup!PutMessage
@@ -49,6 +52,7 @@ def put(state: GroupBroker, event: PutRequested, *, now_ms: TimestampMs) -> Grou
         return _refused(state, event, PutStatus.SERVICE_NOT_AVAILABLE)
     if len(state.local.members) < options.min_in_sync_replicas:
         return _refused(state, event, PutStatus.IN_SYNC_REPLICAS_NOT_ENOUGH)
+    state = see_caught_up(state, now_ms=now_ms, log=log)
     stepped = put_message(state.ha, MessagePut(message=event.message), now_ms=now_ms)
     return GroupStepped(replace(state, ha=stepped.state), stepped.effects, stepped.action)
 

@@ -16,9 +16,9 @@ from rocketha.broker.effects import (
     Then,
 )
 from rocketha.broker.events import ConfirmDue, ExpandDue, StaleConnection
-from rocketha.broker.replicas import connection_of, slaves
+from rocketha.broker.replicas import slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker
-from rocketha.broker.sync_state_set import with_caught_up
+from rocketha.broker.sync_state_set import see_caught_up
 from rocketha.formats.controller_requests import Incarnation
 from rocketha.formats.ha_packets import Handshake
 from rocketha.ha import master
@@ -102,9 +102,7 @@ def _reported(
 
     Source: AutoSwitchHAService.updateConfirmOffsetWhenSlaveAck
     """
-    connection = connection_of(state.ha, slave)
-    if connection is not None and connection.slave_ack == log.max_phy_offset:
-        state = with_caught_up(state, (slave,), now_ms)
+    state = see_caught_up(state, now_ms=now_ms, log=log)
     follow: tuple[GroupEffect, ...] = (Then(event=ConfirmDue()), Then(event=ExpandDue(slave=slave)))
     return GroupStepped(state, (*stepped.effects, *follow), stepped.action)
 

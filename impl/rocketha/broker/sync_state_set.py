@@ -19,8 +19,8 @@ from types import MappingProxyType
 from rocketha.broker.controller_calls import Answer, ask, is_asking
 from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped, Then
 from rocketha.broker.events import ConfirmDue, ExpandDue
-from rocketha.broker.replicas import connection_of
-from rocketha.broker.state import GroupBroker, Proposal
+from rocketha.broker.replicas import connection_of, slaves
+from rocketha.broker.state import FlushedLogView, GroupBroker, Proposal
 from rocketha.bugs import Bug
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import AlterSyncStateSet, GetReplicaInfo, Incarnation
@@ -34,6 +34,7 @@ __all__ = [
     "expand",
     "learn_set",
     "proposal_expired",
+    "see_caught_up",
     "set_answered",
     "with_caught_up",
 ]
@@ -51,6 +52,18 @@ def ack_set(state: GroupBroker) -> frozenset[BrokerId]:
     if Bug.W2 in state.options.bugs:
         return pending.members
     return local | pending.members
+
+
+def see_caught_up(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> GroupBroker:
+    """Note which slaves have everything now; asked before the log grows, and when that matters.
+
+    In the source a slave counts when everything is sent to it, whether it has it or not.
+
+    Source: AutoSwitchHAService.updateConnectionLastCaughtUpTime
+    """
+    end = log.max_phy_offset
+    full = [s for s, connection in slaves(state.ha).items() if connection.slave_ack == end]
+    return with_caught_up(state, full, now_ms) if full else state
 
 
 def with_caught_up(
@@ -158,7 +171,7 @@ def _send(
     return ask(state, request, now_ms=now_ms)
 
 
-def check_set(state: GroupBroker, *, now_ms: TimestampMs) -> GroupStepped:
+def check_set(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> GroupStepped:
     """Send an undecided proposal again; without one, propose to remove who is behind for too long.
 
     Spec: ReplicaGroup!MaybeShrink, SyncStateSet!Shrink
@@ -168,7 +181,7 @@ def check_set(state: GroupBroker, *, now_ms: TimestampMs) -> GroupStepped:
     if not state.is_master or now_ms < state.check_at_ms:
         return GroupStepped(state)
     next_ms = TimestampMs(now_ms + state.options.check_sync_state_set_ms)
-    state = replace(state, check_at_ms=next_ms)
+    state = replace(see_caught_up(state, now_ms=now_ms, log=log), check_at_ms=next_ms)
     late = _behind(state, now_ms)
     if late and _may_propose(state):
         action = GroupAction(name=GroupActionName.MAYBE_SHRINK, slaves=late)

@@ -31,7 +31,7 @@ def fire(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> Gro
     stepped = stepped.then(answer_late(stepped.state, now_ms=now_ms))
     stepped = stepped.then(_beat(stepped.state, now_ms=now_ms, log=log))
     stepped = stepped.then(_poll(stepped.state, now_ms=now_ms))
-    return stepped.then(check_set(stepped.state, now_ms=now_ms))
+    return stepped.then(check_set(stepped.state, now_ms=now_ms, log=log))
 
 
 def next_timer_ms(state: GroupBroker) -> TimestampMs | None:

@@ -140,6 +140,18 @@ def test_a_member_that_was_behind_for_too_long_is_removed_connected_or_not() -> 
     assert ack_set(lone.state) == {1, 2, 3}
 
 
+def test_a_member_that_has_everything_stays_though_it_says_nothing_for_long() -> None:
+    lone = reigning(1, 2)
+    conn = lone.slave(2, 0)
+    lone.put()
+    lone.report(conn, lone.end)
+    lone.pass_time(LATE_MS + 1)
+    lone.put()
+    lone.pass_time(LATE_MS // 5)
+    assert conn in lone.state.ha.servers
+    assert "MaybeShrink" not in lone.actions
+
+
 def test_a_member_that_reports_the_end_of_the_log_stays() -> None:
     lone = reigning(1, 2, 3)
     conn = lone.slave(2, 0)
@@ -172,6 +184,7 @@ def test_who_joins_has_its_full_time_from_then_on() -> None:
     lone = expanding()
     lone.pass_time(LATE_MS)
     lone.notice(1, 1, set_of(2, 1, 2))
+    lone.put()
     lone.pass_time(LATE_MS)
     assert "MaybeShrink" not in lone.actions
     lone.pass_time(CHECK_MS)
