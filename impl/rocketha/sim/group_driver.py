@@ -31,7 +31,7 @@ _CONTROLLER_DOWN_MS: Final = (5, 600)
 _SLOW_DISK_MS: Final = (200, 1_500)
 _SLOWNESS_MS: Final = (50, 900)
 _IDLE_MS: Final = (200, 1_500)
-_LAST_WHOLE_PERCENT: Final = 10
+_LAST_WHOLE_PERCENT: Final = 2
 """How often the last member with a whole log may lose its power: then nobody can be elected."""
 _PROBE_MS: Final = 100
 _PROBER: Final = 0

@@ -36,6 +36,7 @@ _TIMED: Final = (
     Fault.SLOW_DISK,
 )
 _GAPS_MS: Final = (400, 1_200, 3_000)
+_RESTART_GAPS_MS: Final = (1_200, 4_000)
 _SKEWED_PERMILLE: Final = (800, 950, 1_050, 1_250)
 _SKEWED_MS: Final = 1_000_000
 
@@ -75,7 +76,7 @@ def draw_group_run(rng: Random, options: SimOptions) -> GroupPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     faults = draw_plan(rng, GROUP_FAULTS, options.faults)
     drawn_steps = rng.randrange(100, 160)
-    gaps = [(fault, rng.choice(_GAPS_MS)) for fault in _TIMED]
+    gaps = [(fault, rng.choice(_gaps(fault))) for fault in _TIMED]
     skewed = Fault.CLOCK_SKEW in faults
     return GroupPlan(
         steps=drawn_steps if options.steps is None else options.steps,
@@ -100,8 +101,12 @@ def draw_group_run(rng: Random, options: SimOptions) -> GroupPlan:
     )
 
 
+def _gaps(fault: Fault) -> tuple[int, ...]:
+    return _RESTART_GAPS_MS if fault is Fault.CONTROLLER_RESTART else _GAPS_MS
+
+
 def _draw_broker(rng: Random, options: SimOptions) -> GroupOptions:
-    heartbeat_ms = rng.choice((60, 150, 500))
+    heartbeat_ms = rng.choice((30, 80, 200))
     interval_ms = rng.choice((40, 100))
     return GroupOptions(
         ha=HaOptions(
@@ -120,7 +125,7 @@ def _draw_broker(rng: Random, options: SimOptions) -> GroupOptions:
         sync_flush=rng.random() < 0.5,
         sync_flush_timeout_ms=rng.choice((40, 150, 600)),
         slave_timeout_ms=rng.choice((60, 250, 1_000)),
-        slave_not_catchup_ms=rng.choice((80, 250, 800)),
+        slave_not_catchup_ms=heartbeat_ms * rng.choice((3, 5, 8)),
         check_sync_state_set_ms=rng.choice((40, 120, 400)),
         sync_metadata_ms=rng.choice((50, 150, 500)),
         heartbeat_interval_ms=interval_ms,

@@ -21,6 +21,7 @@ from rocketha.sim.scheduler import Scheduler
 
 __all__ = ["GroupRun", "simulate_group"]
 
+_FAULTS_END_MS: Final = 15_000
 _HEALING_ACTIONS: Final = 1_500
 
 
@@ -55,6 +56,7 @@ def simulate_group(seed: int, options: SimOptions, observer: GroupObserver) -> G
         heal=driver.heal,
         actions=lambda: cluster.actions,
         converged=lambda: driver.converged() or driver.excuse() is not None,
+        faults_end_ms=_FAULTS_END_MS,
         healing_actions=_HEALING_ACTIONS,
     )
     converged = failure is None and driver.converged()

@@ -25,12 +25,13 @@ def run_phases(
     heal: Callable[[], None],
     actions: Callable[[], int],
     converged: Callable[[], bool],
+    faults_end_ms: int = _FAULTS_END_MS,
     healing_actions: int = _HEALING_ACTIONS,
 ) -> str | None:
     """Run a cluster; return why the run ended early, if it did."""
     try:
         begin()
-        while actions() < steps and scheduler.run_next(_FAULTS_END_MS):
+        while actions() < steps and scheduler.run_next(faults_end_ms):
             pass
         heal()
         end_ms, end_actions = scheduler.now_ms + _HEALING_MS, actions() + healing_actions
