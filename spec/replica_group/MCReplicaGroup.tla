@@ -22,6 +22,11 @@ Bounded(action, b) ==
          EnableElectUncleanMaster \/ (acked = <<>> /\ seen = <<>>)
     [] OTHER -> TRUE
 
+\* Fewer: who leaves a connection is gone or learns of another master, and an epoch comes with its
+\* first record.  Half-open connections are left by those who go.
+Few(action, b) ==
+  Bounded(action, b) /\ action \notin {"Disconnect", "CloseConnection", "HearEpoch"}
+
 \* For liveness: what ends an election is not bounded; operators and crashes are.
 Steady(action, b) == action = "ElectMaster" \/ Bounded(action, b)
 

@@ -530,7 +530,7 @@ ConnSound ==
     /\ conn[m][s].ack <= conn[m][s].reported
     /\ link[s] = m => /\ conn[m][s].inc = inc[s]
                       /\ conn[m][s].reported = Len(log[s])
-                      /\ role[s] = "Slave" /\ role[m] = "Master" /\ known[s] = known[m]
+                      /\ role[s] = "Slave" /\ role[m] = "Master"
 
 \* Else the master does not wait for a broker that may be elected.
 SSSCoverage == \A m \in Broker : IsCurrent(m) => ctl.sss \subseteq AckSet(m)
@@ -585,8 +585,8 @@ NoAckedBySet ==             \* a message is acknowledged by more than one replic
   ~(acked # <<>> /\ Cardinality(Fit) > 1)
 NoStaleProposal ==          \* a proposal of a past reign is under way
   \A r \in alters : r.epoch = ctl.epoch
-NoUnfitMember ==            \* a member is back with a torn log
-  ctl.unfit = {}
+NoUnfitMember ==            \* a member is back without an acknowledged message
+  \A b \in ctl.unfit : E!IsPrefix(acked, log[b])
 NoRefusal ==                \* a proposal was refused
   \A e \in 1..(Len(views) - 1) : views[e] # views[e + 1]
 NoHalfOpen ==               \* a master hears a report of a slave that has restarted since

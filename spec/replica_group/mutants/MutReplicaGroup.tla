@@ -104,7 +104,7 @@ W3Whole(c) == TRUE
 W8VisibleEnd(m) ==
   E!MinOf({Len(log[m])} \cup {AckOf(m, s) : s \in {x \in AckSet(m) : AckOf(m, x) > 0}})
 
-NewEpochNextEpoch == ctl.epoch
+NewEpochNextEpoch == E!MaxOf({1, ctl.epoch})
 TruncateLogAfterCut(s, cp) == log[s]
 MasterEpochOfEpoch(r) == TRUE
 SetEpochOfSet(r) == TRUE
