@@ -53,6 +53,8 @@ class GroupDriver:
             cluster,
             rng,
             is_master=lambda node: node.state is not None and node.state.is_master,
+            # The specification has no crash before the controller knows of a start.
+            may_stop=lambda node: node.id not in cluster.starting,
             may_lose_power=self._may_lose_power,
         )
         self._idle_until_ms = 0

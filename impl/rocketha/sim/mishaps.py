@@ -79,12 +79,14 @@ class Mishaps(Generic[S]):
         rng: Random,
         *,
         is_master: Callable[[Node[S]], bool],
+        may_stop: Callable[[Node[S]], bool] = lambda _: True,
         may_lose_power: Callable[[Node[S]], bool] = lambda _: True,
     ) -> None:
-        """Prepare them; nothing happens yet."""
+        """Prepare them; nothing happens yet. Who may not stop now is passed by."""
         self._cluster = cluster
         self._rng = rng
         self._is_master = is_master
+        self._may_stop = may_stop
         self._may_lose_power = may_lose_power
         self.healed = False
 
@@ -163,7 +165,7 @@ class Mishaps(Generic[S]):
 
     def _crash(self, fault: Fault) -> None:
         cluster = self._cluster
-        up = cluster.up()
+        up = [node for node in cluster.up() if self._may_stop(node)]
         if fault is not Fault.PROCESS_CRASH:
             up = [node for node in up if self._may_lose_power(node)]
         if not up:
