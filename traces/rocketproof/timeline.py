@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from rocketproof.group_timeline import GROUP_SPEC, group_changes
+from rocketproof.timeline_text import epochs, fields_of, items, numbers, plain
 from tlatrace.trace import Event, Trace
-from tlatrace.values import Fcn, State, TlaSet, Value, canonical
+from tlatrace.values import State, TlaSet, Value, canonical
 
 __all__ = ["timeline"]
 
@@ -26,15 +28,17 @@ _SAME_WORDS: Final = {"ghostActed", "ghostAhead", "ghostLost"}
 def timeline(trace: Trace) -> Iterator[str]:
     """Yield the lines of the timeline, the heading first."""
     yield _COLUMNS.format("ms", "node", "action", "what changed")
+    header = trace.header
+    changes = group_changes if header and header.spec == GROUP_SPEC else _changes
     before: State | None = None
     for event in trace.events:
-        what = "the initial state" if before is None else _changes(before, event.state or {})
+        what = "the initial state" if before is None else changes(before, event.state or {})
         yield _COLUMNS.format(event.clock or 0, event.node or "", _call(event), what).rstrip()
         before = event.state
 
 
 def _call(event: Event) -> str:
-    params = ", ".join(_plain(param) for param in event.params)
+    params = ", ".join(plain(param) for param in event.params)
     return f"{event.action}({params})" if params else str(event.action)
 
 
@@ -53,8 +57,8 @@ def _changes(before: State, after: State) -> str:
             if new != old:
                 by_broker.setdefault("master", []).append(_set_change(name, old, new))
             continue
-        for broker, value in _fields(new).items():
-            was = _fields(old)[broker]
+        for broker, value in fields_of(new).items():
+            was = fields_of(old)[broker]
             if canonical(value) != canonical(was):
                 by_broker.setdefault(broker, []).append(_change(name, was, value))
     return "; ".join(f"{broker}: {', '.join(texts)}" for broker, texts in by_broker.items())
@@ -63,58 +67,58 @@ def _changes(before: State, after: State) -> str:
 def _change(name: str, was: Value, now: Value) -> str:
     match name:
         case "role":
-            return f"{_plain(was)} -> {_plain(now)}"
+            return f"{plain(was)} -> {plain(now)}"
         case "log" | "disk":
-            return f"{name} [{_numbers(now)}]"
+            return f"{name} [{numbers(now)}]"
         case "epochs" | "epochsDisk":
-            return f"{name} [{_epochs(now)}]"
-        case "link" if "held" in _fields(now):
-            return _legacy_link_change(_fields(was), _fields(now))
+            return f"{name} [{epochs(now)}]"
+        case "link" if "held" in fields_of(now):
+            return _legacy_link_change(fields_of(was), fields_of(now))
         case "stale":
-            return f"{len(_items(now))} stale connections"
+            return f"{len(items(now))} stale connections"
         case "link":
-            return _link_change(_fields(was), _fields(now))
+            return _link_change(fields_of(was), fields_of(now))
         case _:
-            return f"{name} {_plain(was)} -> {_plain(now)}"
+            return f"{name} {plain(was)} -> {plain(now)}"
 
 
 def _link_change(was: dict[str, Value], now: dict[str, Value]) -> str:
     if "down" not in now:
-        lost = len(_items(was["down"]))
-        return f"link to {_plain(was['peer'])} gone" + (f", {lost} packets lost" if lost else "")
+        lost = len(items(was["down"]))
+        return f"link to {plain(was['peer'])} gone" + (f", {lost} packets lost" if lost else "")
     if "down" not in was or was["peer"] != now["peer"]:
-        return f"link to {_plain(now['peer'])}, +{_packets(_items(now['down']))}"
+        return f"link to {plain(now['peer'])}, +{_packets(items(now['down']))}"
     texts: list[str] = []
     if was["open"] != now["open"]:
-        texts.append(f"link to {_plain(now['peer'])} is dead")
+        texts.append(f"link to {plain(now['peer'])} is dead")
     if was["phase"] != now["phase"]:
-        texts.append(f"{_plain(was['phase'])} -> {_plain(now['phase'])}")
-    texts += _down_change(_items(was["down"]), _items(now["down"]))
+        texts.append(f"{plain(was['phase'])} -> {plain(now['phase'])}")
+    texts += _down_change(items(was["down"]), items(now["down"]))
     texts += [
-        f"{name} {_plain(was[name])} -> {_plain(now[name])}"
+        f"{name} {plain(was[name])} -> {plain(now[name])}"
         for name in ("reported", "ack", "next")
         if was[name] != now[name]
     ]
     if canonical(was["cur"]) != canonical(now["cur"]):
-        texts.append(f"cur {_epochs((now['cur'],))}")
+        texts.append(f"cur {epochs((now['cur'],))}")
     return ", ".join(texts)
 
 
 def _legacy_link_change(was: dict[str, Value], now: dict[str, Value]) -> str:
     """Say what changed of a connection without a controller."""
     if "down" not in now:
-        lost = len(_items(was["down"]))
+        lost = len(items(was["down"]))
         return "connection gone" + (f", {lost} packets lost" if lost else "")
     if "down" not in was:
-        return f"connected, reported {_plain(now['reported'])}"
+        return f"connected, reported {plain(now['reported'])}"
     texts = ["the master has closed it"] if was["served"] != now["served"] else []
-    if len(_items(now["down"])) > len(_items(was["down"])):
-        batch = _fields(_items(now["down"])[-1])
-        texts.append(f"+batch(from {_plain(batch['offset'])}: {_numbers(batch['recs'])})")
-    elif len(_items(now["down"])) < len(_items(was["down"])):
+    if len(items(now["down"])) > len(items(was["down"])):
+        batch = fields_of(items(now["down"])[-1])
+        texts.append(f"+batch(from {plain(batch['offset'])}: {numbers(batch['recs'])})")
+    elif len(items(now["down"])) < len(items(was["down"])):
         texts.append("-batch")
     texts += [
-        f"{name} {_plain(was[name])} -> {_plain(now[name])}"
+        f"{name} {plain(was[name])} -> {plain(now[name])}"
         for name in ("reported", "ack", "next")
         if was[name] != now[name]
     ]
@@ -130,7 +134,7 @@ def _set_change(name: str, was: Value, now: TlaSet) -> str:
 
 
 def _element(value: Value) -> str:
-    parts = [f"{name} {_plain(part)}" for name, part in sorted(_fields(value).items())]
+    parts = [f"{name} {plain(part)}" for name, part in sorted(fields_of(value).items())]
     return f"[{', '.join(parts)}]"
 
 
@@ -147,41 +151,13 @@ def _packets(packets: tuple[Value, ...]) -> str:
 
 
 def _packet(packet: Value) -> str:
-    fields = _fields(packet)
+    fields = fields_of(packet)
     if fields["type"] == "Handshake":
-        return f"handshake(end {_plain(fields['offset'])}, epochs [{_epochs(fields['entries'])}])"
-    recs = _numbers(fields["recs"])
-    epoch = f"{_plain(fields['epoch'])}@{_plain(fields['start'])}"
-    return f"batch({epoch}, from {_plain(fields['offset'])}: {recs})" if recs else f"beat({epoch})"
-
-
-def _epochs(entries: Value) -> str:
-    texts: list[str] = []
-    for entry in _items(entries):
-        fields = _fields(entry)
-        end = fields.get("end", "")
-        text = f"{_plain(fields['e'])}@{_plain(fields['s'])}"
-        texts.append(text + ("" if end == "" else "-" if end == -1 else f"-{_plain(end)}"))
-    return " ".join(texts)
-
-
-def _numbers(value: Value) -> str:
-    return " ".join(_plain(item) for item in _items(value))
-
-
-def _items(value: Value) -> tuple[Value, ...]:
-    assert isinstance(value, tuple), value
-    return value
-
-
-def _fields(value: Value) -> dict[str, Value]:
-    assert isinstance(value, Fcn), value
-    return value.fields()
+        return f"handshake(end {plain(fields['offset'])}, epochs [{epochs(fields['entries'])}])"
+    recs = numbers(fields["recs"])
+    epoch = f"{plain(fields['epoch'])}@{plain(fields['start'])}"
+    return f"batch({epoch}, from {plain(fields['offset'])}: {recs})" if recs else f"beat({epoch})"
 
 
 def _at(value: Value, name: str) -> str:
-    return _plain(_fields(value)[name])
-
-
-def _plain(value: Value) -> str:
-    return value if isinstance(value, str) else canonical(value)
+    return plain(fields_of(value)[name])

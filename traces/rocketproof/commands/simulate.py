@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Final
 
 import click
 
-from rocketha.bugs import Bug
-from rocketha.sim import ALL_FAULTS, NO_FAULTS, Fault, Faults, SimOptions, SimReport
-from rocketha.sim.options import BROKERS_MAX, STEPS_MAX
+from rocketha.histories import Broken, Verdict, check_history, write_history
+from rocketha.sim import SimOptions, SimReport
+from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.projection import PROTOCOLS
 from rocketproof.timeline import timeline
 from tlatrace.errors import ToolError
@@ -20,19 +21,6 @@ from tlatrace.trace.ndjson import write_trace
 __all__ = ["command"]
 
 _SUFFIXES: Final = (".ndjson", ".ndjson.gz")
-
-
-def _faults(_context: click.Context, _param: click.Parameter, text: str) -> Faults:
-    if text == "all":
-        return ALL_FAULTS
-    if text == "none":
-        return NO_FAULTS
-    known = {fault.value: fault for fault in Fault}
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        if name not in known:
-            raise click.BadParameter(f"{name!r} is none of all, none, {', '.join(known)}.")
-    return frozenset(known[name] for name in names)
 
 
 def _out(_context: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
@@ -46,27 +34,7 @@ def _out(_context: click.Context, _param: click.Parameter, path: Path | None) ->
 )
 @click.argument("protocol", type=click.Choice(list(PROTOCOLS)))
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="Same seed, same run.")
-@click.option(
-    "--faults",
-    default="all",
-    show_default=True,
-    callback=_faults,
-    metavar="LIST|all|none",
-    help="Faults that may happen: " + ", ".join(Fault) + ".",
-)
-@click.option(
-    "--bug",
-    "bugs",
-    type=click.Choice([bug.value for bug in Bug]),
-    multiple=True,
-    help="Put a known bug into the implementation; may be given more than once.",
-)
-@click.option("--brokers", type=click.IntRange(1, BROKERS_MAX), default=3, show_default=True)
-@click.option(
-    "--steps",
-    type=click.IntRange(0, STEPS_MAX),
-    help="Actions before the faults end; without it the seed decides.",
-)
+@simulation_options
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -74,54 +42,65 @@ def _out(_context: click.Context, _param: click.Parameter, path: Path | None) ->
     metavar="FILE",
     help="Write the trace to FILE, which ends with .ndjson or .ndjson.gz.",
 )
+@click.option(
+    "--history",
+    "history_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="replica_group: write what clients saw to FILE, as JSON lines.",
+)
 @click.option("--timeline", "show", is_flag=True, help="Print the timeline, with --out, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures of the run as JSON only.")
 def command(
+    options: SimOptions,
     *,
     protocol: str,
     seed: int,
-    faults: Faults,
-    bugs: tuple[str, ...],
-    brokers: int,
-    steps: int | None,
     out: Path | None,
+    history_file: Path | None,
     show: bool,
     as_json: bool,
 ) -> None:
     """Run the implementation of PROTOCOL once, with faults that the seed draws.
 
-    Without --out it prints a timeline: one line an action, with what the action changed.
+    Without --out it prints a timeline: one line an action, with what the action changed. A run of
+    replica_group has clients, too: what they saw is held against what is promised to them.
+
+    Exit codes: 0, or 1 if a promise to a client is broken.
     """
-    strange = sorted({Bug(name) for name in bugs} - PROTOCOLS[protocol].bugs)
-    if strange:
-        known = ", ".join(sorted(PROTOCOLS[protocol].bugs))
-        raise click.UsageError(f"{protocol} has no bug {strange[0]} (it has {known})")
-    options = SimOptions(
-        brokers=brokers,
-        steps=steps,
-        faults=faults,
-        bugs=frozenset(Bug(name) for name in bugs),
-    )
+    refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
     run = PROTOCOLS[protocol].run(seed, options)
-    if out is not None:
-        try:
+    if history_file is not None and run.history is None:
+        raise click.UsageError(f"{protocol} has no clients, so there is no history")
+    try:
+        if out is not None:
             write_trace(out, run.trace)
-        except OSError as error:
-            raise ToolError("simulate", f"cannot write {out}: {error.strerror}") from None
+        if history_file is not None and run.history is not None:
+            write_history(history_file, run.history)
+    except OSError as error:
+        raise ToolError("simulate", f"cannot write {error.filename}: {error.strerror}") from None
+    verdict = None if run.history is None else check_history(run.history)
     if as_json:
-        click.echo(json.dumps(_figures(run.report, run.trace), sort_keys=True))
-        return
-    if out is None or show:
-        for line in timeline(run.trace):
-            click.echo(line)
-    click.echo(_summary(run.report, run.trace))
-    if out is not None:
-        click.echo(f"written to {out}")
+        click.echo(json.dumps(_figures(run.report, run.trace, verdict), sort_keys=True))
+    else:
+        if out is None or show:
+            for line in timeline(run.trace):
+                click.echo(line)
+        click.echo(_summary(run.report, run.trace))
+        if verdict is not None:
+            click.echo(f"history: {verdict.in_words()}")
+        for path in (out, history_file):
+            if path is not None:
+                click.echo(f"written to {path}")
+    if isinstance(verdict, Broken):
+        sys.exit(1)
 
 
 def _summary(report: SimReport, trace: Trace) -> str:
     faults = ", ".join(f"{name} {count}" for name, count in report.faults.items()) or "none"
     end = "converged" if report.converged else "did not converge"
+    if report.excuse is not None:
+        end += f": {report.excuse}"
     if report.failure is not None:
         end = f"ended early: {report.failure}"
     seconds = report.virtual_ms / 1000
@@ -131,8 +110,8 @@ def _summary(report: SimReport, trace: Trace) -> str:
     )
 
 
-def _figures(report: SimReport, trace: Trace) -> dict[str, object]:
-    return {
+def _figures(report: SimReport, trace: Trace, verdict: Verdict | None) -> dict[str, object]:
+    figures: dict[str, object] = {
         "converged": report.converged,
         "events": len(trace.events),
         "failure": report.failure,
@@ -140,3 +119,6 @@ def _figures(report: SimReport, trace: Trace) -> dict[str, object]:
         "seed": report.seed,
         "virtual_ms": report.virtual_ms,
     }
+    if verdict is not None:
+        figures["history"] = verdict.in_words()
+    return figures

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from rocketha.bugs import EPOCH_BUGS, LEGACY_BUGS, Bug, Bugs
-from rocketha.sim import ALL_FAULTS, Fault, SimOptions, SimReport, simulate, simulate_legacy
-from rocketha.sim.faults import EPOCH_FAULTS, LEGACY_FAULTS
+from rocketha.bugs import EPOCH_BUGS, GROUP_BUGS, LEGACY_BUGS, Bug, Bugs
+from rocketha.histories import History
+from rocketha.sim import (
+    ALL_FAULTS,
+    Fault,
+    SimOptions,
+    SimReport,
+    simulate,
+    simulate_group,
+    simulate_legacy,
+)
+from rocketha.sim.faults import EPOCH_FAULTS, GROUP_FAULTS, LEGACY_FAULTS
 from rocketha.sim.legacy_cluster import MASTER
 from rocketha.sim.legacy_options import MOST_NEEDED
 from rocketha.sim.records import RECORDS_PER_SEGMENT
@@ -19,6 +28,7 @@ from rocketproof import __version__
 from rocketproof.projection.epoch_truncation import SPEC, EpochProjection
 from rocketproof.projection.epoch_values import NONE, broker_name
 from rocketproof.projection.legacy_replication import LEGACY_SPEC, LegacyProjection
+from rocketproof.projection.replica_group import GROUP_SPEC, GroupProjection
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Event, Header, Implementation, Trace
@@ -33,6 +43,8 @@ class Run:
 
     trace: Trace
     report: SimReport
+    history: History | None = None
+    """What clients saw, where there are any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +107,20 @@ def _run_legacy_replication(seed: int, options: SimOptions) -> Run:
     return _run("legacy_replication", options, report, constants, projection.events)
 
 
+def _run_replica_group(seed: int, options: SimOptions) -> Run:
+    projection = GroupProjection()
+    group = simulate_group(seed, options, projection)
+    constants: State = {
+        "Broker": tla_set(broker_name(broker) for broker in projection.brokers),
+        "None": NONE,
+        "AllAckInSyncStateSet": group.history.promises.all_ack_in_sync_state_set,
+        "InSyncReplicas": group.history.promises.in_sync_replicas,
+        "EnableElectUncleanMaster": group.history.promises.elect_unclean,
+    }
+    run = _run("replica_group", options, group.report, constants, projection.events)
+    return replace(run, history=group.history)
+
+
 def _run(
     protocol: str,
     options: SimOptions,
@@ -128,8 +154,13 @@ def _meta(protocol: Protocol, options: SimOptions, report: SimReport) -> Mapping
         "options": asked,
         "virtual_ms": report.virtual_ms,
     }
+    if protocol.faults is GROUP_FAULTS:
+        asked["rocketmq_defaults"] = options.rocketmq_defaults
+        asked["elect_unclean"] = options.elect_unclean
     if report.failure is not None:
         meta["failure"] = report.failure
+    if report.excuse is not None:
+        meta["excuse"] = report.excuse
     return meta
 
 
@@ -160,6 +191,13 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
                 run=_run_legacy_replication,
                 bugs=LEGACY_BUGS,
                 faults=LEGACY_FAULTS,
+            ),
+            Protocol(
+                name="replica_group",
+                spec=GROUP_SPEC,
+                run=_run_replica_group,
+                bugs=GROUP_BUGS,
+                faults=GROUP_FAULTS,
             ),
         )
     }

@@ -1,0 +1,112 @@
+"""`rocketproof campaign`: many seeds; what their clients saw is held against what is promised."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from rocketha.bugs import GROUP_BUGS
+from rocketha.sim import SimOptions
+from rocketproof.campaign import Campaign, repeat_command, run_campaign
+from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
+
+__all__ = ["command"]
+
+_SEEDS: Final = re.compile(r"([0-9]{1,12})\.\.([0-9]{1,12})\Z")
+_SHOWN: Final = 20
+"""So many failing seeds are shown."""
+
+
+def _seeds(_context: click.Context, _param: click.Parameter, text: str) -> range:
+    match = _SEEDS.match(text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise click.BadParameter(f"{text!r} is not FIRST..LAST.")
+    return range(int(match[1]), int(match[2]) + 1)
+
+
+@click.command(
+    epilog="Example:  rocketproof campaign replica_group --seeds 0..999 --workers 2",
+)
+@click.argument("protocol", type=click.Choice(["replica_group"]))
+@click.option(
+    "--seeds",
+    required=True,
+    callback=_seeds,
+    metavar="FIRST..LAST",
+    help="Both included; same seed, same run.",
+)
+@simulation_options
+@click.option("--workers", type=click.IntRange(1, 256), default=2, show_default=True)
+@click.option("--repeat", is_flag=True, help="Run each seed twice, and compare the bytes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the sums as JSON only.")
+def command(
+    options: SimOptions,
+    *,
+    protocol: str,
+    seeds: Sequence[int],
+    workers: int,
+    repeat: bool,
+    as_json: bool,
+) -> None:
+    """Simulate PROTOCOL with many seeds, and check what producers and consumers saw.
+
+    A seed fails when a promise to a client is broken, when the group does not come back to life
+    after the faults, or when the implementation stops with an error. No trace is made: validate
+    and corpus hold runs against the TLA+ text.
+
+    Exit codes: 0 all promises are kept, 1 a seed failed, 3 nothing was put to the test.
+    """
+    refuse_strange_bugs(protocol, options.bugs, GROUP_BUGS)
+    campaign, began = Campaign(), time.monotonic()
+    for result in run_campaign(seeds, options, workers=workers, repeat=repeat):
+        campaign.add(result)
+    seconds = time.monotonic() - began
+    if as_json:
+        click.echo(json.dumps(_figures(protocol, options, campaign, seconds), sort_keys=True))
+    else:
+        _print(protocol, options, campaign, seconds)
+    sys.exit(campaign.exit_code)
+
+
+def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: float) -> None:
+    for result in campaign.failing[:_SHOWN]:
+        click.echo(f"seed {result.seed}: {result.ending}: {result.reason}")
+        click.echo(f"  {repeat_command(protocol, result.seed, options)}")
+    if len(campaign.failing) > _SHOWN:
+        click.echo(f"... and {len(campaign.failing) - _SHOWN} more failing seeds")
+    endings = ", ".join(f"{ending} {n}" for ending, n in sorted(campaign.endings.items()))
+    click.echo(f"{campaign.seeds} seeds: {endings}")
+    click.echo(f"{campaign.safe} messages that producers were told are safe")
+    faults = ", ".join(f"{name} {n}" for name, n in sorted(campaign.faults.items()))
+    click.echo(f"faults: {faults or 'none'}")
+    virtual_s = campaign.virtual_ms / 1000
+    an_hour = campaign.seeds / seconds * 3600 if seconds else 0
+    click.echo(f"{virtual_s:.0f} virtual seconds in {seconds:.1f} s: {an_hour:.0f} seeds an hour")
+
+
+def _figures(
+    protocol: str, options: SimOptions, campaign: Campaign, seconds: float
+) -> dict[str, object]:
+    return {
+        "endings": {str(ending): n for ending, n in campaign.endings.items()},
+        "failing": [
+            {
+                "seed": one.seed,
+                "ending": str(one.ending),
+                "reason": one.reason,
+                "command": repeat_command(protocol, one.seed, options),
+            }
+            for one in campaign.failing
+        ],
+        "faults": dict(campaign.faults),
+        "safe": campaign.safe,
+        "seconds": round(seconds, 3),
+        "seeds": campaign.seeds,
+        "virtual_ms": campaign.virtual_ms,
+    }

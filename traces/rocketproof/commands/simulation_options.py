@@ -1,0 +1,108 @@
+"""The options that say what a simulated run is; two commands have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Final, TypeVar
+
+import click
+
+from rocketha.bugs import Bug, Bugs
+from rocketha.sim import ALL_FAULTS, NO_FAULTS, Fault, Faults, SimOptions
+from rocketha.sim.options import BROKERS_MAX, STEPS_MAX
+
+__all__ = ["CONFIGURATIONS", "refuse_strange_bugs", "simulation_options"]
+
+R = TypeVar("R")
+
+CONFIGURATIONS: Final = ("safe", "rocketmq")
+"""What `--config` takes."""
+
+
+def _faults(_context: click.Context, _param: click.Parameter, text: str) -> Faults:
+    if text == "all":
+        return ALL_FAULTS
+    if text == "none":
+        return NO_FAULTS
+    known = {fault.value: fault for fault in Fault}
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is none of all, none, {', '.join(known)}.")
+    return frozenset(known[name] for name in names)
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--faults",
+        default="all",
+        show_default=True,
+        callback=_faults,
+        metavar="LIST|all|none",
+        help="Faults that may happen: " + ", ".join(Fault) + ".",
+    ),
+    click.option(
+        "--bug",
+        "bugs",
+        type=click.Choice([bug.value for bug in Bug]),
+        multiple=True,
+        help="Put a known bug into the implementation; may be given more than once.",
+    ),
+    click.option("--brokers", type=click.IntRange(1, BROKERS_MAX), default=3, show_default=True),
+    click.option(
+        "--steps",
+        type=click.IntRange(0, STEPS_MAX),
+        help="Actions before the faults end; without it the seed decides.",
+    ),
+    click.option(
+        "--config",
+        "configuration",
+        type=click.Choice(CONFIGURATIONS),
+        default="safe",
+        show_default=True,
+        help="replica_group: a message is safe when the whole SyncStateSet has it; or, as RocketMQ "
+        "does by default, when its master has it.",
+    ),
+    click.option(
+        "--unclean", is_flag=True, help="replica_group: brokers that lack messages may be elected."
+    ),
+)
+
+
+def simulation_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command the options, and hand their choice over as its first argument."""
+
+    @wraps(command)
+    def with_options(
+        *args: object,
+        faults: Faults,
+        bugs: tuple[str, ...],
+        brokers: int,
+        steps: int | None,
+        configuration: str,
+        unclean: bool,
+        **kwargs: object,
+    ) -> R:
+        options = SimOptions(
+            brokers=brokers,
+            steps=steps,
+            faults=faults,
+            bugs=frozenset(Bug(name) for name in bugs),
+            rocketmq_defaults=configuration == "rocketmq",
+            elect_unclean=unclean,
+        )
+        return command(options, *args, **kwargs)
+
+    decorated: Callable[..., R] = with_options
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
+
+
+def refuse_strange_bugs(protocol: str, asked: Bugs, has: Bugs) -> None:
+    """Refuse switches that an implementation does not have. Raises: UsageError"""
+    strange = sorted(asked - has)
+    if strange:
+        known = ", ".join(sorted(has))
+        raise click.UsageError(f"{protocol} has no bug {strange[0]} (it has {known})")
