@@ -2,9 +2,9 @@
 
 A row of the museum is a mutant of the manifest. TLC must find it in the specification (or find
 nothing, when the manifest calls it harmless), and when the implementation has a switch of that
-name, a run with the switch on must leave the specification within a number of seeds (or none may,
-when it is harmless). A row for which one of the two is missing is open. A mutant without a switch
-is closed by TLC alone, and its row says so.
+name, a run with the switch on must leave the specification, or stay dead after its faults, within a
+number of seeds (or none may, when it is harmless). A row for which one of the two is missing is
+open. A mutant without a switch is closed by TLC alone, and its row says so.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tlatrace.trace import Trace
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 __all__ = [
+    "DEAD",
     "DEFAULT_SEEDS",
     "Caught",
     "MuseumRow",
@@ -27,10 +28,14 @@ __all__ = [
     "TraceHunt",
     "Unclear",
     "hunt",
+    "is_dead",
 ]
 
 DEFAULT_SEEDS: Final = 300
 """Runs that are tried for a bug before it counts as not caught."""
+
+DEAD: Final = "it does not converge"
+"""What is caught at the end of a run that stays dead."""
 
 FIRST_WAVE: Final = 15
 """Runs judged together at first; each further wave doubles them, as a start of TLC has a price."""
@@ -38,7 +43,7 @@ FIRST_WAVE: Final = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caught:
-    """A run with the switch on left the specification."""
+    """A run with the switch on left the specification, or stayed dead."""
 
     seed: int
     tried: int
@@ -104,13 +109,16 @@ def hunt(
 ) -> TraceHunt:
     """Simulate seeds in waves until the judge rejects one; at most `seeds` of them.
 
+    A run is caught, too, that does not come back to life when its faults are over.
+
     Raises: whatever `simulate` and `judge` raise.
     """
     assert seeds >= 1
     for wave in _waves(first_seed, first_seed + seeds):
-        verdicts = judge([simulate(seed) for seed in wave])
+        traces = [simulate(seed) for seed in wave]
+        verdicts = judge(traces)
         assert len(verdicts) == len(wave)
-        for seed, verdict in zip(wave, verdicts, strict=True):
+        for seed, trace, verdict in zip(wave, traces, verdicts, strict=True):
             match verdict:
                 case Diverges(step=step, action=action):
                     return Caught(
@@ -119,8 +127,17 @@ def hunt(
                 case Undecided(reason=reason):
                     return Unclear(seed=seed, reason=reason)
                 case Conforms():
-                    pass
+                    if is_dead(trace):
+                        last = len(trace.events) - 1
+                        tried = seed - first_seed + 1
+                        return Caught(seed=seed, tried=tried, step=last, action=DEAD)
     return NotCaught(tried=seeds)
+
+
+def is_dead(trace: Trace) -> bool:
+    """Tell whether the simulator says that the run did not converge, and had no excuse."""
+    meta = {} if trace.header is None else trace.header.meta
+    return meta.get("converged") is False and not meta.keys() & {"excuse", "failure"}
 
 
 def _waves(first: int, end: int) -> Iterator[range]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rocketproof.museum import (
+    DEAD,
     FIRST_WAVE,
     Caught,
     MuseumRow,
@@ -21,6 +22,7 @@ from rocketproof.museum import (
 from tlatrace.tools.check import CheckRow
 from tlatrace.tools.manifest import Mutant
 from tlatrace.trace import Header, Trace
+from tlatrace.values import Json
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 DIVERGES = Diverges(step=3, action="Transfer", expected="epoch 1", observed="epoch 2")
@@ -71,6 +73,22 @@ def test_an_undecided_run_is_not_taken_for_one_that_conforms() -> None:
     judge = judge_with({2: Undecided("TLC crashed"), 5: DIVERGES})
 
     assert hunt(simulate, judge, seeds=20) == Unclear(seed=2, reason="TLC crashed")
+
+
+def test_a_run_that_stays_dead_is_caught_unless_it_has_an_excuse() -> None:
+    def ends(seed: int) -> Trace:
+        trace = simulate(seed)
+        assert trace.header is not None
+        meta: dict[int, dict[str, Json]] = {
+            3: {"converged": False, "excuse": "every member is torn"},
+            5: {"converged": False},
+        }
+        return replace(trace, header=replace(trace.header, meta=meta.get(seed, {})))
+
+    found = hunt(ends, judge_with({}), seeds=20)
+
+    assert isinstance(found, Caught)
+    assert (found.seed, found.action) == (5, DEAD)
 
 
 MUTANT = Mutant(

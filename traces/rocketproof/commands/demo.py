@@ -100,7 +100,7 @@ def _catch(bug: str, out: Path) -> int:
     """Find the first seed whose run leaves the specification, and show why."""
     manifest = read_manifest(find_spec_root())
     simulate = functools.partial(simulate_trace, _PROTOCOL, bugs=(bug,))
-    found = hunt(simulate, judge_of(manifest, _PROTOCOL), seeds=DEFAULT_SEEDS)
+    found = hunt(simulate, judge_of(manifest), seeds=DEFAULT_SEEDS)
     if not isinstance(found, Caught):
         click.echo(f"{bug} was not caught: {found}")
         return EXIT_DIVERGES

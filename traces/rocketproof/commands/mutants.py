@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rocketproof.engines import Judges
 from rocketproof.museum import (
     DEFAULT_SEEDS,
     Caught,
@@ -25,13 +26,13 @@ from rocketproof.museum import (
     Unclear,
     hunt,
 )
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.projection import simulate_trace
+from rocketproof.trace_inputs import SpecChoice
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Trace
-from tlatrace.validate import load_spec, validate_traces
-from tlatrace.verdict import Verdict
+from tlatrace.verdict import Diverges, Undecided, Verdict
 
 __all__ = ["command"]
 
@@ -95,23 +96,34 @@ def _examine(manifest: Manifest, mutant: Mutant, *, seeds: int | None, no_runs: 
     if mutant.bug and not no_runs:
         runs = hunt(
             functools.partial(simulate_trace, mutant.protocol, bugs=(mutant.name,)),
-            judge_of(manifest, mutant.protocol),
+            judge_of(manifest),
             seeds=seeds or mutant.seeds or DEFAULT_SEEDS,
         )
     return MuseumRow(mutant=mutant, tlc=tlc, runs=runs)
 
 
-def judge_of(manifest: Manifest, protocol: str) -> Callable[[Sequence[Trace]], list[Verdict]]:
-    """Return a judge of traces of a protocol: TLC on the text of its specification."""
-    module = manifest.root / protocol / f"{PROTOCOLS[protocol].spec}.tla"
+def judge_of(manifest: Manifest) -> Callable[[Sequence[Trace]], list[Verdict]]:
+    """Return a judge of traces: the compiled model, and TLC on the first trace that it rejects."""
+    choice = SpecChoice(spec_root=manifest.root)
 
     def judge(traces: Sequence[Trace]) -> list[Verdict]:
         header = traces[0].header
         assert header is not None, "the simulator writes a header"
-        spec = load_spec(module, constants=header.constants)
-        return list(validate_traces(spec, traces))
+        verdicts = Judges(choice=choice).judge(header, traces).verdicts
+        for at, verdict in enumerate(verdicts):
+            if isinstance(verdict, Diverges):
+                by_tlc = Judges(choice=choice, engine="tlc").judge(header, [traces[at]])
+                verdicts[at] = _agreed(verdict, by_tlc.verdicts[0])
+                break
+        return verdicts
 
     return judge
+
+
+def _agreed(verdict: Diverges, by_tlc: Verdict) -> Verdict:
+    if isinstance(by_tlc, Diverges) and by_tlc.step == verdict.step:
+        return verdict
+    return Undecided(f"the compiled model rejects step {verdict.step}, and TLC says: {by_tlc}")
 
 
 def _closed(row: MuseumRow, no_runs: bool) -> bool:
