@@ -18,7 +18,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketha.broker.controller_calls import Answer, ask, first_opaque
-from rocketha.broker.effects import GroupStepped, StoreIdentity
+from rocketha.broker.effects import (
+    GroupAction,
+    GroupActionName,
+    GroupStepped,
+    StoreIdentity,
+)
 from rocketha.broker.events import Started
 from rocketha.broker.roles import View, begin_reign, take_view
 from rocketha.broker.state import (
@@ -200,5 +205,5 @@ def registered(
         return begin_reign(served, view, now_ms=now_ms, log=log)
     if Bug.B31 in bugs:
         # An old controller's answer: nothing new is learnt from it.
-        return GroupStepped(served)
+        return GroupStepped(served, (), GroupAction(name=GroupActionName.BECOME_SLAVE))
     return take_view(served, view, now_ms=now_ms, log=log)

@@ -254,12 +254,21 @@ def set_answered(state: GroupBroker, answer: Answer, *, now_ms: TimestampMs) -> 
         if request.master_epoch != state.ha.known_epoch:
             return GroupStepped(state)
         return learn_set(state, content.sync_state_set, now_ms=now_ms)
-    effects: tuple[GroupEffect, ...] = ()
-    if state.options.bugs & {Bug.B82, Bug.REFUSAL} and _is_pending(state, request):
-        state, effects = replace(state, pending=None), (Then(event=ConfirmDue()),)
     query = GetReplicaInfo(broker_name=state.options.broker_name)
     asking, send = ask(state, query, now_ms=now_ms)
-    return GroupStepped(asking, (send, *effects))
+    refused = GroupStepped(asking, (send,))
+    if state.options.bugs & {Bug.B82, Bug.REFUSAL} and _is_pending(state, request):
+        return refused.then(_give_up(asking))
+    return refused
+
+
+def _give_up(state: GroupBroker) -> GroupStepped:
+    """End a proposal of which nobody knows whether it is applied: with B82 and REFUSAL only.
+
+    For the specification the master learns the set that it has.
+    """
+    action = GroupAction(name=GroupActionName.LEARN_SYNC_STATE_SET)
+    return GroupStepped(replace(state, pending=None), (Then(event=ConfirmDue()),), action)
 
 
 def proposal_expired(
@@ -272,7 +281,7 @@ def proposal_expired(
     if not _is_pending(state, request) or state.pending is None:
         return GroupStepped(state)
     if Bug.B82 in state.options.bugs:
-        return GroupStepped(replace(state, pending=None), (Then(event=ConfirmDue()),))
+        return _give_up(state)
     if is_asking(state, AlterSyncStateSet):
         return GroupStepped(state)
     waits, send = _send(state, state.pending, now_ms=now_ms)

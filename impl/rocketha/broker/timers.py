@@ -24,13 +24,18 @@ __all__ = ["fire", "next_timer_ms"]
 
 
 def fire(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> GroupStepped:
-    """Do all that is due; a slave may give up its connection, or a master propose a smaller set."""
+    """Do all that is due; a slave may give up its connection, or a master propose a smaller set.
+
+    After an action the set is looked at by the next timer, which is due at once.
+    """
     stepped = replicate(state, TimerFired(), now_ms=now_ms, log=log)
     stepped = stepped.then(_expire(stepped.state, now_ms=now_ms))
     stepped = stepped.then(continue_registration(stepped.state, now_ms=now_ms))
     stepped = stepped.then(answer_late(stepped.state, now_ms=now_ms))
     stepped = stepped.then(_beat(stepped.state, now_ms=now_ms, log=log))
     stepped = stepped.then(_poll(stepped.state, now_ms=now_ms))
+    if stepped.action is not None:
+        return stepped
     return stepped.then(check_set(stepped.state, now_ms=now_ms, log=log))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
 
-from rocketha.broker.state import GroupBroker, Proposal
+from rocketha.broker.state import GroupBroker, Proposal, Registration
 from rocketha.controller.state import Group
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.ha.state import ConnectionId, Phase, Role
@@ -263,7 +263,8 @@ class GroupParts:
         of.length = len(ghosts)
         ha, is_master = state.ha, state.ha.role is Role.MASTER
         self._note(("role", me, ""), ha.role.value, _itself)
-        self._note(("known", me, ""), max(int(ha.known_epoch), of.told), _itself)
+        told = 0 if state.registration is Registration.REGISTERED else of.told
+        self._note(("known", me, ""), max(int(ha.known_epoch), told), _itself)
         self._note(("epochs", me, ""), ha.cache.entries, entries_value)
         self._note(("local", me, ""), state.local if is_master else None, _set_or_none)
         pending = state.pending if is_master else None
@@ -340,7 +341,7 @@ def _glance(node: Node[GroupBroker]) -> tuple[object, ...]:
         return node.log_version, node.incarnation
     ha = state.ha
     servers = tuple(ha.servers.values())
-    own = (ha.role, ha.known_epoch, ha.cache, ha.client, servers)
+    own = (state.registration, ha.role, ha.known_epoch, ha.cache, ha.client, servers)
     return node.log_version, *own, state.local, state.pending, state.confirm
 
 
