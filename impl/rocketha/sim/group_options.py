@@ -89,7 +89,7 @@ def draw_group_run(rng: Random, options: SimOptions) -> GroupPlan:
         ),
         clocks=tuple(_draw_clock(rng, skewed=skewed) for _ in range(options.brokers)),
         controller_clock=_draw_clock(rng, skewed=skewed),
-        scan_ms=rng.choice((60, 200)),
+        scan_ms=rng.choice((100, 250)),
         flush_ms=rng.choice((100, 1_000, 10_000)),
         producers=rng.randrange(1, 4),
         consumers=rng.randrange(1, 3),
@@ -107,7 +107,7 @@ def _gaps(fault: Fault) -> tuple[int, ...]:
 
 def _draw_broker(rng: Random, options: SimOptions) -> GroupOptions:
     heartbeat_ms = rng.choice((30, 80, 200))
-    interval_ms = rng.choice((40, 100))
+    interval_ms = rng.choice((80, 200))
     return GroupOptions(
         ha=HaOptions(
             transfer_batch_bytes=SizeBytes(rng.choice(_WHOLE_RECORDS)),
@@ -126,11 +126,11 @@ def _draw_broker(rng: Random, options: SimOptions) -> GroupOptions:
         sync_flush_timeout_ms=rng.choice((40, 150, 600)),
         slave_timeout_ms=rng.choice((60, 250, 1_000)),
         slave_not_catchup_ms=heartbeat_ms * rng.choice((3, 5, 8)),
-        check_sync_state_set_ms=rng.choice((40, 120, 400)),
-        sync_metadata_ms=rng.choice((50, 150, 500)),
+        check_sync_state_set_ms=rng.choice((80, 200, 500)),
+        sync_metadata_ms=rng.choice((100, 250, 700)),
         heartbeat_interval_ms=interval_ms,
         heartbeat_timeout_ms=interval_ms * rng.choice((3, 6)),
-        request_timeout_ms=rng.choice((40, 120, 400)),
+        request_timeout_ms=rng.choice((60, 150, 400)),
     )
 
 

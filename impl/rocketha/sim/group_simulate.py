@@ -7,7 +7,7 @@ from random import Random
 from typing import Final
 
 from rocketha.histories.history import History, Promises
-from rocketha.sim.faults import FaultCounts
+from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.group_actions import GroupObserver
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.group_driver import GroupDriver
@@ -38,6 +38,8 @@ def simulate_group(seed: int, options: SimOptions, observer: GroupObserver) -> G
     rng = Random(seed)
     plan = draw_group_run(rng, options)
     scheduler, counts = Scheduler(), FaultCounts()
+    if Fault.CLOCK_SKEW in plan.faults:
+        counts.add(Fault.CLOCK_SKEW)
     recorder = HistoryRecorder(observer)
     cluster = GroupCluster(
         brokers=options.brokers,

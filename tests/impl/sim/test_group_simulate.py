@@ -1,0 +1,165 @@
+"""A simulated group: one seed one run, all faults, clients are told the truth, life after."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+
+import pytest
+
+from rocketha.broker.effects import GroupAction, GroupActionName
+from rocketha.broker.state import Registration
+from rocketha.controller.applied import (
+    BrokerEvicted,
+    BrokerRegistered,
+    MasterElected,
+    SetAltered,
+    SetKept,
+)
+from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.ha.state import ConnectionId
+from rocketha.histories import Broken, Kept, check_history
+from rocketha.histories.checker import Promise
+from rocketha.histories.jsonl import dump_history, load_history
+from rocketha.sim import NO_FAULTS, Fault, GroupRun, SimOptions, simulate_group
+from rocketha.sim.actions import Crashed
+from rocketha.sim.faults import GROUP_FAULTS
+from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, NullGroupObserver
+from rocketha.sim.group_cluster import GroupCluster
+from rocketha.types import BrokerId
+
+SEEDS = range(16)
+
+
+@dataclass
+class Watcher:
+    """Notes everything as text, and what it saw at the beginning."""
+
+    lines: list[str] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    beginnings: int = 0
+
+    def started(self, cluster: GroupCluster) -> None:
+        self.beginnings += 1
+        group = cluster.group
+        assert self.lines == []
+        assert group is not None
+        assert group.master is None
+        assert (group.master_epoch, group.sync_state_set.epoch) == (0, 0)
+        assert group.replicas.keys() == cluster.nodes.keys()
+        assert cluster.starting == frozenset()
+        for node in cluster.up():
+            assert node.running().registration is Registration.REGISTERED
+            assert node.running().broker_id == node.id
+            assert node.incarnation == node.running().incarnation == 0
+
+    def sent(
+        self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
+    ) -> None:
+        self.lines.append(f"{cluster.now_ms} {broker} {conn} {data.hex()}")
+
+    def acted(
+        self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
+    ) -> None:
+        self.lines.append(f"{cluster.now_ms} {broker} {action}")
+        match action:
+            case ControllerActed(events=events):
+                self.kinds.update(type(event).__name__ for event in events)
+            case SpecAction(name=name) | GroupAction(name=name):
+                self.kinds[name] += 1
+            case Crashed():
+                self.kinds["Crash"] += 1
+
+    def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        assert cluster.nodes[broker].state is not None
+
+
+@cache
+def watched(seed: int) -> tuple[GroupRun, Watcher]:
+    watcher = Watcher()
+    return simulate_group(seed, SimOptions(), watcher), watcher
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_clients_are_told_the_truth_and_the_group_comes_back_to_life(seed: int) -> None:
+    run, watcher = watched(seed)
+    assert not isinstance(check_history(run.history), Broken)
+    assert run.report.lives
+    assert run.report.failure is None
+    assert watcher.beginnings == 1
+    assert load_history(dump_history(run.history), "run") == run.history
+
+
+def test_most_runs_show_something() -> None:
+    verdicts = [check_history(watched(seed)[0].history) for seed in SEEDS]
+    assert sum(isinstance(verdict, Kept) for verdict in verdicts) > 0.75 * len(SEEDS)
+    converged = [watched(seed)[0].report.converged for seed in SEEDS]
+    assert sum(converged) > 0.75 * len(SEEDS)
+
+
+def test_runs_have_everything_that_a_group_does() -> None:
+    kinds: Counter[str] = sum((watched(seed)[1].kinds for seed in SEEDS), Counter())
+    expected = {
+        *(kind.__name__ for kind in (MasterElected, SetAltered, SetKept, BrokerEvicted)),
+        BrokerRegistered.__name__,
+        *(name for name in GroupActionName if name is not GroupActionName.BECOME_SLAVE),
+        ActionName.BECOME_MASTER,
+        ActionName.BECOME_SLAVE,
+        ActionName.PUT_MESSAGE,
+        ActionName.RECEIVE_HANDSHAKE,
+        ActionName.RECEIVE_TRANSFER,
+        ActionName.RECEIVE_ACK,
+        ActionName.DISCONNECT,
+        "Crash",
+    }
+    assert expected - kinds.keys() == set()
+    assert kinds[MasterElected.__name__] > 3 * len(SEEDS), "failovers"
+
+
+def test_every_kind_of_fault_strikes() -> None:
+    struck = {name for seed in SEEDS for name in watched(seed)[0].report.faults}
+    assert struck == {fault.value for fault in GROUP_FAULTS}
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_same_seed_is_the_same_run(seed: int) -> None:
+    run, watcher = watched(seed)
+    again = Watcher()
+    assert simulate_group(seed, SimOptions(), again) == run
+    assert again.lines == watcher.lines
+    assert simulate_group(seed, SimOptions(), NullGroupObserver()) == run
+
+
+def test_without_faults_nothing_goes_wrong() -> None:
+    run = simulate_group(3, SimOptions(faults=NO_FAULTS), NullGroupObserver())
+    assert run.report.faults == {}
+    assert run.report.converged
+    assert isinstance(check_history(run.history), Kept)
+
+
+@pytest.mark.parametrize("brokers", [1, 2, 5])
+def test_groups_have_other_sizes(brokers: int) -> None:
+    run = simulate_group(5, SimOptions(brokers=brokers), NullGroupObserver())
+    assert run.report.lives
+    assert not isinstance(check_history(run.history), Broken)
+
+
+def test_a_single_kind_of_fault_can_be_asked_for() -> None:
+    only = frozenset({Fault.CONTROLLER_DUPLICATE})
+    runs = [simulate_group(s, SimOptions(faults=only), NullGroupObserver()) for s in range(6)]
+    assert {name for run in runs for name in run.report.faults} == {"controller-duplicate"}
+
+
+def test_with_the_defaults_of_rocketmq_a_message_that_is_safe_is_lost() -> None:
+    options = SimOptions(rocketmq_defaults=True)
+    verdict = check_history(simulate_group(55, options, NullGroupObserver()).history)
+    assert isinstance(verdict, Broken)
+    assert verdict.promise is Promise.DURABLE
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_unclean_election_gives_up_promises_but_no_others_are_broken(seed: int) -> None:
+    run = simulate_group(seed, SimOptions(elect_unclean=True), NullGroupObserver())
+    assert not isinstance(check_history(run.history), Broken)
+    assert run.report.converged, "there is always somebody to elect"

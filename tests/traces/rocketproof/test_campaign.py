@@ -1,0 +1,127 @@
+"""`rocketproof campaign`: many seeds, what failed and how to see it again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rocketha.bugs import Bug
+from rocketha.histories import Broken, check_history, read_history
+from rocketha.sim import NO_FAULTS, SimOptions
+from rocketproof import campaign as campaigns
+from rocketproof.campaign import Campaign, Ending, SeedResult, repeat_command, run_seed
+from rocketproof.commands.campaign import command
+from rocketproof.commands.simulate import command as simulate
+
+LOSES = 55
+"""A seed that loses a message with RocketMQ's defaults."""
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(command, ["replica_group", *args])
+
+
+def test_a_campaign_that_finds_nothing_says_what_it_did() -> None:
+    result = call("--seeds", "2..4", "--workers", "1")
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
+    assert lines[0].startswith("3 seeds: ")
+    assert lines[1].endswith(" messages that producers were told are safe")
+    assert lines[2].startswith("faults: ")
+    assert lines[3].endswith(" seeds an hour")
+
+
+def test_a_failing_seed_comes_with_the_command_that_repeats_it(tmp_path: Path) -> None:
+    result = call("--seeds", f"{LOSES}..{LOSES}", "--config", "rocketmq")
+    assert result.exit_code == 1
+    what, again = result.output.splitlines()[:2]
+    assert what.startswith(f"seed {LOSES}: broken: broken (durable): producer ")
+
+    path = tmp_path / "history.jsonl"
+    args = shlex.split(again)[2:]
+    repeated = CliRunner().invoke(simulate, [*args, "--history", str(path)])
+    assert repeated.exit_code == 1
+    assert what.partition(": broken: ")[2] in repeated.output
+    assert isinstance(check_history(read_history(path)), Broken)
+
+
+def test_processes_find_what_one_process_finds() -> None:
+    figures = [
+        json.loads(call("--seeds", "0..17", "--workers", workers, "--json").output)
+        for workers in ("1", "2")
+    ]
+    for one in figures:
+        del one["seconds"]
+    assert figures[0] == figures[1]
+    assert figures[0]["seeds"] == 18
+
+
+def test_a_seed_that_runs_twice_gives_the_same_bytes() -> None:
+    assert call("--seeds", "0..1", "--repeat", "--workers", "1").exit_code == 0
+
+
+def test_a_run_that_differs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    digests = iter(["one", "two"])
+    once = campaigns._run_once
+
+    def differs(seed: int, options: SimOptions) -> tuple[SeedResult, str]:
+        return once(seed, options)[0], next(digests)
+
+    monkeypatch.setattr(campaigns, "_run_once", differs)
+    assert run_seed(1, SimOptions(faults=NO_FAULTS), repeat=True).ending is Ending.DIFFERS
+
+
+def test_an_error_of_the_implementation_is_a_failing_seed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(campaigns, "simulate_group", fails)
+    result = run_seed(1, SimOptions())
+    assert (result.ending, result.reason) == (Ending.FAILED, "ZeroDivisionError: a defect")
+
+
+@pytest.mark.parametrize(
+    ("endings", "code"),
+    [
+        ([Ending.KEPT, Ending.UNDECIDED, Ending.EXCUSED], 0),
+        ([Ending.KEPT, Ending.BROKEN], 1),
+        ([Ending.KEPT, Ending.STUCK], 1),
+        ([Ending.KEPT, Ending.FAILED], 1),
+        ([Ending.KEPT, Ending.DIFFERS], 1),
+        ([Ending.UNDECIDED, Ending.EXCUSED], 3),
+        ([], 3),
+    ],
+)
+def test_the_worst_seed_says_what_a_campaign_is(endings: list[Ending], code: int) -> None:
+    campaign = Campaign()
+    for seed, ending in enumerate(endings):
+        campaign.add(SeedResult(seed=seed, ending=ending))
+    assert campaign.exit_code == code
+
+
+def test_a_command_repeats_all_options() -> None:
+    options = SimOptions(
+        brokers=5,
+        steps=40,
+        faults=NO_FAULTS,
+        bugs=frozenset({Bug.B14, Bug.B28}),
+        rocketmq_defaults=True,
+        elect_unclean=True,
+    )
+    assert repeat_command("replica_group", 3, options) == (
+        "rocketproof simulate replica_group --seed 3 --bug B14 --bug B28 --faults none "
+        "--brokers 5 --steps 40 --config rocketmq --unclean"
+    )
+
+
+@pytest.mark.parametrize(
+    "args", [["--seeds", "3"], ["--seeds", "5..3"], ["--seeds", "0..1", "--bug", "B23"]]
+)
+def test_what_cannot_be_run_is_refused(args: list[str]) -> None:
+    assert call(*args).exit_code == 2
