@@ -161,7 +161,12 @@ def test_links_to_the_specifications_are_alive() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["epoch_truncation/EpochTruncation", "legacy_replication/LegacyReplication"]
+    "spec",
+    [
+        "epoch_truncation/EpochTruncation",
+        "legacy_replication/LegacyReplication",
+        "replica_group/ReplicaGroup",
+    ],
 )
 def test_every_action_has_its_code(spec: str) -> None:
     linked = {link for path in SOURCES for link in links(parsed(path))}

@@ -163,6 +163,6 @@ class GroupBroker:
         In the source a broker that restarts takes messages before that (B35).
 
         Spec: ReplicaGroup!RoleAfterRestart
-        Source: ReplicasManager (`BrokerController.setIsolated`, `fenced`)
+        Source: ReplicasManager.setFenced, RunningFlags.makeFenced
         """
         return self.registration is not Registration.REGISTERED and Bug.B35 not in self.options.bugs

@@ -211,7 +211,10 @@ class GroupCluster:
     # ---- what happens from outside ----
 
     def crash(self, node: Node[GroupBroker], *, silent: bool = False) -> None:
-        """Stop a broker of which the disk is already what survives."""
+        """Stop a broker of which the disk is already what survives.
+
+        Spec: ReplicaGroup!Crash
+        """
         self._shell.stop(node, silent=silent)
         self.channels.drop(node.id, silent=silent)
         self.epoch_files[node.id].version += 1
