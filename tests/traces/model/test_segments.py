@@ -79,3 +79,24 @@ def test_what_has_not_these_fields_is_not_cut(text: str, before: str | None) -> 
         assert segments.cut(before, decode) == ["1", "2", "3"]
 
     assert segments.cut(text, decode) is None
+
+
+def test_a_record_in_a_record_with_the_same_names_is_cut_where_the_outer_one_goes_on() -> None:
+    inner = {"a": {"a": 1, "bb": 2}, "bb": {"a": 3, "bb": 4, "c": 5}, "c": 6}
+
+    found = Segments(NAMES).cut(text_of({"a": inner, "bb": inner, "c": inner}), decode)
+
+    assert found == [text_of(inner)] * 3
+
+
+def test_a_name_that_stands_very_often_in_a_value_is_not_looked_for_all_the_time() -> None:
+    asked: list[int] = []
+
+    def count(at: int, part: str) -> D | None:
+        asked.append(at)
+        return decode(at, part)
+
+    text = text_of({"a": [{"a": 1, "bb": 2}] * 1000, "bb": 3, "c": 4})
+
+    assert Segments(NAMES).cut(text, count) is None
+    assert len(asked) < 20

@@ -112,12 +112,17 @@ class Checker:
             self._inner[at] = Segments(texts)
 
     def _field(self, _: int, part: str) -> D | None:
+        """Decode the text of a field; None if it is no value."""
         known = self._parts
         value = known.get(part)
         if value is None:
+            try:
+                value = self._plain(part)
+            except (ValueError, RecursionError, TlatraceError):
+                return None
             if len(known) >= _MAX_KNOWN:
                 known.clear()
-            value = known[part] = self._plain(part)
+            known[part] = value
         return value
 
     def _plain(self, part: str) -> D:

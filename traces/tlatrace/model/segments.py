@@ -10,10 +10,14 @@ to be a whole JSON value, so there is only one object that the text can be.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from tlatrace.model.domain import D
 
 __all__ = ["Segments"]
+
+_INNER_NAMES: Final = 16
+"""So often the name of the next field may stand inside a value."""
 
 
 class Segments:
@@ -36,7 +40,8 @@ class Segments:
     def cut(self, text: str, decode: Callable[[int, str], D | None]) -> list[D] | None:
         """Return the values of the fields; `decode` is asked for texts that have changed.
 
-        None: the text is no canonical object with these names, or `decode` said so.
+        It says None to what is no whole value. None: the text is no canonical object with these
+        names, or one in which a name stands too often.
         """
         texts, values, widths = self._texts, self._values, self._widths
         begin = 0
@@ -58,6 +63,14 @@ class Segments:
             if end < start:
                 return None
             value = decode(at, text[start:end])
+            for _ in range(_INNER_NAMES):
+                if value is not None or at == last:
+                    break
+                # The name stood inside the value: a record in a record has the same names.
+                end = text.find(self._tails[at], end + 1)
+                if end < start:
+                    return None
+                value = decode(at, text[start:end])
             if value is None:
                 return None
             texts[at] = text[begin : end + len(self._tails[at])]
