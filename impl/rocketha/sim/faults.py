@@ -133,6 +133,7 @@ GROUP_FAULTS: Final = (
     Fault.DESIGNATE,
     Fault.SLOW_DISK,
     Fault.CLIENT_LOSS,
+    Fault.STALE_ROUTE,
 )
 """What can happen to a group with its controller."""
 NO_FAULTS: Final[Faults] = frozenset()

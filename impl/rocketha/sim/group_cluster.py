@@ -335,10 +335,16 @@ class GroupCluster:
                 raise AssertionError(f"no effect of a group's broker: {effect}")
 
     def resolve(self, node: Node[GroupBroker], peer: HaAddress) -> BrokerId:
-        """Find the broker at an address."""
+        """Find the broker at an address; a stale route leads to another one, rather to a zombie."""
         [server] = [broker for broker in self.nodes if broker_address(broker) == peer]
         assert server != node.id
-        return server
+        others = [n for n in self.nodes.values() if n.id not in (server, node.id)]
+        percent = self.network.plan.stale_route_percent
+        if not others or self._rng.randrange(100) >= percent:
+            return server
+        self.counts.add(Fault.STALE_ROUTE)
+        zombies = [n for n in others if n.state is not None and n.state.is_master]
+        return self._rng.choice(zombies or others).id
 
     def lingers(self, action: SpecAction | GroupAction | None, end: End) -> bool:
         """Tell that what a slave has sent still arrives, and what a master has sent does not."""

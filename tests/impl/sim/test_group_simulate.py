@@ -153,7 +153,7 @@ def test_a_single_kind_of_fault_can_be_asked_for() -> None:
 
 def test_with_the_defaults_of_rocketmq_a_message_that_is_safe_is_lost() -> None:
     options = SimOptions(rocketmq_defaults=True)
-    verdict = check_history(simulate_group(55, options, NullGroupObserver()).history)
+    verdict = check_history(simulate_group(11, options, NullGroupObserver()).history)
     assert isinstance(verdict, Broken)
     assert verdict.promise is Promise.DURABLE
 

@@ -17,7 +17,7 @@ from rocketproof.campaign import Campaign, Ending, SeedResult, repeat_command, r
 from rocketproof.commands.campaign import command
 from rocketproof.commands.simulate import command as simulate
 
-LOSES = 55
+LOSES = 11
 """A seed that loses a message with RocketMQ's defaults."""
 
 
