@@ -9,6 +9,7 @@ follows from a step at once, and is an action of its own, comes as an event that
 | a handshake        | StaleConnection, for each older connection           |
 | MessageAppended    | LogFlushed, ConfirmDue                               |
 | a new reign or set | ConfirmDue                                           |
+| a proposal         | ConfirmDue                                           |
 """
 
 from __future__ import annotations

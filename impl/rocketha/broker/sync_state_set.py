@@ -148,7 +148,8 @@ def _propose(
         master_epoch=state.ha.known_epoch,
     )
     waits, send = _send(replace(state, pending=proposal), proposal, now_ms=now_ms)
-    return GroupStepped(waits, (send,), action)
+    # For whom the master waits has changed; only with W2 may something be safe by that.
+    return GroupStepped(waits, (send, Then(event=ConfirmDue())), action)
 
 
 def _send(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rocketha.broker.confirm import covered
@@ -224,6 +226,15 @@ def test_a_smaller_set_lets_confirm_move() -> None:
     lone.notice(1, 1, set_of(3, 1))
     assert lone.actions[-2:] == ["LearnSyncStateSet", "Acknowledge"]
     assert lone.status(put) == PutStatus.PUT_OK
+
+
+@pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.W2})])
+def test_a_set_that_is_only_proposed_lets_nothing_move(bugs: Bugs) -> None:
+    lone = reigning(1, 2, options=replace(options_of(bugs=bugs), slave_timeout_ms=60_000))
+    put = lone.put()
+    lone.pass_time(20_000)
+    assert "MaybeShrink" in lone.actions
+    assert lone.status(put) == (PutStatus.PUT_OK if bugs else None)
 
 
 def test_the_report_on_a_new_connection_counts_and_the_old_one_is_dropped() -> None:
