@@ -51,12 +51,24 @@ class World:
     """A network of two brokers with one connection."""
 
     def __init__(
-        self, seed: int = 0, *, plan: FaultPlan = QUIET, listening: bool = True, up: bool = True
+        self,
+        seed: int = 0,
+        *,
+        plan: FaultPlan = QUIET,
+        listening: bool = True,
+        up: bool = True,
+        servers_linger: bool = True,
     ) -> None:
         self.ends = Ends(listening=listening)
         self.scheduler = Scheduler()
         self.counts = FaultCounts()
-        self.net = Network(self.scheduler, Random(seed), counts=self.counts, plan=plan)
+        self.net = Network(
+            self.scheduler,
+            Random(seed),
+            counts=self.counts,
+            plan=plan,
+            servers_linger=servers_linger,
+        )
         self.net.attach(self.ends)
         self.conn = self.net.connect(CLIENT, SERVER)
         if up:
@@ -193,3 +205,19 @@ def test_the_peer_of_a_broker_that_stops_hears_of_it(stopped: BrokerId) -> None:
     [other] = {CLIENT, SERVER} - {stopped}
     assert world.ends.heard[2:] == [("lost", other)]
     assert world.net.connections() == []
+
+
+@pytest.mark.parametrize("broker", [CLIENT, SERVER])
+def test_where_servers_do_not_linger_only_what_a_dead_client_sent_may_arrive(
+    broker: BrokerId,
+) -> None:
+    arrived = set()
+    for seed in SEEDS:
+        world = World(seed, servers_linger=False)
+        for _ in range(5):
+            world.net.send(world.conn, broker, b"packet")
+        world.net.drop_broker(broker)
+        world.run()
+        other = CLIENT if broker == SERVER else SERVER
+        arrived.add(len(world.ends.bytes_at[other]) // len(b"packet"))
+    assert arrived == ({0} if broker == SERVER else {0, 1, 2, 3, 4, 5})

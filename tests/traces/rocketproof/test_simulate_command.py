@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from rocketha.histories import Kept, check_history, read_history
 from rocketproof.commands.simulate import command
 from rocketproof.projection import simulate_trace
 from rocketproof.timeline import timeline
@@ -108,3 +110,58 @@ def test_faults_may_be_left_out() -> None:
 
     assert figures["faults"] == {}
     assert figures["converged"] is True
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        r"ElectMaster\(b\d\) +controller: master b\d of epoch 1, set \{b\d\} v1",
+        r"BecomeMaster\(b\d\) +b\d: Slave -> Master, known 0 -> 1, epochs \[1@0-\]",
+        r"PutMessage\(b\d\) +b\d: log \[1\]",
+        r"Acknowledge\(b\d\) +b\d: confirm 0 -> \d; acked: \[1",
+        r"Consume\(b\d\) +seen: \[1",
+        r"MaybeExpand\(b\d, b\d\) +b\d: proposes \{b\d b\d\}",
+        r"AlterSyncStateSet\(b\d\) +controller: set \{b\d b\d\} v\d",
+        r"LearnSyncStateSet\(b\d\) +b\d: local \{b\d b\d\} v\d, no proposal",
+        r"Handshake\(b\d, b\d\) +b\d: link none -> b\d; b\d: b\d reported 0, ack -1",
+        r"EvictBroker\(b\d, \d\) +controller: alive \{b\d b\d\}",
+        r"Restart\(b\d\) +controller: .*inc b1:\d b2:\d b3:\d",
+        r"controller: .*unfit \{b\d\}",
+        r"CloseConnection\(b\d, b\d\) +b\d: b\d closed",
+    ],
+)
+def test_the_timeline_of_a_group_says_what_changed(part: str) -> None:
+    assert re.search(part, group_timelines())
+
+
+@cache
+def group_timelines() -> str:
+    return "\n".join(
+        line for seed in range(8) for line in timeline(simulate_trace("replica_group", seed))
+    )
+
+
+def test_what_clients_of_a_group_saw_is_judged_and_written(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+
+    result = call("replica_group", "--seed", "4", "--history", str(path))
+
+    assert result.exit_code == 0
+    assert result.output.splitlines()[-2].startswith("history: kept: ")
+    assert result.output.splitlines()[-1] == f"written to {path}"
+    assert isinstance(check_history(read_history(path)), Kept)
+    figures = json.loads(call("replica_group", "--seed", "4", "--json").output)
+    assert figures["history"].startswith("kept: ")
+
+
+def test_a_broken_promise_is_an_exit_code() -> None:
+    assert call("replica_group", "--seed", "11", "--config", "rocketmq", "--json").exit_code == 1
+
+
+def test_a_protocol_without_clients_has_no_history(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+
+    result = call("epoch_truncation", "--seed", "4", "--history", str(path))
+
+    assert result.exit_code == 2
+    assert not path.exists()
