@@ -28,7 +28,7 @@ Few(action, b) ==
   Bounded(action, b) /\ action \notin {"Disconnect", "CloseConnection", "HearEpoch"}
 
 \* For liveness: what ends an election is not bounded; operators and crashes are.
-Steady(action, b) == action = "ElectMaster" \/ Bounded(action, b)
+Steady(action, b) == action = "ElectMaster" \/ Few(action, b)
 
 Symmetry == Permutations(Broker)
 =============================================================================
