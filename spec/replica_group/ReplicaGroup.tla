@@ -121,7 +121,7 @@ E == INSTANCE EpochTruncation WITH
 Fit == {b \in ctl.sss : b \notin ctl.unfit /\ ctl.inc[b] = inc[b]}   \* members with a whole log
 IsCurrent(m) == role[m] = "Master" /\ ctl.master = m /\ known[m] = ctl.epoch
 
-\* The scan serves a group without a master, too, not only one whose master just died. \* CHECK B29
+\* The scan serves a group without a master, too, not only one whose master just died.  \* CHECK B29
 NeedsElection == ctl.master = None \/ ctl.master \notin alive
 \* A member that lost a part of its log is elected no more.                     \* CHECK W3
 Whole(c) == c \notin ctl.unfit
@@ -166,7 +166,7 @@ RoleAfterRestart(b) == "Slave"
 \* It learns the present masterEpoch before it follows anybody; the answer is not an old one.
 \*                                                                              \* CHECK B31
 KnownAfterRestart(b) == ctl.epoch
-\* Of an answer: it changes a role only if its masterEpoch is a new one.      \* CHECK LateReign
+\* Of an answer: it changes a role only if its masterEpoch is a new one.        \* CHECK LateReign
 NewReign(b, e) == views[e].epoch > known[b]
 \* It changes a master's set only if it is of this reign and not an older one.  \* CHECK LateSet
 NewSet(m, e) == e >= local[m].epoch
@@ -199,7 +199,7 @@ MayShrink(m, S) == S \subseteq local[m].set \ {m}
 HasConfirmed(m, s) == conn[m][s].ack >= confirm[m]
 \* and the beginning of the reign,                                              \* CHECK ExpandEpoch
 HasReign(m, s) == conn[m][s].ack >= epochs[m][Len(epochs[m])].s
-\* as the incarnation that reported it: the connection may be a dead one's.        \* CHECK HalfOpen
+\* as the incarnation that reported it: the connection may be a dead one's.     \* CHECK HalfOpen
 IncarnationOf(m, s) == conn[m][s].inc
 \* A proposal ends when the master knows a set epoch above the one that it expected.
 \* The refusal of a copy does not end it,                                       \* CHECK Refusal
