@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from rocketha.bugs import EPOCH_BUGS, LEGACY_BUGS, Bug
+from rocketha.bugs import Bug
 from tests.source_files import ROOT
 from tlatrace.tools.manifest import Manifest, read_manifest
 from tlatrace.tools.tlc_config import invariants_of, properties_of
@@ -15,6 +15,9 @@ from tlatrace.tools.tlc_config import invariants_of, properties_of
 SPEC: Final = ROOT / "spec"
 _TAG: Final = re.compile(r"\\\* CHECK (\w+)")
 _DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
+
+NO_RUN_SHOWS: Final = {"B29", "B33", "B37", "LateReign", "Spent"}
+"""Switches of the group that no simulated run was found to show: TLC alone finds these bugs."""
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +80,11 @@ def test_a_mutant_is_killed_by_a_property_of_its_configuration(manifest: Manifes
             assert mutant.killed_by in invariants_of(text) + properties_of(text), mutant.name
 
 
-def test_every_switch_of_the_implementation_is_a_mutant(manifest: Manifest) -> None:
-    tried = {m.name for m in manifest.mutants if m.bug}
-    assert {bug.value for bug in EPOCH_BUGS | LEGACY_BUGS} <= tried <= {bug.value for bug in Bug}
-    assert {bug.value for bug in Bug} <= {m.name for m in manifest.mutants}
+def test_every_switch_of_the_implementation_is_a_mutant_and_all_but_a_few_are_hunted(
+    manifest: Manifest,
+) -> None:
+    switches = {bug.value for bug in Bug}
+    assert switches <= {m.name for m in manifest.mutants}
+    hunted = {part for m in manifest.mutants if m.bug for part in m.name.split("_")}
+    assert hunted <= switches
+    assert switches - hunted == NO_RUN_SHOWS

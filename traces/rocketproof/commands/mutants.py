@@ -26,7 +26,7 @@ from rocketproof.museum import (
     Unclear,
     hunt,
 )
-from rocketproof.projection import simulate_trace
+from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.runs import check_entry
@@ -95,11 +95,18 @@ def _examine(manifest: Manifest, mutant: Mutant, *, seeds: int | None, no_runs: 
     runs: TraceHunt = NotTried()
     if mutant.bug and not no_runs:
         runs = hunt(
-            functools.partial(simulate_trace, mutant.protocol, bugs=(mutant.name,)),
+            functools.partial(simulate_trace, mutant.protocol, bugs=tuple(switches_of(mutant))),
             judge_of(manifest),
             seeds=seeds or mutant.seeds or DEFAULT_SEEDS,
         )
     return MuseumRow(mutant=mutant, tlc=tlc, runs=runs)
+
+
+def switches_of(mutant: Mutant) -> list[str]:
+    """Return the switches of a bug; a name joins several bugs, or a bug and a property, by _."""
+    known = PROTOCOLS[mutant.protocol].bugs if mutant.protocol in PROTOCOLS else frozenset()
+    values = {bug.value for bug in known}
+    return [part for part in mutant.name.split("_") if part in values]
 
 
 def judge_of(manifest: Manifest) -> Callable[[Sequence[Trace]], list[Verdict]]:
@@ -139,7 +146,7 @@ def _runs_text(runs: TraceHunt) -> str:
         case Unclear(seed=seed, reason=reason):
             return f"seed {seed} undecided: {reason}"
         case NotTried():
-            return "TLC only: there is no switch"
+            return "TLC only"
         case _ as unreachable:
             assert_never(unreachable)
 
@@ -170,6 +177,13 @@ def _print(rows: Sequence[MuseumRow], no_runs: bool) -> None:
     still_open = sum(not _closed(row, no_runs) for row in rows)
     alone = sum(row.tlc_only for row in rows)
     console.print(f"{len(rows)} rows, {still_open} open, {alone} by TLC only")
+    unseen = [row.mutant.name for row in rows if row.mutant.name in _unseen_switches(row)]
+    if unseen:
+        console.print(f"there is a switch, and no run was found that shows it: {', '.join(unseen)}")
+
+
+def _unseen_switches(row: MuseumRow) -> list[str]:
+    return switches_of(row.mutant) if row.tlc_only else []
 
 
 def _row_json(row: MuseumRow, no_runs: bool) -> dict[str, object]:
