@@ -10,6 +10,7 @@ import pytest
 
 from rocketha.broker.effects import GroupAction, GroupActionName
 from rocketha.broker.state import Registration
+from rocketha.bugs import Bug
 from rocketha.controller.applied import (
     BrokerEvicted,
     BrokerRegistered,
@@ -163,3 +164,12 @@ def test_an_unclean_election_gives_up_promises_but_no_others_are_broken(seed: in
     run = simulate_group(seed, SimOptions(elect_unclean=True), NullGroupObserver())
     assert not isinstance(check_history(run.history), Broken)
     assert run.report.converged, "there is always somebody to elect"
+
+
+@pytest.mark.parametrize(("bug", "seed"), [(Bug.B35, 7), (Bug.B36, 6), (Bug.B82, 23)])
+def test_clients_are_let_down_by_a_bug(bug: Bug, seed: int) -> None:
+    with_bug = SimOptions(bugs=frozenset({bug}))
+    verdict = check_history(simulate_group(seed, with_bug, NullGroupObserver()).history)
+    assert isinstance(verdict, Broken)
+    without = simulate_group(seed, SimOptions(), NullGroupObserver())
+    assert not isinstance(check_history(without.history), Broken)
