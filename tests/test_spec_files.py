@@ -16,7 +16,7 @@ SPEC: Final = ROOT / "spec"
 _TAG: Final = re.compile(r"\\\* CHECK (\w+)")
 _DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
 
-NO_RUN_SHOWS: Final = {"B29", "B33", "B37", "LateReign", "Spent"}
+NO_RUN_SHOWS: Final = {"B29", "B33", "B37", "LateReign"}
 """Switches of the group that no simulated run was found to show: TLC alone finds these bugs."""
 
 
