@@ -3,12 +3,15 @@ r"""Turn `x \in S` into a condition on x that needs no S, where S is written as 
 `x \in [Broker -> Seq(Nat)]` asks for the domain of x and then for each of its images; no set is
 built. So membership in infinite sets costs nothing special, and type invariants are cheap.
 
+TLC evaluates S and T before it looks into `S \cup T`: where one of them has no value, the whole has
+none. So what has to be evaluated is asked first, and only constructs are left unasked.
+
 Source: Specifying Systems, section 16.1; TLC's `member` methods do the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from tlatrace.model.domain import FALSE
@@ -151,13 +154,17 @@ def _of_operator(item: Expr, among: Apply, fresh: Callable[[str], str]) -> Expr 
             ]
             arity = Literal(len(operands), place)
             return Apply("and", (Apply("has_length", (item, arity), place), *parts), place)
-        case "cup":
-            return Apply("or", (_member(item, operands[0]), _member(item, operands[1])), place)
-        case "cap":
-            return Apply("and", (_member(item, operands[0]), _member(item, operands[1])), place)
+        case "cup" | "cap" | "setminus" if all(map(_is_evaluated, operands)):
+            return None
+        case "cup" | "cap":
+            joined = "or" if among.operator == "cup" else "and"
+            parts = [_member(item, part) for part in _evaluated_first(operands)]
+            return Apply(joined, tuple(parts), place)
         case "setminus":
+            inside = _member(item, operands[0])
             outside = Apply("not", (_member(item, operands[1]),), place)
-            return Apply("and", (_member(item, operands[0]), outside), place)
+            first = _evaluated_first(operands)[0] is operands[0]
+            return Apply("and", (inside, outside) if first else (outside, inside), place)
         case "UNION":
             return _of_union(item, operands[0], fresh, place)
         case "DOMAIN":
@@ -166,12 +173,26 @@ def _of_operator(item: Expr, among: Apply, fresh: Callable[[str], str]) -> Expr 
             return None
 
 
-def _of_union(item: Expr, sets: Expr, fresh: Callable[[str], str], place: Place | None) -> Expr:
+def _is_evaluated(among: Expr) -> bool:
+    """Tell whether membership in the set asks for its value."""
+    return expand_member(Local("probe"), among, lambda stem: stem) is None
+
+
+def _evaluated_first(sets: Sequence[Expr]) -> list[Expr]:
+    """Put those first that may have no value; literals have one, and stay where they are."""
+    return sorted(sets, key=lambda part: isinstance(part, Literal) or not _is_evaluated(part))
+
+
+def _of_union(
+    item: Expr, sets: Expr, fresh: Callable[[str], str], place: Place | None
+) -> Expr | None:
     """Ask one set after another, so that none of them has to be built."""
     match sets:
         case Apply() if sets.operator == "set":
             parts = [part for part in sets.operands if not isinstance(part, OperatorRef)]
-            each = tuple([_member(item, part) for part in parts])
+            if parts and all(map(_is_evaluated, parts)):
+                return None
+            each = tuple([_member(item, part) for part in _evaluated_first(parts)])
             return Apply("or", each, place) if each else Literal(FALSE, place)
         case Quantified() if sets.what == "map":
             return Quantified("exists", sets.bounds, _member(item, sets.body), place)

@@ -16,8 +16,7 @@ __all__ = ["DIFFERENCES"]
 _OVERFLOW: Final = "TLC's integers have 32 bits and it reports an overflow; the model's have no end"
 _CHOOSE: Final = "TLC takes the first witness in an order of its own; the model asks for only one"
 _STRINGS: Final = "TLC 2.15 takes a string for the sequence of its characters; the model never does"
-_EMPTY: Final = "TLC does not look at the other operand of an empty set; the model asks for a set"
-_PARTS: Final = "TLC builds the set and orders its elements; the model looks in the parts"
+_OPERAND: Final = "TLC does not always look at the other operand of a set; the model asks for a set"
 _ORDERED: Final = "TLC orders the elements of a set by their parts; the model compares kinds only"
 _EXCEPT: Final = "TLC evaluates no new value for a key outside of the domain; the model does"
 _BAGS: Final = "TLC has Bags in Java, where only bags are added; the model takes the text of Bags"
@@ -27,12 +26,11 @@ _RANGES: Final = (
     (1, 4, _OVERFLOW),
     (5, 6, _CHOOSE),
     (7, 17, _STRINGS),
-    (18, 22, _EMPTY),
-    (23, 25, _PARTS),
-    (26, 28, _ORDERED),
-    (29, 30, _EXCEPT),
-    (31, 32, _EAGER),
-    (33, 34, _BAGS),
+    (18, 23, _OPERAND),
+    (24, 26, _ORDERED),
+    (27, 28, _EXCEPT),
+    (29, 30, _EAGER),
+    (31, 32, _BAGS),
 )
 """(first, last, reason): the expressions with these numbers."""
 

@@ -24,16 +24,14 @@ Different19 == {} \subseteq 1
 Different20 == {} \ 5
 Different21 == {} \cap 5
 Different22 == {} \cup 5
-Different23 == 1 \in {1} \cup {"a"}
-Different24 == 3 \in {1} \cap {"a"}
-Different25 == 3 \in {1} \ {"a"}
-Different26 == {[a |-> 1], <<1>>}
-Different27 == {<<1>>, <<"a">>}
-Different28 == {{1}, {"a"}}
-Different29 == [<<1, 2>> EXCEPT ![3] = @ + 1]
-Different30 == [<<1, 2>> EXCEPT ![3][1] = 1]
-Different31 == [i \in 1..2 |-> <<5>>[i]][1]
-Different32 == [x \in {1, 2} |-> IF x = 1 THEN 1 ELSE Head(<<>>)][1]
-Different33 == [a |-> 0] (+) [a |-> 1]
-Different34 == IsABag([a |-> TRUE])
+Different23 == 1 \in {1, 2} \cup 5
+Different24 == {[a |-> 1], <<1>>}
+Different25 == {<<1>>, <<"a">>}
+Different26 == {{1}, {"a"}}
+Different27 == [<<1, 2>> EXCEPT ![3] = @ + 1]
+Different28 == [<<1, 2>> EXCEPT ![3][1] = 1]
+Different29 == [i \in 1..2 |-> <<5>>[i]][1]
+Different30 == [x \in {1, 2} |-> IF x = 1 THEN 1 ELSE Head(<<>>)][1]
+Different31 == [a |-> 0] (+) [a |-> 1]
+Different32 == IsABag([a |-> TRUE])
 ==============================================================================

@@ -63,7 +63,7 @@ Edge58 == {1, "a"} \in SUBSET {1}
 Edge59 == {1, 2} \in SUBSET {"a"}
 Edge60 == {3, 1} \in SUBSET {1}
 Edge61 == {1} \subseteq 1
-Edge62 == 1 \in {1, 2} \cup 5
+Edge62 == 1 \in {1} \cup Head(<<>>)
 Edge63 == 1 \in {1} \ {"a"}
 Edge64 == 3 \in {1} \cup {"a"}
 Edge65 == UNION {{1}, {"a"}}
@@ -120,4 +120,13 @@ Edge115 == Append(<<>>, Head(<<>>)) = <<>>
 Edge116 == {1, Head(<<>>)} = {}
 Edge117 == 2 \in {2, Head(<<>>)}
 Edge118 == Head(<<1, Head(<<>>)>>)
+Edge119 == 2 \in {1} \cap Head(<<>>)
+Edge120 == 2 \in {1} \ Head(<<>>)
+Edge121 == {1} \subseteq {1} \cup Head(<<>>)
+Edge122 == 1 \in Nat \cup Head(<<>>)
+Edge123 == -1 \in Nat \cap Head(<<>>)
+Edge124 == 1 \in UNION {{1}, Head(<<>>)}
+Edge125 == -1 \in Nat \ Head(<<>>)
+Edge126 == 1 \in UNION {Nat, Head(<<>>)}
+Edge127 == 2 \in UNION {{1}, {2}}
 ==============================================================================
