@@ -41,6 +41,7 @@ JsonValue: TypeAlias = "bool | int | str | Sequence[JsonValue] | Mapping[str, Js
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 _INTEGER_DIGITS_MAX: Final = 20
+_MAYBE_BARE_NAME: Final = re.compile(r"[{,]\s*-?[0-9]")
 # A text without end is matched as a whole, too: else each quote in it begins a new search.
 _STRING_OR_BARE_NAME: Final = re.compile(
     r'"(?:[^"\\]|\\[\s\S])*+(?:"|\\?\Z)|([{,]\s*)(-?[0-9]{1,19})(\s*:)'
@@ -57,14 +58,11 @@ def read_json(data: bytes, what: str) -> JsonValue:
     except UnicodeDecodeError as error:
         raise PacketError(what, offset=error.start, reason="is not UTF-8") from None
     try:
-        value: JsonValue = json.loads(
-            _STRING_OR_BARE_NAME.sub(_quoted, text),
-            object_pairs_hook=_object,
-            parse_int=_integer,
-            parse_float=_no_number,
-            parse_constant=_no_number,
-        )
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
+        if _MAYBE_BARE_NAME.search(text):
+            text = _STRING_OR_BARE_NAME.sub(_quoted, text)
+        value: JsonValue = _DECODER.decode(text)
+        if "\\u" in text:  # half a pair can be written as an escape
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
         raise PacketError(what, offset=error.pos, reason=f"is not JSON: {error.msg}") from None
     except UnicodeEncodeError:
@@ -78,8 +76,7 @@ def read_json(data: bytes, what: str) -> JsonValue:
 
 def write_json(value: JsonValue) -> bytes:
     """Write one JSON text."""
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return text.encode("utf-8")
+    return _ENCODER.encode(value).encode("utf-8")
 
 
 def member_map(members: Iterable[tuple[int, str]]) -> str:
@@ -164,6 +161,15 @@ def _integer(digits: str) -> int:
 
 def _no_number(text: str) -> NoReturn:
     raise ValueError(f"has the number {text[:40]}, which is no integer")
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_int=_integer,
+    parse_float=_no_number,
+    parse_constant=_no_number,
+)
 
 
 def _wrong(what: str, value: JsonValue, wanted: str) -> NoReturn:
