@@ -84,6 +84,8 @@ def expire(
     """Forget the requests that were not answered in time; return them."""
     timeout_ms = state.options.request_timeout_ms
     late = {o: a.request for o, a in state.asked.items() if now_ms - a.at_ms >= timeout_ms}
+    if not late:
+        return state, ()
     return _forget(state, *late), tuple(late.values())
 
 

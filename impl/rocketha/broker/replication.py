@@ -60,9 +60,13 @@ def _with_replication(state: GroupBroker, after: BrokerState) -> GroupBroker:
 
     Spec: ReplicaGroup!Disconnect
     """
-    connected = slaves(after)
-    left = {s: i for s, i in state.slave_incarnations.items() if s in connected}
-    return replace(state, ha=after, slave_incarnations=MappingProxyType(left))
+    if after is state.ha:
+        return state
+    known = state.slave_incarnations
+    if known and not known.keys() <= (connected := slaves(after)).keys():
+        left = {s: i for s, i in known.items() if s in connected}
+        return replace(state, ha=after, slave_incarnations=MappingProxyType(left))
+    return replace(state, ha=after)
 
 
 def _introduced(state: GroupBroker, event: PacketReceived, stepped: Stepped) -> GroupStepped:
