@@ -143,6 +143,8 @@ def answer_late(state: GroupBroker, *, now_ms: TimestampMs) -> GroupStepped:
             left.append(one)
         else:
             effects.append(_answer(one, status))
+    if not effects:
+        return GroupStepped(state)
     return GroupStepped(replace(state, waiting=tuple(left)), tuple(effects))
 
 
