@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,11 +17,11 @@ from typing import Final
 
 from rocketha.histories import Broken, Kept, Undecided, Verdict, check_history
 from rocketha.histories.jsonl import dump_history
-from rocketha.sim import ALL_FAULTS, SimOptions, SimReport, simulate_group
+from rocketha.sim import SimOptions, SimReport, simulate_group
 from rocketha.sim.group_actions import NullGroupObserver
 from tlatrace.corpus.processes import run_tasks
 
-__all__ = ["Campaign", "Ending", "SeedResult", "repeat_command", "run_campaign", "run_seed"]
+__all__ = ["Campaign", "Ending", "SeedResult", "run_campaign", "run_seed"]
 
 _SEEDS_A_TASK: Final = 8
 
@@ -168,21 +167,3 @@ def _ending(report: SimReport, verdict: Verdict) -> tuple[Ending, str]:
     if isinstance(verdict, Undecided):
         return Ending.UNDECIDED, verdict.reason
     return (Ending.KEPT if report.converged else Ending.EXCUSED), ""
-
-
-def repeat_command(protocol: str, seed: int, options: SimOptions) -> str:
-    """Return the command that runs a seed again and shows what happened."""
-    parts = ["rocketproof", "simulate", protocol, "--seed", str(seed)]
-    for bug in sorted(options.bugs):
-        parts += ["--bug", str(bug)]
-    if options.faults != ALL_FAULTS:
-        parts += ["--faults", ",".join(sorted(options.faults)) or "none"]
-    if options.brokers != SimOptions().brokers:
-        parts += ["--brokers", str(options.brokers)]
-    if options.steps is not None:
-        parts += ["--steps", str(options.steps)]
-    if options.rocketmq_defaults:
-        parts += ["--config", "rocketmq"]
-    if options.elect_unclean:
-        parts.append("--unclean")
-    return shlex.join(parts)

@@ -13,8 +13,12 @@ import click
 
 from rocketha.bugs import GROUP_BUGS
 from rocketha.sim import SimOptions
-from rocketproof.campaign import Campaign, repeat_command, run_campaign
-from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
+from rocketproof.campaign import Campaign, run_campaign
+from rocketproof.commands.simulation_options import (
+    refuse_strange_bugs,
+    repeat_command,
+    simulation_options,
+)
 
 __all__ = ["command"]
 
@@ -77,7 +81,7 @@ def command(
 def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: float) -> None:
     for result in campaign.failing[:_SHOWN]:
         click.echo(f"seed {result.seed}: {result.ending}: {result.reason}")
-        click.echo(f"  {repeat_command(protocol, result.seed, options)}")
+        click.echo(f"  {repeat_command(protocol, options, result.seed)}")
     if len(campaign.failing) > _SHOWN:
         click.echo(f"... and {len(campaign.failing) - _SHOWN} more failing seeds")
     endings = ", ".join(f"{ending} {n}" for ending, n in sorted(campaign.endings.items()))
@@ -100,7 +104,7 @@ def _figures(
                 "seed": one.seed,
                 "ending": str(one.ending),
                 "reason": one.reason,
-                "command": repeat_command(protocol, one.seed, options),
+                "command": repeat_command(protocol, options, one.seed),
             }
             for one in campaign.failing
         ],

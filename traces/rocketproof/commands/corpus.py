@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -16,10 +15,15 @@ import click
 from rich.console import Console
 
 from rocketha.bugs import Bug
-from rocketha.sim import Fault
+from rocketha.sim import Fault, SimOptions
+from rocketproof.commands.simulation_options import (
+    refuse_strange_bugs,
+    repeat_command,
+    simulation_options,
+)
 from rocketproof.commands.spec_options import spec_options
 from rocketproof.corpus_judge import judge_corpus
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.projection import PROTOCOLS
 from rocketproof.trace_inputs import SpecChoice, find_trace_files
 from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.result import nothing_in
@@ -65,17 +69,6 @@ def command() -> None:
     """Generate, import and validate many runs."""
 
 
-def _fault_names(_context: click.Context, _param: click.Parameter, text: str) -> tuple[str, ...]:
-    """Return the names in the order of `Fault`, so that the same faults are the same run."""
-    if text in ("all", "none"):
-        return tuple(Fault) if text == "all" else ()
-    wanted = {name.strip() for name in text.split(",") if name.strip()}
-    unknown = sorted(wanted - set(Fault))
-    if unknown:
-        raise click.BadParameter(f"{unknown[0]!r} is none of all, none, {', '.join(Fault)}.")
-    return tuple([fault.value for fault in Fault if fault in wanted])
-
-
 @command.command(
     epilog="Example:  rocketproof corpus generate epoch_truncation --runs 2000 --out build/corpus"
 )
@@ -83,33 +76,18 @@ def _fault_names(_context: click.Context, _param: click.Parameter, text: str) ->
 @click.option("--runs", type=click.IntRange(min=1), required=True, help="One run a seed.")
 @click.option("--out", type=_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
 @click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option(
-    "--bug",
-    "bugs",
-    type=click.Choice([bug.value for bug in Bug]),
-    multiple=True,
-    help="Put a known bug into the implementation; may be given more than once.",
-)
-@click.option(
-    "--faults",
-    default="all",
-    show_default=True,
-    callback=_fault_names,
-    metavar="LIST|all|none",
-    help="Faults that may happen: " + ", ".join(Fault) + ".",
-)
+@simulation_options
 @_MAKER
 @_CORES
 @_FORCE
 @_JSON
 def generate(
+    options: SimOptions,
     *,
     protocol: str,
     runs: int,
     out: Path,
     first_seed: int,
-    bugs: tuple[str, ...],
-    faults: tuple[str, ...],
     driver: str,
     cores: int | None,
     force: bool,
@@ -123,38 +101,34 @@ def generate(
     """
     from tlatrace.corpus.generate import generate_corpus
 
+    refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
     started = time.monotonic()
+    reproduce = repeat_command(protocol, options)
     source: dict[str, Json] = {
         "kind": "simulation",
         "protocol": protocol,
-        "bugs": list(bugs),
-        "faults": list(faults),
+        "bugs": [bug.value for bug in Bug if bug in options.bugs],
+        "faults": [fault.value for fault in Fault if fault in options.faults],
+        "command": reproduce,
     }
     with _parts(driver, cores) as make_parts:
         began = time.monotonic()
         made = generate_corpus(
             make_parts,
             out,
-            partial(_simulate, protocol, bugs, faults),
+            partial(_simulate, protocol, options),
             first_seed=first_seed,
             runs=runs,
             source=source,
-            reproduce=_simulate_command(protocol, bugs, faults),
+            reproduce=reproduce,
             force=force,
         )
         ended = time.monotonic()
     _print_made(made, out, "runs", (began - started, ended - began), as_json)
 
 
-def _simulate(protocol: str, bugs: tuple[str, ...], faults: tuple[str, ...], seed: int) -> Trace:
-    return simulate_trace(protocol, seed, bugs, faults)
-
-
-def _simulate_command(protocol: str, bugs: tuple[str, ...], faults: tuple[str, ...]) -> str:
-    words = ["rocketproof", "simulate", protocol, *[f"--bug={bug}" for bug in bugs]]
-    if faults != tuple(Fault):
-        words.append(f"--faults={','.join(faults) or 'none'}")
-    return shlex.join(words) + " --seed {seed}"
+def _simulate(protocol: str, options: SimOptions, seed: int) -> Trace:
+    return PROTOCOLS[protocol].run(seed, options).trace
 
 
 @command.command(

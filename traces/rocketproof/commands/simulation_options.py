@@ -1,7 +1,8 @@
-"""The options that say what a simulated run is; two commands have them."""
+"""The options that say what a simulated run is, for all commands that make runs."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from functools import wraps
 from typing import Final, TypeVar
@@ -12,7 +13,7 @@ from rocketha.bugs import Bug, Bugs
 from rocketha.sim import ALL_FAULTS, NO_FAULTS, Fault, Faults, SimOptions
 from rocketha.sim.options import BROKERS_MAX, STEPS_MAX
 
-__all__ = ["CONFIGURATIONS", "refuse_strange_bugs", "simulation_options"]
+__all__ = ["CONFIGURATIONS", "refuse_strange_bugs", "repeat_command", "simulation_options"]
 
 R = TypeVar("R")
 
@@ -106,3 +107,21 @@ def refuse_strange_bugs(protocol: str, asked: Bugs, has: Bugs) -> None:
     if strange:
         known = ", ".join(sorted(has))
         raise click.UsageError(f"{protocol} has no bug {strange[0]} (it has {known})")
+
+
+def repeat_command(protocol: str, options: SimOptions, seed: int | None = None) -> str:
+    """Return the command that runs a seed again; without a seed it says {seed}, to be filled in."""
+    parts = ["rocketproof", "simulate", protocol]
+    for bug in sorted(options.bugs):
+        parts += ["--bug", str(bug)]
+    if options.faults != ALL_FAULTS:
+        parts += ["--faults", ",".join(sorted(options.faults)) or "none"]
+    if options.brokers != SimOptions().brokers:
+        parts += ["--brokers", str(options.brokers)]
+    if options.steps is not None:
+        parts += ["--steps", str(options.steps)]
+    if options.rocketmq_defaults:
+        parts += ["--config", "rocketmq"]
+    if options.elect_unclean:
+        parts.append("--unclean")
+    return f"{shlex.join(parts)} --seed {'{seed}' if seed is None else seed}"

@@ -132,6 +132,8 @@ class GroupParts:
         self._glance: tuple[object, ...] = ()
         self._built: dict[str, Value] = {}
         self._views: tuple[Value, ...] = ()
+        self._incarnations: dict[BrokerId, int] = {}
+        """The registered ones; an operator may have removed their brokers since."""
         self._alters: dict[str, Value] = {}
         self._conns: dict[tuple[BrokerId, BrokerId], _Conn] = {}
         self._servers: dict[ConnectionId, BrokerId] = {}
@@ -238,10 +240,11 @@ class GroupParts:
         if group.sync_state_set.epoch != self.group.sync_state_set.epoch:
             self._views = (*self._views, view_value(group))
         self.group = group
-        incarnations = {
+        self._incarnations |= {
             broker: self.of[broker].starts.get(int(replica.incarnation), 0)
             for broker, replica in group.replicas.items()
         }
+        incarnations = dict(self._incarnations)
         decided = (group.master, group.master_epoch, group.sync_state_set, group.unfit)
         raw = (*decided, *incarnations.items())
         self._note(("ctl", "", ""), raw, lambda _: control_value(group, incarnations))

@@ -74,6 +74,7 @@ SAMPLES: Final = 2
 _FOLDER: Final = "sync_state_set"
 _RIGHT: Final = "InductiveSyncStateSet.tla"
 _FALSE: Final = "FalseSyncStateSet.tla"
+_NONE: Final = "none"
 _SMALL: Final = 3
 """Counterexamples with numbers up to this are looked for first."""
 
@@ -92,6 +93,7 @@ INVARIANTS: Final[Mapping[str, str]] = {
     "ConfirmLeLog": "What is confirmed is in the master's log.",
     "Naturals": "Log ends, incarnations and the like are natural numbers.",
     "MasterStays": "The master is a member as what it was when it was elected, and stays one.",
+    "TornIsDown": "A broker that runs has told the controller what it lost.",
     "KnownEpoch": "The master knows the controller's last set, or the one before it.",
     "LastView": "The last set that can be learned of is the controller's.",
     "UnknownIsPending": "What the master does not know is what became of its proposal.",
@@ -151,8 +153,10 @@ def shapes_of(brokers: Sequence[D], samples: int = SAMPLES) -> dict[str, Shape]:
     connection = record({"inc": INTEGER, "ack": INTEGER, "reported": INTEGER, "ready": BOOLEAN})
     none = Function(("inc",), (z3.IntVal(-1),))
     numbers = FunctionOn(tuple([(broker, INTEGER) for broker in brokers]))
+    flags = FunctionOn(tuple([(broker, BOOLEAN) for broker in brokers]))
+    masters = Enumeration((*brokers, model_value(_NONE)))
     return {
-        "ctl": record({"master": Enumeration(tuple(brokers)), "sss": members, "sssE": INTEGER}),
+        "ctl": record({"master": masters, "sss": members, "sssE": INTEGER}),
         "views": SequenceOf(members),
         "alters": AtMost(samples, proposal, sampled=True),
         "role": Enumeration(("Master", "Fenced")),
@@ -162,8 +166,10 @@ def shapes_of(brokers: Sequence[D], samples: int = SAMPLES) -> dict[str, Shape]:
         "queue": AtMost(1, proposal),
         "confirm": INTEGER,
         "conn": FunctionOn(tuple([(slave, OneOf(connection, none)) for slave in brokers[1:]])),
-        "up": FunctionOn(tuple([(broker, BOOLEAN) for broker in brokers])),
+        "start": INTEGER,
+        "up": flags,
         "inc": numbers,
+        "torn": flags,
         "end": numbers,
         "acked": INTEGER,
         "visible": INTEGER,
@@ -185,13 +191,12 @@ def opened(
     assert brokers >= 2
     folder = find_spec_root(spec_root) / _FOLDER
     names = ["m", *(f"s{number}" for number in range(1, brokers))]
-    text = f"CONSTANTS\nMaster = m\nSlave = {{{', '.join(names[1:])}}}\nEpochStart = EpochStart\n"
+    text = f"CONSTANTS\nMaster = m\nSlave = {{{', '.join(names[1:])}}}\nNone = {_NONE}\n"
     module = folder / "proofs" / (_FALSE if overrides else _RIGHT)
     return open_specification(
         module,
         parse_config(text + "\n".join(overrides), module),
         shapes_of([model_value(name) for name in names], samples),
-        naturals=("EpochStart",),
         libraries=(folder, folder / "mutants") if overrides else (folder,),
     )
 
