@@ -21,6 +21,7 @@ from rocketha.ha.effects import ActionName, SpecAction, Stepped, StoreEpochs
 from rocketha.ha.events import Event, Restarted
 from rocketha.ha.state import NOT_YET, BrokerState, ConnectionId, HaAddress, Role
 from rocketha.sim.actions import ClusterAction, Crashed, Elected, Observer
+from rocketha.sim.chances import OneStream
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address, new_node
@@ -107,7 +108,7 @@ class Cluster:
         self._rng = rng
         self._observer = observer
         self._shell: Shell[BrokerState, Event, SpecAction] = Shell(
-            self, self.nodes, scheduler=scheduler, network=network, rng=rng
+            self, self.nodes, scheduler=scheduler, network=network, chances=OneStream(rng)
         )
         observer.started(self)
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from rocketha.ha.events import MasterLearnt, MessagePut
 from rocketha.ha.state import BrokerState, Role
+from rocketha.sim.chances import Chance, OneStream
 from rocketha.sim.cluster import Cluster
 from rocketha.sim.faults import Fault
 from rocketha.sim.mishaps import Mishaps
@@ -44,7 +45,7 @@ class Driver:
         self._cluster = cluster
         self._plan = plan
         self._rng = rng
-        self._mishaps: Mishaps[BrokerState] = Mishaps(cluster, rng, is_master=is_master)
+        self._mishaps: Mishaps[BrokerState] = Mishaps(cluster, OneStream(rng), is_master=is_master)
         self._messages = 0
         self._idle_until_ms = 0
         self._deaf_until_ms: dict[BrokerId, int] = {}
@@ -56,13 +57,13 @@ class Driver:
         plan, strikes = self._plan, self._strikes()
         self._cluster.elect(self._rng.choice(list(self._cluster.nodes)))
         for node in self._cluster.nodes.values():
-            self._mishaps.every(plan.poll_ms, partial(self._poll, node))
-            self._mishaps.every(plan.flush_ms, partial(self._flush, node))
-        self._mishaps.every(_WATCH_MS, self._watch)
-        self._mishaps.sometimes(plan.put_gap_ms, self._put)
-        self._mishaps.sometimes(plan.failover_gap_ms, self._fail_over)
+            self._mishaps.every(plan.poll_ms, partial(self._poll, node), "poll", node.id)
+            self._mishaps.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
+        self._mishaps.every(_WATCH_MS, self._watch, "watch")
+        self._mishaps.sometimes(plan.put_gap_ms, lambda _: self._put(), "put")
+        self._mishaps.sometimes(plan.failover_gap_ms, lambda _: self._fail_over(), "failover")
         for fault, gap_ms in plan.faults.mean_gap_ms:
-            self._mishaps.sometimes(gap_ms, strikes[fault])
+            self._mishaps.sometimes(gap_ms, strikes[fault], fault)
 
     def heal(self) -> None:
         """End all faults: what is down comes back, everybody hears everybody."""
@@ -181,10 +182,10 @@ class Driver:
 
     # ---- faults that come by themselves ----
 
-    def _strikes(self) -> dict[Fault, Callable[[], None]]:
+    def _strikes(self) -> dict[Fault, Callable[[Chance], None]]:
         return {
             **self._mishaps.strikes(),
-            Fault.RE_ELECTION: self._re_elect,
-            Fault.UNCLEAN_ELECTION: self._elect_unclean,
-            Fault.IDLE_GROUP: self._be_idle,
+            Fault.RE_ELECTION: lambda _: self._re_elect(),
+            Fault.UNCLEAN_ELECTION: lambda _: self._elect_unclean(),
+            Fault.IDLE_GROUP: lambda _: self._be_idle(),
         }

@@ -9,6 +9,7 @@ connection of their own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,13 +17,16 @@ from random import Random
 from typing import Final, Protocol, TypeAlias
 
 from rocketha.controller.state import ChannelId
+from rocketha.sim.chances import Chances, Occasion
 from rocketha.sim.faults import Fault, FaultCounts
+from rocketha.sim.node import broker_address
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId
 
 __all__ = ["CALM_CHANNELS", "ChannelFaults", "Channels", "Peers"]
 
 _LATENCY_MAX_MS: Final = 4
+_ROLL_BITS: Final = 128
 
 _Delivery: TypeAlias = Callable[[], None]
 
@@ -64,9 +68,12 @@ class Peers(Protocol):
 class _Way:
     """One direction between a broker and the controller."""
 
+    name: str
+    rng: Random
     last_arrival_ms: int = 0
     blocked: bool = False
     held: list[_Delivery] = field(default_factory=list)
+    numbers: Counter[Fault] = field(default_factory=Counter)
 
 
 class Channels:
@@ -77,7 +84,7 @@ class Channels:
         peers: Peers,
         *,
         scheduler: Scheduler,
-        rng: Random,
+        chances: Chances,
         counts: FaultCounts,
         faults: ChannelFaults,
     ) -> None:
@@ -85,7 +92,7 @@ class Channels:
         self.faults = faults
         self._peers = peers
         self._scheduler = scheduler
-        self._rng = rng
+        self._chances = chances
         self._counts = counts
         self._last = 0
         self._open: dict[BrokerId, ChannelId] = {}
@@ -112,7 +119,7 @@ class Channels:
     def operate(self, data: bytes) -> None:
         """Send an operator's frame, over a channel of its own that nothing happens to."""
         channel = self._next()
-        delay_ms = 1 + self._rng.randrange(_LATENCY_MAX_MS)
+        delay_ms = 1 + self._chances.of("channel", "operator").randrange(_LATENCY_MAX_MS)
         self._scheduler.after(delay_ms, lambda: self._serve_operator(channel, data))
 
     def _serve_operator(self, channel: ChannelId, data: bytes) -> None:
@@ -140,12 +147,15 @@ class Channels:
         channel = self._open.pop(broker, None)
         if channel is None or silent:
             return
-        under_way = self._way(broker, up=True).last_arrival_ms - self._scheduler.now_ms
-        wait_ms = max(0, under_way)
-        if self._happens(self.faults.late_close_percent):
-            self._counts.add(Fault.LATE_CLOSE)
-            wait_ms += 1 + self._rng.randrange(self.faults.late_close_max_ms)
-        self._later(broker, lambda: self._end(channel), up=True, aside_ms=wait_ms)
+        way = self._way(broker, up=True)
+        wait_ms = max(0, way.last_arrival_ms - self._scheduler.now_ms)
+        roll = _Roll(way.rng.getrandbits(_ROLL_BITS))
+        wait_ms += roll.wait_ms()
+        if roll.happens(self.faults.late_close_percent):
+            more_ms = 1 + roll.below(self.faults.late_close_max_ms)
+            if self._takes(way, Fault.LATE_CLOSE, f"a close is heard {more_ms} ms later"):
+                wait_ms += more_ms
+        self._aside(way, lambda: self._end(channel), wait_ms)
 
     def _end(self, channel: ChannelId) -> None:
         if channel not in self._ended:
@@ -157,7 +167,9 @@ class Channels:
         self._ended.add(channel)
         for broker, present in self._open.items():
             if present == channel:
-                self._later(broker, partial(self._forget, broker, channel), up=False)
+                way = self._way(broker, up=False)
+                wait_ms = _Roll(way.rng.getrandbits(_ROLL_BITS)).wait_ms()
+                self._in_order(way, partial(self._forget, broker, channel), wait_ms)
 
     def _forget(self, broker: BrokerId, channel: ChannelId) -> None:
         if self._open.get(broker) == channel:
@@ -190,47 +202,60 @@ class Channels:
     # ---- deliveries ----
 
     def _way(self, broker: BrokerId, *, up: bool) -> _Way:
-        return self._ways.setdefault((broker, up), _Way())
+        way = self._ways.get((broker, up))
+        if way is None:
+            ends = (broker_address(broker), "controller")
+            name = ">".join(ends if up else reversed(ends))
+            way = self._ways[broker, up] = _Way(name, self._chances.of("channel", name))
+        return way
 
-    def _happens(self, percent: int) -> bool:
-        return percent > 0 and self._rng.randrange(100) < percent
+    def _takes(self, way: _Way, fault: Fault, words: str) -> bool:
+        """Tell whether a fault that was drawn comes to pass, and count it."""
+        way.numbers[fault] += 1
+        occasion = Occasion(fault, way.name, way.numbers[fault])
+        if not self._chances.allows(occasion):
+            return False
+        self._chances.note(occasion, f"{way.name}: {words}")
+        self._counts.add(fault)
+        return True
 
     def _post(self, broker: BrokerId, delivery: _Delivery, *, up: bool) -> None:
-        """Send a frame, and do to it what faults do."""
-        faults = self.faults
-        if self._happens(faults.loss_percent):
-            self._counts.add(Fault.CONTROLLER_LOSS)
-            return
-        if self._happens(faults.duplicate_percent):
-            self._counts.add(Fault.CONTROLLER_DUPLICATE)
-            self._later(broker, delivery, up=up, aside_ms=self._rng.randrange(faults.delay_max_ms))
-        if self._happens(faults.reorder_percent):
-            self._counts.add(Fault.CONTROLLER_REORDER)
-            self._later(broker, delivery, up=up, aside_ms=self._rng.randrange(faults.delay_max_ms))
-            return
-        extra_ms = 0
-        if self._happens(faults.delay_percent):
-            self._counts.add(Fault.CONTROLLER_DELAY)
-            extra_ms = self._rng.randrange(faults.delay_max_ms)
-        self._later(broker, delivery, up=up, extra_ms=extra_ms)
+        """Send a frame, and do to it what faults do.
 
-    def _later(
-        self,
-        broker: BrokerId,
-        delivery: _Delivery,
-        *,
-        up: bool,
-        extra_ms: int = 0,
-        aside_ms: int | None = None,
-    ) -> None:
-        """Deliver in the order of sending, or `aside_ms` later and beside it."""
-        way, now_ms = self._way(broker, up=up), self._scheduler.now_ms
-        wait_ms = 1 + self._rng.randrange(_LATENCY_MAX_MS)
-        if aside_ms is None:
-            way.last_arrival_ms = max(way.last_arrival_ms, now_ms + wait_ms + extra_ms)
-            wait_ms = way.last_arrival_ms - now_ms
-        else:
-            wait_ms += aside_ms
+        One draw is for all of them, so that the next frame does not notice what became of this one.
+        """
+        faults, way = self.faults, self._way(broker, up=up)
+        roll = _Roll(way.rng.getrandbits(_ROLL_BITS))
+        wait_ms, again_ms = roll.wait_ms(), roll.wait_ms()
+        if roll.happens(faults.loss_percent) and self._takes(
+            way, Fault.CONTROLLER_LOSS, "a frame is lost"
+        ):
+            return
+        if roll.happens(faults.duplicate_percent):
+            aside_ms = roll.below(faults.delay_max_ms)
+            words = f"a frame comes again after {aside_ms} ms"
+            if self._takes(way, Fault.CONTROLLER_DUPLICATE, words):
+                self._aside(way, delivery, again_ms + aside_ms)
+        if roll.happens(faults.reorder_percent):
+            aside_ms = roll.below(faults.delay_max_ms)
+            words = f"a frame is held up for {aside_ms} ms"
+            if self._takes(way, Fault.CONTROLLER_REORDER, words):
+                self._aside(way, delivery, wait_ms + aside_ms)
+                return
+        if roll.happens(faults.delay_percent):
+            more_ms = roll.below(faults.delay_max_ms)
+            if self._takes(way, Fault.CONTROLLER_DELAY, f"a frame comes {more_ms} ms later"):
+                wait_ms += more_ms
+        self._in_order(way, delivery, wait_ms)
+
+    def _in_order(self, way: _Way, delivery: _Delivery, wait_ms: int) -> None:
+        """Deliver after what was sent before."""
+        now_ms = self._scheduler.now_ms
+        way.last_arrival_ms = max(way.last_arrival_ms, now_ms + wait_ms)
+        self._aside(way, delivery, way.last_arrival_ms - now_ms)
+
+    def _aside(self, way: _Way, delivery: _Delivery, wait_ms: int) -> None:
+        """Deliver beside what else is sent."""
 
         def land() -> None:
             if way.blocked:
@@ -239,3 +264,22 @@ class Channels:
                 delivery()
 
         self._scheduler.after(wait_ms, land)
+
+
+class _Roll:
+    """One draw, cut in pieces."""
+
+    __slots__ = ("_rest",)
+
+    def __init__(self, drawn: int) -> None:
+        self._rest = drawn
+
+    def below(self, limit: int) -> int:
+        self._rest, piece = divmod(self._rest, limit)
+        return piece
+
+    def happens(self, percent: int) -> bool:
+        return self.below(100) < percent
+
+    def wait_ms(self) -> int:
+        return 1 + self.below(_LATENCY_MAX_MS)

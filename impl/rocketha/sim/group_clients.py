@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from random import Random
+from functools import partial
 from typing import Final
 
 from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
 from rocketha.broker.state import GroupBroker, PullId, PutId
 from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
+from rocketha.sim.chances import Chance
 from rocketha.sim.faults import Fault
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.group_history import logged_messages
-from rocketha.sim.node import Node
+from rocketha.sim.node import Node, broker_address
 from rocketha.sim.records import ghost_message, record_count
 from rocketha.types import BrokerId, Epoch, Offset
 
-__all__ = ["Clients"]
+__all__ = ["Clients", "Consumer"]
 
 _LATENCY_MAX_MS: Final = 4
 _AGAIN_PERCENT: Final = 10
@@ -44,27 +45,31 @@ class _Call:
 
     producer: int
     invoked_ms: int
+    chance: Chance
     body: str | None = None
     epoch: Epoch | None = None
 
 
 @dataclass(slots=True)
-class _Consumer:
+class Consumer:
+    """A consumer, and how far it is."""
+
     number: int
     offset: Offset = _BEGINNING
     pull: PullId | None = None
     """The call that is under way."""
+    chance: Chance | None = None
+    """That of the last call."""
 
 
 class Clients:
     """All clients of a group; `events` is where their history goes."""
 
-    def __init__(self, cluster: GroupCluster, rng: Random, events: list[HistoryEvent]) -> None:
+    def __init__(self, cluster: GroupCluster, events: list[HistoryEvent]) -> None:
         """Prepare them; they do nothing by themselves."""
         self.is_lossy = True
-        self.consumers = tuple(_Consumer(n + 1) for n in range(cluster.plan.consumers))
+        self.consumers = tuple(Consumer(n + 1) for n in range(cluster.plan.consumers))
         self._cluster = cluster
-        self._rng = rng
         self._events = events
         self._busy: dict[int, PutId] = {}
         self._calls: dict[PutId, _Call] = {}
@@ -74,18 +79,19 @@ class Clients:
 
     # ---- producers ----
 
-    def produce(self, producer: int) -> PutId | None:
+    def produce(self, producer: int, chance: Chance) -> PutId | None:
         """Send the next message of a producer, if it waits for none, and there is a master."""
         if producer in self._busy:
             return None
-        node = self._any_master()
+        node = self._any_master(chance)
         if node is None:
             return None
         self._messages += 1
         put = PutId(self._messages)
         self._busy[producer] = put
-        self._calls[put] = _Call(producer, self._cluster.now_ms)
-        self._send(lambda: self._arrive(node.id, put))
+        self._calls[put] = _Call(producer, self._cluster.now_ms, chance)
+        chance.note(f"producer {producer} sends message {put} to {broker_address(node.id)}")
+        self._send(chance, "the request", lambda: self._arrive(node.id, put))
         self._cluster.scheduler.after(
             self._cluster.plan.patience_ms, lambda: self._settle(put, Outcome.UNKNOWN, "no answer")
         )
@@ -104,7 +110,11 @@ class Clients:
             return  # the producer gave up, and its connection with it
         node = self._cluster.nodes[broker]
         if node.state is None:
-            self._send(lambda: self._settle(put, Outcome.FAIL, "nobody listens"))
+            self._send(
+                call.chance,
+                "the answer",
+                lambda: self._settle(put, Outcome.FAIL, "nobody listens"),
+            )
             return
         call.epoch = node.state.ha.known_epoch
         message = ghost_message(call.epoch, put)
@@ -114,8 +124,13 @@ class Clients:
     def put_answered(self, broker: BrokerId, answer: AnswerPut) -> None:
         """Carry an answer to its producer."""
         del broker
-        outcome = _OUTCOMES[answer.status]
-        self._send(lambda: self._settle(answer.put, outcome, answer.status, answer.offset))
+        outcome, call = _OUTCOMES[answer.status], self._calls.get(answer.put)
+        if call is not None:
+            self._send(
+                call.chance,
+                "the answer",
+                lambda: self._settle(answer.put, outcome, answer.status, answer.offset),
+            )
 
     def _settle(
         self, put: PutId, outcome: Outcome, status: str, offset: Offset | None = None
@@ -140,19 +155,20 @@ class Clients:
 
     # ---- consumers ----
 
-    def consume(self, consumer: _Consumer) -> None:
+    def consume(self, consumer: Consumer, chance: Chance) -> None:
         """Look for more, if the consumer waits for nothing, and there is a master."""
         if consumer.pull is not None:
             return
-        node = self._any_master()
+        node = self._any_master(chance)
         if node is None:
             return
-        if self._rng.randrange(100) < _AGAIN_PERCENT:
+        if chance.rng.randrange(100) < _AGAIN_PERCENT:
             consumer.offset = _BEGINNING
         self._pulls += 1
         pull, broker, offset = PullId(self._pulls), node.id, consumer.offset
-        consumer.pull = pull
-        self._send(lambda: self._ask(broker, pull, offset))
+        consumer.pull, consumer.chance = pull, chance
+        chance.note(f"consumer {consumer.number} pulls from {broker_address(broker)}")
+        self._send(chance, "the request", lambda: self._ask(broker, pull, offset))
 
         def give_up() -> None:
             if consumer.pull == pull:
@@ -167,33 +183,38 @@ class Clients:
     def pull_answered(self, broker: BrokerId, answer: AnswerPull) -> None:
         """Carry what a broker shows to its consumer."""
         epoch = self._cluster.nodes[broker].running().ha.known_epoch
-        self._send(lambda: self._see(broker, epoch, answer))
-
-    def _see(self, broker: BrokerId, epoch: Epoch, answer: AnswerPull) -> None:
         for consumer in self.consumers:
-            if consumer.pull == answer.pull:
-                consumer.pull = None
-                for message in logged_messages(answer.data or b"", answer.offset):
-                    self._events.append(
-                        Seen(
-                            consumer=consumer.number,
-                            at_ms=self._cluster.now_ms,
-                            broker=broker,
-                            epoch=epoch,
-                            message=message,
-                        )
-                    )
-                consumer.offset = Offset(answer.offset + len(answer.data or b""))
+            if consumer.pull == answer.pull and consumer.chance is not None:
+                see = partial(self._see, consumer, broker, epoch, answer)
+                self._send(consumer.chance, "the answer", see)
+
+    def _see(self, consumer: Consumer, broker: BrokerId, epoch: Epoch, answer: AnswerPull) -> None:
+        if consumer.pull != answer.pull:
+            return  # the consumer gave up
+        consumer.pull = None
+        for message in logged_messages(answer.data or b"", answer.offset):
+            self._events.append(
+                Seen(
+                    consumer=consumer.number,
+                    at_ms=self._cluster.now_ms,
+                    broker=broker,
+                    epoch=epoch,
+                    message=message,
+                )
+            )
+        consumer.offset = Offset(answer.offset + len(answer.data or b""))
 
     # ---- both ----
 
-    def _any_master(self) -> Node[GroupBroker] | None:
+    def _any_master(self, chance: Chance) -> Node[GroupBroker] | None:
         masters = [node for node in self._cluster.up() if node.running().is_master]
-        return self._rng.choice(masters) if masters else None
+        return chance.rng.choice(masters) if masters else None
 
-    def _send(self, deliver: Callable[[], None]) -> None:
+    def _send(self, chance: Chance, what: str, deliver: Callable[[], None]) -> None:
         percent = self._cluster.plan.client_loss_percent if self.is_lossy else 0
-        if percent and self._rng.randrange(100) < percent:
-            self._cluster.counts.add(Fault.CLIENT_LOSS)
-            return
-        self._cluster.scheduler.after(1 + self._rng.randrange(_LATENCY_MAX_MS), deliver)
+        if percent and chance.rng.randrange(100) < percent:
+            words = f"{what} of {chance.occasion.whose} is lost"
+            if chance.part(Fault.CLIENT_LOSS, words):
+                self._cluster.counts.add(Fault.CLIENT_LOSS)
+                return
+        self._cluster.scheduler.after(1 + chance.rng.randrange(_LATENCY_MAX_MS), deliver)

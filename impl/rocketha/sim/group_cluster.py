@@ -10,9 +10,9 @@ What the cluster adds to the shell:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from random import Random
 from typing import Final, Protocol, assert_never
 
 from rocketha.broker.core import new_broker, next_timer_ms, step
@@ -46,6 +46,7 @@ from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import ActionName, FlushLog, SpecAction, StoreEpochs
 from rocketha.ha.state import ConnectionId, HaAddress
 from rocketha.sim.actions import Crashed
+from rocketha.sim.chances import Chances, Occasion
 from rocketha.sim.cluster import EpochFile, ha_senders, store_options
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, GroupObserver
@@ -93,7 +94,7 @@ class GroupCluster:
         plan: GroupPlan,
         scheduler: Scheduler,
         network: Network,
-        rng: Random,
+        chances: Chances,
         counts: FaultCounts,
         observer: GroupObserver,
     ) -> None:
@@ -107,7 +108,8 @@ class GroupCluster:
         """Until when the disk of a broker is slow, and how slow."""
         self.powerless: set[BrokerId] = set()
         """Brokers whose machines stopped, and of which the controller does not know that yet."""
-        self._rng = rng
+        self._chances = chances
+        self._lookups: Counter[BrokerId] = Counter()
         self._observer = observer
         self._observed = False
         self._appending = False
@@ -126,16 +128,16 @@ class GroupCluster:
             for node in self.nodes.values()
         }
         self._shell: Shell[GroupBroker, GroupEvent, SpecAction | GroupAction] = Shell(
-            self, self.nodes, scheduler=scheduler, network=network, rng=rng
+            self, self.nodes, scheduler=scheduler, network=network, chances=chances
         )
         self.channels = Channels(
-            self, scheduler=scheduler, rng=rng, counts=counts, faults=plan.channels
+            self, scheduler=scheduler, chances=chances, counts=counts, faults=plan.channels
         )
         self.host = SimController(
             plan.controller,
             clock=plan.controller_clock,
             scheduler=scheduler,
-            rng=rng,
+            rng=chances.of("controller"),
             acted=self._controller_acted,
             refuse=self.channels.refuse,
             notify=self._notify,
@@ -290,7 +292,7 @@ class GroupCluster:
         if self.now_ms < until_ms:
             self.counts.add(Fault.SLOW_DISK)
         else:
-            wait_ms = self._rng.randrange(_FLUSH_MAX_MS)
+            wait_ms = self._chances.of("flush", node.id).randrange(_FLUSH_MAX_MS)
         incarnation = node.incarnation
 
         def flush() -> None:
@@ -339,12 +341,19 @@ class GroupCluster:
         [server] = [broker for broker in self.nodes if broker_address(broker) == peer]
         assert server != node.id
         others = [n for n in self.nodes.values() if n.id not in (server, node.id)]
-        percent = self.network.plan.stale_route_percent
-        if not others or self._rng.randrange(100) >= percent:
+        percent, rng = self.network.plan.stale_route_percent, self._chances.of("route", node.id)
+        if not others or rng.randrange(100) >= percent:
             return server
-        self.counts.add(Fault.STALE_ROUTE)
         zombies = [n for n in others if n.state is not None and n.state.is_master]
-        return self._rng.choice(zombies or others).id
+        found = rng.choice(zombies or others).id
+        me = broker_address(node.id)
+        self._lookups[node.id] += 1
+        occasion = Occasion(Fault.STALE_ROUTE, me, self._lookups[node.id])
+        if not self._chances.allows(occasion):
+            return server
+        self._chances.note(occasion, f"{me} connects to {broker_address(found)} instead of {peer}")
+        self.counts.add(Fault.STALE_ROUTE)
+        return found
 
     def lingers(self, action: SpecAction | GroupAction | None, end: End) -> bool:
         """Tell that what a slave has sent still arrives, and what a master has sent does not."""

@@ -1,12 +1,14 @@
 """What happens to a broker group: clients, an operator, the controller's scans, and faults.
 
-Everything that comes by itself is drawn from one random generator, so a seed is a run.
+Everything that comes by itself is drawn from the seed, so a seed is a run; a schedule can leave
+some of it out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from random import Random
 from typing import Final
 
@@ -15,13 +17,14 @@ from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ElectMaster
 from rocketha.formats.remoting_frame import push_command
 from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
+from rocketha.sim.chances import Chance, Occasion, Streams
 from rocketha.sim.faults import Fault
 from rocketha.sim.group_channels import CALM_CHANNELS
-from rocketha.sim.group_clients import Clients
+from rocketha.sim.group_clients import Clients, Consumer
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.group_options import GroupPlan
 from rocketha.sim.mishaps import Mishaps
-from rocketha.sim.node import Node
+from rocketha.sim.node import Node, broker_address
 from rocketha.types import BrokerId
 
 __all__ = ["GroupDriver"]
@@ -41,17 +44,17 @@ class GroupDriver:
     """The world around a group; `begin` puts it in motion, `heal` makes it kind."""
 
     def __init__(
-        self, cluster: GroupCluster, plan: GroupPlan, rng: Random, events: list[HistoryEvent]
+        self, cluster: GroupCluster, plan: GroupPlan, streams: Streams, events: list[HistoryEvent]
     ) -> None:
         """Prepare the world; nothing happens yet."""
         self._cluster = cluster
         self._plan = plan
-        self._rng = rng
+        self._streams = streams
         self._events = events
-        self._clients = Clients(cluster, rng, events)
+        self._clients = Clients(cluster, events)
         self._mishaps: Mishaps[GroupBroker] = Mishaps(
             cluster,
-            rng,
+            streams,
             is_master=lambda node: node.state is not None and node.state.is_master,
             # The specification has no crash before the controller knows of a start.
             may_stop=lambda node: node.id not in cluster.starting,
@@ -69,19 +72,23 @@ class GroupDriver:
         cluster.channels.faults, cluster.network.plan = calm, network
         cluster.observe()
         for node in cluster.nodes.values():
-            self._mishaps.every(plan.flush_ms, partial(self._flush, node))
-        self._mishaps.every(plan.scan_ms, cluster.host.scan)
+            self._mishaps.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
+        self._mishaps.every(plan.scan_ms, cluster.host.scan, "scan")
         for producer in range(1, plan.producers + 1):
-            self._mishaps.sometimes(plan.put_gap_ms, partial(self._produce, producer))
+            self._mishaps.sometimes(
+                plan.put_gap_ms, partial(self._produce, producer), "put", f"p{producer}"
+            )
         for consumer in self._clients.consumers:
-            self._mishaps.every(plan.pull_gap_ms, partial(self._clients.consume, consumer))
+            pull = partial(self._consume, consumer, count(1))
+            self._mishaps.every(plan.pull_gap_ms, pull, "pull", consumer.number)
         strikes = self._strikes()
         for fault, gap_ms in (*plan.faults.mean_gap_ms, *plan.mean_gap_ms):
-            self._mishaps.sometimes(gap_ms, strikes[fault])
+            self._mishaps.sometimes(gap_ms, strikes[fault], fault)
 
     def heal(self) -> None:
         """End all faults: what is down comes back, everybody hears everybody; clocks stay wrong."""
         cluster = self._cluster
+        self._streams.healed_ms = cluster.now_ms
         self._mishaps.calm_network()
         self._calm()
         cluster.slow_disks.clear()
@@ -90,7 +97,7 @@ class GroupDriver:
         if not cluster.host.is_up:
             cluster.host.restart()
         self._mishaps.restart_all()
-        self._mishaps.every(_PROBE_MS, self._probe)
+        self._mishaps.every(_PROBE_MS, partial(self._probe, count(1)), "probe")
 
     def _calm(self) -> None:
         self._cluster.channels.faults = CALM_CHANNELS
@@ -123,9 +130,10 @@ class GroupDriver:
             for other in nodes.values()
         ) and not any(other.running().is_master for other in nodes.values() if other is not node)
 
-    def _probe(self) -> None:
-        if self._is_in_sync():
-            put = self._clients.produce(_PROBER)
+    def _probe(self, numbers: Iterator[int]) -> None:
+        occasion = Occasion("probe", "", next(numbers))
+        if self._streams.allows(occasion) and self._is_in_sync():
+            put = self._clients.produce(_PROBER, Chance(self._streams, occasion))
             if put is not None:
                 self._probes.add(put)
 
@@ -148,9 +156,14 @@ class GroupDriver:
 
     # ---- clients and flush services ----
 
-    def _produce(self, producer: int) -> None:
+    def _produce(self, producer: int, chance: Chance) -> None:
         if self._cluster.now_ms >= self._idle_until_ms and self._clients.has_room():
-            self._clients.produce(producer)
+            self._clients.produce(producer, chance)
+
+    def _consume(self, consumer: Consumer, numbers: Iterator[int]) -> None:
+        occasion = Occasion("pull", f"c{consumer.number}", next(numbers))
+        if self._streams.allows(occasion):
+            self._clients.consume(consumer, Chance(self._streams, occasion))
 
     def _flush(self, node: Node[GroupBroker]) -> None:
         until_ms, _ = self._cluster.slow_disks.get(node.id, (0, 0))
@@ -159,7 +172,7 @@ class GroupDriver:
 
     # ---- faults that come by themselves ----
 
-    def _strikes(self) -> dict[Fault, Callable[[], None]]:
+    def _strikes(self) -> dict[Fault, Callable[[Chance], None]]:
         return {
             **self._mishaps.strikes(),
             Fault.IDLE_GROUP: self._be_idle,
@@ -170,7 +183,7 @@ class GroupDriver:
             Fault.SLOW_DISK: self._slow_down,
         }
 
-    def _may_lose_power(self, node: Node[GroupBroker]) -> bool:
+    def _may_lose_power(self, node: Node[GroupBroker], rng: Random) -> bool:
         """Spare the last member with a whole log, mostly."""
         group, cluster = self._cluster.group, self._cluster
         if group is None:
@@ -178,24 +191,27 @@ class GroupDriver:
         whole = group.members - group.unfit - cluster.powerless
         if whole != {node.id}:
             return True
-        return self._rng.randrange(100) < _LAST_WHOLE_PERCENT
+        return rng.randrange(100) < _LAST_WHOLE_PERCENT
 
-    def _be_idle(self) -> None:
+    def _be_idle(self, chance: Chance) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)
-        self._idle_until_ms = self._cluster.now_ms + self._rng.randrange(*_IDLE_MS)
+        wait_ms = chance.rng.randrange(*_IDLE_MS)
+        chance.note(f"nobody writes for {wait_ms} ms")
+        self._idle_until_ms = self._cluster.now_ms + wait_ms
 
-    def _any_broker(self) -> BrokerId:
+    def _any_broker(self, rng: Random) -> BrokerId:
         """Choose a broker, often the controller's master."""
         group = self._cluster.group
-        if group is not None and group.master is not None and self._rng.randrange(2):
+        if group is not None and group.master is not None and rng.randrange(2):
             return group.master
-        return self._rng.choice(list(self._cluster.nodes))
+        return rng.choice(list(self._cluster.nodes))
 
-    def _cut_off(self) -> None:
+    def _cut_off(self, chance: Chance) -> None:
         """Let a broker and the controller not hear each other, or one of them not the other."""
-        cluster, broker = self._cluster, self._any_broker()
+        cluster, rng = self._cluster, chance.rng
+        broker = self._any_broker(rng)
         cluster.counts.add(Fault.CONTROLLER_PARTITION)
-        ways = self._rng.choice(((True,), (False,), (True, False)))
+        ways = rng.choice(((True,), (False,), (True, False)))
         for up in ways:
             cluster.channels.block(broker, up=up)
 
@@ -203,15 +219,21 @@ class GroupDriver:
             for up in ways:
                 cluster.channels.unblock(broker, up=up)
 
-        cluster.scheduler.after(self._rng.randrange(*_PARTITION_MS), end)
+        wait_ms = rng.randrange(*_PARTITION_MS)
+        arrow = "<->" if len(ways) > 1 else "->" if ways[0] else "<-"
+        chance.note(
+            f"nothing comes through {broker_address(broker)} {arrow} controller for {wait_ms} ms"
+        )
+        cluster.scheduler.after(wait_ms, end)
 
-    def _reset_channel(self) -> None:
-        broker = self._any_broker()
+    def _reset_channel(self, chance: Chance) -> None:
+        broker = self._any_broker(chance.rng)
         if self._cluster.channels.of(broker) is not None:
             self._cluster.counts.add(Fault.CHANNEL_RESET)
+            chance.note(f"the channel of {broker_address(broker)} to the controller breaks")
             self._cluster.channels.drop(broker)
 
-    def _restart_controller(self) -> None:
+    def _restart_controller(self, chance: Chance) -> None:
         cluster = self._cluster
         if not cluster.host.is_up:
             return
@@ -223,9 +245,11 @@ class GroupDriver:
             if not cluster.host.is_up:
                 cluster.host.restart()
 
-        cluster.scheduler.after(self._rng.randrange(*_CONTROLLER_DOWN_MS), restart)
+        wait_ms = chance.rng.randrange(*_CONTROLLER_DOWN_MS)
+        chance.note(f"the controller stops, and comes back after {wait_ms} ms")
+        cluster.scheduler.after(wait_ms, restart)
 
-    def _designate(self) -> None:
+    def _designate(self, chance: Chance) -> None:
         """Let an operator ask for another master."""
         cluster, group = self._cluster, self._cluster.group
         if group is None or group.master is None:
@@ -235,16 +259,20 @@ class GroupDriver:
         if not others:
             return
         cluster.counts.add(Fault.DESIGNATE)
+        designated = chance.rng.choice(members or others)
+        chance.note(f"an operator designates {broker_address(designated)}")
         request = ElectMaster(
             cluster_name=self._plan.broker.cluster_name,
             broker_name=self._plan.broker.broker_name,
-            broker_id=self._rng.choice(members or others),
+            broker_id=designated,
             designate_elect=True,
         )
         cluster.channels.operate(push_command(push_request(request, opaque=0)))
 
-    def _slow_down(self) -> None:
+    def _slow_down(self, chance: Chance) -> None:
         """Let a disk be slow for a while; what is hurt by it is counted then."""
-        until_ms = self._cluster.now_ms + self._rng.randrange(*_SLOW_DISK_MS)
-        broker, wait_ms = self._any_broker(), self._rng.randrange(*_SLOWNESS_MS)
-        self._cluster.slow_disks[broker] = (until_ms, wait_ms)
+        rng = chance.rng
+        lasts_ms, broker = rng.randrange(*_SLOW_DISK_MS), self._any_broker(rng)
+        wait_ms = rng.randrange(*_SLOWNESS_MS)
+        chance.note(f"the disk of {broker_address(broker)} is slow for {lasts_ms} ms")
+        self._cluster.slow_disks[broker] = (self._cluster.now_ms + lasts_ms, wait_ms)

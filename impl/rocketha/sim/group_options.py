@@ -14,12 +14,14 @@ from rocketha.broker.options import GroupOptions
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions
+from rocketha.sim.chances import Occasion, Streams
 from rocketha.sim.clock import TRUE_TIME, Clock
 from rocketha.sim.faults import GROUP_FAULTS, Fault, FaultPlan, draw_plan
 from rocketha.sim.group_channels import ChannelFaults
+from rocketha.sim.node import broker_address
 from rocketha.sim.options import SimOptions
 from rocketha.sim.records import SEGMENT_SIZE
-from rocketha.types import SizeBytes
+from rocketha.types import BrokerId, SizeBytes
 
 __all__ = ["GroupPlan", "draw_group_run"]
 
@@ -72,12 +74,16 @@ class GroupPlan:
     client_loss_percent: int
 
 
-def draw_group_run(rng: Random, options: SimOptions) -> GroupPlan:
+def draw_group_run(streams: Streams, options: SimOptions) -> GroupPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
+    rng = streams.of("plan")
     faults = draw_plan(rng, GROUP_FAULTS, options.faults)
     drawn_steps = rng.randrange(100, 160)
     gaps = [(fault, rng.choice(_gaps(fault))) for fault in _TIMED]
-    skewed = Fault.CLOCK_SKEW in faults
+    clocks = {
+        name: _draw_clock(streams, name, skewed=Fault.CLOCK_SKEW in faults)
+        for name in ("controller", *map(broker_address, _brokers(options)))
+    }
     return GroupPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
@@ -87,8 +93,8 @@ def draw_group_run(rng: Random, options: SimOptions) -> GroupPlan:
         controller=ControllerOptions(
             metadata=_METADATA, elect_unclean=options.elect_unclean, bugs=options.bugs
         ),
-        clocks=tuple(_draw_clock(rng, skewed=skewed) for _ in range(options.brokers)),
-        controller_clock=_draw_clock(rng, skewed=skewed),
+        clocks=tuple(clocks[broker_address(broker)] for broker in _brokers(options)),
+        controller_clock=clocks["controller"],
         scan_ms=rng.choice((100, 250)),
         flush_ms=rng.choice((100, 1_000, 10_000)),
         producers=rng.randrange(1, 4),
@@ -153,6 +159,17 @@ def _draw_channels(rng: Random, faults: FaultPlan) -> ChannelFaults:
     )
 
 
-def _draw_clock(rng: Random, *, skewed: bool) -> Clock:
+def _brokers(options: SimOptions) -> tuple[BrokerId, ...]:
+    return tuple(map(BrokerId, range(1, options.brokers + 1)))
+
+
+def _draw_clock(streams: Streams, name: str, *, skewed: bool) -> Clock:
+    rng = streams.of("clock", name)
     offset_ms, rate = rng.randrange(_SKEWED_MS), rng.choice(_SKEWED_PERMILLE)
-    return Clock(offset_ms=offset_ms, rate_permille=rate) if skewed else TRUE_TIME
+    occasion = Occasion(Fault.CLOCK_SKEW, name, 1)
+    if not skewed or not streams.allows(occasion):
+        return TRUE_TIME
+    streams.note(
+        occasion, f"the clock of {name} is {offset_ms} ms ahead and runs at {rate} permille"
+    )
+    return Clock(offset_ms=offset_ms, rate_permille=rate)

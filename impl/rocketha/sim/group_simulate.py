@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 from typing import Final
 
 from rocketha.histories.history import History, Promises
+from rocketha.sim.chances import ALL_OF_IT, Happening, Schedule, Streams
+from rocketha.sim.clock import TRUE_TIME
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.group_actions import GroupObserver
 from rocketha.sim.group_cluster import GroupCluster
@@ -23,6 +24,7 @@ __all__ = ["GroupRun", "simulate_group"]
 
 _FAULTS_END_MS: Final = 15_000
 _HEALING_ACTIONS: Final = 1_500
+_STOPPED: Final = "its schedule stopped it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,26 +33,32 @@ class GroupRun:
 
     report: SimReport
     history: History
+    happened: tuple[Happening, ...]
+    """What came to pass and could have been left out, in its order."""
+    healed_ms: int | None
+    """When the faults ended; None: they had not when the run was stopped."""
 
 
-def simulate_group(seed: int, options: SimOptions, observer: GroupObserver) -> GroupRun:
-    """Run a group; the same seed and options give the same run, always and everywhere."""
-    rng = Random(seed)
-    plan = draw_group_run(rng, options)
+def simulate_group(
+    seed: int, options: SimOptions, observer: GroupObserver, schedule: Schedule = ALL_OF_IT
+) -> GroupRun:
+    """Run a group; the same arguments give the same run, always and everywhere."""
     scheduler, counts = Scheduler(), FaultCounts()
-    if Fault.CLOCK_SKEW in plan.faults:
+    streams = Streams(seed, schedule, lambda: scheduler.now_ms)
+    plan = draw_group_run(streams, options)
+    if any(clock != TRUE_TIME for clock in (*plan.clocks, plan.controller_clock)):
         counts.add(Fault.CLOCK_SKEW)
     recorder = HistoryRecorder(observer)
     cluster = GroupCluster(
         brokers=options.brokers,
         plan=plan,
         scheduler=scheduler,
-        network=Network(scheduler, rng, counts=counts, plan=plan.faults, servers_linger=False),
-        rng=rng,
+        network=Network(scheduler, streams, counts=counts, plan=plan.faults, servers_linger=False),
+        chances=streams,
         counts=counts,
         observer=recorder,
     )
-    driver = GroupDriver(cluster, plan, rng, recorder.events)
+    driver = GroupDriver(cluster, plan, streams, recorder.events)
     failure = run_phases(
         scheduler,
         steps=plan.steps,
@@ -60,9 +68,11 @@ def simulate_group(seed: int, options: SimOptions, observer: GroupObserver) -> G
         converged=lambda: driver.converged() or driver.excuse() is not None,
         faults_end_ms=_FAULTS_END_MS,
         healing_actions=_HEALING_ACTIONS,
+        schedule=schedule,
     )
     converged = failure is None and driver.converged()
     recorder.finish(cluster)
+    excuse = driver.excuse() if schedule.stop_ms is None else _STOPPED
     report = SimReport(
         seed=seed,
         actions=cluster.actions,
@@ -70,10 +80,15 @@ def simulate_group(seed: int, options: SimOptions, observer: GroupObserver) -> G
         faults=counts.by_name(),
         converged=converged,
         failure=failure,
-        excuse=None if converged or failure is not None else driver.excuse(),
+        excuse=None if converged or failure is not None else excuse,
     )
     history = History(seed=seed, promises=_promises(plan), events=tuple(recorder.events))
-    return GroupRun(report=report, history=history)
+    return GroupRun(
+        report=report,
+        history=history,
+        happened=tuple(streams.happened),
+        healed_ms=streams.healed_ms,
+    )
 
 
 def _promises(plan: GroupPlan) -> Promises:

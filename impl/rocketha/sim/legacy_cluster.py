@@ -28,6 +28,7 @@ from rocketha.legacy_ha.events import (
 )
 from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState, PutId
 from rocketha.sim.actions import Crashed
+from rocketha.sim.chances import OneStream
 from rocketha.sim.faults import FaultCounts
 from rocketha.sim.legacy_options import LegacyPlan
 from rocketha.sim.network import End, Network
@@ -139,7 +140,7 @@ class LegacyCluster:
             for broker in map(BrokerId, range(1, brokers + 1))
         }
         self._shell: Shell[LegacyState, LegacyEvent, LegacyAction] = Shell(
-            self, self.nodes, scheduler=scheduler, network=network, rng=rng
+            self, self.nodes, scheduler=scheduler, network=network, chances=OneStream(rng)
         )
         observer.started(self)
 

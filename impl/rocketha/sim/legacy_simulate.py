@@ -7,6 +7,7 @@ from random import Random
 from typing import Final
 
 from rocketha.legacy_ha.state import LegacyMaster, LegacyState
+from rocketha.sim.chances import Chance, OneStream
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.legacy_cluster import MASTER, LegacyCluster, LegacyObserver
 from rocketha.sim.legacy_options import LegacyPlan, draw_legacy_run
@@ -33,7 +34,7 @@ def simulate_legacy(seed: int, options: SimOptions, observer: LegacyObserver) ->
         brokers=options.brokers,
         plan=plan,
         scheduler=scheduler,
-        network=Network(scheduler, rng, counts=counts, plan=plan.faults),
+        network=Network(scheduler, OneStream(rng), counts=counts, plan=plan.faults),
         rng=rng,
         counts=counts,
         observer=observer,
@@ -63,10 +64,9 @@ class _World:
     def __init__(self, cluster: LegacyCluster, plan: LegacyPlan, rng: Random) -> None:
         self._cluster = cluster
         self._plan = plan
-        self._rng = rng
         self._idle_until_ms = 0
         self._mishaps: Mishaps[LegacyState] = Mishaps(
-            cluster, rng, is_master=lambda node: isinstance(node.state, LegacyMaster)
+            cluster, OneStream(rng), is_master=lambda node: isinstance(node.state, LegacyMaster)
         )
 
     def begin(self) -> None:
@@ -74,24 +74,24 @@ class _World:
         strikes = {**self._mishaps.strikes(), Fault.IDLE_GROUP: self._be_idle}
         self._cluster.begin()
         for node in self._cluster.nodes.values():
-            self._mishaps.every(plan.flush_ms, partial(self._flush, node))
-        self._mishaps.sometimes(plan.put_gap_ms, self._put)
+            self._mishaps.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
+        self._mishaps.sometimes(plan.put_gap_ms, self._put, "put")
         for fault, gap_ms in plan.faults.mean_gap_ms:
-            self._mishaps.sometimes(gap_ms, strikes[fault])
+            self._mishaps.sometimes(gap_ms, strikes[fault], fault)
 
     def heal(self) -> None:
         self._mishaps.calm_network()
         self._mishaps.restart_all()
 
-    def _put(self) -> None:
+    def _put(self, chance: Chance) -> None:
         node = self._cluster.nodes[MASTER]
         full = record_count(node.log.max_phy_offset) >= self._plan.records_max
         if node.state is not None and not full and self._cluster.now_ms >= self._idle_until_ms:
-            self._cluster.put(self._rng.choice(self._plan.needs))
+            self._cluster.put(chance.rng.choice(self._plan.needs))
 
-    def _be_idle(self) -> None:
+    def _be_idle(self, chance: Chance) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)
-        self._idle_until_ms = self._cluster.now_ms + self._rng.randrange(*_IDLE_MS)
+        self._idle_until_ms = self._cluster.now_ms + chance.rng.randrange(*_IDLE_MS)
 
     def _flush(self, node: Node[LegacyState]) -> None:
         if node.state is not None:

@@ -1,17 +1,19 @@
 """What happens to any cluster, whatever its protocol: repetition, resets, partitions, crashes.
 
-Everything that comes by itself is drawn from one random generator, so a seed is a run.
+Everything that comes by itself is drawn from the seed, so a seed is a run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import count
 from random import Random
 from typing import Final, Generic, Protocol, TypeVar
 
+from rocketha.sim.chances import Chance, Chances, Occasion
 from rocketha.sim.faults import Fault, FaultCounts, FaultPlan
 from rocketha.sim.network import Network
-from rocketha.sim.node import Node
+from rocketha.sim.node import Node, broker_address
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId
 
@@ -76,15 +78,15 @@ class Mishaps(Generic[S]):
     def __init__(
         self,
         cluster: Victims[S],
-        rng: Random,
+        chances: Chances,
         *,
         is_master: Callable[[Node[S]], bool],
         may_stop: Callable[[Node[S]], bool] = lambda _: True,
-        may_lose_power: Callable[[Node[S]], bool] = lambda _: True,
+        may_lose_power: Callable[[Node[S], Random], bool] = lambda *_: True,
     ) -> None:
         """Prepare them; nothing happens yet. Who may not stop now is passed by."""
         self._cluster = cluster
-        self._rng = rng
+        self._chances = chances
         self._is_master = is_master
         self._may_stop = may_stop
         self._may_lose_power = may_lose_power
@@ -92,24 +94,33 @@ class Mishaps(Generic[S]):
 
     # ---- repetition ----
 
-    def every(self, period_ms: int, act: Callable[[], None]) -> None:
+    def every(self, period_ms: int, act: Callable[[], None], *purpose: str | int) -> None:
         """Act again and again, for ever, the first time within a period."""
 
         def fire() -> None:
             act()
             self._cluster.scheduler.after(period_ms, fire)
 
-        self._cluster.scheduler.after(1 + self._rng.randrange(period_ms), fire)
+        rng = self._chances.of("phase", *purpose)
+        self._cluster.scheduler.after(1 + rng.randrange(period_ms), fire)
 
-    def sometimes(self, mean_gap_ms: int, act: Callable[[], None]) -> None:
+    def sometimes(
+        self, mean_gap_ms: int, act: Callable[[Chance], None], kind: str, whose: str = ""
+    ) -> None:
         """Act again and again until the cluster heals, with gaps of 0 to twice the mean."""
+        rng, numbers = self._chances.of("gap", kind, whose), count(1)
 
         def fire() -> None:
             if not self.healed:
-                act()
-                self.sometimes(mean_gap_ms, act)
+                occasion = Occasion(kind, whose, next(numbers))
+                if self._chances.allows(occasion):
+                    act(Chance(self._chances, occasion))
+                go_on()
 
-        self._cluster.scheduler.after(1 + self._rng.randrange(2 * mean_gap_ms), fire)
+        def go_on() -> None:
+            self._cluster.scheduler.after(1 + rng.randrange(2 * mean_gap_ms), fire)
+
+        go_on()
 
     # ---- the end of faults ----
 
@@ -127,29 +138,34 @@ class Mishaps(Generic[S]):
 
     # ---- faults ----
 
-    def strikes(self) -> dict[Fault, Callable[[], None]]:
+    def strikes(self) -> dict[Fault, Callable[[Chance], None]]:
         """Return what each of these faults does when it strikes."""
         return {
             Fault.RESET: self._reset,
-            Fault.PARTITION: lambda: self._partition(Fault.PARTITION),
-            Fault.ONE_WAY_PARTITION: lambda: self._partition(Fault.ONE_WAY_PARTITION),
-            Fault.POWER_CUT: lambda: self._crash(Fault.POWER_CUT),
-            Fault.TORN_WRITE: lambda: self._crash(Fault.TORN_WRITE),
-            Fault.PROCESS_CRASH: lambda: self._crash(Fault.PROCESS_CRASH),
+            Fault.PARTITION: lambda chance: self._partition(chance, Fault.PARTITION),
+            Fault.ONE_WAY_PARTITION: lambda chance: self._partition(
+                chance, Fault.ONE_WAY_PARTITION
+            ),
+            Fault.POWER_CUT: lambda chance: self._crash(chance, Fault.POWER_CUT),
+            Fault.TORN_WRITE: lambda chance: self._crash(chance, Fault.TORN_WRITE),
+            Fault.PROCESS_CRASH: lambda chance: self._crash(chance, Fault.PROCESS_CRASH),
         }
 
-    def _reset(self) -> None:
+    def _reset(self, chance: Chance) -> None:
         connections = self._cluster.network.connections()
         if connections:
             self._cluster.counts.add(Fault.RESET)
-            broken = self._rng.choice(connections)
-            self._cluster.network.reset(broken, half_open=self._is_silent(Fault.RESET))
+            broken = chance.rng.choice(connections)
+            client, server = broker_address(broken.client), broker_address(broken.server)
+            chance.note(f"the connection of {client} to {server} breaks")
+            half_open = self._is_silent(chance, Fault.RESET, f"{server} is not told")
+            self._cluster.network.reset(broken, half_open=half_open)
 
-    def _partition(self, fault: Fault) -> None:
+    def _partition(self, chance: Chance, fault: Fault) -> None:
         cluster = self._cluster
         if len(cluster.nodes) < 2:
             return
-        one, other = self._rng.sample(list(cluster.nodes), 2)
+        one, other = chance.rng.sample(list(cluster.nodes), 2)
         cluster.counts.add(fault)
         directions = [(one, other)]
         if fault is Fault.PARTITION:
@@ -161,48 +177,57 @@ class Mishaps(Generic[S]):
             for sender, receiver in directions:
                 cluster.network.unblock(sender, receiver)
 
-        cluster.scheduler.after(self._rng.randrange(*_PARTITION_MS), end)
+        wait_ms = chance.rng.randrange(*_PARTITION_MS)
+        arrow = "<->" if fault is Fault.PARTITION else "->"
+        names = f"{broker_address(one)} {arrow} {broker_address(other)}"
+        chance.note(f"nothing comes through {names} for {wait_ms} ms")
+        cluster.scheduler.after(wait_ms, end)
 
-    def _crash(self, fault: Fault) -> None:
-        cluster = self._cluster
+    def _crash(self, chance: Chance, fault: Fault) -> None:
+        cluster, rng = self._cluster, chance.rng
         up = [node for node in cluster.up() if self._may_stop(node)]
         if fault is not Fault.PROCESS_CRASH:
-            up = [node for node in up if self._may_lose_power(node)]
+            up = [node for node in up if self._may_lose_power(node, rng)]
         if not up:
             return
-        node = self._victim(up)
+        node = self._victim(up, rng)
         cluster.counts.add(fault)
         match fault:
             case Fault.POWER_CUT:
                 node.lose_power(None)
             case Fault.TORN_WRITE:
-                node.lose_power(self._rng)
+                node.lose_power(rng)
             case _:
                 pass
-        cluster.crash(node, silent=self._is_silent(fault))
-        limit = self._rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS))
+        silent = self._is_silent(chance, fault, "its peers are not told")
+        cluster.crash(node, silent=silent)
+        limit = rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS))
         incarnation = node.incarnation
 
         def restart() -> None:
             if node.state is None and node.incarnation == incarnation:
                 cluster.restart(node)
 
-        cluster.scheduler.after(1 + self._rng.randrange(limit), restart)
+        wait_ms = 1 + rng.randrange(limit)
+        chance.note(f"{broker_address(node.id)} stops, and comes back after {wait_ms} ms")
+        cluster.scheduler.after(wait_ms, restart)
 
-    def _is_silent(self, fault: Fault) -> bool:
+    def _is_silent(self, chance: Chance, fault: Fault, words: str) -> bool:
         """Tell whether the peers are not told; a process that stops says goodbye."""
         plan, counts = self._cluster.network.plan, self._cluster.counts
-        if fault is Fault.PROCESS_CRASH or Fault.HALF_OPEN not in plan or self._rng.randrange(2):
+        if fault is Fault.PROCESS_CRASH or Fault.HALF_OPEN not in plan or chance.rng.randrange(2):
+            return False
+        if not chance.part(Fault.HALF_OPEN, words):
             return False
         counts.add(Fault.HALF_OPEN)
         return True
 
-    def _victim(self, up: list[Node[S]]) -> Node[S]:
+    def _victim(self, up: list[Node[S]], rng: Random) -> Node[S]:
         """Choose who stops; often a master, or the one that has the most to lose."""
-        match self._rng.randrange(3):
+        match rng.randrange(3):
             case 0:
-                return self._rng.choice(up)
+                return rng.choice(up)
             case 1:
-                return self._rng.choice([node for node in up if self._is_master(node)] or up)
+                return rng.choice([node for node in up if self._is_master(node)] or up)
             case _:
                 return max(up, key=lambda n: (n.log.max_phy_offset - n.log.flushed_offset, -n.id))

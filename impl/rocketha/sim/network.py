@@ -9,7 +9,7 @@ A reset is noticed by the client first and by the server when the client has not
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
@@ -17,7 +17,9 @@ from random import Random
 from typing import Final, Protocol
 
 from rocketha.ha.state import ConnectionId
+from rocketha.sim.chances import Chances, Occasion
 from rocketha.sim.faults import Fault, FaultCounts, FaultPlan
+from rocketha.sim.node import broker_address
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId
 
@@ -66,6 +68,7 @@ class _Stream:
     sender: BrokerId
     receiver: BrokerId
     to: End
+    rng: Random
     in_flight: deque[tuple[int, bytes | _Mark]] = field(default_factory=deque)
     last_arrival_ms: int = 0
     broken: bool = False
@@ -100,7 +103,7 @@ class Network:
     def __init__(
         self,
         scheduler: Scheduler,
-        rng: Random,
+        chances: Chances,
         *,
         counts: FaultCounts,
         plan: FaultPlan,
@@ -113,12 +116,13 @@ class Network:
         self.plan = plan
         self._servers_linger = servers_linger
         self._scheduler = scheduler
-        self._rng = rng
+        self._chances = chances
         self._counts = counts
         self._sockets: Sockets | None = None
         self._connections: dict[ConnectionId, Connection] = {}
         self._blocked: set[tuple[BrokerId, BrokerId]] = set()
         self._last_id = 0
+        self._numbers: Counter[tuple[str, str]] = Counter()
 
     def attach(self, sockets: Sockets) -> None:
         """Say who is told what arrives; once, before the first connection."""
@@ -142,8 +146,8 @@ class Network:
             id=ConnectionId(self._last_id),
             client=client,
             server=server,
-            up=_Stream(client, server, End.SERVER),
-            down=_Stream(server, client, End.CLIENT),
+            up=self._stream(client, server, End.SERVER),
+            down=self._stream(server, client, End.CLIENT),
         )
         self._connections[conn.id] = conn
         self._put(conn, conn.up, _Mark.OPEN)
@@ -158,13 +162,12 @@ class Network:
         stream = conn.up if end is End.CLIENT else conn.down
         if not conn.is_open(end) or stream.broken:
             return
-        if self._happens(self.plan.fragment_percent):
-            self._counts.add(Fault.FRAGMENTATION)
-            cuts = sorted(self._rng.randrange(len(data) + 1) for _ in range(_PIECES_MAX - 1))
-            bounds = [0, *cuts, len(data)]
-            pieces = [data[a:b] for a, b in pairwise(bounds) if a < b]
-        else:
-            pieces = [data]
+        pieces = [data]
+        if _happens(stream.rng, self.plan.fragment_percent):
+            cuts = sorted(stream.rng.randrange(len(data) + 1) for _ in range(_PIECES_MAX - 1))
+            if self._takes(stream, Fault.FRAGMENTATION, "bytes come in pieces"):
+                bounds = [0, *cuts, len(data)]
+                pieces = [data[a:b] for a, b in pairwise(bounds) if a < b]
         for piece in pieces:
             self._put(conn, stream, piece)
 
@@ -187,7 +190,7 @@ class Network:
         """
         conn.half_open = half_open and conn.server_open
         for stream in (conn.up, conn.down):
-            self._lose_suffix(stream, self._rng.randrange(len(stream.in_flight) + 1))
+            self._lose_suffix(stream, stream.rng.randrange(len(stream.in_flight) + 1))
             stream.broken = True
         self._put(conn, conn.down, _Mark.CLOSE)
 
@@ -201,7 +204,7 @@ class Network:
                 if conn.broker_at(end) == broker and conn.is_open(end):
                     stream = conn.up if end is End.CLIENT else conn.down
                     lingers = self._servers_linger or end is End.CLIENT
-                    keep = self._rng.randrange(len(stream.in_flight) + 1) if lingers else 0
+                    keep = stream.rng.randrange(len(stream.in_flight) + 1) if lingers else 0
                     waited_for = any(item is _Mark.OPEN for _, item in stream.in_flight)
                     self._shut(conn, end, keep=keep, silent=silent and not waited_for)
 
@@ -224,15 +227,27 @@ class Network:
 
     # ---- streams ----
 
-    def _happens(self, percent: int) -> bool:
-        return percent > 0 and self._rng.randrange(100) < percent
+    def _stream(self, sender: BrokerId, receiver: BrokerId, to: End) -> _Stream:
+        return _Stream(sender, receiver, to, self._chances.of("network", sender, receiver))
+
+    def _takes(self, stream: _Stream, fault: Fault, words: str) -> bool:
+        """Tell whether a fault that was drawn comes to pass, and count it."""
+        name = f"{broker_address(stream.sender)}>{broker_address(stream.receiver)}"
+        self._numbers[fault, name] += 1
+        occasion = Occasion(fault, name, self._numbers[fault, name])
+        if not self._chances.allows(occasion):
+            return False
+        self._chances.note(occasion, f"{name}: {words}")
+        self._counts.add(fault)
+        return True
 
     def _put(self, conn: Connection, stream: _Stream, item: bytes | _Mark) -> None:
         now = self._scheduler.now_ms
-        delay = 1 + self._rng.randrange(_LATENCY_MAX_MS)
-        if item is not _Mark.CLOSE and self._happens(self.plan.delay_percent):
-            self._counts.add(Fault.DELAY)
-            delay += self._rng.randrange(self.plan.delay_max_ms)
+        delay = 1 + stream.rng.randrange(_LATENCY_MAX_MS)
+        if item is not _Mark.CLOSE and _happens(stream.rng, self.plan.delay_percent):
+            more_ms = stream.rng.randrange(self.plan.delay_max_ms)
+            if self._takes(stream, Fault.DELAY, f"bytes come {more_ms} ms later"):
+                delay += more_ms
         stream.last_arrival_ms = max(stream.last_arrival_ms, now + delay)
         stream.in_flight.append((stream.last_arrival_ms, item))
         wait = stream.last_arrival_ms - now
@@ -296,6 +311,10 @@ class Network:
         kept = list(stream.in_flight)[:keep]
         if keep < len(stream.in_flight):
             arrival, item = stream.in_flight[keep]
-            if isinstance(item, bytes) and (length := self._rng.randrange(len(item))):
+            if isinstance(item, bytes) and (length := stream.rng.randrange(len(item))):
                 kept.append((arrival, item[:length]))
         stream.in_flight = deque(kept)
+
+
+def _happens(rng: Random, percent: int) -> bool:
+    return percent > 0 and rng.randrange(100) < percent

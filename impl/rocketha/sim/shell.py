@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from random import Random
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar, assert_never
 
 from rocketha.broker.effects import AnswerPull, SendToController, StoreIdentity, Then
@@ -40,6 +39,7 @@ from rocketha.ha.events import (
 )
 from rocketha.ha.state import ConnectionId, HaAddress
 from rocketha.legacy_ha.effects import AnswerPut
+from rocketha.sim.chances import Chances
 from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address
 from rocketha.sim.scheduler import Scheduler
@@ -177,14 +177,14 @@ class Shell(Generic[S, E, A]):
         *,
         scheduler: Scheduler,
         network: Network,
-        rng: Random,
+        chances: Chances,
     ) -> None:
         """Take over the network; nothing happens yet."""
         self._cores = cores
         self._nodes = nodes
         self._scheduler = scheduler
         self._network = network
-        self._rng = rng
+        self._chances = chances
         self._inboxes: dict[tuple[BrokerId, ConnectionId], Inbox[E]] = {}
         self._next: deque[tuple[Node[S], E]] = deque()
         network.attach(self)
@@ -354,7 +354,8 @@ class Shell(Generic[S, E, A]):
             planned = node.transfer_at_ms.get(sender.conn)
             if sender.behind:
                 if planned is None or planned > now_ms + _TRANSFER_GAP_MAX_MS:
-                    wait_ms = 1 + self._rng.randrange(_TRANSFER_GAP_MAX_MS)
+                    rng = self._chances.of("transfer", node.id)
+                    wait_ms = 1 + rng.randrange(_TRANSFER_GAP_MAX_MS)
                     self._transfer_later(node, sender.conn, wait_ms)
             elif planned is None:
                 wait_ms = node.clock.when(sender.heartbeat_at_ms) - now_ms

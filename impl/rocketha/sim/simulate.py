@@ -6,6 +6,7 @@ from random import Random
 
 from rocketha.ha.state import Role
 from rocketha.sim.actions import Observer
+from rocketha.sim.chances import OneStream
 from rocketha.sim.cluster import Cluster
 from rocketha.sim.driver import Driver
 from rocketha.sim.faults import FaultCounts
@@ -23,7 +24,7 @@ def simulate(seed: int, options: SimOptions, observer: Observer) -> SimReport:
     rng = Random(seed)
     plan = draw_run(rng, options)
     scheduler, counts = Scheduler(), FaultCounts()
-    network = Network(scheduler, rng, counts=counts, plan=plan.faults)
+    network = Network(scheduler, OneStream(rng), counts=counts, plan=plan.faults)
     cluster = Cluster(
         brokers=options.brokers,
         plan=plan,

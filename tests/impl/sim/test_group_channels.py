@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from random import Random
 
 import pytest
 
 from rocketha.controller.state import ChannelId
+from rocketha.sim.chances import Streams
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.group_channels import CALM_CHANNELS, ChannelFaults, Channels
 from rocketha.sim.scheduler import Scheduler
@@ -31,7 +31,7 @@ class Talk:
         self.channels = Channels(
             self,
             scheduler=self.scheduler,
-            rng=Random(7),
+            chances=Streams(7),
             counts=self.counts,
             faults=self.faults,
         )

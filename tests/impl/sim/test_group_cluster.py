@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
 
 import pytest
 
@@ -11,6 +10,7 @@ from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
 from rocketha.broker.state import PutId, Registration
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned
 from rocketha.sim import NO_FAULTS, SimOptions
+from rocketha.sim.chances import Streams
 from rocketha.sim.faults import FaultCounts
 from rocketha.sim.group_actions import NullGroupObserver
 from rocketha.sim.group_cluster import GroupCluster
@@ -27,8 +27,8 @@ class World:
     """A group without faults; somebody else makes time pass."""
 
     def __init__(self, *, sync_flush: bool = False, brokers: int = 2) -> None:
-        rng, self.scheduler = Random(5), Scheduler()
-        drawn = draw_group_run(rng, SimOptions(faults=NO_FAULTS, brokers=brokers))
+        streams, self.scheduler = Streams(5), Scheduler()
+        drawn = draw_group_run(streams, SimOptions(faults=NO_FAULTS, brokers=brokers))
         broker = replace(
             drawn.broker, sync_flush=sync_flush, min_in_sync_replicas=1, sync_flush_timeout_ms=500
         )
@@ -40,9 +40,9 @@ class World:
             plan=self.plan,
             scheduler=self.scheduler,
             network=Network(
-                self.scheduler, rng, counts=counts, plan=drawn.faults, servers_linger=False
+                self.scheduler, streams, counts=counts, plan=drawn.faults, servers_linger=False
             ),
-            rng=rng,
+            chances=streams,
             counts=counts,
             observer=NullGroupObserver(),
         )

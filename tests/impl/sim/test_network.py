@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from rocketha.ha.state import ConnectionId
+from rocketha.sim.chances import OneStream
 from rocketha.sim.faults import NO_FAULTS, Fault, FaultCounts, FaultPlan
 from rocketha.sim.network import Network
 from rocketha.sim.scheduler import Scheduler
@@ -64,7 +65,7 @@ class World:
         self.counts = FaultCounts()
         self.net = Network(
             self.scheduler,
-            Random(seed),
+            OneStream(Random(seed)),
             counts=self.counts,
             plan=plan,
             servers_linger=servers_linger,

@@ -1,0 +1,184 @@
+"""What a run draws, and what of it comes to pass.
+
+A simulation draws everything from its seed. With one stream for everything (`OneStream`) a run is
+simple, but whoever leaves out one fault draws all that follows anew. With a stream for each purpose
+(`Streams`) everything else stays as it is: so a run can be told what to leave out, and a failing
+one can be made small.
+
+What may be left out is an occasion: a fault that strikes, a client that calls. It has a kind, the
+name of whoever it concerns, and its number there, counted whether it comes to pass or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from random import Random
+from typing import Final, Protocol
+
+__all__ = [
+    "ALL_OF_IT",
+    "Chance",
+    "Chances",
+    "Happening",
+    "Occasion",
+    "OneStream",
+    "Schedule",
+    "Streams",
+]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Occasion:
+    """Something that may happen, or may be left out."""
+
+    kind: str
+    whose: str
+    """A broker, a client, a direction between two brokers; "" where there is one only."""
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """What a run does of all that its seed draws. All times are virtual."""
+
+    only: frozenset[Occasion] | None = None
+    """What may happen; None: everything. In a run that is not stopped, clients are free again as
+    soon as the faults have ended."""
+    heal_ms: int | None = None
+    """When the faults end; None: when enough has happened."""
+    stop_ms: int | None = None
+    """When the run is over; None: when all is well."""
+
+
+ALL_OF_IT: Final = Schedule()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """An occasion that came to pass."""
+
+    at_ms: int
+    occasion: Occasion
+    words: str
+    """What happened, a clause."""
+
+
+class Chances(Protocol):
+    """Where a run draws from, and who says what comes to pass."""
+
+    def of(self, *purpose: str | int) -> Random:
+        """Return the stream for a purpose, always the same."""
+        ...
+
+    def once(self, occasion: Occasion) -> Random:
+        """Return a stream for one occasion only."""
+        ...
+
+    def allows(self, occasion: Occasion) -> bool:
+        """Tell whether it may come to pass."""
+        ...
+
+    def note(self, occasion: Occasion, words: str) -> None:
+        """Hear that it did."""
+        ...
+
+
+class Chance:
+    """An occasion that has come; whoever takes it draws from `rng` and says what happened."""
+
+    __slots__ = ("_chances", "_rng", "occasion")
+
+    def __init__(self, chances: Chances, occasion: Occasion) -> None:
+        self.occasion = occasion
+        self._chances = chances
+        self._rng: Random | None = None
+
+    @property
+    def rng(self) -> Random:
+        """Return its stream."""
+        if self._rng is None:
+            self._rng = self._chances.once(self.occasion)
+        return self._rng
+
+    def note(self, words: str) -> None:
+        """Say that something happened."""
+        self._chances.note(self.occasion, words)
+
+    def part(self, kind: str, words: str) -> bool:
+        """Tell whether a part of what happens, an occasion by itself, comes to pass; note it."""
+        name = f"{self.occasion.kind} {self.occasion.whose}".rstrip()
+        occasion = Occasion(kind, name, self.occasion.number)
+        if not self._chances.allows(occasion):
+            return False
+        self._chances.note(occasion, words)
+        return True
+
+
+class OneStream:
+    """One stream for everything, and everything comes to pass."""
+
+    def __init__(self, rng: Random) -> None:
+        """Draw from `rng`."""
+        self._rng = rng
+
+    def of(self, *purpose: str | int) -> Random:  # noqa: ARG002
+        """Return the stream."""
+        return self._rng
+
+    def once(self, occasion: Occasion) -> Random:  # noqa: ARG002
+        """Return the stream."""
+        return self._rng
+
+    def allows(self, occasion: Occasion) -> bool:  # noqa: ARG002
+        """Return True."""
+        return True
+
+    def note(self, occasion: Occasion, words: str) -> None:
+        """Forget it."""
+
+
+class Streams:
+    """A stream for each purpose, made of the seed and the purpose's name."""
+
+    def __init__(
+        self,
+        seed: int,
+        schedule: Schedule = ALL_OF_IT,
+        now_ms: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """Begin all streams; `now_ms` is the virtual time, for what is noted."""
+        self.happened: list[Happening] = []
+        self.healed_ms: int | None = None
+        """When the faults ended, once they have."""
+        self._seed = seed
+        self._schedule = schedule
+        self._now_ms = now_ms
+        self._streams: dict[tuple[str | int, ...], Random] = {}
+
+    def of(self, *purpose: str | int) -> Random:
+        """Return the stream for a purpose, always the same."""
+        stream = self._streams.get(purpose)
+        if stream is None:
+            stream = self._streams[purpose] = self._begin("/".join(map(str, purpose)))
+        return stream
+
+    def once(self, occasion: Occasion) -> Random:
+        """Return a stream for one occasion only."""
+        return self._begin(f"{occasion.kind}/{occasion.whose}/{occasion.number}/once")
+
+    def _begin(self, name: str) -> Random:
+        digest = blake2b(f"{self._seed}/{name}".encode(), digest_size=8).digest()
+        return Random(int.from_bytes(digest, "big"))
+
+    def allows(self, occasion: Occasion) -> bool:
+        """Tell whether the schedule has it, or says nothing of it."""
+        schedule = self._schedule
+        if schedule.only is None or occasion in schedule.only:
+            return True
+        return self.healed_ms is not None and schedule.stop_ms is None
+
+    def note(self, occasion: Occasion, words: str) -> None:
+        """Remember that something happened."""
+        self.happened.append(Happening(at_ms=self._now_ms(), occasion=occasion, words=words))

@@ -1,0 +1,111 @@
+"""A stream for each purpose: what is left out leaves everything else as it is."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+
+import pytest
+
+from rocketha.sim import Fault, GroupRun, SimOptions, simulate_group
+from rocketha.sim.chances import Chance, Occasion, OneStream, Schedule, Streams
+from rocketha.sim.group_actions import NullGroupObserver
+
+STRUCK = Occasion("reset", "", 2)
+TIMED = {Fault.POWER_CUT, Fault.PARTITION, Fault.CHANNEL_RESET, Fault.DESIGNATE, Fault.RESET}
+
+
+def numbers(rng: Random) -> list[int]:
+    return [rng.randrange(1_000_000) for _ in range(5)]
+
+
+def test_a_stream_does_not_notice_what_others_draw() -> None:
+    alone = numbers(Streams(7).of("network", 1, 2))
+    streams = Streams(7)
+    for other in (("network", 2, 1), ("network", 1, 3), ("gap", "reset", "")):
+        numbers(streams.of(*other))
+    numbers(streams.once(STRUCK))
+    assert numbers(streams.of("network", 1, 2)) == alone
+    assert numbers(streams.of("network", 1, 2)) != alone, "it goes on"
+
+
+def test_streams_differ_by_seed_and_purpose_and_are_the_same_everywhere() -> None:
+    drawn = [numbers(Streams(seed).of(name)) for seed in (0, 1) for name in ("a", "b")]
+    assert len({tuple(one) for one in drawn}) == 4
+    assert Streams(0).of("plan").randrange(1_000_000) == 245_390
+
+
+def test_one_stream_is_for_everything() -> None:
+    rng = Random(3)
+    chances = OneStream(rng)
+    assert chances.of("a") is chances.once(STRUCK) is rng
+    assert chances.allows(STRUCK)
+
+
+def test_a_part_of_what_happens_can_be_left_out_by_itself() -> None:
+    half_open = Occasion("half-open", "reset", 2)
+    for only, parts in (({STRUCK}, []), ({STRUCK, half_open}, [half_open])):
+        streams = Streams(1, Schedule(only=frozenset(only)))
+        chance = Chance(streams, STRUCK)
+        assert chance.part("half-open", "nobody is told") is bool(parts)
+        assert [happening.occasion for happening in streams.happened] == parts
+
+
+@pytest.mark.parametrize(
+    ("stop_ms", "healed_ms", "allowed"),
+    [(None, None, False), (None, 5, True), (9, 5, False), (9, None, False)],
+)
+def test_clients_are_free_again_in_a_run_that_heals(
+    stop_ms: int | None, healed_ms: int | None, allowed: bool
+) -> None:
+    streams = Streams(1, Schedule(only=frozenset(), stop_ms=stop_ms))
+    streams.healed_ms = healed_ms
+    assert streams.allows(Occasion("pull", "c1", 30)) is allowed
+
+
+SEED = 3
+
+
+@cache
+def whole() -> GroupRun:
+    return simulate_group(SEED, SimOptions(), NullGroupObserver())
+
+
+def part(schedule: Schedule) -> GroupRun:
+    return simulate_group(SEED, SimOptions(), NullGroupObserver(), schedule)
+
+
+def test_a_run_of_which_nothing_is_left_out_is_the_run() -> None:
+    everything = frozenset(happening.occasion for happening in whole().happened)
+    assert len(everything) == len(whole().happened) > 100
+    assert part(Schedule(only=everything)) == whole()
+
+
+def test_what_is_left_out_does_not_happen_and_other_strikes_come_when_they_came() -> None:
+    struck = {h.occasion: h.at_ms for h in whole().happened if h.occasion.kind in TIMED}
+    first = min(struck, key=lambda one: struck[one])
+    rest = frozenset(happening.occasion for happening in whole().happened) - {first}
+    run = part(Schedule(only=rest))
+    again = {h.occasion: h.at_ms for h in run.happened if h.occasion.kind in TIMED}
+    assert first not in again
+    assert len(again) > 3
+    assert {one: at_ms for one, at_ms in struck.items() if one in again} == again
+
+
+def test_a_run_ends_when_its_schedule_says_so() -> None:
+    stop_ms = whole().happened[len(whole().happened) // 2].at_ms
+    run = part(Schedule(stop_ms=stop_ms))
+    assert run.report.virtual_ms <= stop_ms
+    assert run.healed_ms is None
+    assert run.happened == tuple(h for h in whole().happened if h.at_ms <= stop_ms)
+    assert not run.report.converged
+    assert run.report.lives, "nobody says that it stays dead"
+
+
+def test_faults_end_when_a_schedule_says_so() -> None:
+    run = part(Schedule(only=frozenset(), heal_ms=1_000))
+    assert run.report.faults == {}
+    assert run.healed_ms is not None
+    assert run.healed_ms <= 1_000
+    assert run.report.converged
+    assert {happening.occasion.kind for happening in run.happened} <= {"pull", "probe"}
