@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import time
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +56,21 @@ def test_the_collector_is_as_before() -> None:
         assert not gc.isenabled()
     assert gc.isenabled()
     assert peak_kb() > 1_000
+
+
+def doze(told: tuple[float, Path]) -> str:
+    seconds, done = told
+    time.sleep(seconds)
+    done.touch()
+    return done.name
+
+
+def test_nobody_waits_for_tasks_whose_results_are_not_wanted(tmp_path: Path) -> None:
+    tasks = [(0.0, tmp_path / "short"), (45.0, tmp_path / "long")]
+    results = run_tasks(tasks, doze, cores=2, label="dozing")
+
+    assert next(iter(results)) == "short"
+    assert isinstance(results, Generator)
+    results.close()
+
+    assert not (tmp_path / "long").exists()

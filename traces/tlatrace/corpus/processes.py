@@ -2,6 +2,8 @@
 
 The processes are spawned, not forked, because Arrow has threads. A worker that dies is an error:
 nothing is done twice, and nothing is left out. Where there is little to do, it is done here.
+When this process ends, or nobody wants more results, workers end at once, in the middle of a task:
+each watches a pipe that is closed then.
 """
 
 from __future__ import annotations
@@ -9,11 +11,13 @@ from __future__ import annotations
 import gc
 import os
 import resource
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Final, TypeVar
 
 from rich.console import Console
@@ -72,9 +76,15 @@ def run_tasks(
 def _in_processes(
     tasks: Sequence[T], work: Callable[[T], R], workers: int
 ) -> Iterator[tuple[T, R]]:
-    with ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_start_worker
-    ) as pool:
+    context = get_context("spawn")
+    watched, wanted = context.Pipe(duplex=False)
+    with (
+        watched,
+        wanted,
+        ProcessPoolExecutor(
+            workers, mp_context=context, initializer=_start_worker, initargs=(watched,)
+        ) as pool,
+    ):
         try:
             waiting: dict[Future[R], T] = {}
             rest = iter(tasks)
@@ -93,13 +103,23 @@ def _in_processes(
                     yield finished, result
         except BrokenProcessPool as error:
             raise ToolError("worker", "a worker process died; was it killed?") from error
+        except BaseException:
+            wanted.close()
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _start_worker() -> None:
+def _start_worker(watched: Connection) -> None:
+    threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
     gc.freeze()
     gc.disable()
+
+
+def _end_with(watched: Connection) -> None:
+    """End this process when the other end of the pipe is closed."""
+    watched.poll(None)
+    os._exit(1)
 
 
 @contextmanager
