@@ -22,6 +22,8 @@ from rocketha.sim.scheduler import Scheduler
 
 __all__ = ["simulate_legacy"]
 
+_HEALING_ACTIONS: Final = 2_000
+"""A slave that is ahead tries again and again, while a producer waits until its time is up."""
 _IDLE_MS: Final = (500, 3_000)
 
 
@@ -47,6 +49,7 @@ def simulate_legacy(seed: int, options: SimOptions, observer: LegacyObserver) ->
         heal=world.heal,
         actions=lambda: cluster.actions,
         converged=lambda: _converged(cluster),
+        healing_actions=_HEALING_ACTIONS,
     )
     return SimReport(
         seed=seed,
@@ -110,9 +113,8 @@ def _converged(cluster: LegacyCluster) -> bool:
     acks = {end.host: end.slave_ack for end in master.ends.values()}
     for node in cluster.nodes.values():
         begin, end = node.log.min_offset, node.log.max_phy_offset
-        ahead = end > log.max_phy_offset or node.log.read(begin, end) != log.read(
-            begin, end - begin
-        )
+        size = end - begin
+        ahead = end > log.max_phy_offset or node.log.read(begin, size) != log.read(begin, size)
         in_sync = end == log.max_phy_offset and acks.get(broker_address(node.id)) == end
         if node.id != MASTER and not ahead and not in_sync:
             return False
