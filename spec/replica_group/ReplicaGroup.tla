@@ -568,11 +568,13 @@ NoSpuriousElect == [][\A b \in alive \ alive' : role[b] = "Down"]_vars
 \* ---- Refinement ----
 
 \* What a user sees of all this.
-AL == INSTANCE AckedLog WITH
-        serving <- IF \E m \in Broker : IsCurrent(m)
-                   THEN [up |-> TRUE, log |-> log[ctl.master]]
-                   ELSE [up |-> FALSE, log |-> <<>>]
+Serving == IF \E m \in Broker : IsCurrent(m)
+           THEN [up |-> TRUE, log |-> log[ctl.master]]
+           ELSE [up |-> FALSE, log |-> <<>>]
+AL == INSTANCE AckedLog WITH serving <- Serving
 Refinement == AL!Spec
+\* The same as a state of AckedLog, for runs.
+UserView == [acked |-> acked, seen |-> seen, serving |-> Serving]
 
 -----------------------------------------------------------------------------
 \* ---- Witnesses: interesting situations, each of which must be reachable ----

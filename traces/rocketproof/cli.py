@@ -40,6 +40,8 @@ COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("simulate", "Run the implementation once, under faults, and record the run."),
     ("validate", "Hold recorded runs against the TLA+ text."),
     ("explain", "Show the first step of a run that the TLA+ text does not allow, and why."),
+    ("view", "What runs are for a higher specification, which theirs claims to implement."),
+    ("shrink", "Leave out of a failing run of a group whatever it fails without."),
     ("campaign", "Many simulated runs: does the implementation keep what it promises to clients?"),
     ("corpus", "Generate and validate many runs on Spark."),
     ("mutants", "The museum: is every known bug found by TLC and by runs of the implementation?"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -146,27 +147,23 @@ class SpecChoice:
             libraries=libraries,
         )
 
-    def model(self, header: Header, *, blame: bool = False) -> Model:
+    def model(
+        self, header: Header, *, blame: bool = False, expressions: Sequence[str] = ()
+    ) -> Model:
         """Compile the specification for the traces with this header's key.
 
-        With `blame` it can say which conjunct of an action is false.
+        With `blame` it can say which conjunct of an action is false; it can evaluate `expressions`.
 
         Raises: as `module_of` and `tlatrace.model.load_model`.
         """
         module, libraries = self.module_of(header), self.folders_of(header)[1:]
-        if self.config is not None:
-            wanted = self.invariants
-            return load_model(
-                module, self.config, invariants=wanted, blame=blame, libraries=libraries
-            )
-        wanted = self.invariants or _invariants_beside(module, libraries)
-        return load_model(
-            module,
-            constants=header.constants,
-            invariants=wanted,
-            blame=blame,
-            libraries=libraries,
+        load = partial(
+            load_model, module, blame=blame, libraries=libraries, expressions=expressions
         )
+        if self.config is not None:
+            return load(self.config, invariants=self.invariants)
+        wanted = self.invariants or _invariants_beside(module, libraries)
+        return load(constants=header.constants, invariants=wanted)
 
     def hash_differs(self, header: Header) -> bool:
         """Tell whether the trace was recorded for another text of the module.

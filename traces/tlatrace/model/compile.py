@@ -110,7 +110,7 @@ class Job:
     action_constraints: tuple[str, ...]
     invariants: tuple[str, ...] = ()
     expressions: tuple[str, ...] = ()
-    """Constant operators that the model is to evaluate."""
+    """Operators that the model is to evaluate."""
     blame: bool = False
     """Whether the model is to say which conjunct of an action is false."""
     fingerprint: str = ""

@@ -41,7 +41,7 @@ def load_model(
     """Compile a specification under a configuration.
 
     `constants` are used where the configuration assigns none; `invariants` come on top of those
-    of the configuration; `expressions` are constant operators for `Model.evaluate`; with `blame`
+    of the configuration; `expressions` are operators for `Model.evaluate`; with `blame`
     the model has `Model.blame`.
 
     Raises:

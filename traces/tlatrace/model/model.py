@@ -201,17 +201,20 @@ class Model:
             return self.action_successors(state, action)
         return self._steps(f"bound {action}", state, params)
 
-    def evaluate(self, name: str) -> D:
-        """Return the value of a constant operator that was asked for when the model was loaded.
+    def evaluate(self, name: str, state: ModelState | None = None) -> D:
+        """Return the value of an operator that was asked for when the model was loaded.
+
+        Only a constant one has a value without a state.
 
         Raises:
             ModelGapError: it was not asked for.
+            EvaluationError: it has no value.
         """
         function = self._functions.get(f"expression {name}")
         if function is None:
             raise ModelGapError(f"the model was not loaded with the expression {name}")
         try:
-            return cast("D", function())
+            return cast("D", function(state, None))
         except EvaluationError:
             raise
         except Exception as error:

@@ -67,13 +67,13 @@ class Predicates:
         ]
 
     def expression(self, definition: Definition) -> str:
-        """Write `def f()`: the value of a constant definition."""
+        """Write `def f(s, t)`: the value of a definition of constant or state level."""
         w = self._w
         name = w.fresh("expression")
         function = Function()
         with w.begin(function):
             w.emit(f"return whole({self._x.values.value(definition.expression, {})})")
-        w.finish(f"def {name}():", function)
+        w.finish(f"def {name}(s, t):", function)
         return name
 
     def action(self, definition: Definition, next_definition: Definition) -> str:

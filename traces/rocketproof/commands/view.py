@@ -1,0 +1,111 @@
+"""`rocketproof view`: what runs look like at a higher level, as traces of that specification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rocketproof.commands.spec_options import spec_options
+from rocketproof.trace_inputs import SpecChoice, TraceFile, find_trace_files, read_trace_file
+from tlatrace.errors import ModelGapError, SpecError, ToolError
+from tlatrace.matching.view import View, view_trace
+from tlatrace.model import Model
+from tlatrace.trace import Header, Trace
+from tlatrace.trace.ndjson import write_trace
+from tlatrace.validate.declarations import read_declarations
+from tlatrace.validate.spec import module_sha256
+
+__all__ = ["command"]
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command(
+    epilog="Example:  rocketproof view run.ndjson --operator UserView --as AckedLog --out build"
+)
+@click.argument("traces", nargs=-1, required=True, type=_PATH, metavar="TRACE...")
+@spec_options
+@click.option(
+    "--operator",
+    required=True,
+    metavar="NAME",
+    help="State operator of the traces' specification; a record with the variables of the other.",
+)
+@click.option(
+    "--as",
+    "higher",
+    required=True,
+    metavar="MODULE",
+    help="The other specification: a file, or a module beside the traces' own.",
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR"
+)
+def command(
+    choice: SpecChoice, *, traces: tuple[Path, ...], operator: str, higher: str, out: Path
+) -> None:
+    """Write what runs are for a higher specification, which theirs claims to implement.
+
+    Each state becomes the value of the operator there; a step that does not change it is left out.
+    `rocketproof validate DIR` then holds the new traces against the higher specification.
+
+    Exit codes: 0 all traces are written, 2 a file is no trace, shows no whole states, or the
+    operator does not fit.
+    """
+    files = find_trace_files(traces)
+    targets = {path: out / _name(path) for path in files}
+    if len(set(targets.values())) < len(targets):
+        raise click.UsageError("two of the traces have the same name")
+    models: dict[tuple[Path, str], tuple[Model, View]] = {}
+    for path in files:
+        trace, header = _readable(read_trace_file(path))
+        key = choice.key(header)
+        if key not in models:
+            models[key] = (
+                choice.model(header, expressions=(operator,)),
+                _view(choice, header, operator, higher),
+            )
+        model, view = models[key]
+        try:
+            seen = view_trace(model, trace, view)
+        except ModelGapError as error:
+            raise ModelGapError(f"{path}: {error}") from error
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            write_trace(targets[path], seen)
+        except OSError as error:
+            raise ToolError("view", f"cannot write {error.filename}: {error.strerror}") from None
+        steps = len(seen.events) - 1
+        click.echo(f"{targets[path]}: {len(trace.events) - 1} steps are {steps} of {view.spec}")
+
+
+def _readable(file: TraceFile) -> tuple[Trace, Header]:
+    if file.error is not None:
+        raise file.error
+    trace = file.trace
+    if trace is None or trace.header is None or not trace.events:
+        raise ToolError("view", f"{file.path} has no events")
+    return trace, trace.header
+
+
+def _view(choice: SpecChoice, header: Header, operator: str, higher: str) -> View:
+    own = choice.module_of(header)
+    module = Path(higher) if higher.endswith(".tla") else own.with_name(f"{higher}.tla")
+    if not module.is_file():
+        raise SpecError(module, "there is no such module")
+    declared = read_declarations(module, choice.folders_of(header))
+    return View(
+        operator=operator,
+        spec=declared.module,
+        spec_sha256=module_sha256(module),
+        variables=frozenset(declared.variables),
+        constants=frozenset(declared.constants),
+    )
+
+
+def _name(path: Path) -> str:
+    name = path.name
+    for suffix in (".ndjson.gz", ".ndjson", ".itf.json"):
+        name = name.removesuffix(suffix)
+    return f"{name}.ndjson"
