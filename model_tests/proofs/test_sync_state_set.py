@@ -40,7 +40,7 @@ STATES: Final = 150
 LONGEST: Final = 35
 """Steps of a walk; the bounded model may end before."""
 TIMEOUT_S: Final = 60.0
-CONSTANTS: Final = "CONSTANTS Master = m Slave = {s1, s2} EpochStart = 0 SPECIFICATION Spec"
+CONSTANTS: Final = "CONSTANTS Master = m Slave = {s1, s2} None = none SPECIFICATION Spec"
 
 
 @dataclass(frozen=True, slots=True)

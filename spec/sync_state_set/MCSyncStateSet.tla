@@ -13,11 +13,21 @@ MCNat == 0..9
 Crashes ==
   Cardinality({x \in Broker \X (1..MaxCrash) : x[2] <= inc[x[1]] + (IF up[x[1]] THEN 0 ELSE 1)})
 
+\* How the reign begins: everybody runs, and only the master has the records of before.
+AtZero == {0}
+AtOne == {1}
+Empty(s) == up[s] /\ end[s] = 0
+\* Every return counts as one with a loss.
+Counted(b) == {inc[b] + 1}
+\* A request is refused only if a replica that would join is dead or has restarted.
+JoinerGone(r) == \E m \in Joiners(r) : ~(up[m[1]] /\ IsPresent(m))
+
 Bounded(action, b) ==
   CASE action = "PutMessage" -> end[Master] < MaxLog
     [] action \in {"Expand", "Shrink"} -> ctl.sssE < MaxSssE /\ sssE < MaxSssE
-    [] action \in {"Crash", "RestartMaster"} -> Crashes < MaxCrash /\ Reigns
+    [] action \in {"Crash", "CrashMaster"} -> Crashes < MaxCrash /\ Reigns
     [] action = "Disconnect" -> Reigns
+    [] action \in {"Connect", "Copy"} -> ctl.master # b
     [] OTHER -> TRUE
 
 \* Fewer crashes: only of a slave whose place in the set matters, and all of its log is lost.
@@ -25,7 +35,8 @@ Few(action, b) ==
   /\ Bounded(action, b)
   /\ CASE action = "Crash" -> b \in Names(Required) /\ end[b] > 0
        [] action = "Disconnect" -> b \in Names(local) \/ Dead(b)
-       [] action = "RestartMaster" -> pend # {}
+       [] action = "CrashMaster" -> pend # {}
+       [] action = "Elect" -> up[b]
        [] action \in {"PutMessage", "Restart"} -> Reigns
        [] OTHER -> TRUE
 LosesAll(n) == {0}
@@ -42,7 +53,7 @@ Steady(action, b) ==
   /\ CASE action = "Disconnect" -> Dead(b)
        [] action = "Shrink" -> b \in Lost
        [] action = "Expand" -> ~Dead(b)
-       [] action \in {"RestartMaster", "Elect", "Consume"} -> FALSE
+       [] action \in {"CrashMaster", "Elect", "Consume"} -> FALSE
        [] OTHER -> TRUE
 \* The bound on epochs is never what stops the master.
 FarFromBound == ctl.sssE < MaxSssE

@@ -11,17 +11,19 @@
 
    Modelled: puts, copying and acknowledgements in flight, requests to the controller that are
    delayed, duplicated or lost, answers and polls that come late, compare-and-set at the controller
-   at the moment of the decision, confirmOffset, consumers; slaves that crash, lose any part of
-   their log and return as a new incarnation, half-open connections; the restart of the master, and
-   the election of another member, after which the old master goes on: it does not know.
-   allAckInSyncStateSet is true.
-   Not modelled: what the elected member does (ReplicaGroup), epochs within the log and truncation
-   (EpochTruncation): a slave's log is measured by how much of the master's log it has.  Time: any
-   slave may be taken out at any moment.  minInSyncReplicas, learners, several connections of one
+   at the moment of the decision, refusals for whatever reason, confirmOffset, consumers; slaves that
+   have any part of the log at the beginning, or are down; crashes that lose any part of a log,
+   returns as a new incarnation, or as the same if nothing is lost, half-open connections; the crash
+   of the master, and the election of another member, after which the old master goes on: it does
+   not know.  allAckInSyncStateSet is true.
+   Not modelled: what a broker does that knows of the next reign (ReplicaGroup): it takes no more
+   steps here, and what it had then stays; epochs within the log and truncation (EpochTruncation): a
+   log is measured by how much of the master's log it has.  Time: any slave may be taken out at any
+   moment.  minInSyncReplicas, learners, several connections of one
    slave, the list of a controller's checks (only those that decide).
 
-   Conventions: a record is its offset; ends are numbers of records.  A member is a broker with its
-   incarnation: <<b, i>>.  Late, repeated and lost: a request that was sent stays in `alters`, what
+   Conventions: a record is its offset; ends are numbers of records; epochs of sets and incarnations
+   are counted from the election on.  A member is a broker with its incarnation: <<b, i>>.  Late, repeated and lost: a request that was sent stays in `alters`, what
    the controller has ever decided stays in `views`.
    Source: AutoSwitchHAService, AutoSwitchHAConnection, GroupTransferService, ReplicasManager and
    ReplicasInfoManager of apache/rocketmq at 8fc57f1468; published rule: RIP-44, "SyncStateSet".  *)
@@ -30,17 +32,18 @@ EXTENDS Integers, Sequences, FiniteSets
 CONSTANTS
   Master,      \* the broker that the controller has just elected
   Slave,       \* the other brokers of the group
-  EpochStart   \* records in the master's log at its election
+  None         \* stands for "no broker"
 
 ASSUME BrokerAssumption ==
-  IsFiniteSet(Slave) /\ Slave # {} /\ Master \notin Slave /\ EpochStart \in Nat
+  IsFiniteSet(Slave) /\ Slave # {} /\ Master \notin Slave /\ None \notin Slave \cup {Master}
 
 VARIABLES
   ctl,         \* the controller: [master, sss: SyncStateSet, sssE: its epoch]
   views,       \* the sets of this reign, by their epochs: what answers and polls may say
   alters,      \* requests that were sent; each may arrive at any time, and again
   \* the master
-  role,        \* "Master", even if another one was elected, or "Fenced" after a restart
+  role,        \* "Master", even if another one was elected, or "Fenced" from its crash on
+  start,       \* records in its log when it was elected
   local,       \* the SyncStateSet that it knows
   sssE,        \* and its epoch
   pend,        \* its proposals that are not decided, as far as it knows
@@ -49,17 +52,18 @@ VARIABLES
   conn,        \* slave -> its connection as the master sees it (see Conn), or NoConn
   \* each broker
   up,          \* broker -> whether it runs
-  inc,         \* broker -> its incarnation, registered with the controller at each start
+  inc,         \* broker -> the incarnation in which it is registered with the controller
+  torn,        \* broker -> whether it lost a part of its log and has not registered since
   end,         \* broker -> how much of the master's log it has
   \* history, read by no guard
   acked,       \* end of the last record that a producer was told is safe
   visible      \* end of the last record that a consumer has seen
 
-vars == <<ctl, views, alters, role, local, sssE, pend, queue, confirm, conn, up, inc, end,
-          acked, visible>>
+vars == <<ctl, views, alters, role, start, local, sssE, pend, queue, confirm, conn, up, inc, torn,
+          end, acked, visible>>
 ctlVars == <<ctl, views, alters>>
-setVars == <<role, local, sssE, pend, queue>>
-brokerVars == <<up, inc, end>>
+setVars == <<role, start, local, sssE, pend, queue>>
+brokerVars == <<up, inc, torn, end>>
 seenVars == <<acked, visible>>
 
 -----------------------------------------------------------------------------
@@ -79,10 +83,11 @@ Conn == [inc : Nat,                    \* the slave's incarnation, from its hand
 NoConn == [inc |-> -1]
 
 TypeOK ==
-  /\ ctl \in [master : Broker, sss : SUBSET Member, sssE : Nat]
+  /\ ctl \in [master : Broker \cup {None}, sss : SUBSET Member, sssE : Nat]
   /\ views \in Seq(SUBSET Member)
   /\ alters \subseteq Proposal
   /\ role \in {"Master", "Fenced"}
+  /\ start \in Nat
   /\ local \subseteq Member
   /\ sssE \in Nat
   /\ pend \subseteq Proposal
@@ -91,11 +96,13 @@ TypeOK ==
   /\ \A s \in Slave : conn[s] = NoConn \/ conn[s] \in Conn
   /\ up \in [Broker -> BOOLEAN]
   /\ inc \in [Broker -> Nat]
+  /\ torn \in [Broker -> BOOLEAN]
   /\ end \in [Broker -> Nat]
   /\ acked \in Nat
   /\ visible \in Nat
 
 Min(a, b) == IF a <= b THEN a ELSE b
+Max(a, b) == IF a <= b THEN b ELSE a
 MinOf(S) == CHOOSE x \in S : \A y \in S : x <= y
 Others(S) == {m \in S : m[1] # Master}
 
@@ -106,16 +113,17 @@ Others(S) == {m \in S : m[1] # Master}
 \*                                              \* CHECK B14   \* CHECK W2   \* CHECK W10
 AckSet(known, proposals) == known \cup UNION {p.set : p \in proposals}
 
-\* A member is heard through a connection of its own incarnation.
-Connected(m, c) == c[m[1]] # NoConn /\ c[m[1]].inc = m[2]
+\* A member is heard through a connection of its own incarnation.  One of a later incarnation is as
+\* good: it shows that the member, as what it joined, is gone.
+Connected(m, c) == c[m[1]] # NoConn /\ c[m[1]].inc >= m[2]
 Heard(m, c) == Connected(m, c) /\ c[m[1]].ack # -1
 Has(m, n) == Heard(m, conn) /\ conn[m[1]].ack >= n
 Reports(S, c) == {c[m[1]].ack : m \in S}
-\* confirmOffset stays where it is while some member is not heard.
+\* confirmOffset stays where it is while some member is not heard, or has lost what it had.
 \*                                              \* CHECK B15   \* CHECK B16   \* CHECK B19
 Confirmed(S, c, own, old) ==
   IF \E m \in Others(S) : ~Heard(m, c) THEN old
-  ELSE MinOf({own} \cup Reports(Others(S), c))
+  ELSE Max(old, MinOf({own} \cup Reports(Others(S), c)))
 \* A record is safe when every one of them has it.                    \* CHECK Counted
 Gate(n) == \A m \in Others(AckSet(local, pend)) : Has(m, n)
 \* Consumers see what is confirmed.                                  \* CHECK B17   \* CHECK Alone
@@ -129,7 +137,7 @@ WithProposal(proposals, p) == proposals \cup {p}
 \*                                                                   \* CHECK B81
 CaughtUp(s) == conn[s].ack >= confirm
 \* And it has what was there when the reign began.                   \* CHECK BeforeEpoch
-HasEpochStart(s) == conn[s].ack >= EpochStart
+HasEpochStart(s) == conn[s].ack >= start
 \* Every slave may be taken out, connected or not; the master may not.
 \*                                                     \* CHECK B25   \* CHECK SelfShrink
 Removable == Slave
@@ -145,25 +153,34 @@ IsNews(e) == e >= sssE
 Adopted(e) == views[e]
 \* A master that restarts waits for another election.                \* CHECK B84
 RoleAfterRestart == "Fenced"
+MasterAfterRestart == None
 \* A slave reports what it has.                                      \* CHECK B83
 FirstReport(s, own) == own
 
 \* ---- Rules of the controller, at the moment of the decision ----
 
+\* A member is the incarnation that is registered now.
+IsPresent(m) == inc[m[1]] = m[2]
+
 FromMaster(r) == ctl.master = Master                                 \* CHECK Deposed
 FromCurrent(r) == r.exp = ctl.sssE                                   \* CHECK B36
 KeepsMaster(r) == ctl.master \in Names(r.set)                        \* CHECK SelfKept
 Passes(r) == FromMaster(r) /\ FromCurrent(r) /\ KeepsMaster(r)
+\* It may refuse for a reason that is not known here.
+MayRefuse(r) == TRUE
 \* A refusal spends the epoch that the request expected.              \* CHECK Spent
 EpochAfterRefusal == ctl.sssE + 1
-\* A replica that has restarted since does not join.                 \* CHECK Registered
+\* A replica that has restarted since, and may have lost something, does not join.
+\*                                                                   \* CHECK Registered
 Joiners(r) == r.set \ ctl.sss
-IsRegistered(m) == inc[m[1]] = m[2]
+IsRegistered(m) == IsPresent(m)
 \* It joins as the incarnation that caught up.                       \* CHECK B85
 Admitted(r) == r.set
-\* A member is elected if it runs and is the incarnation that joined.  \* CHECK W3   \* CHECK W9
-InForce(m) == up[m[1]] /\ inc[m[1]] = m[2]
-MayElect(b) == \E m \in ctl.sss : m[1] = b /\ InForce(m)
+\* A member is elected if it is the incarnation that joined; the controller may not know yet that it
+\* is down.                                             \* CHECK W3   \* CHECK W9
+MayElect(b) == \E m \in ctl.sss : m[1] = b /\ IsPresent(m)
+\* So it matters what such a member has, unless it is going to say that it lost something.
+InForce(m) == IsPresent(m) /\ ~torn[m[1]]
 \* An election makes all requests of before stale.                   \* CHECK Unbumped
 EpochAfterElection == ctl.sssE + 1
 
@@ -172,6 +189,11 @@ EpochAfterElection == ctl.sssE + 1
 Explored(action, b) == TRUE
 \* What a crash may leave of a log of n records: all may be unflushed.
 Surviving(n) == 0..n
+\* A broker that lost something returns as a new incarnation; who cannot know says that it did.
+Incarnations(b) == IF torn[b] THEN {inc[b] + 1} ELSE {inc[b], inc[b] + 1}
+\* How the reign begins.
+Starts == Nat
+Begins(s) == TRUE
 
 \* ---- Actions of the master ----
 
@@ -182,7 +204,7 @@ PutMessage ==
 
   /\ end' = [end EXCEPT ![Master] = @ + 1]
   /\ confirm' = Confirmed(AckSet(local, pend), conn, end'[Master], confirm)
-  /\ UNCHANGED <<ctlVars, setVars, conn, up, inc, seenVars>>
+  /\ UNCHANGED <<ctlVars, setVars, conn, up, inc, torn, seenVars>>
 
 \* The master hears that a slave has the log up to a; the first report starts the transfer.
 ReceiveAck(s, a) ==
@@ -227,7 +249,7 @@ Expand(s) ==
   /\ HasEpochStart(s)
 
   /\ Propose(local \cup {<<s, conn[s].inc>>})
-  /\ UNCHANGED <<ctlVars, role, local, sssE, confirm, conn, brokerVars, seenVars>>
+  /\ UNCHANGED <<ctlVars, role, start, local, sssE, confirm, conn, brokerVars, seenVars>>
 
 \* The master asks for the set without some brokers: too slow, or gone (maybeShrink,
 \* removeConnection).
@@ -240,7 +262,7 @@ Shrink(B) ==
   /\ B \subseteq Names(local)
 
   /\ Propose({m \in local : m[1] \notin B})
-  /\ UNCHANGED <<ctlVars, role, local, sssE, confirm, conn, brokerVars, seenVars>>
+  /\ UNCHANGED <<ctlVars, role, start, local, sssE, confirm, conn, brokerVars, seenVars>>
 
 \* A proposal goes to the controller; it is sent again until it is decided (ReplicasManager).
 SendAlter ==
@@ -249,7 +271,7 @@ SendAlter ==
        /\ queue' = queue \ {p}
        /\ alters' = alters \cup {Stamped(p)}
        /\ pend' = IF p \in pend THEN (pend \ {p}) \cup {Stamped(p)} ELSE pend
-  /\ UNCHANGED <<ctl, views, role, local, sssE, confirm, conn, brokerVars, seenVars>>
+  /\ UNCHANGED <<ctl, views, role, start, local, sssE, confirm, conn, brokerVars, seenVars>>
 
 \* The master learns the set of epoch e: an answer, or a poll (getReplicaInfo), maybe late; e may be
 \* what it knows already.
@@ -262,7 +284,7 @@ Learn(e) ==
   /\ sssE' = e
   /\ pend' = {p \in pend : ~Ends(p, e)}
   /\ confirm' = Confirmed(AckSet(local', pend'), conn, end[Master], confirm)
-  /\ UNCHANGED <<ctlVars, role, queue, conn, brokerVars, seenVars>>
+  /\ UNCHANGED <<ctlVars, role, start, queue, conn, brokerVars, seenVars>>
 
 \* The master notices that a connection is broken, or breaks it.
 Disconnect(s) ==
@@ -272,50 +294,65 @@ Disconnect(s) ==
   /\ conn' = [conn EXCEPT ![s] = NoConn]
   /\ UNCHANGED <<ctlVars, setVars, confirm, brokerVars, seenVars>>
 
-\* The master goes down and comes back with k records.
-RestartMaster(k) ==
-  /\ Explored("RestartMaster", Master)
-  /\ role = "Master"
+\* The master goes down; k of its records are left.
+CrashMaster(k) ==
+  /\ Explored("CrashMaster", Master)
+  /\ up[Master]
   /\ k \in Surviving(end[Master])
 
-  /\ role' = RoleAfterRestart
+  /\ role' = "Fenced"
+  /\ up' = [up EXCEPT ![Master] = FALSE]
+  /\ torn' = [torn EXCEPT ![Master] = k < end[Master]]
   /\ end' = [end EXCEPT ![Master] = k]
-  /\ inc' = [inc EXCEPT ![Master] = @ + 1]
-  /\ local' = ctl.sss
-  /\ sssE' = ctl.sssE
+  /\ local' = {}
+  /\ sssE' = 0
   /\ pend' = {}
   /\ queue' = {}
   /\ confirm' = 0
   /\ conn' = [s \in Slave |-> NoConn]
-  /\ UNCHANGED <<ctlVars, up, seenVars>>
+  /\ UNCHANGED <<ctlVars, start, inc, seenVars>>
+
+\* It comes back, and the group has no master until somebody is elected.
+RestartMaster ==
+  /\ Explored("RestartMaster", Master)
+  /\ ~up[Master]
+
+  /\ ctl' = [ctl EXCEPT !.master = IF @ = Master THEN MasterAfterRestart ELSE @]
+  /\ role' = RoleAfterRestart
+  /\ up' = [up EXCEPT ![Master] = TRUE]
+  /\ \E i \in Incarnations(Master) : inc' = [inc EXCEPT ![Master] = i]
+  /\ torn' = [torn EXCEPT ![Master] = FALSE]
+  /\ local' = IF role' = "Master" THEN ctl.sss ELSE local
+  /\ sssE' = IF role' = "Master" THEN ctl.sssE ELSE sssE
+  /\ UNCHANGED <<views, alters, start, pend, queue, confirm, conn, end, seenVars>>
 
 \* ---- Actions of a slave ----
 
 \* The slave cuts its log to what the master has, and reports where it ends.
 Connect(s) ==
+  /\ Explored("Connect", s)
   /\ role = "Master"
   /\ up[s]
-  /\ ctl.master # s
   /\ conn[s] = NoConn
 
   /\ LET own == Min(end[s], end[Master])
      IN /\ end' = [end EXCEPT ![s] = own]
         /\ conn' = [conn EXCEPT ![s] = [inc |-> inc[s], ack |-> -1,
                                         reported |-> FirstReport(s, own), ready |-> FALSE]]
-  /\ UNCHANGED <<ctlVars, setVars, confirm, up, inc, seenVars>>
+  /\ UNCHANGED <<ctlVars, setVars, confirm, up, inc, torn, seenVars>>
 
 \* The slave copies the log up to n, and reports it.
 Copy(s, n) ==
+  /\ Explored("Copy", s)
   /\ conn[s] # NoConn
   /\ up[s]
   /\ conn[s].inc = inc[s]
   /\ conn[s].ack # -1
-  /\ ctl.master # s
   /\ n \in (end[s] + 1)..end[Master]
 
   /\ end' = [end EXCEPT ![s] = n]
   /\ conn' = [conn EXCEPT ![s].reported = n]
-  /\ UNCHANGED <<ctlVars, setVars, confirm, up, inc, seenVars>>
+  /\ UNCHANGED <<ctlVars, setVars, confirm, up, inc, torn, seenVars>>
 
 \* The slave goes down; k of its records are left.  The master may not notice for a while.
 Crash(s, k) ==
@@ -324,16 +361,18 @@ Crash(s, k) ==
   /\ k \in Surviving(end[s])
 
   /\ up' = [up EXCEPT ![s] = FALSE]
+  /\ torn' = [torn EXCEPT ![s] = k < end[s]]
   /\ end' = [end EXCEPT ![s] = k]
   /\ UNCHANGED <<ctlVars, setVars, confirm, conn, inc, seenVars>>
 
-\* It comes back and registers with the controller as a new incarnation.
+\* It comes back and registers with the controller.
 Restart(s) ==
   /\ Explored("Restart", s)
   /\ ~up[s]
 
   /\ up' = [up EXCEPT ![s] = TRUE]
-  /\ inc' = [inc EXCEPT ![s] = @ + 1]
+  /\ \E i \in Incarnations(s) : inc' = [inc EXCEPT ![s] = i]
+  /\ torn' = [torn EXCEPT ![s] = FALSE]
   /\ UNCHANGED <<ctlVars, setVars, confirm, conn, end, seenVars>>
 
 \* ---- Actions of the controller ----
@@ -347,21 +386,21 @@ ApplyAlter ==
   /\ views' = Append(views, ctl'.sss)
   /\ UNCHANGED <<alters, setVars, confirm, conn, brokerVars, seenVars>>
 
-\* A request arrives from the right master with the right epoch, but a replica that would join is
-\* dead or has restarted.  The set stays, its epoch does not: a copy of the request that comes
-\* later, when the replica runs again, is refused, too.
+\* A request arrives from the right master with the right epoch, and is refused: a replica that
+\* would join has restarted, say, or seems to be dead.  The set stays, its epoch does not: a copy of
+\* the request that comes later, when the replica runs again, is refused, too.
 RefuseAlter ==
-  /\ \E r \in alters : Passes(r) /\ \E m \in Joiners(r) : ~InForce(m)
+  /\ \E r \in alters : FromMaster(r) /\ FromCurrent(r) /\ MayRefuse(r)
 
   /\ ctl' = [ctl EXCEPT !.sssE = EpochAfterRefusal]
   /\ views' = IF ctl' = ctl THEN views ELSE Append(views, ctl.sss)
   /\ UNCHANGED <<alters, setVars, confirm, conn, brokerVars, seenVars>>
 
 \* The controller takes the master for dead and elects another member: this reign is over, but the
-\* old master does not know.
+\* old master does not know, nor does the new one at once.
 Elect(b) ==
   /\ Explored("Elect", b)
-  /\ ctl.master = Master
+  /\ ctl.master \in {Master, None}
   /\ MayElect(b)
 
   /\ ctl' = [master |-> b, sss |-> {<<b, inc[b]>>}, sssE |-> EpochAfterElection]
@@ -398,13 +437,13 @@ OnePending == Cardinality(pend) <= 1
 SameEpochSameSet == Reigns /\ sssE = ctl.sssE => local = ctl.sss
 
 \* Else the group is led by a broker that nobody waits for.
-MasterInSSS == ctl.master \in Names(ctl.sss)
+MasterInSSS == ctl.master # None => ctl.master \in Names(ctl.sss)
 
 \* Else a record counts as copied that the slave does not have.
 AckSound ==
   \A s \in Slave : conn[s] # NoConn =>
     /\ conn[s].ack <= conn[s].reported
-    /\ up[s] /\ conn[s].inc = inc[s] => conn[s].reported <= end[s]
+    /\ conn[s].inc = inc[s] /\ ~torn[s] => conn[s].reported <= end[s]
 
 \* Else a slave may join without a record that was acknowledged.
 AckedLeConfirm == Reigns => acked <= confirm
@@ -427,7 +466,7 @@ AckGate ==
 ExpandGate ==
   [][\A p \in pend' \ pend : \A m \in p.set \ p.base :
        /\ Has(m, confirm)
-       /\ Has(m, EpochStart)]_vars
+       /\ Has(m, start)]_vars
 
 \* Else a proposal is forgotten that the controller may still accept.
 PendingEnds == [][\A p \in pend \ pend' : p.exp < sssE' \/ role' # "Master"]_vars
@@ -438,7 +477,7 @@ ProposalFromCurrent ==
        \E r \in alters : r.base = ctl.sss /\ r.exp = ctl.sssE /\ ctl'.sss = Admitted(r)]_vars
 
 \* Else a master that was replaced changes the set of its successor.
-AlterFenced == [][ctl.master # Master => ctl' = ctl]_vars
+AlterFenced == [][ctl.master # Master /\ ctl'.master = ctl.master => ctl' = ctl]_vars
 
 -----------------------------------------------------------------------------
 \* ---- Witnesses: interesting situations, each of which must be reachable ----
@@ -448,7 +487,7 @@ GateOpen ==                 \* a record can be acknowledged now
 Shrinks(p) == p.set \subseteq p.base
 
 NoFullSet ==                \* all replicas are in the set, and have a record that was acknowledged
-  ~(Names(ctl.sss) = Broker /\ acked = end[Master] /\ acked > EpochStart)
+  ~(Names(ctl.sss) = Broker /\ acked = end[Master] /\ acked > start)
 NoAckWhileShrinking == ~(role = "Master" /\ GateOpen /\ \E p \in pend : Shrinks(p))
 NoAckWhileExpanding == ~(role = "Master" /\ GateOpen /\ \E p \in pend : ~Shrinks(p))
 NoLateAnswer ==             \* the controller has a larger set than the master knows, a record waits
@@ -468,17 +507,24 @@ NoUnheardMember ==          \* a member has just reconnected, and has less than 
       /\ conn[m[1]] # NoConn /\ conn[m[1]].ack = -1 /\ InForce(m) /\ end[m[1]] < end[Master])
 NoMissingMember ==          \* a member without a connection has less than the master
   ~(role = "Master" /\ \E m \in Others(local) : conn[m[1]] = NoConn /\ end[m[1]] < end[Master])
+NoLaterHeard ==             \* a member has lost what it had, and its next incarnation is heard
+  ~(role = "Master" /\ \E m \in Others(Required) : Heard(m, conn) /\ conn[m[1]].inc > m[2])
 NoUnconfirmed == ~(Reigns /\ confirm < end[Master])
 NoSeenUnacked ==            \* a consumer has seen a record before its producer was answered
   visible <= acked
 NoZombieAck == ~(role = "Master" /\ ctl.master # Master /\ GateOpen)
 NoZombieAlter ==            \* a request of the old master is in flight that expected the last epoch
-  ~(ctl.master # Master /\ \E r \in alters : r.exp = Len(views))
-NoForgottenAlter ==         \* the master was restarted, and a request of its may still be accepted
+  ~(ctl.master \in Slave /\ \E r \in alters : r.exp = Len(views))
+NoForgottenAlter ==         \* the master has crashed, and a request of its may still be accepted
   ~(role = "Fenced" /\ \E r \in alters : Passes(r))
 
 -----------------------------------------------------------------------------
 Init ==
+  /\ start \in Starts
+  /\ end \in [Broker -> 0..start]
+  /\ up \in [Broker -> BOOLEAN]
+  /\ end[Master] = start /\ up[Master]
+  /\ \A s \in Slave : Begins(s)
   /\ ctl = [master |-> Master, sss |-> {<<Master, 0>>}, sssE |-> 1]
   /\ views = <<{<<Master, 0>>}>>
   /\ alters = {}
@@ -487,13 +533,12 @@ Init ==
   /\ sssE = 1
   /\ pend = {}
   /\ queue = {}
-  /\ confirm = EpochStart
+  /\ confirm = start
   /\ conn = [s \in Slave |-> NoConn]
-  /\ up = [b \in Broker |-> TRUE]
   /\ inc = [b \in Broker |-> 0]
-  /\ end = [b \in Broker |-> IF b = Master THEN EpochStart ELSE 0]
-  /\ acked = EpochStart
-  /\ visible = EpochStart
+  /\ torn = [b \in Broker |-> FALSE]
+  /\ acked = start
+  /\ visible = start
 
 Next ==
   \/ PutMessage
@@ -505,7 +550,8 @@ Next ==
   \/ SendAlter
   \/ \E e \in Nat : Learn(e)
   \/ \E s \in Slave : Disconnect(s)
-  \/ \E k \in Nat : RestartMaster(k)
+  \/ \E k \in Nat : CrashMaster(k)
+  \/ RestartMaster
   \/ \E s \in Slave : Connect(s)
   \/ \E s \in Slave, n \in Nat : Copy(s, n)
   \/ \E s \in Slave, k \in Nat : Crash(s, k)

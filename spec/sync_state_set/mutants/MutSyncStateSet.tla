@@ -62,6 +62,7 @@ AdoptAdopted(e) ==
   IF \E p \in pend : Decided(p, e) THEN UNION {p.set : p \in pend} ELSE views[e]
 \* B84: a master that restarts is master again in the same epoch, and has forgotten its requests.
 B84RoleAfterRestart == "Master"
+B84MasterAfterRestart == Master
 \* B83: a slave reports where the two logs should agree, not what it has.
 B83FirstReport(s, own) == end[Master]
 

@@ -10,21 +10,24 @@ Last == Len(views)
 
 \* Part of TypeOK that is needed.
 Naturals ==
-  /\ acked >= 0 /\ visible >= 0 /\ confirm >= 0
+  /\ acked >= 0 /\ visible >= 0 /\ confirm >= 0 /\ start >= 0
   /\ \A b \in Broker : end[b] >= 0 /\ inc[b] >= 0
 
 \* The master is a member as what it was when it was elected, and stays one.
 MasterStays ==
-  /\ up[Master]
-  /\ Acting =>
-       /\ inc[Master] = 0
-       /\ <<Master, 0>> \in local
-       /\ \A p \in pend : <<Master, 0>> \in p.set
+  Acting =>
+    /\ up[Master]
+    /\ inc[Master] = 0
+    /\ <<Master, 0>> \in local
+    /\ \A p \in pend : <<Master, 0>> \in p.set
+
+\* A broker that runs has told what it lost.
+TornIsDown == \A b \in Broker : up[b] => ~torn[b]
 
 \* The master knows the last set of the controller, or the one before it.
 KnownEpoch ==
-  /\ sssE >= 1 /\ Last >= 1
-  /\ Acting => sssE <= Last /\ Last <= sssE + 1 /\ local = views[sssE]
+  /\ Last >= 1
+  /\ Acting => sssE >= 1 /\ sssE <= Last /\ Last <= sssE + 1 /\ local = views[sssE]
 
 \* The last set that anybody can learn of is the controller's, and an election takes from it.
 LastView ==
@@ -48,7 +51,8 @@ PendingFromKnown == Acting => \A p \in pend : p.exp = sssE /\ p.base = local
 \* No request expects an epoch that is yet to come; the last one is the master's proposal.
 AlterKnown ==
   \A r \in alters :
-    /\ r.exp <= sssE /\ r.exp <= Last
+    /\ r.exp <= Last
+    /\ Acting => r.exp <= sssE
     /\ Acting /\ r.exp = sssE => r \in pend
 
 \* Nobody is a member as an incarnation that is yet to come.

@@ -37,6 +37,7 @@ from tlatrace.symbolic.values import (
     YES,
     Choice,
     Function,
+    Functions,
     Interval,
     Naturals,
     Nothing,
@@ -257,6 +258,8 @@ class Evaluator:
                 return any_of(self._implication(expr, names))
             case "Nat":
                 return Naturals()
+            case "BOOLEAN":
+                return set_of([(YES, YES), (YES, NO)])
             case _:
                 if any(isinstance(operand, OperatorRef) for operand in expr.operands):
                     raise unsupported(expr.place, f"{operator} has no symbolic form")
@@ -303,6 +306,8 @@ class Evaluator:
                 return _ARITHMETIC["-"](z3.IntVal(0), one)
             case (("apply" | "select"), [function, place]):
                 return applied(function, place)
+            case "functions", [keys, of]:
+                return Functions(_constants(keys, expr), of)
             case "tuple", _:
                 return Tuple(tuple(values))
             case "record", _:
@@ -333,6 +338,17 @@ class Evaluator:
                 return Sequence(place, sequence.shape, tuple(stored))
             case _:
                 raise EvaluationError(f"a {type(sequence).__name__} is no sequence")
+
+
+def _constants(keys: Symbolic, expr: Apply) -> tuple[D, ...]:
+    """Return the elements of a set of constants."""
+    elements = [
+        (is_yes(guard), getattr(element, "value", None))
+        for guard, element in _as_set(keys, expr).elements
+    ]
+    if not all(known and key is not None for known, key in elements):
+        raise unsupported(expr.place, "functions whose domain is not known")
+    return tuple([key for _, key in elements if key is not None])
 
 
 def _length(value: Symbolic) -> z3.ArithRef:

@@ -1,8 +1,8 @@
 r"""Actions as formulas: when a step is possible, and the state after it.
 
-A conjunct x' = e or UNCHANGED gives a variable its value; `\E` over what is not decided yet gives a
-name a new constant; everything else is a guard. Conjuncts are taken in the order of the text, as
-TLC does.
+A conjunct x' = e or UNCHANGED gives a variable its value; x' \in S, and `\E` over what is not
+decided yet, give a variable or a name a new constant; everything else is a guard. Conjuncts are
+taken in the order of the text, as TLC does.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from tlatrace.model.tree import (
 from tlatrace.symbolic.evaluator import Evaluator, Names
 from tlatrace.symbolic.values import (
     Choice,
+    Function,
+    Functions,
     Interval,
     Naturals,
     Nothing,
@@ -149,6 +151,11 @@ class _Doing:
                     self._take(operand, names)
             case Apply(operator="=" | "unchanged", operands=(Variable(primed=True), _)):
                 self._assign(expr, names)
+            case Apply(operator="in", operands=(Variable(primed=True) as target, source)) if (
+                target.index not in self.evaluator.post
+            ):
+                value = self.evaluator.value(source, names)
+                self.evaluator.post[target.index] = self.pick(target.name, value)
             case _ if not self._changes(expr):
                 self._guards.append(self.evaluator.truth(expr, names))
             case Call():
@@ -195,7 +202,9 @@ class _Doing:
 
     def pick(self, local: str, among: Symbolic) -> Symbolic:
         r"""Return any element of a set, with \E's promise among the guards."""
-        name = f"{self.action}.{local}"
+        return self._any(f"{self.action}.{local}", among)
+
+    def _any(self, name: str, among: Symbolic) -> Symbolic:
         match among:
             case Naturals():
                 number = z3.Int(name)
@@ -210,6 +219,9 @@ class _Doing:
                 return set_of(
                     [(all_of([g, z3.Bool(f"{name} has {at}")]), e) for at, (g, e) in taken]
                 )
+            case Functions():
+                images = [self._any(f"{name}[{key}]", among.of) for key in among.keys]
+                return Function(among.keys, tuple(images))
             case Set() | Choice():
                 return self._one_of(name, among)
             case _:

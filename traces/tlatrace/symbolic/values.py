@@ -37,6 +37,7 @@ __all__ = [
     "Choice",
     "Constant",
     "Function",
+    "Functions",
     "Interval",
     "Naturals",
     "Nothing",
@@ -136,6 +137,14 @@ class Powerset:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Functions:
+    """[keys -> of]."""
+
+    keys: tuple[D, ...]
+    of: Symbolic
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """(condition, value) of values that have no structure in common."""
 
@@ -157,6 +166,7 @@ Symbolic: TypeAlias = (
     | Interval
     | Naturals
     | Powerset
+    | Functions
     | Choice
     | Nothing
 )
