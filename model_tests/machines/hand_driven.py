@@ -14,10 +14,10 @@ from dataclasses import replace
 from random import Random
 from typing import Final, cast
 
+from model_tests.machines.hand_disk import cut_power
 from model_tests.machines.hand_network import HandNetwork, Wire
 from rocketha.bugs import Bugs
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
-from rocketha.formats.segment import segment_start
 from rocketha.ha.events import (
     MasterAddressLearnt,
     MasterLearnt,
@@ -31,7 +31,7 @@ from rocketha.sim.faults import FaultCounts
 from rocketha.sim.network import Network
 from rocketha.sim.node import Node, broker_address
 from rocketha.sim.options import SimOptions, draw_run
-from rocketha.sim.records import RECORD_SIZE, ghost_message, record_count, record_offset
+from rocketha.sim.records import RECORD_SIZE, ghost_message, record_count
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId, SizeBytes
 from rocketproof.projection.epoch_truncation import EpochProjection
@@ -44,7 +44,6 @@ __all__ = ["HandDriven"]
 
 _BROKERS: Final = 2
 _FOREVER_MS: Final = 10**9
-_LOG_DIRECTORY: Final = "commitlog"
 
 
 class HandDriven:
@@ -169,7 +168,7 @@ class HandDriven:
             case "Flush", (str() as broker,):
                 cluster.flush(self._node(broker))
             case "Crash", (str() as broker, int() as kept):
-                _cut_power(self._node(broker), kept)
+                cut_power(self._node(broker), kept)
                 cluster.crash(self._node(broker))
             case "Restart", (str() as broker,):
                 cluster.restart(self._node(broker))
@@ -235,21 +234,3 @@ def _ack_in(data: bytes) -> int:
     packet, _ = pulled
     assert isinstance(packet, Ack)
     return record_count(packet.max_phy_offset)
-
-
-def _cut_power(node: Node[BrokerState], kept: int) -> None:
-    """Lose what is not synced, except the first `kept` records of the log."""
-    disk = node.disk
-    names = disk.names(_LOG_DIRECTORY)
-    before = {name: disk.read(f"{_LOG_DIRECTORY}/{name}") for name in names}
-    disk.lose_unsynced()
-    for name, data in before.items():
-        start = segment_start(name)
-        assert start is not None
-        survivors = data[: max(0, record_offset(kept) - start)]
-        path = f"{_LOG_DIRECTORY}/{name}"
-        if survivors and (not disk.exists(path) or disk.read(path) != survivors):
-            disk.write(path, 0, survivors)
-            disk.truncate(path, len(survivors))
-            disk.fsync(path)
-    disk.fsync_dir(_LOG_DIRECTORY)

@@ -30,8 +30,13 @@ class Wire:
 class HandNetwork:
     """Has the methods of `rocketha.sim.network.Network` that a cluster calls."""
 
-    def __init__(self) -> None:
-        """Make a network without connections."""
+    def __init__(self, *, half_open: bool = False) -> None:
+        """Make a network without connections.
+
+        With `half_open` a server is not told that its client is gone before `tell_server`, and what
+        the client had sent still arrives; what the server had sent does not.
+        """
+        self._half_open = half_open
         self._wires: dict[ConnectionId, Wire] = {}
         self._sockets: Sockets | None = None
         self._last_id = 0
@@ -64,15 +69,21 @@ class HandNetwork:
         wire = self._wires.get(conn)
         if wire is None:
             return
-        wire.up.clear()
         if closer == wire.client:
-            wire.client_open = False
-            wire.down.clear()
+            self._leave(wire)
         else:
+            wire.up.clear()
             wire.server_open = False
-            wire.lingers = lingers
-            if not lingers:
+            wire.lingers = lingers and not self._half_open
+            if not wire.lingers:
                 wire.down.clear()
+
+    def _leave(self, wire: Wire) -> None:
+        """Close the client's end."""
+        wire.client_open = False
+        wire.down.clear()
+        if not self._half_open:
+            wire.up.clear()
 
     def drop_broker(self, broker: BrokerId, *, silent: bool = False) -> None:
         """Close the ends of a broker that stops; nobody is told before `establish` or `lose`."""
@@ -106,19 +117,30 @@ class HandNetwork:
         """Break a connection; the client notices first."""
         assert self._sockets is not None
         wire = self._wires[conn]
-        wire.up.clear()
-        wire.down.clear()
-        if wire.client_open:
-            wire.client_open = False
+        was_open = wire.client_open
+        self._leave(wire)
+        if was_open:
             self._sockets.lost(conn, wire.client)
 
+    def tell_server(self, conn: ConnectionId) -> None:
+        """Break a connection; the server notices first."""
+        assert self._sockets is not None
+        wire = self._wires[conn]
+        wire.server_open = False
+        wire.up.clear()
+        wire.down.clear()
+        self._sockets.lost(conn, wire.server)
+
     def settle(self) -> None:
-        """Tell each end whose peer has closed; a client hears of what lingers by `sever` only."""
+        """Tell each end whose peer has closed.
+
+        A client hears of what lingers by `sever` only, a half-open server by `tell_server`.
+        """
         assert self._sockets is not None
         for wire in list(self._wires.values()):
             if wire.client_open and not wire.server_open and not wire.lingers:
                 self.sever(wire.id)
-            if wire.server_open and not wire.client_open:
+            if wire.server_open and not wire.client_open and not self._half_open:
                 wire.server_open = False
                 self._sockets.lost(wire.id, wire.server)
             if not wire.client_open and not wire.server_open:

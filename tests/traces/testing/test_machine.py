@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,21 @@ def test_a_machine_is_a_test_case_for_pytest_and_unittest() -> None:
     assert "Fill(1)" in result.failures[0][1]
     assert "the model has 1, the system 0" in result.failures[0][1]
     assert "Draw 1: Fill(1)" in result.failures[0][1]
+
+
+class _WithInstance(TankModel):
+    """Has an action of an instance, which Next does not call."""
+
+    @property
+    def actions(self) -> Mapping[str, int]:
+        return {**super().actions, "Inner!Fill": 1}
+
+
+def test_a_specification_with_instances_makes_a_machine() -> None:
+    coverage = check(machine(_WithInstance(), Tank), FEW)
+
+    assert coverage.taken["Fill"]
+    assert not coverage.taken["Inner!Fill"]
 
 
 def test_steps_are_taken_again() -> None:

@@ -289,7 +289,8 @@ def _action_rule(action: str) -> object:
     def can(self: ModelMachine) -> bool:
         return self.can(action)
 
-    take.__name__ = take.__qualname__ = action
+    # The name of an action of an instance, `I!A`, is none in Python.
+    take.__name__ = take.__qualname__ = action.replace("!", "_")
     return precondition(can)(rule(data=st.data())(take))
 
 

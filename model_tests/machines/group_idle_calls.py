@@ -1,0 +1,204 @@
+"""What can happen to a broker group that must change nothing: late frames, vain wishes, idle looks.
+
+A model has bounds, and the cores go on behind them: so what may be only a bound is left out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from typing import TypeAlias
+
+from model_tests.machines.group_hands import GroupHands, leads_to
+from model_tests.machines.group_model import Bounds
+from model_tests.machines.hand_group import GroupNode
+from model_tests.machines.hand_post import Letter, Sent
+from rocketha.broker.events import ConfirmDue, ExpandDue
+from rocketha.broker.replicas import slaves
+from rocketha.broker.roles import View
+from rocketha.controller.state import ChannelId
+from rocketha.formats.controller_requests import ElectMaster
+from rocketproof.projection.epoch_values import broker_name
+from rocketproof.projection.group_values import NO_CONN, names
+from tlatrace.testing.calls import Call, call_of
+from tlatrace.values import Fcn, State, TlaSet
+
+__all__ = ["idle_calls"]
+
+_IdleCall: TypeAlias = tuple[str, Callable[[], None]]
+
+
+def idle_calls(
+    hands: GroupHands, bounds: Bounds, observed: State, allowed: Collection[Call]
+) -> dict[str, Callable[[], None]]:
+    """Return what can be done now that must change nothing, by a name for each.
+
+    `observed` is the present state, `allowed` what the model allows in it.
+    """
+    calls = _IdleCalls(hands, bounds, observed, allowed)
+    found: dict[str, Callable[[], None]] = {}
+    for name, make in calls.all():
+        found.setdefault(name, make)
+    return found
+
+
+class _IdleCalls:
+    """What is idle in one state."""
+
+    def __init__(
+        self, hands: GroupHands, bounds: Bounds, observed: State, allowed: Collection[Call]
+    ) -> None:
+        self._hands = hands
+        self._allowed = allowed
+        alters = observed["alters"]
+        assert isinstance(alters, TlaSet)
+        self._observed = observed
+        self._may_propose_more = len(alters.elements) < bounds.alters
+        self._may_elect_more = hands.known.master_epoch < bounds.epoch
+
+    def all(self) -> Iterator[_IdleCall]:
+        """Yield all of them, in a fixed order."""
+        for node in self._hands.nodes():
+            if node.state is not None:
+                yield from self._of_letters(node)
+                yield from self._of_clients(node)
+                if node.state.is_master:
+                    yield from self._of_master(node)
+                else:
+                    yield from self._of_slave(node)
+                yield from self._of_channels(node)
+        yield from self._of_proposals()
+        if self._may_elect_more and not self._hands.is_cleaned:
+            yield from self._of_elections()
+
+    def _allows(self, action: str, *brokers: GroupNode) -> bool:
+        params = tuple([broker_name(broker.id) for broker in brokers])
+        return call_of(action, params) in self._allowed
+
+    # ---- brokers ----
+
+    def _of_letters(self, node: GroupNode) -> Iterator[_IdleCall]:
+        hands, group, me = self._hands, self._hands.group, broker_name(node.id)
+        for letter, view in hands.letters(node):
+            if leads_to(node, view) is None:
+                yield f"{me} hears late that {_words(view)}", partial(self._read, node, letter)
+        for letter in hands.refusals(node):
+            yield f"{me} hears that it was refused", partial(group.read, letter)
+            break
+
+    def _read(self, node: GroupNode, letter: Letter) -> None:
+        """Let a letter arrive; another one may have made it one that nobody waits for."""
+        if letter in [still for still, _ in self._hands.letters(node)]:
+            self._hands.group.read(letter)
+
+    def _of_clients(self, node: GroupNode) -> Iterator[_IdleCall]:
+        hands, me = self._hands, broker_name(node.id)
+        if not self._allows("Consume", node):
+            yield f"a consumer reads from {me} what is known", partial(hands.pull, node)
+        if not node.running().is_master:
+            yield f"a producer asks {me}, a slave", partial(hands.put, node)
+
+    def _of_master(self, node: GroupNode) -> Iterator[_IdleCall]:
+        hands, me, state = self._hands, broker_name(node.id), node.running()
+        if not self._allows("Acknowledge", node):
+            yield f"{me} looks what is safe", partial(hands.look, node, ConfirmDue())
+        for slave in slaves(state.ha) if self._may_propose_more else ():
+            if not self._allows("MaybeExpand", node, hands.group.nodes[slave]):
+                due = ExpandDue(slave=slave)
+                name = f"{me} looks if {broker_name(slave)} can join"
+                yield name, partial(hands.look, node, due)
+        behind = hands.behind(node)
+        shrink = call_of("MaybeShrink", (broker_name(node.id), names(behind)))
+        if shrink not in self._allowed and (state.pending is not None or not behind):
+            yield f"{me} looks who is behind", partial(hands.check_set, node)
+        if state.pending is not None:
+            yield f"{me} waits in vain", partial(hands.lose_patience, node)
+
+    def _of_slave(self, node: GroupNode) -> Iterator[_IdleCall]:
+        hands, state = self._hands, node.running()
+        if state.ha.client is not None or state.ha.master_address is None:
+            return
+        for other in hands.nodes():
+            if other is node or other.state is None or self._allows("Handshake", other, node):
+                continue
+            if self._conn(other, node) == NO_CONN:
+                name = f"{broker_name(node.id)} connects to {broker_name(other.id)} in vain"
+                yield name, partial(self._connect, other, node)
+
+    def _conn(self, master: GroupNode, slave: GroupNode) -> object:
+        conns = self._observed["conn"]
+        assert isinstance(conns, Fcn)
+        ends = conns[broker_name(master.id)]
+        assert isinstance(ends, Fcn)
+        return ends[broker_name(slave.id)]
+
+    def _connect(self, other: GroupNode, slave: GroupNode) -> None:
+        """Shake hands, and let the other broker notice if the slave has gone."""
+        if slave.running().ha.client is not None:
+            return
+        self._hands.shake_hands(other, slave)
+        end = slaves(other.running().ha).get(slave.id)
+        if end is not None and slave.running().ha.client is None:
+            self._hands.group.network.tell_server(end.id)
+
+    # ---- the controller ----
+
+    def _of_channels(self, node: GroupNode) -> Iterator[_IdleCall]:
+        post = self._hands.group.post
+        for channel, (broker, start) in post.channels.items():
+            old = broker == node.id and start < node.running().incarnation
+            if old and post.is_open(channel) and not self._hands.is_cleaned:
+                name = f"an old channel of {broker_name(broker)} is closed"
+                yield name, partial(self._close, node, channel)
+
+    def _close(self, node: GroupNode, channel: ChannelId) -> None:
+        self._hands.hear(node.id)
+        self._hands.group.close(channel)
+
+    def _of_proposals(self) -> Iterator[_IdleCall]:
+        hands = self._hands
+        for sent, request in hands.proposals():
+            master = hands.group.nodes[sent.broker]
+            if self._allows("RefuseAlter", master) and hands.proposal(master.id) == sent:
+                continue
+            members = ", ".join(map(broker_name, sorted(request.sync_state_set.members)))
+            version = f"{request.master_epoch}, {request.sync_state_set.epoch}"
+            name = f"{broker_name(master.id)} proposes {{{members}}} late, for {version}"
+            yield name, partial(self._propose, sent)
+
+    def _propose(self, sent: Sent) -> None:
+        self._hands.hear_everybody()
+        if self._hands.group.post.is_open(sent.channel):
+            self._hands.group.serve(sent)
+
+    def _of_elections(self) -> Iterator[_IdleCall]:
+        hands = self._hands
+        nodes = hands.nodes()
+        alive = self._observed["alive"]
+        heard = names(node.id for node in nodes if hands.can_be_heard(node.id))
+        assert isinstance(alive, TlaSet)
+        if not any(self._allows("ElectMaster", node) for node in nodes) and alive == heard:
+            yield "the controller scans", self._scan
+        for node in nodes:
+            if self._allows("ElectMaster", node) or self._allows("DesignateMaster", node):
+                continue
+            if hands.can_be_heard(node.id):
+                yield f"an operator wants {broker_name(node.id)}", partial(self._want, node)
+
+    def _scan(self) -> None:
+        self._hands.hear_everybody()
+        self._hands.group.host.scan()
+
+    def _want(self, node: GroupNode) -> None:
+        hands = self._hands
+        hands.hear_everybody()
+        hands.group.operate(
+            ElectMaster(
+                broker_name=hands.known.broker_name, broker_id=node.id, designate_elect=True
+            )
+        )
+
+
+def _words(view: View) -> str:
+    who = "nobody" if view.master is None else broker_name(view.master)
+    return f"{who} reigns in {view.epoch}, {view.sync_state_set.epoch}"

@@ -1,0 +1,339 @@
+"""A broker group that a test drives: real cores, a real controller, real frames and files.
+
+Nothing happens by itself: packets lie on a `HandNetwork` and frames on a `HandPost` until a test
+has them delivered, and every machine has a clock that goes on when the test says so.
+
+What a core asks to be told at once (`Then`) it is told at once, but for two questions that it asks
+after many events: whether confirmOffset can move, and whether a slave can join. They wait in `due`:
+for the specification they are steps of their own, and the core must answer them well at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import cast
+
+from model_tests.machines.hand_network import HandNetwork
+from model_tests.machines.hand_post import HandPost, Letter, Sent
+from rocketha.broker.core import new_broker, step
+from rocketha.broker.effects import (
+    AnswerPull,
+    AnswerPut,
+    GroupAction,
+    GroupStepped,
+    SendToController,
+    StoreIdentity,
+    Then,
+)
+from rocketha.broker.events import (
+    CommandReceived,
+    ConfirmDue,
+    ExpandDue,
+    GroupEvent,
+    MessageAppended,
+    PutRequested,
+    Started,
+)
+from rocketha.broker.options import GroupOptions
+from rocketha.broker.state import GroupBroker, Registration
+from rocketha.controller.applied import BrokerRegistered
+from rocketha.controller.dispatch import ControllerOptions
+from rocketha.controller.entry import ChannelClosed, Entry
+from rocketha.controller.state import ChannelId, Group
+from rocketha.formats.controller_request_codec import push_request
+from rocketha.formats.controller_requests import ControllerRequest
+from rocketha.formats.remoting_frame import push_command
+from rocketha.ha.effects import SpecAction, StoreEpochs
+from rocketha.ha.events import TimerFired
+from rocketha.ha.state import ConnectionId, HaAddress
+from rocketha.sim.actions import Crashed
+from rocketha.sim.chances import OneStream
+from rocketha.sim.clock import TRUE_TIME, Clock
+from rocketha.sim.cluster import EpochFile, store_options
+from rocketha.sim.group_actions import ControllerActed, GroupObserver
+from rocketha.sim.group_cluster import GroupCluster
+from rocketha.sim.group_controller import SimController
+from rocketha.sim.network import End, Network
+from rocketha.sim.node import Node, broker_address, new_node
+from rocketha.sim.packet_inbox import PacketInbox, packet_inbox
+from rocketha.sim.records import record_count, record_offset
+from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
+from rocketha.storage.epoch_store import EpochStore
+from rocketha.storage.identity_store import IdentityStore
+from rocketha.types import BrokerId, TimestampMs
+
+__all__ = ["GroupNode", "HandGroup"]
+
+GroupNode = Node[GroupBroker]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What a projection asks the plan of a simulated group."""
+
+    broker: GroupOptions
+
+
+class HandGroup:
+    """Has what a projection and a shell ask of a `rocketha.sim.group_cluster.GroupCluster`."""
+
+    def __init__(
+        self,
+        *,
+        brokers: int,
+        options: GroupOptions,
+        controller: ControllerOptions,
+        observer: GroupObserver,
+    ) -> None:
+        """Start all brokers, and let them register; nobody asks for an election yet."""
+        self.plan = _Plan(broker=options)
+        self.network = HandNetwork(half_open=True)
+        self.post = HandPost()
+        self.route: BrokerId | None = None
+        """Whom the next connection leads to, whatever the address."""
+        self.due: dict[BrokerId, set[ConfirmDue | ExpandDue]] = {}
+        """What a broker asked to be told, and was not told yet."""
+        self._options = options
+        self._observer = observer
+        self._observed = False
+        self._appending = False
+        self._registered: dict[BrokerId, int] = {}
+        scheduler, rng = Scheduler(), Random(0)  # never run, never drawn from
+        self.nodes: dict[BrokerId, GroupNode] = {
+            broker: new_node(broker, self._fresh(broker), options.bugs)
+            for broker in map(BrokerId, range(1, brokers + 1))
+        }
+        self._epoch_files = {
+            node.id: EpochFile(EpochStore(node.disk, store_options(options.bugs)))
+            for node in self.nodes.values()
+        }
+        self._shell: Shell[GroupBroker, GroupEvent, SpecAction | GroupAction] = Shell(
+            # The shell calls no other methods than those that this network has, too.
+            self,
+            self.nodes,
+            scheduler=scheduler,
+            network=cast(Network, self.network),
+            chances=OneStream(rng),
+        )
+        self.host = SimController(
+            controller,
+            clock=TRUE_TIME,
+            scheduler=scheduler,
+            rng=rng,
+            acted=self._controller_acted,
+            refuse=self.post.end,
+            notify=self._notify,
+        )
+        for node in self.nodes.values():
+            node.state = None
+            self._boot(node)
+        self._observed = True
+        self._observer.started(self._seen)
+
+    def _fresh(self, broker: BrokerId) -> GroupBroker:
+        return new_broker(address=broker_address(broker), options=self._options)
+
+    @property
+    def _seen(self) -> GroupCluster:
+        """Return this group as its observer takes it: that asks for no more than there is."""
+        return cast(GroupCluster, self)
+
+    # ---- what whoever looks may see ----
+
+    @property
+    def now_ms(self) -> int:
+        """Return no time: every machine has its own."""
+        return 0
+
+    @property
+    def group(self) -> Group | None:
+        """Return what the controller knows of the group."""
+        return self.host.node.state.groups.get(self._options.broker_name)
+
+    @property
+    def starting(self) -> frozenset[BrokerId]:
+        """Return the brokers that run and of which the controller has not heard."""
+        return frozenset(
+            node.id
+            for node in self.nodes.values()
+            if node.state is not None
+            and self._registered.get(node.id) != node.running().incarnation
+        )
+
+    def heard_elsewhere(self, broker: BrokerId, entry: Entry) -> bool:
+        """Tell whether an entry closes a channel of a broker that uses another one."""
+        present = self.post.of(broker)
+        is_up = self.nodes[broker].state is not None and broker not in self.starting
+        return is_up and isinstance(entry.change, ChannelClosed) and present != entry.channel
+
+    # ---- what a test has happen ----
+
+    def _boot(self, node: GroupNode) -> None:
+        self.restart(node)
+        while node.running().registration is not Registration.REGISTERED:
+            self.answer(self.post.sent[-1])
+        assert node.running().broker_id == node.id
+
+    def restart(self, node: GroupNode) -> None:
+        """Let a broker come up that is down."""
+        assert node.state is None
+        node.recover()
+        store = self._store(node)
+        start = store.begin()
+        node.state = self._fresh(node.id)
+        self.due[node.id] = set()
+        started = Started(
+            incarnation=start.incarnation,
+            entries=self._epoch_files[node.id].recover(),
+            identity=store.load(),
+            log_torn=start.log_torn,
+        )
+        self.deliver(node, started)
+
+    def stop(self, node: GroupNode) -> None:
+        """Stop a broker of which the disk is already what survives."""
+        self._shell.stop(node, silent=False)
+        self.post.leave(node.id)
+        self._observer.acted(self._seen, node.id, Crashed(broker=node.id))
+
+    def deliver(self, node: GroupNode, event: GroupEvent) -> None:
+        """Let a broker take one event, and what that asks for at once."""
+        self._shell.deliver(node, event)
+
+    def serve(self, sent: Sent) -> None:
+        """Hand a frame of a broker to the controller."""
+        self.post.serve(sent, self.host.asked)
+
+    def answer(self, sent: Sent) -> None:
+        """Hand a frame to the controller, and its answer to the broker."""
+        self.serve(sent)
+        self.read(self.post.letters[-1])
+
+    def operate(self, request: ControllerRequest) -> None:
+        """Hand an operator's request to the controller."""
+        self.host.asked(self.post.new_channel(), push_command(push_request(request, opaque=0)))
+
+    def read(self, letter: Letter) -> None:
+        """Hand a frame of the controller to a broker."""
+        self.deliver(self.nodes[letter.broker], CommandReceived(command=letter.command))
+
+    def fire(self, node: GroupNode, after_ms: int) -> None:
+        """Let time pass at a broker; a connection that it asks for then is refused."""
+        shows = node.clock.shows(0)
+        node.clock = Clock(offset_ms=shows + after_ms)
+        self.deliver(node, TimerFired())
+        if node.attempt is not None:
+            self.network.sever(node.attempt[0])
+
+    def wait(self, ms: int) -> None:
+        """Let time pass at the controller."""
+        self.host.clock = Clock(offset_ms=self.host.now_ms + ms)
+
+    def _store(self, node: GroupNode) -> IdentityStore:
+        return IdentityStore(
+            node.disk,
+            cluster_name=self._options.cluster_name,
+            broker_name=self._options.broker_name,
+            boot=str(node.boot),
+        )
+
+    # ---- what the shell asks (rocketha.sim.shell.Cores) ----
+
+    def step(self, node: GroupNode, event: GroupEvent, now_ms: TimestampMs) -> GroupStepped:
+        """Let the core of a broker take an event."""
+        stepped = step(node.running(), event, now_ms=now_ms, log=node.log)
+        if isinstance(event, PutRequested):
+            self._appending = stepped.action is not None
+        return stepped
+
+    def next_timer_ms(self, state: GroupBroker) -> TimestampMs | None:
+        """Return that no timer is to be set."""
+        del state
+        return None
+
+    def senders(self, node: GroupNode) -> Iterator[Sender]:
+        """Yield nobody: masters send when a test says so."""
+        del node
+        yield from ()
+
+    def inbox(self, end: End, conn: ConnectionId) -> PacketInbox:
+        """Begin to hear a master, or a slave."""
+        return packet_inbox(end, conn)
+
+    def perform(self, node: GroupNode, effect: OwnEffect) -> None:
+        """Write files, keep frames, let questions wait; nobody hears the answers to clients."""
+        match effect:
+            case StoreEpochs(entries=entries):
+                self._epoch_files[node.id].store.replace(entries)
+            case StoreIdentity(identity=identity):
+                self._store(node).store(identity)
+            case SendToController(data=data):
+                self.post.ask(node.id, node.running().incarnation, data)
+            case Then(event=ConfirmDue() | ExpandDue() as event):
+                self.due[node.id].add(event)
+            case Then(event=event):
+                self._shell.then(node, event)
+            case AnswerPut() | AnswerPull():
+                pass
+            case _:
+                raise AssertionError(f"no effect of a group's broker: {effect}")
+
+    def resolve(self, node: GroupNode, peer: HaAddress) -> BrokerId:
+        """Find the broker at an address, unless a route leads to another one."""
+        if self.route is not None:
+            return self.route
+        [server] = [broker for broker in self.nodes if broker_address(broker) == peer]
+        assert server != node.id
+        return server
+
+    def lingers(self, action: SpecAction | GroupAction | None, end: End) -> bool:
+        """Tell that what a slave has sent still arrives, and what a master has sent does not."""
+        del action
+        return end is End.CLIENT
+
+    def sent(self, node: GroupNode, conn: ConnectionId, data: bytes) -> None:
+        """Say nothing: the specification has no packets."""
+
+    def acted(self, broker: BrokerId, action: SpecAction | GroupAction) -> None:
+        """Tell the observer of an action."""
+        if self._observed:
+            self._observer.acted(self._seen, broker, action)
+
+    def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
+        """Say nothing: whoever looks at both ends sees it."""
+
+    def stepped(self, node: GroupNode, event: GroupEvent | ShellEvent) -> None:
+        """Tell the observer of a step; a message that was appended is the next event."""
+        is_registered = node.running().registration is Registration.REGISTERED
+        if isinstance(event, CommandReceived) and is_registered:
+            self._store(node).registered()
+        if isinstance(event, PutRequested) and self._appending:
+            self._appending = False
+            end = node.log.max_phy_offset
+            offset = record_offset(record_count(end) - 1)
+            appended = MessageAppended(put=event.put, offset=offset, end=end)
+            self._shell.then(node, appended, first=True)
+        if self._observed:
+            self._observer.stepped(self._seen, node.id)
+
+    # ---- what the controller does ----
+
+    def _controller_acted(self, action: ControllerActed) -> None:
+        for event in action.events:
+            if isinstance(event, BrokerRegistered):
+                self._registered[event.broker_id] = event.incarnation
+        if self._observed:
+            self._observer.acted(self._seen, None, action)
+
+    def _notify(self, address: str, data: bytes) -> None:
+        for broker in self.nodes:
+            if broker_address(broker) == address:
+                self.post.notify(broker, data)
+
+    def close(self, channel: ChannelId) -> None:
+        """Tell the controller that a channel is gone."""
+        self.post.end(channel)
+        self.host.closed(channel)
