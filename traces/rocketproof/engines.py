@@ -24,7 +24,7 @@ from tlatrace.validate.traces import Names, validate_traces
 from tlatrace.values import Value
 from tlatrace.verdict import Diverges, Undecided, Verdict
 
-__all__ = ["ENGINES", "Judged", "Judges", "explain_by_model"]
+__all__ = ["ENGINES", "Judged", "Judges", "explain_by_model", "match_by_model"]
 
 ENGINES: Final = ("auto", "compiled", "tlc")
 """`auto` is the compiled model; TLC where the specification does not compile, and for traces of
@@ -64,11 +64,15 @@ def explain_by_model(choice: SpecChoice, header: Header, trace: Trace) -> Reason
         SubsetError, SpecError, ModelGapError, ToolError: as `load_model`.
     """
     model = choice.model(header, blame=True)
-    verdict = _match(Judges(choice=choice), model, header, [trace])[0]
+    verdict = match_by_model(Judges(choice=choice), model, header, [trace])[0]
     return explain_verdict(model, trace, verdict, choice.folders_of(header))
 
 
-def _match(judges: Judges, model: Model, header: Header, traces: Sequence[Trace]) -> list[Verdict]:
+def match_by_model(
+    judges: Judges, model: Model, header: Header, traces: Sequence[Trace]
+) -> list[Verdict]:
+    """Judge traces by a compiled model that is at hand."""
+
     @cache
     def spec() -> SpecUnderTest | None:
         try:
@@ -127,7 +131,7 @@ class Judges:
             ) from error
 
     def _compiled(self, header: Header, traces: Sequence[Trace]) -> Judged:
-        verdicts = _match(self, self.choice.model(header), header, traces)
+        verdicts = match_by_model(self, self.choice.model(header), header, traces)
         diverging = [at for at, verdict in enumerate(verdicts) if isinstance(verdict, Diverges)]
         guilty: dict[int, SpecPlace] = {}
         if diverging:

@@ -50,6 +50,9 @@ class Schedule:
     """When the faults end; None: when enough has happened."""
     stop_ms: int | None = None
     """When the run is over; None: when all is well."""
+    redrawn: int = 0
+    """0: what the seed draws; each other number is another run of the same seed, for whoever looks
+    for a smaller one."""
 
 
 ALL_OF_IT: Final = Schedule()
@@ -152,7 +155,7 @@ class Streams:
         self.happened: list[Happening] = []
         self.healed_ms: int | None = None
         """When the faults ended, once they have."""
-        self._seed = seed
+        self._of = f"{seed}.{schedule.redrawn}" if schedule.redrawn else str(seed)
         self._schedule = schedule
         self._now_ms = now_ms
         self._streams: dict[tuple[str | int, ...], Random] = {}
@@ -169,7 +172,7 @@ class Streams:
         return self._begin(f"{occasion.kind}/{occasion.whose}/{occasion.number}/once")
 
     def _begin(self, name: str) -> Random:
-        digest = blake2b(f"{self._seed}/{name}".encode(), digest_size=8).digest()
+        digest = blake2b(f"{self._of}/{name}".encode(), digest_size=8).digest()
         return Random(int.from_bytes(digest, "big"))
 
     def allows(self, occasion: Occasion) -> bool:

@@ -13,6 +13,8 @@ from rocketha.histories import Broken, Verdict, check_history, write_history
 from rocketha.sim import SimOptions, SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.projection import PROTOCOLS
+from rocketproof.projection.registry import Run, run_scheduled
+from rocketproof.schedule import PROTOCOL, read_scheduled
 from rocketproof.timeline import timeline
 from tlatrace.errors import ToolError
 from tlatrace.trace import Trace
@@ -33,8 +35,15 @@ def _out(_context: click.Context, _param: click.Parameter, path: Path | None) ->
     epilog="Example:  rocketproof simulate epoch_truncation --seed 7 --out run.ndjson",
 )
 @click.argument("protocol", type=click.Choice(list(PROTOCOLS)))
-@click.option("--seed", type=click.IntRange(min=0), required=True, help="Same seed, same run.")
+@click.option("--seed", type=click.IntRange(min=0), help="Same seed, same run.")
 @simulation_options
+@click.option(
+    "--schedule",
+    "schedule_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="replica_group: the run of FILE, which `shrink` wrote, instead of that of a seed.",
+)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -55,7 +64,8 @@ def command(
     options: SimOptions,
     *,
     protocol: str,
-    seed: int,
+    seed: int | None,
+    schedule_file: Path | None,
     out: Path | None,
     history_file: Path | None,
     show: bool,
@@ -68,8 +78,7 @@ def command(
 
     Exit codes: 0, or 1 if a promise to a client is broken.
     """
-    refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
-    run = PROTOCOLS[protocol].run(seed, options)
+    run = _run(protocol, seed, options, schedule_file)
     if history_file is not None and run.history is None:
         raise click.UsageError(f"{protocol} has no clients, so there is no history")
     try:
@@ -94,6 +103,19 @@ def command(
                 click.echo(f"written to {path}")
     if isinstance(verdict, Broken):
         sys.exit(1)
+
+
+def _run(protocol: str, seed: int | None, options: SimOptions, schedule_file: Path | None) -> Run:
+    if schedule_file is None:
+        if seed is None:
+            raise click.UsageError("Missing option '--seed' (or '--schedule').")
+        refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
+        return PROTOCOLS[protocol].run(seed, options)
+    if seed is not None or options != SimOptions():
+        raise click.UsageError("--schedule says what the run is; there is no more to say")
+    if protocol != PROTOCOL:
+        raise click.UsageError(f"only {PROTOCOL} has schedules")
+    return run_scheduled(read_scheduled(schedule_file))
 
 
 def _summary(report: SimReport, trace: Trace) -> str:

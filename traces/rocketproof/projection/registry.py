@@ -20,6 +20,7 @@ from rocketha.sim import (
     simulate_group,
     simulate_legacy,
 )
+from rocketha.sim.chances import ALL_OF_IT, Happening
 from rocketha.sim.faults import EPOCH_FAULTS, GROUP_FAULTS, LEGACY_FAULTS
 from rocketha.sim.legacy_cluster import MASTER
 from rocketha.sim.legacy_options import MOST_NEEDED
@@ -29,12 +30,13 @@ from rocketproof.projection.epoch_truncation import SPEC, EpochProjection
 from rocketproof.projection.epoch_values import NONE, broker_name
 from rocketproof.projection.legacy_replication import LEGACY_SPEC, LegacyProjection
 from rocketproof.projection.replica_group import GROUP_SPEC, GroupProjection
+from rocketproof.schedule import Scheduled, schedule_json
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Event, Header, Implementation, Trace
 from tlatrace.values import Json, State, tla_set
 
-__all__ = ["PROTOCOLS", "Protocol", "Run", "simulate_trace"]
+__all__ = ["PROTOCOLS", "Protocol", "Run", "run_scheduled", "simulate_trace"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,10 @@ class Run:
     report: SimReport
     history: History | None = None
     """What clients saw, where there are any."""
+    happened: tuple[Happening, ...] = ()
+    """What a schedule could leave out, of a run that can have one."""
+    healed_ms: int | None = None
+    """When its faults ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +114,13 @@ def _run_legacy_replication(seed: int, options: SimOptions) -> Run:
 
 
 def _run_replica_group(seed: int, options: SimOptions) -> Run:
-    projection = GroupProjection()
-    group = simulate_group(seed, options, projection)
+    return run_scheduled(Scheduled(seed=seed, options=options, schedule=ALL_OF_IT))
+
+
+def run_scheduled(scheduled: Scheduled) -> Run:
+    """Simulate a group that is told what may happen; its trace says so."""
+    projection, options = GroupProjection(), scheduled.options
+    group = simulate_group(scheduled.seed, options, projection, scheduled.schedule)
     constants: State = {
         "Broker": tla_set(broker_name(broker) for broker in projection.brokers),
         "None": NONE,
@@ -117,8 +128,20 @@ def _run_replica_group(seed: int, options: SimOptions) -> Run:
         "InSyncReplicas": group.history.promises.in_sync_replicas,
         "EnableElectUncleanMaster": group.history.promises.elect_unclean,
     }
-    run = _run("replica_group", options, group.report, constants, projection.events)
-    return replace(run, history=group.history)
+    events = projection.events[: scheduled.events]
+    run = _run("replica_group", options, group.report, constants, events)
+    trace = run.trace
+    if scheduled.schedule != ALL_OF_IT:
+        assert trace.header is not None
+        meta = {**trace.header.meta, "schedule": schedule_json(scheduled)}
+        trace = replace(trace, header=replace(trace.header, meta=meta))
+    return replace(
+        run,
+        trace=trace,
+        history=group.history,
+        happened=group.happened,
+        healed_ms=group.healed_ms,
+    )
 
 
 def _run(

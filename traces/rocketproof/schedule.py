@@ -1,0 +1,172 @@
+"""A run of a group that is told what may happen in it, and its file.
+
+The file is JSON. `only` has the occasions that may happen: kind, then whose, then their numbers.
+
+    {"protocol": "replica_group", "seed": 7,
+     "options": {"brokers": 2, "bugs": ["B14"], "elect_unclean": false, "faults": ["reset"],
+                 "rocketmq_defaults": false, "steps": null},
+     "only": {"put": {"p1": [3, 8]}, "reset": {"": [1]}},
+     "heal_ms": null, "stop_ms": 1873, "redrawn": 0, "events": 21}
+
+`events` is where the trace of the run is cut: whoever looks for a fault looks no further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from rocketha.bugs import GROUP_BUGS, Bug
+from rocketha.sim import Fault, SimOptions
+from rocketha.sim.chances import Occasion, Schedule
+from rocketha.sim.faults import GROUP_FAULTS
+from rocketha.sim.options import BROKERS_MAX, STEPS_MAX
+from tlatrace.errors import TraceFormatError
+from tlatrace.values import Json
+
+__all__ = ["PROTOCOL", "Scheduled", "read_scheduled", "schedule_json", "scheduled_json"]
+
+PROTOCOL: Final = "replica_group"
+"""The only one whose runs can be told."""
+
+_BYTES_MAX: Final = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduled:
+    """All that a run is made of."""
+
+    seed: int
+    options: SimOptions
+    schedule: Schedule
+    events: int | None = None
+    """So many events its trace has, the initial state included; None: all."""
+
+
+class _Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    brokers: int
+    bugs: list[str]
+    elect_unclean: bool
+    faults: list[str]
+    rocketmq_defaults: bool
+    steps: int | None
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    protocol: str
+    seed: int
+    options: _Options
+    only: dict[str, dict[str, list[int]]] | None
+    heal_ms: int | None
+    stop_ms: int | None
+    redrawn: int
+    events: int | None
+
+
+def scheduled_json(run: Scheduled) -> bytes:
+    """Write a run that is told what may happen; the same run, the same bytes."""
+    options = run.options
+    content = {
+        "protocol": PROTOCOL,
+        "seed": run.seed,
+        "options": {
+            "brokers": options.brokers,
+            "bugs": sorted(options.bugs),
+            "elect_unclean": options.elect_unclean,
+            "faults": [fault.value for fault in GROUP_FAULTS if fault in options.faults],
+            "rocketmq_defaults": options.rocketmq_defaults,
+            "steps": options.steps,
+        },
+        **schedule_json(run),
+    }
+    return msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n"
+
+
+def schedule_json(run: Scheduled) -> dict[str, Json]:
+    """Return the part of it that is not seed and options."""
+    schedule = run.schedule
+    return {
+        "only": None if schedule.only is None else _by_kind(schedule.only),
+        "heal_ms": schedule.heal_ms,
+        "stop_ms": schedule.stop_ms,
+        "redrawn": schedule.redrawn,
+        "events": run.events,
+    }
+
+
+def _by_kind(occasions: Iterable[Occasion]) -> dict[str, Json]:
+    found: dict[str, dict[str, list[Json]]] = {}
+    for one in sorted(occasions):
+        found.setdefault(one.kind, {}).setdefault(one.whose, []).append(one.number)
+    return {kind: {**of_kind} for kind, of_kind in found.items()}
+
+
+def read_scheduled(path: Path) -> Scheduled:
+    """Read such a file.
+
+    Raises:
+        TraceFormatError: it cannot be read, or says what cannot be.
+    """
+    try:
+        data = path.read_bytes()
+        if len(data) > _BYTES_MAX:
+            raise TraceFormatError(path, None, f"more than {_BYTES_MAX} bytes")
+        file = msgspec.json.decode(data, type=_File)
+        return _run(file)
+    except OSError as error:
+        raise TraceFormatError(path, None, f"cannot be read: {error.strerror}") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise TraceFormatError(path, None, f"is no schedule: {error}") from None
+
+
+def _run(file: _File) -> Scheduled:
+    """Raises: ValueError"""
+    options = file.options
+    if file.protocol != PROTOCOL:
+        raise ValueError(f"runs of {file.protocol!r} have no schedules")
+    bugs = frozenset(Bug(name) for name in options.bugs)
+    if strange := sorted(bugs - GROUP_BUGS):
+        raise ValueError(f"{PROTOCOL} has no bug {strange[0]}")
+    _within("brokers", options.brokers, 1, BROKERS_MAX)
+    _within("steps", options.steps, 0, STEPS_MAX)
+    _within("seed", file.seed, 0, None)
+    _within("heal_ms", file.heal_ms, 0, None)
+    _within("stop_ms", file.stop_ms, 0, None)
+    _within("redrawn", file.redrawn, 0, None)
+    _within("events", file.events, 1, None)
+    only = file.only
+    occasions = None if only is None else frozenset(_occasions(only))
+    return Scheduled(
+        seed=file.seed,
+        options=SimOptions(
+            brokers=options.brokers,
+            steps=options.steps,
+            faults=frozenset(Fault(name) for name in options.faults),
+            bugs=bugs,
+            rocketmq_defaults=options.rocketmq_defaults,
+            elect_unclean=options.elect_unclean,
+        ),
+        schedule=Schedule(
+            only=occasions,
+            heal_ms=file.heal_ms,
+            stop_ms=file.stop_ms,
+            redrawn=file.redrawn,
+        ),
+        events=file.events,
+    )
+
+
+def _occasions(only: dict[str, dict[str, list[int]]]) -> Iterable[Occasion]:
+    for kind, of_kind in only.items():
+        for whose, numbers in of_kind.items():
+            for number in numbers:
+                yield Occasion(kind, whose, number)
+
+
+def _within(name: str, number: int | None, least: int, most: int | None) -> None:
+    if number is not None and (number < least or (most is not None and number > most)):
+        raise ValueError(f"{name} is {number}")
