@@ -101,7 +101,7 @@ class MuseumRow:
 
 
 def hunt(
-    simulate: Callable[[int], Trace],
+    simulate: Callable[[int], Trace | Sequence[Trace]],
     judge: Callable[[Sequence[Trace]], Sequence[Verdict]],
     *,
     seeds: int,
@@ -109,16 +109,17 @@ def hunt(
 ) -> TraceHunt:
     """Simulate seeds in waves until the judge rejects one; at most `seeds` of them.
 
+    A seed may be several traces, or none.
+
     A run is caught, too, that does not come back to life when its faults are over.
 
     Raises: whatever `simulate` and `judge` raise.
     """
     assert seeds >= 1
     for wave in _waves(first_seed, first_seed + seeds):
-        traces = [simulate(seed) for seed in wave]
-        verdicts = judge(traces)
-        assert len(verdicts) == len(wave)
-        for seed, trace, verdict in zip(wave, traces, verdicts, strict=True):
+        runs = [(seed, trace) for seed in wave for trace in _all_of(simulate(seed))]
+        verdicts = judge([trace for _, trace in runs]) if runs else []
+        for (seed, trace), verdict in zip(runs, verdicts, strict=True):
             match verdict:
                 case Diverges(step=step, action=action):
                     return Caught(
@@ -132,6 +133,10 @@ def hunt(
                         tried = seed - first_seed + 1
                         return Caught(seed=seed, tried=tried, step=last, action=DEAD)
     return NotCaught(tried=seeds)
+
+
+def _all_of(made: Trace | Sequence[Trace]) -> Sequence[Trace]:
+    return (made,) if isinstance(made, Trace) else made
 
 
 def is_dead(trace: Trace) -> bool:

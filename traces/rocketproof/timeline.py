@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rocketproof.group_timeline import GROUP_SPEC, group_changes
+from rocketproof.reign_timeline import SET_SPEC, reign_changes
 from rocketproof.timeline_text import epochs, fields_of, items, numbers, plain
 from tlatrace.trace import Event, Trace
 from tlatrace.values import State, TlaSet, Value, canonical
@@ -29,7 +30,8 @@ def timeline(trace: Trace) -> Iterator[str]:
     """Yield the lines of the timeline, the heading first."""
     yield _COLUMNS.format("ms", "node", "action", "what changed")
     header = trace.header
-    changes = group_changes if header and header.spec == GROUP_SPEC else _changes
+    of_spec = {GROUP_SPEC: group_changes, SET_SPEC: reign_changes}
+    changes = of_spec.get(header.spec, _changes) if header else _changes
     before: State | None = None
     for event in trace.events:
         what = "the initial state" if before is None else changes(before, event.state or {})

@@ -65,6 +65,15 @@ def test_a_hunt_counts_from_its_first_seed() -> None:
     assert found == Caught(seed=107, tried=8, step=3, action="Transfer")
 
 
+def test_a_seed_may_be_several_traces_or_none() -> None:
+    def reigns(seed: int) -> tuple[Trace, ...]:
+        return (simulate(seed),) * (seed % 3)
+
+    found = hunt(reigns, judge_with({3: DIVERGES, 5: DIVERGES}), seeds=20)
+
+    assert found == Caught(seed=5, tried=6, step=3, action="Transfer")
+
+
 def test_a_hunt_ends_with_its_budget() -> None:
     assert hunt(simulate, judge_with({40: DIVERGES}), seeds=40) == NotCaught(tried=40)
 

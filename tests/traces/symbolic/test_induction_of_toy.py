@@ -25,12 +25,13 @@ from tlatrace.symbolic.shapes import (
     record,
 )
 from tlatrace.symbolic.showing import shown_changes
-from tlatrace.symbolic.values import Function
+from tlatrace.symbolic.values import Function, equal
 from tlatrace.validate.config import parse_config
 
 pytestmark = pytest.mark.java
 
 TOY: Final = Path(__file__).parent / "specs" / "Toy.tla"
+CHOICES: Final = TOY.with_name("Choices.tla")
 PERSONS: Final = (model_value("a"), model_value("b"))
 KEPT: Final = ("HeldOld", "SentOld", "LogOld", "StateHeld", "HeldState", "Few")
 
@@ -125,3 +126,37 @@ def test_every_variable_needs_a_shape() -> None:
 
     with pytest.raises(ModelGapError, match="log"):
         open_specification(TOY, config, fewer, naturals=("Start",))
+
+
+@pytest.mark.parametrize(
+    ("start", "has", "runs", "possible"),
+    [
+        (3, (0, 3), (True, False), True),
+        (0, (0, 0), (True, True), True),
+        (3, (4, 0), (True, True), False),
+        (3, (-1, 0), (True, True), False),
+        (-1, (-1, -1), (True, True), False),
+        (3, (0, 0), (False, False), False),
+    ],
+)
+def test_an_initial_state_may_be_chosen_from_sets(
+    start: int, has: tuple[int, int], runs: tuple[bool, bool], possible: bool
+) -> None:
+    numbers, flags = (FunctionOn(tuple([(p, s) for p in PERSONS])) for s in (INTEGER, BOOLEAN))
+    spec = open_specification(
+        CHOICES,
+        parse_config("CONSTANTS Person = {a, b}", CHOICES),
+        {"start": INTEGER, "has": numbers, "runs": flags},
+    )
+    initial = spec.initial()
+    values = {
+        "start": z3.IntVal(start),
+        "has": Function(PERSONS, tuple(map(z3.IntVal, has))),
+        "runs": Function(PERSONS, tuple(map(z3.BoolVal, runs))),
+    }
+    same = [
+        equal(variable, values[name])
+        for name, variable in zip(spec.variables, initial.post, strict=True)
+    ]
+
+    assert (z3.Solver().check(initial.possible, *same) == z3.sat) == possible

@@ -26,7 +26,7 @@ from rocketproof.museum import (
     Unclear,
     hunt,
 )
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.projection import PROTOCOLS, simulate_traces
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.runs import check_entry
@@ -95,7 +95,7 @@ def _examine(manifest: Manifest, mutant: Mutant, *, seeds: int | None, no_runs: 
     runs: TraceHunt = NotTried()
     if mutant.bug and not no_runs:
         runs = hunt(
-            functools.partial(simulate_trace, mutant.protocol, bugs=tuple(switches_of(mutant))),
+            functools.partial(simulate_traces, mutant.protocol, bugs=tuple(switches_of(mutant))),
             judge_of(manifest),
             seeds=seeds or mutant.seeds or DEFAULT_SEEDS,
         )

@@ -12,8 +12,8 @@ import click
 from rocketha.histories import Broken, Verdict, check_history, write_history
 from rocketha.sim import SimOptions, SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
-from rocketproof.projection import PROTOCOLS
-from rocketproof.projection.registry import Run, run_scheduled
+from rocketproof.projection import PROTOCOLS, Run
+from rocketproof.projection.registry import run_scheduled
 from rocketproof.schedule import PROTOCOL, read_scheduled
 from rocketproof.timeline import timeline
 from tlatrace.errors import ToolError
@@ -49,7 +49,14 @@ def _out(_context: click.Context, _param: click.Parameter, path: Path | None) ->
     type=click.Path(dir_okay=False, path_type=Path),
     callback=_out,
     metavar="FILE",
-    help="Write the trace to FILE, which ends with .ndjson or .ndjson.gz.",
+    help="Write the trace to FILE, which ends with .ndjson or .ndjson.gz; of several reigns to"
+    " FILE-1, FILE-2, ...",
+)
+@click.option(
+    "--reign",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="sync_state_set: the K-th reign of the run only.",
 )
 @click.option(
     "--history",
@@ -67,6 +74,7 @@ def command(
     seed: int | None,
     schedule_file: Path | None,
     out: Path | None,
+    reign: int | None,
     history_file: Path | None,
     show: bool,
     as_json: bool,
@@ -74,35 +82,69 @@ def command(
     """Run the implementation of PROTOCOL once, with faults that the seed draws.
 
     Without --out it prints a timeline: one line an action, with what the action changed. A run of
-    replica_group has clients, too: what they saw is held against what is promised to them.
+    replica_group has clients, too: what they saw is held against what is promised to them. A run of
+    sync_state_set is such a run, told as a trace for each reign of a master.
 
     Exit codes: 0, or 1 if a promise to a client is broken.
     """
     run = _run(protocol, seed, options, schedule_file)
     if history_file is not None and run.history is None:
         raise click.UsageError(f"{protocol} has no clients, so there is no history")
+    traces = _chosen(run, reign)
+    written = {} if out is None else _files(out, traces, is_one=run.reigns is None or reign)
     try:
-        if out is not None:
-            write_trace(out, run.trace)
+        for path, trace in written.items():
+            write_trace(path, trace)
         if history_file is not None and run.history is not None:
             write_history(history_file, run.history)
     except OSError as error:
         raise ToolError("simulate", f"cannot write {error.filename}: {error.strerror}") from None
     verdict = None if run.history is None else check_history(run.history)
     if as_json:
-        click.echo(json.dumps(_figures(run.report, run.trace, verdict), sort_keys=True))
+        click.echo(json.dumps(_figures(run.report, traces, verdict), sort_keys=True))
     else:
         if out is None or show:
-            for line in timeline(run.trace):
-                click.echo(line)
-        click.echo(_summary(run.report, run.trace))
+            for trace in traces:
+                for line in (*_heading(trace), *timeline(trace)):
+                    click.echo(line)
+        click.echo(_summary(run.report, traces))
         if verdict is not None:
             click.echo(f"history: {verdict.in_words()}")
-        for path in (out, history_file):
-            if path is not None:
-                click.echo(f"written to {path}")
+        for file in (*written, history_file):
+            if file is not None:
+                click.echo(f"written to {file}")
     if isinstance(verdict, Broken):
         sys.exit(1)
+
+
+def _chosen(run: Run, reign: int | None) -> tuple[Trace, ...]:
+    """Return the traces that are asked for. Raises: UsageError"""
+    if reign is None:
+        return run.traces
+    if run.reigns is None:
+        raise click.UsageError("only sync_state_set has reigns")
+    if reign > len(run.reigns):
+        raise click.UsageError(f"the run has {len(run.reigns)} reigns")
+    return (run.reigns[reign - 1],)
+
+
+def _files(out: Path, traces: tuple[Trace, ...], *, is_one: object) -> dict[Path, Trace]:
+    """Name the file of each trace: run.ndjson, or run-1.ndjson, run-2.ndjson, ..."""
+    if is_one:
+        (only,) = traces
+        return {out: only}
+    (suffix,) = [end for end in _SUFFIXES if out.name.endswith(end)]
+    stem = out.name.removesuffix(suffix)
+    return {out.with_name(f"{stem}-{at}{suffix}"): t for at, t in enumerate(traces, start=1)}
+
+
+def _heading(trace: Trace) -> list[str]:
+    """Say which reign it is, and who is who."""
+    reign = None if trace.header is None else trace.header.meta.get("reign")
+    if not isinstance(reign, dict) or not isinstance(reign["brokers"], dict):
+        return []
+    names = ", ".join(f"{name} is {broker}" for name, broker in reign["brokers"].items())
+    return ["", f"reign {reign['number']}, of epoch {reign['epoch']}: {names}"]
 
 
 def _run(protocol: str, seed: int | None, options: SimOptions, schedule_file: Path | None) -> Run:
@@ -118,7 +160,7 @@ def _run(protocol: str, seed: int | None, options: SimOptions, schedule_file: Pa
     return run_scheduled(read_scheduled(schedule_file))
 
 
-def _summary(report: SimReport, trace: Trace) -> str:
+def _summary(report: SimReport, traces: tuple[Trace, ...]) -> str:
     faults = ", ".join(f"{name} {count}" for name, count in report.faults.items()) or "none"
     end = "converged" if report.converged else "did not converge"
     if report.excuse is not None:
@@ -126,16 +168,24 @@ def _summary(report: SimReport, trace: Trace) -> str:
     if report.failure is not None:
         end = f"ended early: {report.failure}"
     seconds = report.virtual_ms / 1000
+    of = f" of {len(traces)} reigns" if len(traces) != 1 else ""
     return (
-        f"seed {report.seed}: {len(trace.events)} events in {seconds:.1f} virtual seconds, {end}\n"
+        f"seed {report.seed}: {_events(traces)} events{of} in {seconds:.1f} virtual seconds, "
+        f"{end}\n"
         f"faults: {faults}"
     )
 
 
-def _figures(report: SimReport, trace: Trace, verdict: Verdict | None) -> dict[str, object]:
+def _events(traces: tuple[Trace, ...]) -> int:
+    return sum(len(trace.events) for trace in traces)
+
+
+def _figures(
+    report: SimReport, traces: tuple[Trace, ...], verdict: Verdict | None
+) -> dict[str, object]:
     figures: dict[str, object] = {
         "converged": report.converged,
-        "events": len(trace.events),
+        "events": _events(traces),
         "failure": report.failure,
         "faults": dict(report.faults),
         "seed": report.seed,

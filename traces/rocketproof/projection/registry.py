@@ -29,14 +29,24 @@ from rocketproof import __version__
 from rocketproof.projection.epoch_truncation import SPEC, EpochProjection
 from rocketproof.projection.epoch_values import NONE, broker_name
 from rocketproof.projection.legacy_replication import LEGACY_SPEC, LegacyProjection
+from rocketproof.projection.reign import Reign
+from rocketproof.projection.reign_values import constants_of
 from rocketproof.projection.replica_group import GROUP_SPEC, GroupProjection
+from rocketproof.projection.sync_state_set import SET_SPEC, SetProjection
 from rocketproof.schedule import Scheduled, schedule_json
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Event, Header, Implementation, Trace
 from tlatrace.values import Json, State, tla_set
 
-__all__ = ["PROTOCOLS", "Protocol", "Run", "run_scheduled", "simulate_trace"]
+__all__ = [
+    "PROTOCOLS",
+    "Protocol",
+    "Run",
+    "run_scheduled",
+    "simulate_trace",
+    "simulate_traces",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +54,21 @@ class Run:
     """One simulated run: its trace, and the figures of the simulator."""
 
     trace: Trace
+    """Of several traces the longest; without events if there is none."""
     report: SimReport
     history: History | None = None
     """What clients saw, where there are any."""
+    reigns: tuple[Trace, ...] | None = None
+    """Of a run that is a trace for each reign: all of them."""
     happened: tuple[Happening, ...] = ()
     """What a schedule could leave out, of a run that can have one."""
     healed_ms: int | None = None
     """When its faults ended."""
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """Return all traces of the run."""
+        return (self.trace,) if self.reigns is None else self.reigns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +84,8 @@ class Protocol:
     """The switches that its implementation has."""
     faults: tuple[Fault, ...]
     """What can go wrong in its runs."""
+    has_reigns: bool = False
+    """Its runs are a trace for each reign."""
 
 
 def simulate_trace(
@@ -74,6 +94,19 @@ def simulate_trace(
     bugs: tuple[str, ...] = (),
     faults: tuple[str, ...] | None = None,
 ) -> Trace:
+    """Simulate one run; return its trace, of several the longest.
+
+    Raises: as `simulate_traces`.
+    """
+    return _simulated(protocol, seed, bugs, faults).trace
+
+
+def simulate_traces(
+    protocol: str,
+    seed: int,
+    bugs: tuple[str, ...] = (),
+    faults: tuple[str, ...] | None = None,
+) -> tuple[Trace, ...]:
     """Simulate one run with the bugs and faults of these names; None means all faults.
 
     Everything is plain data, so that a task of a cluster can call it.
@@ -82,13 +115,19 @@ def simulate_trace(
         ModelGapError: an unknown protocol.
         ValueError: an unknown bug or fault.
     """
+    return _simulated(protocol, seed, bugs, faults).traces
+
+
+def _simulated(
+    protocol: str, seed: int, bugs: tuple[str, ...], faults: tuple[str, ...] | None
+) -> Run:
     if protocol not in PROTOCOLS:
         raise ModelGapError(f"unknown protocol {protocol!r}; there are: {', '.join(PROTOCOLS)}")
     options = SimOptions(
         bugs=frozenset(Bug(name) for name in bugs),
         faults=ALL_FAULTS if faults is None else frozenset(Fault(name) for name in faults),
     )
-    return PROTOCOLS[protocol].run(seed, options).trace
+    return PROTOCOLS[protocol].run(seed, options)
 
 
 def _run_epoch_truncation(seed: int, options: SimOptions) -> Run:
@@ -142,6 +181,34 @@ def run_scheduled(scheduled: Scheduled) -> Run:
         happened=group.happened,
         healed_ms=group.healed_ms,
     )
+
+
+def _run_sync_state_set(seed: int, options: SimOptions) -> Run:
+    projection = SetProjection()
+    group = simulate_group(seed, options, projection)
+    constants = constants_of(options.brokers)
+    run = _run("sync_state_set", options, group.report, constants, ())
+    # The specification has slaves.
+    reigns = projection.reigns if options.brokers > 1 else []
+    traces = [_reign(run.trace, reign, at) for at, reign in enumerate(reigns, start=1)]
+    longest = max(traces, key=lambda trace: len(trace.events), default=run.trace)
+    return replace(run, trace=longest, reigns=tuple(traces), history=group.history)
+
+
+def _reign(run: Trace, reign: Reign, number: int) -> Trace:
+    """Return the trace of a reign; the faults of the run are counted with the first one."""
+    assert run.header is not None
+    meta: dict[str, Json] = {
+        **run.header.meta,
+        "reign": {
+            "number": number,
+            "epoch": int(reign.epoch),
+            "brokers": {name: broker_name(broker) for broker, name in reign.names.items()},
+        },
+    }
+    if number > 1:
+        meta["faults"] = {}
+    return Trace(header=replace(run.header, meta=meta), events=tuple(reign.events))
 
 
 def _run(
@@ -221,6 +288,14 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
                 run=_run_replica_group,
                 bugs=GROUP_BUGS,
                 faults=GROUP_FAULTS,
+            ),
+            Protocol(
+                name="sync_state_set",
+                spec=SET_SPEC,
+                run=_run_sync_state_set,
+                bugs=GROUP_BUGS,
+                faults=GROUP_FAULTS,
+                has_reigns=True,
             ),
         )
     }

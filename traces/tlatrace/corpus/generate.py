@@ -1,8 +1,8 @@
 """Make a corpus: run a function per trace, in processes or in Spark tasks, and write the parts.
 
-The function gets a number and returns a trace: it simulates the seed of that number, or reads the
-file of that number. It must be pure, because a part may be made twice. A number for which it raises
-becomes a row with the reason, so no trace is lost and no task fails.
+The function gets a number and returns a trace, or several: it simulates the seed of that number, or
+reads the file of that number. It must be pure, because a part may be made twice. A number for which
+it raises becomes a row with the reason, so no trace is lost and no task fails.
 
 Which traces are a part depends on their numbers only, so the same numbers give the same files,
 whoever makes them.
@@ -38,7 +38,7 @@ __all__ = [
     "make_here",
 ]
 
-MakeTrace = Callable[[int], Trace]
+MakeTrace = Callable[[int], Trace | tuple[Trace, ...]]
 NameTrace = Callable[[int], str]
 
 _TRACES_PER_PART: Final = (8, 1_000)
@@ -80,9 +80,16 @@ class PartMaker:
             return writer.close()
 
     def _add(self, writer: PartWriter, number: int) -> None:
+        """Add the trace of a number; several are named `name/1`, `name/2`, ..."""
         name, seed = self.name(number), number if self.is_seed else None
+        writer.part.numbers += 1
         try:
-            writer.add(name, seed, self.make(number))
+            made = self.make(number)
+            if isinstance(made, Trace):
+                writer.add(name, seed, made)
+            else:
+                for at, trace in enumerate(made, start=1):
+                    writer.add(f"{name}/{at}", seed, trace)
         except CorpusError:
             raise
         except Exception as error:
@@ -233,8 +240,9 @@ def _finish(
         reason = "its traces have different specifications or constants: make a corpus of each"
         raise CorpusError(folder, reason)
     total = sum(part.traces for part in parts)
-    if total != expected:
-        raise CorpusError(folder, f"{total} traces were written, of {expected}")
+    made_of = sum(part.numbers for part in parts)
+    if made_of != expected:
+        raise CorpusError(folder, f"the traces of {made_of} runs were written, of {expected}")
     spec, _, constants = min(kinds, default=(None, None, "{}"), key=str)
     manifest = CorpusManifest(
         spec=spec,

@@ -45,6 +45,8 @@ class Part:
     """What has been written; plain data."""
 
     number: int
+    numbers: int = 0
+    """Runs, or files, that were taken; each is a trace, or several."""
     traces: int = 0
     steps: int = 0
     failed: int = 0
