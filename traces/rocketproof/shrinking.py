@@ -34,7 +34,7 @@ __all__ = [
 
 DEFAULT_RUNS: Final = 600
 
-_REDRAWN: Final = 100
+_REDRAWN: Final = 150
 """So many other runs of a seed are tried before the search ends."""
 
 
@@ -141,10 +141,13 @@ class Shrinking:
         best = self._without_groups(self._cut(before, outcome), lambda one: one.kind)
         while self._runs < self._limit:
             other = self._redrawn(best) if self._redraws else None
-            if other is None:
+            if other is not None:
+                best = min(best, self._reduced(other), key=lambda attempt: attempt.size)
+                continue
+            smaller = self._reduced(best)
+            if smaller.size == best.size:
                 break
-            best = min(best, self._reduced(other), key=lambda attempt: attempt.size)
-        best = self._reduced(best)
+            best = smaller
         return Shrunk(before=before, after=best, runs=self._runs)
 
     # ---- the parts of a search ----
@@ -219,12 +222,29 @@ class Shrinking:
         return best
 
     def _earlier_end(self, best: Attempt) -> Attempt:
-        """Let the faults of a run that must heal end right after the last of them."""
+        """Let a run that must heal do so right after the last fault; stop others where it shows.
+
+        A step that is rejected is the last one anyhow; a promise may be broken earlier than that.
+        """
         if best.failure.how is How.DEAD and best.happened:
             healed_ms = best.run.schedule.heal_ms
             struck = [h.at_ms for h in best.happened if healed_ms is None or h.at_ms <= healed_ms]
             schedule = replace(best.run.schedule, heal_ms=max(struck, default=0) + 1)
             return self._try(best, replace(best.run, schedule=schedule)) or best
+        if best.failure.how is How.BROKEN and best.run.schedule.stop_ms is not None:
+            return self._stopped_earlier(best, best.run.schedule.stop_ms)
+        return best
+
+    def _stopped_earlier(self, best: Attempt, fails_ms: int) -> Attempt:
+        holds_ms = max((happening.at_ms for happening in best.happened), default=0)
+        while fails_ms - holds_ms > 1:
+            middle_ms = (fails_ms + holds_ms) // 2
+            schedule = replace(best.run.schedule, stop_ms=middle_ms, heal_ms=None)
+            smaller = self._try(best, replace(best.run, schedule=schedule))
+            if smaller is None:
+                holds_ms = middle_ms
+            else:
+                best, fails_ms = smaller, min(middle_ms, smaller.failure.at_ms)
         return best
 
     def _without_chunks(self, best: Attempt) -> Attempt:

@@ -51,8 +51,8 @@ class Schedule:
     stop_ms: int | None = None
     """When the run is over; None: when all is well."""
     redrawn: int = 0
-    """0: what the seed draws; each other number is another run of the same seed, for whoever looks
-    for a smaller one."""
+    """0: what the seed draws; each other number is another run of the same seed, with every fault
+    that is allowed, for whoever looks for a smaller one."""
 
 
 ALL_OF_IT: Final = Schedule()
@@ -155,6 +155,7 @@ class Streams:
         self.happened: list[Happening] = []
         self.healed_ms: int | None = None
         """When the faults ended, once they have."""
+        self.redrawn = schedule.redrawn > 0
         self._of = f"{seed}.{schedule.redrawn}" if schedule.redrawn else str(seed)
         self._schedule = schedule
         self._now_ms = now_ms

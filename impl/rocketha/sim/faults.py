@@ -192,9 +192,11 @@ _CRASHES: Final = frozenset({Fault.POWER_CUT, Fault.TORN_WRITE, Fault.PROCESS_CR
 """There are three of them, and a cluster must replicate in between."""
 
 
-def draw_plan(rng: Random, kinds: Sequence[Fault], allowed: Faults) -> FaultPlan:
-    """Draw the faults of one run: each of its kinds that is allowed, with probability 1/2."""
-    chosen = [fault for fault in kinds if rng.random() < 0.5 and fault in allowed]
+def draw_plan(
+    rng: Random, kinds: Sequence[Fault], allowed: Faults, *, share: float = 0.5
+) -> FaultPlan:
+    """Draw the faults of one run: each of its kinds that is allowed, with a probability."""
+    chosen = [fault for fault in kinds if rng.random() < share and fault in allowed]
     gaps = [(f, rng.choice(_CRASH_GAPS_MS if f in _CRASHES else _GAPS_MS)) for f in _TIMED]
     return FaultPlan(
         faults=frozenset(chosen),

@@ -77,7 +77,8 @@ class GroupPlan:
 def draw_group_run(streams: Streams, options: SimOptions) -> GroupPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     rng = streams.of("plan")
-    faults = draw_plan(rng, GROUP_FAULTS, options.faults)
+    share = 1.0 if streams.redrawn else 0.5
+    faults = draw_plan(rng, GROUP_FAULTS, options.faults, share=share)
     drawn_steps = rng.randrange(100, 160)
     gaps = [(fault, rng.choice(_gaps(fault))) for fault in _TIMED]
     clocks = {

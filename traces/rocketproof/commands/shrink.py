@@ -51,6 +51,11 @@ _SCHEDULE: Final = "schedule.json"
     help="Leave out only; do not look among other draws of the seed for a shorter way to fail.",
 )
 @click.option(
+    "--clients",
+    is_flag=True,
+    help="Ask only what clients saw, and whether the group comes back to life.",
+)
+@click.option(
     "--last",
     type=click.IntRange(min=1),
     default=30,
@@ -72,6 +77,7 @@ def command(
     seed: int,
     runs: int,
     own: bool,
+    clients: bool,
     last: int,
     out: Path | None,
     spec_root: Path | None,
@@ -94,7 +100,7 @@ def command(
             left = f"{len(best.happened)} occasions, {best.failure.step} steps"
             status.update(f"{tried} of at most {runs} runs: {left}")
 
-        judge = GroupJudge(SpecChoice(spec_root=spec_root))
+        judge = GroupJudge(None if clients else SpecChoice(spec_root=spec_root))
         search = Shrinking(judge, runs=runs, redraws=not own, on_progress=show)
         shrunk = search.shrink(run)
     if shrunk is None:
