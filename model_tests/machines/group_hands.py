@@ -86,6 +86,8 @@ class GroupHands:
         self._messages = 0
         self._pulls = 0
         self.hear_everybody()
+        for node in self.nodes():
+            self.group.read(self._ask(node))  # there is no master: it asks for an election
 
     # ---- what there is ----
 
@@ -210,10 +212,15 @@ class GroupHands:
         self._asked_of = version
         for node in self.nodes():
             if node.state is not None:
-                self.group.fire(node, _POLL_MS)
-                query = self.last_sent(node.id, GetReplicaInfo)
-                assert query is not None
-                self.group.serve(query)
+                self._ask(node)
+
+    def _ask(self, node: GroupNode) -> Letter:
+        """Let a broker ask how it is, and return the answer."""
+        self.group.fire(node, _POLL_MS)
+        query = self.last_sent(node.id, GetReplicaInfo)
+        assert query is not None
+        self.group.serve(query)
+        return self.group.post.letters[-1]
 
     # ---- frames of the controller ----
 

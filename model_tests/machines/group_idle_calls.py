@@ -66,10 +66,13 @@ class _IdleCalls:
                     yield from self._of_master(node)
                 else:
                     yield from self._of_slave(node)
-                yield from self._of_channels(node)
         yield from self._of_proposals()
         if self._may_elect_more and not self._hands.is_cleaned:
             yield from self._of_elections()
+        # The last ones: what was sent on a channel that is closed does not arrive any more.
+        for node in self._hands.nodes():
+            if node.state is not None:
+                yield from self._of_channels(node)
 
     def _allows(self, action: str, *brokers: GroupNode) -> bool:
         params = tuple([broker_name(broker.id) for broker in brokers])

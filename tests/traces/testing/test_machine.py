@@ -5,6 +5,7 @@ from __future__ import annotations
 import unittest
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import settings
@@ -62,6 +63,27 @@ def test_a_run_that_begins_at_a_goal_finds_what_one_step_does_not() -> None:
 
     assert check(stuck, SHORT).never_possible == ("Empty",)
     assert steps_of(far, SHORT)[-1] == "Empty"
+
+
+def test_a_bug_at_the_end_of_a_way_that_is_given_is_found() -> None:
+    ways = [[call_of("Fill", (1,))], [call_of(*step) for step in _TO_EMPTY]]
+    stuck = machine(MODEL, lambda: Tank(breaks=True))
+
+    with pytest.raises(Mismatch) as caught:
+        check(stuck, SHORT, ways)
+
+    assert [repr(step) for step in caught.value.steps][-1] == "Empty"
+    assert stuck.coverage.runs == 2, "hypothesis was not needed"
+    assert check(machine(MODEL, Tank), SHORT, ways).taken["Empty"] == 1
+
+
+_TO_EMPTY: Final = [
+    ("Fill", (2,)),
+    ("Drain", ()),
+    ("Fill", (2,)),
+    ("Drain", ()),
+    ("Empty", ()),
+]
 
 
 def test_the_trace_of_a_failing_run_can_be_read_again(tmp_path: Path) -> None:
@@ -176,6 +198,7 @@ def test_goals_are_one_of_each_kind_of_step() -> None:
     assert set(goals.groups) == {
         ("Fill", "level"),
         ("Drain", "level"),
+        ("Drain", "level lost"),  # the same call: it has two outcomes
         ("Empty", "lost"),
         ("Empty", "level lost"),
     }

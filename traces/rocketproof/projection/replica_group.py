@@ -232,8 +232,8 @@ class GroupProjection:
             shown = parts.ghosts(node)[: index(action.offset)]
             if action.name is GroupActionName.ACKNOWLEDGE:
                 parts.acked = _longer(parts.acked, shown)
-            elif shown != parts.seen[: len(shown)]:
-                parts.seen = shown
+            else:
+                parts.seen = _longer(parts.seen, shown)
         parts.look(cluster)
         own = broker if action.name is GroupActionName.BECOME_SLAVE else None
         self._record_losses(cluster, own)
@@ -310,5 +310,8 @@ class GroupProjection:
 
 
 def _longer(one: Ghosts, other: Ghosts) -> Ghosts:
-    """Return the second log if it continues the first, else the first."""
-    return other if other[: len(one)] == one else one
+    """Return the first log if it has all of the second, else the second.
+
+    Spec: ReplicaGroup!Longer
+    """
+    return one if one[: len(other)] == other else other

@@ -31,6 +31,7 @@ class Coverage:
         """Count a step."""
         match step:
             case Call(action=action):
+                self.possible.add(action)
                 self.taken[action] += 1
             case _:
                 self.idle_calls += 1

@@ -2,7 +2,7 @@
 
 The model is explored breadth-first, up to a number of states. Two steps do the same if they are of
 one action and change the same variables: so a truncation that cuts something is as likely to be a
-goal as one that has nothing to cut.
+goal as one that has nothing to cut. A call with several outcomes is a goal of each kind.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ class Goals:
         waiting = list(self._came_by)
         for state in waiting:  # it grows meanwhile
             for call, posts in moves.of(state).items():
-                changed = _changed(moves.model.variables, state, posts[0])
-                groups.setdefault((call.action, changed), []).append((state, call))
+                changes = {_changed(moves.model.variables, state, post): None for post in posts}
+                for changed in changes:
+                    groups.setdefault((call.action, changed), []).append((state, call))
                 for post in posts:
                     if post not in self._came_by and len(waiting) < states:
                         self._came_by[post] = state, call

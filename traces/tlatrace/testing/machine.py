@@ -7,7 +7,7 @@ rest simple.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final
@@ -189,18 +189,21 @@ def machine(
     return made
 
 
-def check(tested: type[ModelMachine], chosen: settings) -> Coverage:
+def check(
+    tested: type[ModelMachine], chosen: settings, ways: Iterable[Sequence[Call]] | None = None
+) -> Coverage:
     """Run a machine, and return which actions it has taken.
 
-    Where there are goals, the system is first led to the nearest one of each kind. A run that fails
-    is shortened: where the same action fails on a shorter way, that way is taken, and then steps
-    are left out one by one, as long as the run still fails.
+    First the system is led along `ways`, by default to the nearest goal of each kind, and does at
+    the end of each what must change nothing. A run that fails is shortened: where the same action
+    fails on a shorter way, that way is taken, and then steps are left out one by one, as long as
+    the run still fails.
 
     Raises:
         Mismatch: the system does what the model does not allow.
         EvaluationError, ModelGapError: there is no answer.
     """
-    found = _sweep(tested)
+    found = _sweep(tested, ways)
     if found is None:
         try:
             run_state_machine_as_test(tested, settings=_adjusted(chosen))
@@ -243,12 +246,13 @@ def _taken(
     return run.steps, None
 
 
-def _sweep(tested: type[ModelMachine]) -> Mismatch | None:
-    """Take the nearest step of each kind, and then what must change nothing."""
+def _sweep(tested: type[ModelMachine], ways: Iterable[Sequence[Call]] | None) -> Mismatch | None:
+    """Go some ways, and then do what must change nothing."""
     goals = tested.parts.goals
-    for goal in [] if goals is None else goals.nearest(1):
-        assert goals is not None
-        steps, mismatch = _taken(tested, goals.way_to(goal), then_idle=True)
+    if ways is None:
+        ways = [] if goals is None else map(goals.way_to, goals.nearest(1))
+    for way in ways:
+        steps, mismatch = _taken(tested, way, then_idle=True)
         tested.coverage.runs += 1
         for step in steps:
             tested.coverage.took(step)
