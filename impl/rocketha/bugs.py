@@ -57,6 +57,17 @@ class Bug(StrEnum):
     B14 = "B14"
     """A master that has proposed a larger set still waits for the smaller one only. #5663,
     `AutoSwitchHAService.getSyncStateSet`."""
+    B15 = "B15"
+    """confirmOffset passes by the members that have no connection; here it answers producers, too.
+    #6662, `AutoSwitchHAService.computeConfirmOffset`."""
+    B16 = "B16"
+    """confirmOffset falls while a member has connected and not reported. #6728,
+    `AutoSwitchHAService.computeConfirmOffset`."""
+    B19 = "B19"
+    """confirmOffset passes by the members that have connected and not reported: what #6729 left.
+    `AutoSwitchHAService.computeConfirmOffset`."""
+    B20 = "B20"
+    """A proposal that was refused is never ended. `ReplicasManager.doReportSyncStateSetChanged`."""
     B23 = "B23"
     """Without a controller: two connections of one slave count as two slaves.
     `GroupTransferService.doWaitTransfer`."""
@@ -106,6 +117,13 @@ class Bug(StrEnum):
     B86 = "B86"
     """The epoch file is rewritten without a sync, so a power cut loses the new epoch.
     `CheckpointFile.write`."""
+    ADOPT = "Adopt"
+    """A master takes the set that it asked for, although the controller has another one."""
+    ALONE = "Alone"
+    """A master that knows itself only shows all of its log, also while it has asked for others.
+    `CommitLog.getConfirmOffset`."""
+    COUNTED = "Counted"
+    """Acknowledgements are counted, of whatever slave. `GroupTransferService.doWaitTransfer`."""
     EXPAND_CONFIRM = "ExpandConfirm"
     """A slave joins that lacks a part of what was confirmed."""
     EXPAND_EPOCH = "ExpandEpoch"
@@ -230,8 +248,14 @@ CONTROLLER_BUGS: Final[Bugs] = frozenset(
 
 BROKER_BUGS: Final[Bugs] = frozenset(
     {
+        Bug.ADOPT,
+        Bug.ALONE,
         Bug.B10,
         Bug.B14,
+        Bug.B15,
+        Bug.B16,
+        Bug.B19,
+        Bug.B20,
         Bug.B25,
         Bug.B26,
         Bug.B31,
@@ -239,6 +263,7 @@ BROKER_BUGS: Final[Bugs] = frozenset(
         Bug.B79,
         Bug.B82,
         Bug.B84,
+        Bug.COUNTED,
         Bug.EXPAND_CONFIRM,
         Bug.EXPAND_EPOCH,
         Bug.HALF_OPEN,

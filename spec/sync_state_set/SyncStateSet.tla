@@ -19,12 +19,13 @@
    Not modelled: what a broker does that knows of the next reign (ReplicaGroup): it takes no more
    steps here, and what it had then stays; epochs within the log and truncation (EpochTruncation): a
    log is measured by how much of the master's log it has.  Time: any slave may be taken out at any
-   moment.  minInSyncReplicas, learners, several connections of one
-   slave, the list of a controller's checks (only those that decide).
+   moment.  minInSyncReplicas, learners, several connections of one slave, the list of a controller's
+   checks (only those that decide).
 
    Conventions: a record is its offset; ends are numbers of records; epochs of sets and incarnations
-   are counted from the election on.  A member is a broker with its incarnation: <<b, i>>.  Late, repeated and lost: a request that was sent stays in `alters`, what
-   the controller has ever decided stays in `views`.
+   are counted from the election on.  A member is a broker with its incarnation: <<b, i>>.  Late,
+   repeated and lost: a request that was sent stays in `alters`, what the controller has ever decided
+   stays in `views`.
    Source: AutoSwitchHAService, AutoSwitchHAConnection, GroupTransferService, ReplicasManager and
    ReplicasInfoManager of apache/rocketmq at 8fc57f1468; published rule: RIP-44, "SyncStateSet".  *)
 EXTENDS Integers, Sequences, FiniteSets
@@ -136,7 +137,7 @@ WithProposal(proposals, p) == proposals \cup {p}
 \* A slave that is added has all that was ever confirmed, at the moment of the proposal.
 \*                                                                   \* CHECK B81
 CaughtUp(s) == conn[s].ack >= confirm
-\* And it has what was there when the reign began.                   \* CHECK BeforeEpoch
+\* And it has what was there when the reign began.                   \* CHECK ExpandEpoch
 HasEpochStart(s) == conn[s].ack >= start
 \* Every slave may be taken out, connected or not; the master may not.
 \*                                                     \* CHECK B25   \* CHECK SelfShrink
@@ -147,7 +148,7 @@ Stamped(p) == p
 Decided(p, e) == p.exp < e
 \* ... and only then does it end.                       \* CHECK B20   \* CHECK B80   \* CHECK B82
 Ends(p, e) == Decided(p, e)
-\* An older set than the known one is of no use.                      \* CHECK Late
+\* An older set than the known one is of no use.                      \* CHECK LateSet
 IsNews(e) == e >= sssE
 \* The master takes the controller's set, not the one that it asked for.   \* CHECK Adopt
 Adopted(e) == views[e]
@@ -164,7 +165,7 @@ IsPresent(m) == inc[m[1]] = m[2]
 
 FromMaster(r) == ctl.master = Master                                 \* CHECK Deposed
 FromCurrent(r) == r.exp = ctl.sssE                                   \* CHECK B36
-KeepsMaster(r) == ctl.master \in Names(r.set)                        \* CHECK SelfKept
+KeepsMaster(r) == ctl.master \in Names(r.set)                        \* CHECK HasMaster
 Passes(r) == FromMaster(r) /\ FromCurrent(r) /\ KeepsMaster(r)
 \* It may refuse for a reason that is not known here.
 MayRefuse(r) == TRUE

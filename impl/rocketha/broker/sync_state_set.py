@@ -216,10 +216,13 @@ def learn_set(state: GroupBroker, found: SyncStateSet, *, now_ms: TimestampMs) -
     """
     if not state.is_master or not _is_news(state, found):
         return GroupStepped(state)
-    joined = found.members - state.local.members
     pending = state.pending
     if pending is not None and _ends(pending, found.epoch):
-        pending = None
+        if Bug.ADOPT in state.options.bugs:
+            found = SyncStateSet(pending.members, found.epoch)
+        stays = Bug.B20 in state.options.bugs and found.members != pending.members
+        pending = pending if stays else None
+    joined = found.members - state.local.members
     learnt = with_caught_up(replace(state, local=found, pending=pending), joined, now_ms)
     action = GroupAction(name=GroupActionName.LEARN_SYNC_STATE_SET)
     return GroupStepped(learnt, (Then(event=ConfirmDue()),), action)

@@ -40,7 +40,7 @@ B21MayPropose == Cardinality(pend) < 2
 B79WithProposal(proposals, p) == {p}
 \* B81: the slave was ready when it reported; records were acknowledged since.
 B81CaughtUp(s) == conn[s].ready
-BeforeEpochHasEpochStart(s) == TRUE
+ExpandEpochHasEpochStart(s) == TRUE
 \* B25, #7219, #4422: a slave without a connection has no time to compare, and stays.
 B25Removable == {s \in Slave : conn[s] # NoConn}
 \* The master takes itself out.
@@ -56,7 +56,7 @@ B80Ends(p, e) == Decided(p, e) \/ e > sssE
 \* B82: an answer that does not come in time, or a poll that shows nothing new, ends the proposal.
 B82Ends(p, e) == TRUE
 \* An answer that was overtaken by a newer one is taken for new.
-LateIsNews(e) == TRUE
+LateSetIsNews(e) == TRUE
 \* The master takes what it asked for as decided, although it was refused.
 AdoptAdopted(e) ==
   IF \E p \in pend : Decided(p, e) THEN UNION {p.set : p \in pend} ELSE views[e]
@@ -69,7 +69,7 @@ B83FirstReport(s, own) == end[Master]
 DeposedFromMaster(r) == TRUE
 \* B36: the request was checked when it came in; it is applied to whatever is there later.
 B36FromCurrent(r) == TRUE
-SelfKeptKeepsMaster(r) == TRUE
+HasMasterKeepsMaster(r) == TRUE
 RegisteredIsRegistered(m) == TRUE
 SpentEpochAfterRefusal == ctl.sssE
 \* B85: a request names brokers, not incarnations.

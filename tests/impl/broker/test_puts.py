@@ -250,6 +250,49 @@ def test_the_report_on_a_new_connection_counts_and_the_old_one_is_dropped() -> N
     assert lone.state.confirm < lone.end
 
 
+# ---- who is not heard ----
+
+
+@pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.B15}), frozenset({Bug.COUNTED})])
+def test_a_member_without_a_connection_holds_confirm_offset(bugs: Bugs) -> None:
+    lone = reigning(1, 2, options=options_of(bugs=bugs))
+    lone.put()
+    lone.slave(3, lone.end)
+    assert (lone.state.confirm == lone.end) == bool(bugs)
+
+
+@pytest.mark.parametrize(
+    ("bugs", "moves"),
+    [(NO_BUGS, False), (frozenset({Bug.B15}), False), (frozenset({Bug.B19}), True)],
+)
+def test_a_member_that_has_just_connected_holds_confirm_offset(bugs: Bugs, moves: bool) -> None:
+    lone = reigning(1, 2, options=options_of(bugs=bugs))
+    lone.slave(2)
+    lone.put()
+    assert (lone.state.confirm == lone.end) == moves
+
+
+@pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.B16})])
+def test_confirm_offset_never_falls(bugs: Bugs) -> None:
+    lone = reigning(1, 2, options=options_of(bugs=bugs))
+    lone.put()
+    lone.slave(2, lone.end)
+    confirmed = lone.state.confirm
+    assert confirmed == lone.end
+    lone.slave(2)
+    lone.put()
+    assert lone.state.confirm == (0 if bugs else confirmed)
+
+
+@pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.ALONE})])
+def test_a_master_that_is_alone_shows_nothing_for_which_it_waits(bugs: Bugs) -> None:
+    lone = reigning(options=options_of(bugs=bugs))
+    lone.slave(2, 0)
+    lone.put()
+    assert lone.state.pending is not None
+    assert (pulled(lone) != b"") == bool(bugs)
+
+
 # ---- consumers ----
 
 

@@ -229,6 +229,23 @@ def test_a_poll_or_a_notice_with_a_newer_version_ends_it_whatever_the_set_is() -
     assert (lone.state.local, lone.state.pending) == (set_of(3, 1, 3), None)
 
 
+@pytest.mark.parametrize(
+    ("bugs", "members", "ended"),
+    [
+        (NO_BUGS, {1}, True),
+        (with_bug(Bug.B20), {1}, False),
+        (with_bug(Bug.ADOPT), {1, 2}, True),
+    ],
+)
+def test_a_set_that_was_kept_ends_the_proposal_and_is_the_masters(
+    bugs: Bugs, members: set[int], ended: bool
+) -> None:
+    lone = expanding(bugs)
+    lone.show(1, 1, set_of(2, 1))
+    assert lone.state.local.members == members
+    assert (lone.state.pending is None) == ended
+
+
 @pytest.mark.parametrize("code", REFUSALS)
 @pytest.mark.parametrize("bugs", [NO_BUGS, with_bug(Bug.B82), with_bug(Bug.REFUSAL)])
 def test_a_refusal_does_not_end_it_and_the_master_asks_for_the_set(

@@ -46,12 +46,17 @@ class Memory:
     """What a log has; of a broker that is down, what recovery would find."""
     losses: dict[BrokerId, dict[Incarnation, int]]
     """Broker -> incarnation -> how often its log had lost something, or may have, when it began."""
+    registered: dict[BrokerId, int]
+    """Broker -> the losses of which the controller knows."""
     reported: dict[ConnectionId, int] = field(default_factory=dict)
     """The last report that a slave has sent."""
 
-    def registered(self, group: Group, broker: BrokerId) -> int:
-        """Return the losses of which the controller knows."""
-        return self.losses[broker][group.replicas[broker].incarnation]
+    def register(self, broker: BrokerId, incarnation: Incarnation, *, torn: bool) -> None:
+        """Note that the controller knows of a start of a broker, or knows of it again."""
+        losses = self.losses[broker]
+        if incarnation not in losses:
+            losses[incarnation] = max(losses.values()) + torn
+        self.registered[broker] = losses[incarnation]
 
     def look(self, cluster: GroupCluster) -> None:
         """Note what slaves have reported."""
@@ -92,7 +97,7 @@ class Reign:
         """The master's; after its crash, what it was."""
         self.acked = self.visible = len(self._log)
         self._base = int(group.sync_state_set.epoch) - 1
-        self._of = {b: _Broker(born=memory.registered(group, b)) for b in cluster.nodes}
+        self._of = {b: _Broker(born=memory.registered[b]) for b in cluster.nodes}
         self._members: Members = dict.fromkeys(group.members, 0)
         self._views: list[Members] = [self._members]
         self._after: Value | None = None
@@ -265,14 +270,13 @@ class Reign:
         of.torn = kept < of.end
         return kept
 
-    def note_start(self, cluster: GroupCluster, broker: BrokerId) -> None:
+    def note_start(self, broker: BrokerId) -> None:
         """Note that the controller knows of a start, and the broker of the present reign."""
-        of, group = self._of[broker], cluster.group
-        assert group is not None
+        of = self._of[broker]
         if self.is_over and broker != self.master:
             of.has_left = True
             return
-        of.inc = self._memory.registered(group, broker) - of.born
+        of.inc = self._memory.registered[broker] - of.born
         of.torn = False
 
     def note_set(self, group: Group, joining: Mapping[BrokerId, Incarnation]) -> None:

@@ -90,7 +90,8 @@ class SetProjection:
         self.brokers = tuple(cluster.nodes)
         self._reader = GhostReader(log_options(cluster.plan.broker.bugs))
         losses = {b: {replica.incarnation: 0} for b, replica in group.replicas.items()}
-        self._memory_or_none = Memory(ghosts=self._ghosts, losses=losses)
+        registered = dict.fromkeys(cluster.nodes, 0)
+        self._memory_or_none = Memory(ghosts=self._ghosts, losses=losses, registered=registered)
 
     def sent(
         self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
@@ -160,8 +161,7 @@ class SetProjection:
                     reign.record(cluster, None, name)
             case BrokerRegistered(broker_id=broker, incarnation=incarnation, restarted=True):
                 assert isinstance(request, RegisterBroker)
-                losses = self._memory.losses[broker]
-                losses[incarnation] = max(losses.values()) + request.log_torn
+                self._memory.register(broker, incarnation, torn=request.log_torn)
                 for reign in self._open:
                     self._registered(reign, cluster, broker)
             case DataCleaned():
@@ -189,7 +189,7 @@ class SetProjection:
                 self._end(reign)
 
     def _registered(self, reign: Reign, cluster: GroupCluster, broker: BrokerId) -> None:
-        reign.note_start(cluster, broker)
+        reign.note_start(broker)
         if reign.has_left(broker):
             return
         reign.look(cluster)
