@@ -16,7 +16,7 @@ SPEC: Final = ROOT / "spec"
 _TAG: Final = re.compile(r"\\\* CHECK (\w+)")
 _DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
 
-NO_RUN_SHOWS: Final = {"B29", "B33", "B37", "LateReign"}
+NO_RUN_SHOWS: Final = {"B29", "B33", "LateReign"}
 """Switches of the group that no simulated run was found to show: TLC finds these bugs, and the
 machine that drives a group beside its model (model_tests/machines/test_replica_group.py)."""
 

@@ -1,7 +1,9 @@
 """What an operator removes from the controller.
 
-Epochs and ids outlive their group: brokers remember them (B37). What remains of a group has a
-master only if that was not removed, and never a SyncStateSet without members.
+Epochs and ids outlive their group: brokers remember them (B37). A broker of a group that was
+removed as a whole may register again with the id that its file says; one that was removed by its id
+is gone for good. What remains of a group has a master only if that was not removed, and never a
+SyncStateSet without members.
 
 Source: ReplicasInfoManager (`cleanBrokerData`, `handleCleanBrokerDataEvent`)
 """
@@ -15,7 +17,7 @@ from typing import Final
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import Applied, DataCleaned, refuse
-from rocketha.controller.state import ControllerState, Group
+from rocketha.controller.state import UNHEARD, ControllerState, Group, Replica
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import CleanBrokerData
 from rocketha.types import BrokerId, Epoch, TimestampMs
@@ -59,10 +61,18 @@ def clean_broker_data(
     if cleaned.replicas and group.members and not cleaned.members:
         # Then nobody could be elected any more, and nobody could join the set either.
         return refuse(state, code, "no member of the SyncStateSet would remain")
+    if not listed:
+        cleaned = replace(cleaned, former=MappingProxyType(_unheard(group)))
     if not cleaned.replicas and Bug.B37 in bugs:
         cleaned = replace(cleaned, master_epoch=Epoch(0))
     events = (DataCleaned(broker_name=group.broker_name, removed=removed),) if removed else ()
     return Applied(state=state.with_group(cleaned), events=events)
+
+
+def _unheard(group: Group) -> dict[BrokerId, Replica]:
+    """Return all replicas that may come back; nobody has heard of them."""
+    everybody = {**group.former, **group.replicas}
+    return {i: replace(replica, heard=UNHEARD) for i, replica in everybody.items()}
 
 
 def _without(group: Group, removed: frozenset[BrokerId]) -> Group:

@@ -7,6 +7,7 @@ Source: ReplicasInfoManager (`applyBrokerId`, `registerBroker`, `handleApplyBrok
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import (
@@ -50,9 +51,11 @@ def apply_broker_id(state: ControllerState, request: ApplyBrokerId) -> Applied:
         remark = f"the id {wanted} is taken; {group.next_broker_id} is free"
         return refuse(state, ResponseCode.BROKER_ID_INVALID, remark)
     replica = Replica(address=request.broker_address, check_code=request.register_check_code)
+    is_same = bool(group.replicas) or group.cluster_name == request.cluster_name
     joined = replace(
         group.with_replica(wanted, replica),
         cluster_name=group.cluster_name if group.replicas else request.cluster_name,
+        former=group.former if is_same else MappingProxyType({}),
         next_broker_id=BrokerId(wanted + 1),
     )
     return Applied(
@@ -74,16 +77,17 @@ def register_broker(
 
     A replica that started again is no master before it is elected again: it forgot what it proposed
     (B84) and has to begin a new epoch (B10). If it lost a part of its log, it is not elected either
-    until it caught up. To register is a sign of life.
+    until it caught up. To register is a sign of life. Who comes back to a group that was removed is
+    the replica that it was; RocketMQ does not let it in.
 
     Spec: ReplicaGroup!Restart
     Source: ReplicasInfoManager.registerBroker
     """
-    group = state.known(request.broker_name)
-    if group is None:
+    group = state.groups.get(request.broker_name)
+    if group is None or not (group.replicas or request.broker_id in group.former):
         remark = f"the group {request.broker_name} is not known"
         return refuse(state, ResponseCode.BROKER_NEED_TO_BE_REGISTERED, remark)
-    replica = group.replicas.get(request.broker_id)
+    replica = group.replicas.get(request.broker_id) or group.former.get(request.broker_id)
     if replica is None:
         remark = f"there is no replica {request.broker_id} in the group {request.broker_name}"
         return refuse(state, ResponseCode.BROKER_NEED_TO_BE_REGISTERED, remark)
@@ -102,6 +106,9 @@ def register_broker(
             heard=heard,
         ),
     )
+    if request.broker_id in group.former:
+        others = {i: one for i, one in group.former.items() if i != request.broker_id}
+        registered = replace(registered, former=MappingProxyType(others))
     if restarted:
         registered = _after_restart(registered, request, bugs)
     return Applied(

@@ -132,6 +132,8 @@ class Group:
     )
     unfit: frozenset[BrokerId] = frozenset()
     """Members of the set that registered with a torn log: they are not elected."""
+    former: Mapping[BrokerId, Replica] = field(default_factory=lambda: MappingProxyType({}))
+    """Replicas of the group when all of it was removed: they may come back with their ids."""
 
     @property
     def members(self) -> frozenset[BrokerId]:

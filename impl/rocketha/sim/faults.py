@@ -84,6 +84,9 @@ class Fault(StrEnum):
     """A disk takes long to write a log through."""
     CLIENT_LOSS = "client-loss"
     """A producer's or consumer's request, or the answer, is lost."""
+    CLEAN_DATA = "clean-data"
+    """An operator stops a group that has promised nothing yet, has the controller forget it, and
+    starts it again."""
 
 
 Faults = frozenset[Fault]
@@ -134,6 +137,7 @@ GROUP_FAULTS: Final = (
     Fault.SLOW_DISK,
     Fault.CLIENT_LOSS,
     Fault.STALE_ROUTE,
+    Fault.CLEAN_DATA,
 )
 """What can happen to a group with its controller."""
 NO_FAULTS: Final[Faults] = frozenset()

@@ -70,6 +70,7 @@ _UNSEEN: Final = frozenset(
     {ActionName.TRANSFER, ActionName.HANDSHAKE, ActionName.FLUSH, ActionName.RESTART}
 )
 """What the specification has no step for: the steps of a connection's other end count."""
+_PROMISES: Final = frozenset({GroupActionName.ACKNOWLEDGE, GroupActionName.CONSUME})
 
 
 class Callers(Protocol):
@@ -106,6 +107,8 @@ class GroupCluster:
         self.actions = 0
         self.slow_disks: dict[BrokerId, tuple[int, int]] = {}
         """Until when the disk of a broker is slow, and how slow."""
+        self.has_promised = False
+        """A message was acknowledged, or shown to a consumer."""
         self.powerless: set[BrokerId] = set()
         """Brokers whose machines stopped, and of which the controller does not know that yet."""
         self._chances = chances
@@ -426,6 +429,8 @@ class GroupCluster:
             return
         if _counts(action):
             self.actions += 1
+        if isinstance(action, GroupAction) and action.name in _PROMISES:
+            self.has_promised = True
         self._observer.acted(self, broker, action)
 
 

@@ -20,6 +20,7 @@ from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
 from rocketha.sim.chances import Chance, Occasion, Streams
 from rocketha.sim.faults import Fault
 from rocketha.sim.group_channels import CALM_CHANNELS
+from rocketha.sim.group_cleaning import Cleaning
 from rocketha.sim.group_clients import Clients, Consumer
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.group_options import GroupPlan
@@ -60,6 +61,7 @@ class GroupDriver:
             may_stop=lambda node: node.id not in cluster.starting,
             may_lose_power=self._may_lose_power,
         )
+        self._cleaning = Cleaning(cluster)
         self._idle_until_ms = 0
         self._probes: set[PutId] = set()
 
@@ -181,6 +183,7 @@ class GroupDriver:
             Fault.CONTROLLER_RESTART: self._restart_controller,
             Fault.DESIGNATE: self._designate,
             Fault.SLOW_DISK: self._slow_down,
+            Fault.CLEAN_DATA: self._cleaning.begin,
         }
 
     def _may_lose_power(self, node: Node[GroupBroker], rng: Random) -> bool:

@@ -6,7 +6,7 @@ run sees failovers, members that fall behind, and come back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
@@ -16,7 +16,7 @@ from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions
 from rocketha.sim.chances import Occasion, Streams
 from rocketha.sim.clock import TRUE_TIME, Clock
-from rocketha.sim.faults import GROUP_FAULTS, Fault, FaultPlan, draw_plan
+from rocketha.sim.faults import GROUP_FAULTS, Fault, FaultPlan, Faults, draw_plan
 from rocketha.sim.group_channels import ChannelFaults
 from rocketha.sim.node import broker_address
 from rocketha.sim.options import SimOptions
@@ -38,6 +38,8 @@ _TIMED: Final = (
     Fault.SLOW_DISK,
 )
 _GAPS_MS: Final = (400, 1_200, 3_000)
+_CLEANING_GAPS_MS: Final = (80, 200)
+"""There is little time between the first election and the first promise."""
 _RESTART_GAPS_MS: Final = (1_200, 4_000)
 _SKEWED_PERMILLE: Final = (800, 950, 1_050, 1_250)
 _SKEWED_MS: Final = 1_000_000
@@ -78,9 +80,14 @@ def draw_group_run(streams: Streams, options: SimOptions) -> GroupPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     rng = streams.of("plan")
     share = 1.0 if streams.redrawn else 0.5
-    faults = draw_plan(rng, GROUP_FAULTS, options.faults, share=share)
+    kinds = [fault for fault in GROUP_FAULTS if fault is not Fault.CLEAN_DATA]
+    faults = draw_plan(rng, kinds, options.faults, share=share)
     drawn_steps = rng.randrange(100, 160)
     gaps = [(fault, rng.choice(_gaps(fault))) for fault in _TIMED]
+    cleaning_ms = _draw_cleaning(streams, options.faults, share)
+    if cleaning_ms is not None:
+        faults = replace(faults, faults=faults.faults | {Fault.CLEAN_DATA})
+        gaps.append((Fault.CLEAN_DATA, cleaning_ms))
     clocks = {
         name: _draw_clock(streams, name, skewed=Fault.CLOCK_SKEW in faults)
         for name in ("controller", *map(broker_address, _brokers(options)))
@@ -110,6 +117,13 @@ def draw_group_run(streams: Streams, options: SimOptions) -> GroupPlan:
 
 def _gaps(fault: Fault) -> tuple[int, ...]:
     return _RESTART_GAPS_MS if fault is Fault.CONTROLLER_RESTART else _GAPS_MS
+
+
+def _draw_cleaning(streams: Streams, allowed: Faults, share: float) -> int | None:
+    """Draw how often an operator looks whether to begin anew; None: never."""
+    rng = streams.of("plan", Fault.CLEAN_DATA)
+    drawn, gap_ms = rng.random() < share, rng.choice(_CLEANING_GAPS_MS)
+    return gap_ms if drawn and Fault.CLEAN_DATA in allowed else None
 
 
 def _draw_broker(rng: Random, options: SimOptions) -> GroupOptions:

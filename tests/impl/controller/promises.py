@@ -131,8 +131,11 @@ def _of_step(old: Group | None, new: Group) -> Iterator[str]:
         yield "CtlEpochMonotone"
     if new.members != old.members and new.sync_state_set.epoch <= old.sync_state_set.epoch:
         yield "SetVersion"
-    if any(broker < old.next_broker_id for broker in new.replicas.keys() - old.replicas.keys()):
-        yield "IdUnique"
+    for broker in new.replicas.keys() - old.replicas.keys():
+        former = old.former.get(broker)
+        is_back = former is not None and former.check_code == new.replicas[broker].check_code
+        if broker < old.next_broker_id and not is_back:
+            yield "IdUnique"
     if new.master not in (old.master, None) and (
         new.members != {new.master} or new.master_epoch != old.master_epoch + 1
     ):

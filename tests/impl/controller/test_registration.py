@@ -152,6 +152,50 @@ def test_a_group_that_was_cleaned_is_unknown_but_its_epochs_and_ids_go_on(living
     assert scene.group.sync_state_set.epoch == epoch + 2
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_broker_of_a_group_that_was_cleaned_comes_back_as_the_one_that_it_was(
+    restarted: bool,
+) -> None:
+    """RocketMQ does not let it in, and gives its id to another one."""
+    scene = reigning(1, 2)
+    scene.register(1, incarnation=3)
+    clean(scene, living=True)
+    assert set(scene.group.former) == ids(1, 2)
+
+    assert code(scene.register(1, incarnation=2)) is ResponseCode.INVALID_REQUEST
+    applied = scene.register(1, incarnation=3 + restarted)
+    [event] = applied.events
+    assert isinstance(event, BrokerRegistered)
+    assert event.restarted is restarted
+    assert set(scene.group.replicas) == ids(1)
+    assert set(scene.group.former) == ids(2)
+    assert code(scene.elect(1)) is ResponseCode.SUCCESS
+    assert (scene.group.master, scene.group.master_epoch) == (BrokerId(1), 2)
+    assert next_id(scene) == 3
+
+
+def test_a_replica_that_was_removed_by_its_id_does_not_come_back() -> None:
+    scene = reigning(1, 2)
+    clean(scene, "2", living=True)
+    assert code(scene.register(2)) is ResponseCode.BROKER_NEED_TO_BE_REGISTERED
+    clean(scene, "1", living=True)
+    assert code(scene.register(1)) is ResponseCode.BROKER_NEED_TO_BE_REGISTERED
+
+
+def test_nobody_comes_back_to_a_name_that_another_cluster_has_taken() -> None:
+    scene = reigning(1, 2)
+    clean(scene, living=True)
+    scene.do(
+        ApplyBrokerId(
+            cluster_name="other",
+            broker_name=GROUP,
+            applied_broker_id=BrokerId(3),
+            register_check_code="h:1;1",
+        )
+    )
+    assert code(scene.register(1)) is ResponseCode.BROKER_NEED_TO_BE_REGISTERED
+
+
 def test_the_first_election_after_a_cleaning_is_not_called_clean() -> None:
     scene = reigning(1, 2)
     clean(scene, living=True)

@@ -132,8 +132,9 @@ class GroupParts:
         self._glance: tuple[object, ...] = ()
         self._built: dict[str, Value] = {}
         self._views: tuple[Value, ...] = ()
-        self._incarnations: dict[BrokerId, int] = {}
-        """The registered ones; an operator may have removed their brokers since."""
+        self.incarnations: dict[BrokerId, int] = {}
+        """How often each broker had crashed before the last start that the controller heard of; it
+        may have been removed since."""
         self._alters: dict[str, Value] = {}
         self._conns: dict[tuple[BrokerId, BrokerId], _Conn] = {}
         self._servers: dict[ConnectionId, BrokerId] = {}
@@ -240,11 +241,11 @@ class GroupParts:
         if group.sync_state_set.epoch != self.group.sync_state_set.epoch:
             self._views = (*self._views, view_value(group))
         self.group = group
-        self._incarnations |= {
+        self.incarnations |= {
             broker: self.of[broker].starts.get(int(replica.incarnation), 0)
             for broker, replica in group.replicas.items()
         }
-        incarnations = dict(self._incarnations)
+        incarnations = dict(self.incarnations)
         decided = (group.master, group.master_epoch, group.sync_state_set, group.unfit)
         raw = (*decided, *incarnations.items())
         self._note(("ctl", "", ""), raw, lambda _: control_value(group, incarnations))

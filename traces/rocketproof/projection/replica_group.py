@@ -162,11 +162,25 @@ class GroupProjection:
             case BrokerRegistered(broker_id=broker, restarted=True):
                 self._record(cluster, broker, "Restart", (broker_name(broker),))
             case DataCleaned():
+                self._evict_late(cluster, before.master)
                 self._record(cluster, None, "CleanBrokerData", ())
             case BrokerRegistered() | BrokerIdAssigned():
                 pass
             case _ as unreachable:
                 assert_never(unreachable)
+
+    def _evict_late(self, cluster: GroupCluster, master: BrokerId | None) -> None:
+        """Record that a master is gone that was healthy when it was taken for dead."""
+        parts = self._parts
+        if master is None or master not in parts.alive:
+            return
+        of = parts.of[master]
+        known = parts.incarnations[master]
+        if known == of.crashes:
+            return
+        parts.alive -= {master}
+        parts.look_at_alive()
+        self._record(cluster, None, "EvictBroker", (broker_name(master), known), only=(ALIVE,))
 
     def _is_false_alarm(
         self, cluster: GroupCluster, event: BrokerEvicted, action: ControllerActed
