@@ -92,9 +92,7 @@ class GroupHandDriven:
             case "RefuseAlter", [Node() as node]:
                 return bool(self._proposed(node))
             case "EvictBroker", [Node() as node, _]:
-                return bool(hands.channels(node.id))
-            case "CleanBrokerData" | "Restart", _:
-                return not hands.is_cleaned
+                return bool(hands.channels(node.id)) or hands.can_be_heard(node.id)
             case (("BecomeMaster" | "BecomeSlave" | "LearnSyncStateSet"), [Node() as node]):
                 return hands.news(action, node) is not None
             case "Crash", [Node() as node, int() as kept]:
@@ -185,6 +183,8 @@ class GroupHandDriven:
         hands, group = self._hands, self._group
         match step.action, [self._node_or_value(param) for param in step.params]:
             case "EvictBroker", [Node() as node, _]:
+                if not hands.channels(node.id):
+                    hands.hear(node.id)
                 for channel in hands.channels(node.id):
                     group.close(channel)
             case "CleanBrokerData", []:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from model_tests.machines.hand_group import GroupNode, HandGroup
@@ -15,13 +16,14 @@ from rocketha.broker.roles import View
 from rocketha.broker.state import PullId, PutId
 from rocketha.bugs import Bugs
 from rocketha.controller.dispatch import ControllerOptions
-from rocketha.controller.state import NO_CHANNEL, ChannelId, Group
+from rocketha.controller.state import NO_CHANNEL, ChannelId, Group, Replica
 from rocketha.formats.controller_requests import (
     AlterSyncStateSet,
     ControllerRequest,
     ElectMaster,
     GetReplicaInfo,
     Heartbeat,
+    RegisterBroker,
 )
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.events import TimerFired, TransferDue
@@ -156,20 +158,33 @@ class GroupHands:
 
     def can_be_heard(self, broker: BrokerId) -> bool:
         """Tell whether a broker can give a sign of life; one that is down perhaps a late one."""
-        if self.is_cleaned:
-            return False
         if self.group.nodes[broker].state is not None:
             return True
-        beat = self.last_sent(broker, Heartbeat)
-        return beat is not None and beat.start == self.known.replicas[broker].incarnation
+        beat, replica = self.last_sent(broker, Heartbeat), self._replica(broker)
+        return beat is not None and beat.start == replica.incarnation
+
+    def _replica(self, broker: BrokerId) -> Replica:
+        """Return what the controller knows of a broker, or knew before an operator removed it."""
+        known = self.known
+        return known.replicas.get(broker) or known.former[broker]
 
     def hear(self, broker: BrokerId) -> None:
-        """Let a heartbeat arrive, of a broker that is down the last one, perhaps once more."""
+        """Let a heartbeat arrive, of a broker that is down the last one, perhaps once more.
+
+        Of one that an operator has removed a copy of its registration arrives before.
+        """
         node = self.group.nodes[broker]
         if node.state is not None:
             self.group.fire(node, _BEAT_MS)
         beat = self.last_sent(broker, Heartbeat)
         assert beat is not None
+        if broker not in self.known.replicas:
+            [*_, registration] = [
+                sent
+                for sent in self.group.post.sent
+                if sent.broker == broker and isinstance(sent.request, RegisterBroker)
+            ]
+            self.group.serve(replace(registration, channel=beat.channel))
         self.group.serve(beat)
 
     def hear_everybody(self) -> None:

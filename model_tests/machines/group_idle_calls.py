@@ -17,7 +17,7 @@ from rocketha.broker.events import ConfirmDue, ExpandDue
 from rocketha.broker.replicas import slaves
 from rocketha.broker.roles import View
 from rocketha.controller.state import ChannelId
-from rocketha.formats.controller_requests import ElectMaster
+from rocketha.formats.controller_requests import CleanBrokerData, ElectMaster
 from rocketproof.projection.epoch_values import broker_name
 from rocketproof.projection.group_values import NO_CONN, names
 from tlatrace.testing.calls import Call, call_of
@@ -67,8 +67,8 @@ class _IdleCalls:
                 else:
                     yield from self._of_slave(node)
         yield from self._of_proposals()
-        if self._may_elect_more and not self._hands.is_cleaned:
-            yield from self._of_elections()
+        if not self._hands.is_cleaned:
+            yield from self._of_operators()
         # The last ones: what was sent on a channel that is closed does not arrive any more.
         for node in self._hands.nodes():
             if node.state is not None:
@@ -174,12 +174,24 @@ class _IdleCalls:
         if self._hands.group.post.is_open(sent.channel):
             self._hands.group.serve(sent)
 
-    def _of_elections(self) -> Iterator[_IdleCall]:
+    def _of_operators(self) -> Iterator[_IdleCall]:
+        hands, alive = self._hands, self._observed["alive"]
+        assert isinstance(alive, TlaSet)
+        master = hands.known.master
+        lives = master is not None and broker_name(master) in alive.elements
+        if master is not None and lives and hands.can_be_heard(master):
+            yield "an operator removes the group", self._remove
+        if self._may_elect_more:
+            yield from self._of_elections(alive)
+
+    def _remove(self) -> None:
+        self._hands.hear_everybody()
+        self._hands.group.operate(CleanBrokerData(broker_name=self._hands.known.broker_name))
+
+    def _of_elections(self, alive: TlaSet) -> Iterator[_IdleCall]:
         hands = self._hands
         nodes = hands.nodes()
-        alive = self._observed["alive"]
         heard = names(node.id for node in nodes if hands.can_be_heard(node.id))
-        assert isinstance(alive, TlaSet)
         if not any(self._allows("ElectMaster", node) for node in nodes) and alive == heard:
             yield "the controller scans", self._scan
         for node in nodes:

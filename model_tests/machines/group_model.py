@@ -15,14 +15,12 @@ from tlatrace.testing import Call, Goals, Moves
 from tlatrace.testing.calls import call_of, plain
 from tlatrace.testing.oracle import Domain
 from tlatrace.validate.config import TlcConfig, read_config
-from tlatrace.values import Fcn, State, TlaSet, Value, tla_set
+from tlatrace.values import Fcn, State, TlaSet, Value
 
-__all__ = ["Bounds", "bounds", "goals", "moves"]
+__all__ = ["SPEC", "Bounds", "bounds", "goals", "moves"]
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "replica_group"
 _LIBRARY: Final = SPEC.parent / "epoch_truncation"
-_OF_CONTROLLER: Final = frozenset({"ElectMaster", "EvictBroker", "Restart"})
-"""Steps that the specification has also when the group is removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +83,6 @@ class _Realizable:
     * A slave that was never told of a master connects to nobody.
     * When a slave shakes hands anew its master drops the old connection first, which is a step.
     * A master sends nothing before it has heard a first report.
-    * A controller from which an operator has removed a group serves its brokers no more: they would
-      need new ids, and the specification has no brokers that join.
     """
 
     def __init__(self, model: Model) -> None:
@@ -150,9 +146,6 @@ class _Realizable:
             case (("Replicate" | "HearEpoch"), [slave]):
                 master = self._part(state, "link", slave)
                 return self._part(state, "conn", master, slave, "ack") != -1
-            case action, _ if action in _OF_CONTROLLER:
-                version = self._part(state, "ctl", "sssEpoch")
-                return version == 0 or self._part(state, "ctl", "sss") != tla_set(())
             case _:
                 return True
 

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import Phase, settings
 
 from model_tests.machines.group_hand_driven import GroupHandDriven
-from model_tests.machines.group_model import bounds, goals, moves
-from rocketha.bugs import Bug
+from model_tests.machines.group_model import SPEC, bounds, goals, moves
+from rocketha.bugs import GROUP_BUGS, Bug
 from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, machine, replay
 from tlatrace.testing.calls import call_of
 from tlatrace.testing.goals import walk
+from tlatrace.tools.manifest import read_manifest
 from tlatrace.values import Value, tla_set
 
 # One worker: the model is compiled and explored once.
@@ -94,6 +95,10 @@ SLAVE_IS_PROPOSED: Final = (
     "ElectMaster b1; BecomeMaster b1; BecomeSlave b2; Handshake b1 b2; ReceiveAck b1 b2;"
     "MaybeExpand b1 b2"
 )
+ONE_OF_TWO_IS_PROPOSED: Final = (
+    "ElectMaster b1; BecomeMaster b1; BecomeSlave b2; BecomeSlave b3; Handshake b1 b2;"
+    "Handshake b1 b3; ReceiveAck b1 b2; ReceiveAck b1 b3; MaybeExpand b1 b2"
+)
 SLAVE_HAS_JOINED: Final = f"{SLAVE_IS_PROPOSED}; AlterSyncStateSet b1; LearnSyncStateSet b1"
 
 
@@ -106,12 +111,22 @@ SLAVE_HAS_JOINED: Final = f"{SLAVE_IS_PROPOSED}; AlterSyncStateSet b1; LearnSync
             "LearnSyncStateSet b1; Acknowledge b1; Consume b1",
         ),
         (
+            "small",
+            "ElectMaster b1; BecomeMaster b1; BecomeSlave b2; Handshake b1 b2; ReceiveAck b1 b2;"
+            "PutMessage b1; Crash b1 1; EvictBroker b1 0; CleanBrokerData; ElectMaster b2;"
+            "Restart b1; BecomeMaster b2; Handshake b2 b1",
+        ),
+        (
             "unclean",
             "ElectMaster b1; BecomeMaster b1; PutMessage b1; Acknowledge b1; DesignateMaster b2;"
             "BecomeMaster b2; PutMessage b2; Acknowledge b2; Consume b2; Consume b1",
         ),
     ],
-    ids=["a member is removed", "two masters acknowledge different messages"],
+    ids=[
+        "a member is removed",
+        "a group is removed and begins anew",
+        "two masters acknowledge different messages",
+    ],
 )
 def test_a_way_can_be_gone_to_its_end(model: str, text: str) -> None:
     run = Lockstep(moves(model), group(model)())
@@ -145,6 +160,7 @@ def _step_somewhere(run: Lockstep, rng: Random) -> None:
 
 
 FOUND = [
+    (Bug.ALONE, "PutMessage", 4),
     (Bug.B10, "Restart", 3),
     (Bug.B25, "BecomeMaster", 3),
     (Bug.B28, "Restart", 3),
@@ -186,16 +202,27 @@ FAR = [
         "BecomeSlave b3",
         11,
     ),
+    (Bug.ADOPT, "small", f"{SLAVE_IS_PROPOSED}; RefuseAlter b1; LearnSyncStateSet b1", 8),
     (Bug.B14, "small", f"{SLAVE_IS_PROPOSED}; PutMessage b1", 8),
-    (Bug.B29, "small", "ElectMaster b1; Crash b1 0; Restart b1; ElectMaster b1", 4),
-    (Bug.B33, "small", f"{SLAVE_IS_PROPOSED}; Crash b1 0; Restart b1", 9),
+    (Bug.B15, "small", f"{SLAVE_IS_PROPOSED}; PutMessage b1; CloseConnection b1 b2", 9),
     (
-        Bug.B79,
-        "clean",
-        "ElectMaster b1; BecomeMaster b1; BecomeSlave b2; BecomeSlave b3; Handshake b1 b2;"
-        "Handshake b1 b3; ReceiveAck b1 b2; ReceiveAck b1 b3; MaybeExpand b1 b2",
+        Bug.B16,
+        "small",
+        "ElectMaster b1; BecomeMaster b1; PutMessage b1; Acknowledge b1; BecomeSlave b2;"
+        "Handshake b1 b2; ReceiveAck b1 b2; Replicate b2; ReceiveAck b1 b2; MaybeExpand b1 b2;"
+        "CloseConnection b1 b2; Handshake b1 b2",
+        13,
+    ),
+    (
+        Bug.B19,
+        "small",
+        f"{SLAVE_IS_PROPOSED}; CloseConnection b1 b2; Handshake b1 b2; PutMessage b1",
         10,
     ),
+    (Bug.B20, "small", f"{SLAVE_IS_PROPOSED}; RefuseAlter b1; LearnSyncStateSet b1", 8),
+    (Bug.B29, "small", "ElectMaster b1; Crash b1 0; Restart b1; ElectMaster b1", 4),
+    (Bug.B33, "small", f"{SLAVE_IS_PROPOSED}; Crash b1 0; Restart b1", 9),
+    (Bug.B79, "clean", ONE_OF_TWO_IS_PROPOSED, 10),
     (
         Bug.B83,
         "small",
@@ -212,6 +239,12 @@ FAR = [
         "Handshake b1 b2; ReceiveAck b1 b2",
         8,
     ),
+    (
+        Bug.COUNTED,
+        "clean",
+        f"{ONE_OF_TWO_IS_PROPOSED}; PutMessage b1; Replicate b3; ReceiveAck b1 b3",
+        13,
+    ),
     (Bug.W2, "clean", f"{SLAVE_HAS_JOINED}; PutMessage b1; MaybeShrink b1 {{b2}}", 11),
 ]
 """The end of a way, where a bug shows that few ways lead to, and how many steps are left."""
@@ -227,3 +260,12 @@ def test_a_bug_is_found_at_the_end_of_a_way_and_shrunk(
     print(f"{bug.value}: {caught.value}")
     assert len(caught.value.steps) <= length
     assert replay(driven_beside(model), caught.value.steps) is None
+
+
+def test_every_bug_of_a_group_is_found_or_harmless_alone() -> None:
+    mutants = [m for m in read_manifest(SPEC.parent).mutants if m.protocol == SPEC.name]
+    harmless = {m.name for m in mutants if m.expect == "harmless"}
+    found = {row[0] for row in FOUND} | {row[0] for row in FAR}
+
+    assert found <= GROUP_BUGS
+    assert {bug.value for bug in GROUP_BUGS - found} <= harmless
