@@ -1,6 +1,6 @@
 """Theorem SyncStateSet: z3's formulas say what the compiled model says, and bugs are refuted.
 
-States and steps come from walks through the small model. The compiled model that judges them has
+States and steps come from walks through two small models. The compiled model that judges them has
 the theorem's specification: nothing in it is bounded.
 """
 
@@ -55,8 +55,17 @@ class Transition:
 
 
 @cache
-def walker() -> Model:
-    return load_model(SPEC / "MCSyncStateSet.tla", SPEC / "MCSyncStateSet_small.cfg")
+def walkers() -> tuple[Model, Model]:
+    """Return a model of reigns that begin with nothing, and one with a record from before."""
+    module = SPEC / "MCSyncStateSet.tla"
+    small, before = (module.with_name(f"{module.stem}_{name}.cfg") for name in ("small", "before"))
+    return load_model(module, small), load_model(module, before)
+
+
+def walker_at(state: ModelState) -> Model:
+    small, before = walkers()
+    start = state[small.variables.index("start")]
+    return small if start == 0 else before
 
 
 @cache
@@ -73,14 +82,14 @@ def specification() -> Specification:
 
 @cache
 def states() -> tuple[ModelState, ...]:
-    """Walk through the small model: long ways are as likely as short ones."""
+    """Walk through the small models: long ways are as likely as short ones."""
     choice = random.Random(4)
     found: dict[ModelState, None] = {}
     while len(found) < STATES:
-        at = walker().initial_states()[0]
+        at = choice.choice(walkers()).initial_states()[0]
         for _ in range(LONGEST):
             found[at] = None
-            ways = walker().successors(at)
+            ways = walker_at(at).successors(at)
             if not ways:
                 break
             at = choice.choice(ways).post
@@ -94,7 +103,7 @@ def with_parts_of(state: ModelState, other: ModelState, choice: random.Random) -
 
 def transitions_from(pre: ModelState, choice: random.Random) -> Iterator[Transition]:
     """Yield the steps from a state, and steps like them that are corrupted."""
-    for step in walker().successors(pre):
+    for step in walker_at(pre).successors(pre):
         yield judged(pre, step.action, step.params, step.post)
         other = choice.choice(states())
         yield judged(pre, step.action, step.params, with_parts_of(step.post, other, choice))
@@ -131,7 +140,7 @@ def steps_of_spec() -> dict[str, Step]:
 def pinned(state: ModelState) -> z3.Solver:
     """Return a solver that knows a state, for the very constants of the theorem."""
     spec = specification()
-    assert spec.variables == judge().variables == walker().variables
+    assert spec.variables == judge().variables == walkers()[0].variables
     solver = z3.Solver()
     solver.add([number == 0 for number in spec.parameters.values()])
     solver.add([equal(was, literal(value)) for was, value in zip(spec.before, state, strict=True)])
@@ -200,7 +209,7 @@ def test_steps_are_those_of_the_compiled_model() -> None:
 
 def test_the_initial_states_are_those_of_the_compiled_model() -> None:
     initial = specification().initial()
-    (first,) = walker().initial_states()
+    (first,) = walkers()[0].initial_states()
     known = [number == 0 for number in specification().parameters.values()]
     for state, expected in ((first, True), (states()[1], False)):
         same = [equal(v, literal(d)) for v, d in zip(initial.post, state, strict=True)]

@@ -28,6 +28,7 @@ Bounded(action, b) ==
     [] action \in {"Crash", "CrashMaster"} -> Crashes < MaxCrash /\ Reigns
     [] action = "Disconnect" -> Reigns
     [] action \in {"Connect", "Copy"} -> ctl.master # b
+    [] action = "CopyElsewhere" -> FALSE
     [] OTHER -> TRUE
 
 \* Fewer crashes: only of a slave whose place in the set matters, and all of its log is lost.
@@ -40,6 +41,9 @@ Few(action, b) ==
        [] action \in {"PutMessage", "Restart"} -> Reigns
        [] OTHER -> TRUE
 LosesAll(n) == {0}
+
+\* Slaves may not hear of the reign at once.
+Early(action, b) == action = "CopyElsewhere" \/ Bounded(action, b)
 
 \* Proposals only, three in all: connections last, no election, nobody reads.
 Calm(action, b) ==

@@ -12,7 +12,7 @@
    Modelled: puts, copying and acknowledgements in flight, requests to the controller that are
    delayed, duplicated or lost, answers and polls that come late, compare-and-set at the controller
    at the moment of the decision, refusals for whatever reason, confirmOffset, consumers; slaves that
-   have any part of the log at the beginning, or are down; crashes that lose any part of a log,
+   have any part of the log at the beginning, or are down, or do not hear of it at once; crashes that lose any part of a log,
    returns as a new incarnation, or as the same if nothing is lost, half-open connections; the crash
    of the master, and the election of another member, after which the old master goes on: it does
    not know.  allAckInSyncStateSet is true.
@@ -106,6 +106,8 @@ Min(a, b) == IF a <= b THEN a ELSE b
 Max(a, b) == IF a <= b THEN b ELSE a
 MinOf(S) == CHOOSE x \in S : \A y \in S : x <= y
 Others(S) == {m \in S : m[1] # Master}
+\* Whom the master must wait for.
+Required == local \cup UNION {p.set : p \in pend}
 
 -----------------------------------------------------------------------------
 \* ---- Rules of the master ----
@@ -355,6 +357,19 @@ Copy(s, n) ==
   /\ conn' = [conn EXCEPT ![s].reported = n]
   /\ UNCHANGED <<ctlVars, setVars, confirm, up, inc, torn, seenVars>>
 
+\* A slave that has not heard of this reign may still follow the master before: what it has of the
+\* log from before the reign changes without this one.
+CopyElsewhere(s, n) ==
+  /\ Explored("CopyElsewhere", s)
+  /\ up[s]
+  /\ conn[s] = NoConn
+  /\ s \notin Names(Required \cup ctl.sss)
+  /\ \A r \in alters : s \notin Names(r.set)
+  /\ n \in 0..start
+
+  /\ end' = [end EXCEPT ![s] = n]
+  /\ UNCHANGED <<ctlVars, setVars, confirm, conn, up, inc, torn, seenVars>>
+
 \* The slave goes down; k of its records are left.  The master may not notice for a while.
 Crash(s, k) ==
   /\ Explored("Crash", s)
@@ -419,7 +434,6 @@ VisibleInSSS == \A m \in ctl.sss : InForce(m) => visible <= end[m[1]]
 \* ---- Invariants: why it holds ----
 
 Reigns == role = "Master" /\ ctl.master = Master
-Required == local \cup UNION {p.set : p \in pend}
 
 \* Else the master does not wait for a replica that could be elected.
 SSSCoverage == Reigns => ctl.sss \subseteq Required
@@ -555,6 +569,7 @@ Next ==
   \/ RestartMaster
   \/ \E s \in Slave : Connect(s)
   \/ \E s \in Slave, n \in Nat : Copy(s, n)
+  \/ \E s \in Slave, n \in Nat : CopyElsewhere(s, n)
   \/ \E s \in Slave, k \in Nat : Crash(s, k)
   \/ \E s \in Slave : Restart(s)
   \/ ApplyAlter

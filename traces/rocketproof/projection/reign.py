@@ -127,6 +127,12 @@ class Reign:
         """Tell whether what a broker does is no step of this reign any more."""
         return self._of[broker].has_left
 
+    def hears(self, slave: BrokerId) -> bool:
+        """Tell whether the master had a connection of a slave when it was looked at."""
+        conns = self._state["conn"]
+        assert isinstance(conns, Fcn)
+        return conns.fields()[self.names[slave]] != NO_CONN
+
     def end_of(self, broker: BrokerId) -> int:
         """Return how much of the master's log a broker had when it was looked at."""
         return self._of[broker].end
@@ -332,6 +338,15 @@ class Reign:
                 conns[slave] = end
                 state = {**self._recorded, "conn": record(conns)}
                 self._write(cluster, self.master, "Disconnect", (slave,), state)
+
+    def record_elsewhere(self, cluster: GroupCluster) -> None:
+        """Write that slaves without a connection have more of the log, or less: from elsewhere."""
+        for slave, name in self.names.items():
+            end, was = self._of[slave].end, self._recorded["end"]
+            assert isinstance(was, Fcn)
+            if slave != self.master and not self.hears(slave) and was.fields()[name] != end:
+                state = {**self._recorded, "end": record({**was.fields(), name: end})}
+                self._write(cluster, slave, "CopyElsewhere", (name, end), state)
 
     def _write(
         self,

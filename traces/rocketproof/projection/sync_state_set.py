@@ -236,9 +236,11 @@ class SetProjection:
             return
         elif action.name is ActionName.PUT_MESSAGE and broker == reign.master:
             reign.record(cluster, broker, "PutMessage")
-        elif action.name is ActionName.RECEIVE_HANDSHAKE and broker != reign.master:
+        elif broker == reign.master or not reign.hears(broker):
+            _record_rest(reign, cluster, broker)
+        elif action.name is ActionName.RECEIVE_HANDSHAKE:
             reign.record(cluster, broker, "Connect", (name,))
-        elif action.name is ActionName.RECEIVE_TRANSFER and broker != reign.master:
+        elif action.name is ActionName.RECEIVE_TRANSFER:
             reign.record(cluster, broker, "Copy", (name, reign.end_of(broker)))
         else:
             _record_rest(reign, cluster, broker)
@@ -297,8 +299,9 @@ class SetProjection:
 
 
 def _record_rest(reign: Reign, cluster: GroupCluster, broker: BrokerId) -> None:
-    """Record what no action explains: connections that the master has lost, one by one."""
+    """Record what no action explains: connections that are lost, and what slaves hear elsewhere."""
     if reign.look(cluster):
         reign.record_losses(cluster)
+        reign.record_elsewhere(cluster)
     if reign.look(cluster):
         reign.record(cluster, broker, None)

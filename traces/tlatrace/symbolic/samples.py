@@ -2,11 +2,11 @@ r"""Why a few elements of a set are enough to prove something of a set of any si
 
 Let v be a variable whose value is a set. Every invariant says something of each so many elements of
 v (`\A r \in v : ...`), and so holds of a part of v when it holds of v. An action looks for so many
-elements that meet a guard (`\E r \in v : ...`), and may add some. If a step from a state in which
-all invariants hold breaks one, take away all elements of v but those that the step found and those
-that break the invariant: the invariants still hold, the step is still possible and does the same,
-and the invariant breaks. So if no step breaks one with as many elements as `needed` says, none ever
-does.
+elements that meet a guard (`\E r \in v : ...`), may ask something of all of them, and may add some.
+If a step from a state in which all invariants hold breaks one, take away all elements of v but
+those that the step found and those that break the invariant: the invariants still hold, the step is
+still possible and does the same, and the invariant breaks. So if no step breaks one with as many
+elements as `needed` says, none ever does.
 
 All this is read off the text; what is not of this form is refused.
 """
@@ -111,6 +111,11 @@ class _Reading:
                 mine = [among for among in sets if self._is_it(among)]
                 if all(among in mine or not (among and self._mentions(among)) for among in sets):
                     return len(mine) + self.of_action(expr.body)
+            case Quantified(what="forall") if not self._mentions(expr.body):
+                # What holds of all elements holds of those that are left.
+                others = [among for _, _, among in expr.bounds if not self._is_it(among)]
+                if not any(among and self._mentions(among) for among in others):
+                    return 0
             case Let() if not any(self._mentions(value) for _, value in expr.bindings):
                 return self.of_action(expr.body)
             case Call() if not any(map(self._mentions, expr.arguments)):

@@ -45,6 +45,7 @@ Leave(P) ==
 
 Skip(n) ==
   /\ n \in (last + 1)..(last + 3)
+  /\ \A c \in sent : c.number < n
   /\ last' = n
   /\ UNCHANGED <<held, sent, log, state>>
 
