@@ -35,7 +35,10 @@ __all__ = [
 DEFAULT_RUNS: Final = 600
 
 _REDRAWN: Final = 150
-"""So many other runs of a seed are tried before the search ends."""
+"""So many other runs of a seed are tried at a time."""
+
+_READABLE: Final = 20
+"""A run with more steps is worth all the runs that may be tried."""
 
 
 class How(StrEnum):
@@ -145,7 +148,8 @@ class Shrinking:
                 best = min(best, self._reduced(other), key=lambda attempt: attempt.size)
                 continue
             smaller = self._reduced(best)
-            if smaller.size == best.size:
+            is_readable = best.failure.step <= _READABLE or not self._redraws
+            if smaller.size == best.size and is_readable:
                 break
             best = smaller
         return Shrunk(before=before, after=best, runs=self._runs)
