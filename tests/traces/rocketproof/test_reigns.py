@@ -314,3 +314,4 @@ def test_a_corpus_has_the_reigns_of_each_seed_and_they_conform(tmp_path: Path) -
     assert len(set(names)) == count
     validated = call("corpus", "validate", out, "--driver", "local")
     assert validated.exit_code == 0, validated.output
+    assert f"{count} traces of SyncStateSet, seeds 6 to 7" in validated.output

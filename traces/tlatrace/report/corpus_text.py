@@ -34,9 +34,11 @@ def source_text(result: CorpusResult) -> str:
     if source.get("kind") == "import":
         return f"{result.manifest.traces:,} imported traces of {spec}"
     text = f"{result.manifest.traces:,} runs of {spec}"
-    first = source.get("first_seed")
-    if isinstance(first, int) and result.manifest.traces:
-        text += f", seeds {first} to {first + result.manifest.traces - 1}"
+    first, runs = source.get("first_seed"), source.get("runs", result.manifest.traces)
+    if isinstance(first, int) and isinstance(runs, int) and result.manifest.traces:
+        if runs != result.manifest.traces:  # a run may be several traces
+            text = f"{result.manifest.traces:,} traces of {spec}"
+        text += f", seeds {first} to {first + runs - 1}"
     bugs = source.get("bugs")
     if isinstance(bugs, list) and bugs:
         text += f", with {', '.join(map(str, bugs))}"
