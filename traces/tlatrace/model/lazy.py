@@ -13,7 +13,7 @@ from math import prod
 from typing import Final
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import D, Fcn, LazyValue, differ, eq, function, kind
+from tlatrace.model.domain import Atom, D, Fcn, LazyValue, differ, eq, function, kind
 
 __all__ = [
     "INT",
@@ -33,6 +33,7 @@ __all__ = [
     "not_a_record",
     "not_a_tuple",
     "not_among",
+    "typical",
 ]
 
 MAX_ELEMENTS: Final = 2_000_000
@@ -120,13 +121,21 @@ def not_a_record(value: Fcn) -> bool:
 def _comparable(value: D, collection: frozenset[D]) -> None:
     """Refuse what TLC refuses: it compares with one element after another.
 
-    Elements without parts are of one kind, so one of them will do.
+    Elements without parts are of one kind, so one of them will do that is no model value.
     """
     if isinstance(value, tuple | Fcn | frozenset):
         for element in islice(collection, _COMPARED):
             differ(value, element)
-    else:
-        differ(value, next(iter(collection)))
+    elif type(value) is not Atom and (other := typical(collection)) is not None:
+        differ(value, other)
+
+
+def typical(collection: frozenset[D]) -> D | None:
+    """Return an element with which others can be compared, no model value; None if all are."""
+    for element in collection:
+        if type(element) is not Atom:
+            return element
+    return None
 
 
 class Infinite(LazySet):

@@ -25,6 +25,7 @@ from tlatrace.model.lazy import (
     elements_of,
     finite,
     member,
+    typical,
 )
 
 __all__ = [
@@ -153,10 +154,9 @@ def _sets(left: D, right: D) -> None:
 
 
 def _comparable(left: frozenset[D], right: frozenset[D]) -> None:
-    if left and right:
-        one, other = next(iter(left)), next(iter(right))
-        if type(one) is not type(other) and not (isinstance(one, Atom) or isinstance(other, Atom)):
-            differ(one, other)
+    one, other = typical(left), typical(right)
+    if one is not None and other is not None and type(one) is not type(other):
+        differ(one, other)
 
 
 def choose(found: Sequence[D], what: str) -> D:
