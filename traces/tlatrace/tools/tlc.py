@@ -122,18 +122,10 @@ def _run(
     on_progress: Callable[[TlcProgress], None] | None,
 ) -> TlcRun:
     started = time.monotonic()
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ToolError("TLC", f"{command[0]} does not start ({error.strerror})") from error
     timed_out = threading.Event()
+    processes: list[subprocess.Popen[bytes] | OSError] = []
+    # Started in a thread: a signal that ends us cannot come between its start and our knowing it.
+    starter = threading.Thread(target=lambda: processes.append(_start(command, folder)))
 
     def stop() -> None:
         timed_out.set()
@@ -141,9 +133,16 @@ def _run(
 
     watchdog = threading.Timer(timeout_s, stop)
     watchdog.daemon = True
-    watchdog.start()
     lines: list[str] = []
     try:
+        starter.start()
+        starter.join()
+        (found,) = processes
+        if isinstance(found, OSError):
+            reason = f"{command[0]} does not start ({found.strerror})"
+            raise ToolError("TLC", reason) from found
+        process = found
+        watchdog.start()
         assert process.stdout is not None
         for raw in process.stdout:
             line = raw.decode("utf-8", errors="replace")
@@ -153,13 +152,30 @@ def _run(
         exit_code = process.wait()
     finally:
         watchdog.cancel()
-        _kill(process)
-        process.wait()
+        starter.join()
+        for one in processes:
+            if not isinstance(one, OSError):
+                _kill(one)
+                one.wait()
     return read_run(
         "".join(lines),
         exit_code=None if timed_out.is_set() else exit_code,
         seconds=time.monotonic() - started,
     )
+
+
+def _start(command: list[str], folder: Path) -> subprocess.Popen[bytes] | OSError:
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return error
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
