@@ -12,10 +12,10 @@
    Modelled: puts, copying and acknowledgements in flight, requests to the controller that are
    delayed, duplicated or lost, answers and polls that come late, compare-and-set at the controller
    at the moment of the decision, refusals for whatever reason, confirmOffset, consumers; slaves that
-   have any part of the log at the beginning, or are down, or do not hear of it at once; crashes that lose any part of a log,
-   returns as a new incarnation, or as the same if nothing is lost, half-open connections; the crash
-   of the master, and the election of another member, after which the old master goes on: it does
-   not know.  allAckInSyncStateSet is true.
+   have any part of the log at the beginning of the reign, or are down, or do not hear of it at once;
+   crashes that lose any part of a log; the return as a new incarnation, or as the same if nothing is
+   lost; half-open connections; the crash of the master, and the election of another member, after
+   which the old master goes on: it does not know.  allAckInSyncStateSet is true.
    Not modelled: what a broker does that knows of the next reign (ReplicaGroup): it takes no more
    steps here, and what it had then stays; epochs within the log and truncation (EpochTruncation): a
    log is measured by how much of the master's log it has.  Time: any slave may be taken out at any
