@@ -17,8 +17,12 @@ __all__ = ["ack_of", "connection_of", "record_end", "slaves"]
 
 
 def slaves(ha: BrokerState) -> Mapping[BrokerId, MasterConnection]:
-    """Return the newest connection of each slave that introduced itself."""
-    known = {c.slave_id: c for c in ha.servers.values() if c.slave_id is not None}
+    """Return the newest connection of each slave that introduced itself: that of the largest id."""
+    known: dict[BrokerId, MasterConnection] = {}
+    for end in ha.servers.values():
+        slave = end.slave_id
+        if slave is not None and (slave not in known or known[slave].id < end.id):
+            known[slave] = end
     return MappingProxyType(known)
 
 

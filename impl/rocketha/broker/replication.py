@@ -16,7 +16,7 @@ from rocketha.broker.effects import (
     Then,
 )
 from rocketha.broker.events import ConfirmDue, ExpandDue, StaleConnection
-from rocketha.broker.replicas import slaves
+from rocketha.broker.replicas import connection_of, slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker
 from rocketha.broker.sync_state_set import see_caught_up
 from rocketha.formats.controller_requests import Incarnation
@@ -70,18 +70,23 @@ def _with_replication(state: GroupBroker, after: BrokerState) -> GroupBroker:
 
 
 def _introduced(state: GroupBroker, event: PacketReceived, stepped: Stepped) -> GroupStepped:
-    """Note which incarnation a slave is in; an older connection of it is dropped next."""
+    """Note which incarnation a slave is in; all its connections but the newest are dropped next.
+
+    What it sent on an older connection, before a crash perhaps, may arrive after that.
+    """
     packet = event.packet
     assert isinstance(packet, Handshake)
     slave = packet.broker_id
-    told = {**state.slave_incarnations, slave: Incarnation(packet.incarnation)}
+    newest = connection_of(state.ha, slave)
+    if newest is not None and event.conn == newest.id:
+        told = {**state.slave_incarnations, slave: Incarnation(packet.incarnation)}
+        state = replace(state, slave_incarnations=MappingProxyType(told))
     older = tuple(
-        Then(event=StaleConnection(conn=c.id))
-        for c in state.ha.servers.values()
-        if c.slave_id == slave and c.id != event.conn
+        Then(event=StaleConnection(conn=end.id))
+        for end in state.ha.servers.values()
+        if end.slave_id == slave and end is not newest
     )
-    knows = replace(state, slave_incarnations=MappingProxyType(told))
-    return GroupStepped(knows, (*stepped.effects, *older), stepped.action)
+    return GroupStepped(state, (*stepped.effects, *older), stepped.action)
 
 
 def _report_is_news(state: GroupBroker, stepped: Stepped) -> bool:
@@ -112,7 +117,7 @@ def _reported(
 
 
 def close_stale(state: GroupBroker, event: StaleConnection) -> GroupStepped:
-    """Drop a connection whose slave has introduced itself on another.
+    """Drop a connection whose slave has introduced itself on a newer one.
 
     In the source it stays until it is silent for long, and counts as a slave of its own (B23).
 
@@ -123,9 +128,9 @@ def close_stale(state: GroupBroker, event: StaleConnection) -> GroupStepped:
     if connection is None or connection.slave_id is None:
         return GroupStepped(state)
     slave = connection.slave_id
-    if sum(c.slave_id == slave for c in state.ha.servers.values()) < 2:
+    if connection_of(state.ha, slave) is connection:
         return GroupStepped(state)
-    reason = "the slave has shaken hands on another connection"
+    reason = "the slave has shaken hands on a newer connection"
     stepped = master.refuse(state.ha, event.conn, reason)
     action = GroupAction(name=GroupActionName.CLOSE_CONNECTION, slaves=frozenset({slave}))
     return GroupStepped(_with_replication(state, stepped.state), stepped.effects, action)

@@ -12,8 +12,10 @@ from rocketha.broker.events import ConfirmDue, LogFlushed, PullRequested
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import PullId
 from rocketha.bugs import NO_BUGS, Bug, Bugs
-from rocketha.ha.events import ConnectionLost
-from rocketha.types import Offset
+from rocketha.formats.ha_packets import Handshake
+from rocketha.ha.events import ConnectionLost, PacketReceived, PeerAccepted
+from rocketha.ha.state import ConnectionId
+from rocketha.types import BrokerId, Offset
 from tests.impl.broker.bench import options_of
 from tests.impl.broker.lone import Lone, registered, reigning, set_of
 
@@ -248,6 +250,18 @@ def test_the_report_on_a_new_connection_counts_and_the_old_one_is_dropped() -> N
     lone.put()
     lone.report(old, lone.end)
     assert lone.state.confirm < lone.end
+
+
+def test_what_a_slave_sent_before_its_crash_does_not_count_when_it_comes_late() -> None:
+    lone = reigning(1, 2)
+    old, new = ConnectionId(101), ConnectionId(102)
+    lone.take(PeerAccepted(conn=old))
+    lone.take(PeerAccepted(conn=new))
+    for conn, incarnation in ((new, 2), (old, 1)):
+        hello = Handshake(broker_id=BrokerId(2), incarnation=incarnation)
+        lone.take(PacketReceived(conn=conn, packet=hello))
+    assert list(lone.state.ha.servers) == [new]
+    assert lone.state.slave_incarnations == {2: 2}
 
 
 # ---- who is not heard ----
