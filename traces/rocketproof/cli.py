@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import signal
 import sys
 import threading
@@ -87,6 +88,9 @@ class LazyGroup(click.Group):
             ctx.exit(EXIT_ERROR)
         except (click.ClickException, click.exceptions.Exit):
             raise
+        except BrokenPipeError:  # whoever read has gone; what is left in buffers goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(EXIT_ERROR)
         except (click.Abort, KeyboardInterrupt):
             click.echo("rocketproof: interrupted", err=True)
             ctx.exit(EXIT_INTERRUPTED)

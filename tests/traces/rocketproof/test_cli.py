@@ -89,6 +89,17 @@ def test_a_command_that_is_terminated_takes_tlc_with_it() -> None:
     assert not alive(started)
 
 
+def test_nobody_who_reads_is_no_defect() -> None:
+    command = [sys.executable, "-m", "rocketproof", "simulate", "epoch_truncation", "--seed", "7"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        said = process.stderr.read()
+
+    assert (process.returncode, said) == (2, b"")
+
+
 def test_the_help_page_lists_what_is_ready_and_imports_none_of_it() -> None:
     program = (
         "import sys\n"
