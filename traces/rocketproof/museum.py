@@ -116,9 +116,11 @@ def hunt(
     Raises: whatever `simulate` and `judge` raise.
     """
     assert seeds >= 1
+    judged = 0
     for wave in _waves(first_seed, first_seed + seeds):
         runs = [(seed, trace) for seed in wave for trace in _all_of(simulate(seed))]
         verdicts = judge([trace for _, trace in runs]) if runs else []
+        judged += len(runs)
         for (seed, trace), verdict in zip(runs, verdicts, strict=True):
             match verdict:
                 case Diverges(step=step, action=action):
@@ -132,6 +134,8 @@ def hunt(
                         last = len(trace.events) - 1
                         tried = seed - first_seed + 1
                         return Caught(seed=seed, tried=tried, step=last, action=DEAD)
+    if not judged:
+        return Unclear(seed=first_seed, reason="no run has a trace")
     return NotCaught(tried=seeds)
 
 

@@ -74,6 +74,12 @@ def test_a_seed_may_be_several_traces_or_none() -> None:
     assert found == Caught(seed=5, tried=6, step=3, action="Transfer")
 
 
+def test_a_hunt_that_saw_no_trace_is_undecided() -> None:
+    found = hunt(lambda _seed: (), judge_with({}), seeds=20)
+
+    assert found == Unclear(seed=0, reason="no run has a trace")
+
+
 def test_a_hunt_ends_with_its_budget() -> None:
     assert hunt(simulate, judge_with({40: DIVERGES}), seeds=40) == NotCaught(tried=40)
 
