@@ -3,15 +3,16 @@ r"""Turn `x \in S` into a condition on x that needs no S, where S is written as 
 `x \in [Broker -> Seq(Nat)]` asks for the domain of x and then for each of its images; no set is
 built. So membership in infinite sets costs nothing special, and type invariants are cheap.
 
-TLC evaluates S and T before it looks into `S \cup T`: where one of them has no value, the whole has
-none. So what has to be evaluated is asked first, and only constructs are left unasked.
+TLC builds what can be listed before it looks into it: both operands of `S \cup T`, every element of
+`{f(x) : x \in S}`, and `{x \in S : P(x)}` unless S is a construct such as Nat. Where a part of that
+has no value, the whole has none. So it is built here, too, and only constructs are left unbuilt.
 
 Source: Specifying Systems, section 16.1; TLC's `member` methods do the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tlatrace.model.domain import FALSE
@@ -50,6 +51,10 @@ _STRUCTURAL: Final = frozenset(
     ]
 )
 
+_NEVER_LISTED: Final = frozenset(
+    ["Nat", "Int", "STRING", "Seq", "SUBSET", "functions", "records", "product"]
+)
+
 
 def expand_member(item: Expr, among: Expr, fresh: Callable[[str], str]) -> Expr | None:
     r"""Return a tree for `item \in among`; None if `among` has to be evaluated.
@@ -63,11 +68,10 @@ def expand_member(item: Expr, among: Expr, fresh: Callable[[str], str]) -> Expr 
         case Quantified() if among.what == "filter" and not among.bounds[0][1]:
             ((names, _, base),) = among.bounds
             assert base is not None
+            if _is_listed(base, {}):
+                return None
             inner = Let(((names[0], item),), among.body, place)
             return Apply("and", (_member(item, base), inner), place)
-        case Quantified() if among.what == "map":
-            equal = Apply("=", (item, among.body), place)
-            return Quantified("exists", among.bounds, equal, place)
         case If():
             yes, no = _member(item, among.yes), _member(item, among.no)
             return If(among.condition, yes, no, place)
@@ -99,7 +103,7 @@ def _is_structural(call: Call) -> bool:
         case Apply() as body:
             return body.operator in _STRUCTURAL
         case Quantified() as body:
-            return body.what in ("filter", "map")
+            return body.what == "filter"
         case Call() as body:
             return _is_structural(body)
         case _:
@@ -173,9 +177,56 @@ def _of_operator(item: Expr, among: Apply, fresh: Callable[[str], str]) -> Expr 
             return None
 
 
+def _is_listed(among: Expr | OperatorRef, known: Mapping[str, bool]) -> bool:
+    """Tell whether TLC lists the set, in every case; `known` tells it of the locals."""
+    match among:
+        case Apply() if among.operator == "cap":
+            return any(_is_listed(part, known) for part in among.operands)
+        case Apply() if among.operator == "setminus":
+            return _is_listed(among.operands[0], known)
+        case Apply() if among.operator == "cup":
+            return all(_is_listed(part, known) for part in among.operands)
+        case Apply():
+            return among.operator not in _NEVER_LISTED
+        case Quantified() if among.what == "filter":
+            base = among.bounds[0][2]
+            return base is None or _is_listed(base, known)
+        case If():
+            return _is_listed(among.yes, known) and _is_listed(among.no, known)
+        case Case():
+            return all(_is_listed(value, known) for value in _values(among))
+        case Let():
+            for name, value in among.bindings:
+                known = {**known, name: _is_listed(value, known)}
+            return _is_listed(among.body, known)
+        case Call() if not among.definition.recursive:
+            listed = [_is_listed(argument, known) for argument in among.arguments]
+            parameters = dict(zip(among.definition.parameters, listed, strict=True))
+            return _is_listed(among.definition.expression, {**known, **parameters})
+        case Local():
+            return known.get(among.name, True)
+        case _:
+            return True
+
+
+def _values(among: Case) -> list[Expr]:
+    values = [value for _, value in among.arms]
+    return values if among.other is None else [*values, among.other]
+
+
 def _is_evaluated(among: Expr) -> bool:
-    """Tell whether membership in the set asks for its value."""
-    return expand_member(Local("probe"), among, lambda stem: stem) is None
+    """Tell whether membership in the set asks for its value, in some case."""
+    match among:
+        case Call() if _is_structural(among):
+            return _is_evaluated(among.definition.expression)
+        case Let():
+            return _is_evaluated(among.body)
+        case If():
+            return _is_evaluated(among.yes) or _is_evaluated(among.no)
+        case Case():
+            return any(map(_is_evaluated, _values(among)))
+        case _:
+            return expand_member(Local("probe"), among, lambda stem: stem) is None
 
 
 def _evaluated_first(sets: Sequence[Expr]) -> list[Expr]:
@@ -194,7 +245,7 @@ def _of_union(
                 return None
             each = tuple([_member(item, part) for part in _evaluated_first(parts)])
             return Apply("or", each, place) if each else Literal(FALSE, place)
-        case Quantified() if sets.what == "map":
+        case Quantified() if sets.what == "map" and not _is_listed(sets.body, {}):
             return Quantified("exists", sets.bounds, _member(item, sets.body), place)
         case _:
             name = fresh("part")

@@ -21,6 +21,7 @@ _ORDERED: Final = "TLC orders the elements of a set by their parts; the model co
 _EXCEPT: Final = "TLC evaluates no new value for a key outside of the domain; the model does"
 _BAGS: Final = "TLC has Bags in Java, where only bags are added; the model takes the text of Bags"
 _EAGER: Final = "TLC evaluates a function that is applied at once at this argument only"
+_ENDLESS: Final = "TLC orders sets by listing them; the model looks into one after another"
 
 _RANGES: Final = (
     (1, 4, _OVERFLOW),
@@ -31,6 +32,7 @@ _RANGES: Final = (
     (27, 28, _EXCEPT),
     (29, 30, _EAGER),
     (31, 32, _BAGS),
+    (33, 33, _ENDLESS),
 )
 """(first, last, reason): the expressions with these numbers."""
 

@@ -34,4 +34,5 @@ Different29 == [i \in 1..2 |-> <<5>>[i]][1]
 Different30 == [x \in {1, 2} |-> IF x = 1 THEN 1 ELSE Head(<<>>)][1]
 Different31 == [a |-> 0] (+) [a |-> 1]
 Different32 == IsABag([a |-> TRUE])
+Different33 == <<-1>> \in UNION {[1..n -> Int] : n \in 0..3}
 ==============================================================================

@@ -2,6 +2,11 @@
 (* At the edges: where TLC has just a value, or just none. *)
 EXTENDS Integers, Sequences, FiniteSets, TLC
 
+Both(x, S) == {x} \cup S
+Natural == Nat
+Same(S) == S
+SameAgain(S) == Same(S)
+
 Edge01 == [a |-> 1] = <<1, 2>>
 Edge02 == <<1, 2>> = [a |-> 1]
 Edge03 == [a |-> 1] = [x \in {0, 1} |-> 1]
@@ -129,4 +134,29 @@ Edge124 == 1 \in UNION {{1}, Head(<<>>)}
 Edge125 == -1 \in Nat \ Head(<<>>)
 Edge126 == 1 \in UNION {Nat, Head(<<>>)}
 Edge127 == 2 \in UNION {{1}, {2}}
+Edge128 == 1 \in {IF y = 2 THEN Head(<<>>) ELSE y : y \in {1, 2}}
+Edge129 == 1 \in {y \in {1, 2} : IF y = 2 THEN Head(<<>>) = 1 ELSE TRUE}
+Edge130 == 1 \in UNION {IF y = 2 THEN Head(<<>>) ELSE {y} : y \in {1, 2}}
+Edge131 == {1} \subseteq {y \in {1, 2} : IF y = 2 THEN Head(<<>>) = 1 ELSE TRUE}
+Edge132 == 3 \in {y \in {1, 2} : IF y = 2 THEN Head(<<>>) = 1 ELSE TRUE}
+Edge133 == {1} \subseteq {IF y = 2 THEN Head(<<>>) ELSE y : y \in {1, 2}}
+Edge134 == 1 \in {IF y = 1 THEN y ELSE Head(<<>>) : y \in 1..2}
+Edge135 == 3 \in {y \in 1..2 : y = Head(<<>>)}
+Edge136 == 1 \in Both(1, {1}) \cup Both(1, Head(<<>>))
+Edge137 == 1 \in (IF 1 = 1 THEN {1} ELSE {}) \cup (LET s == {1} IN Both(1, Head(<<>>)))
+Edge138 == 2 \in Both(1, {1}) \cap Both(1, Head(<<>>))
+Edge139 == 1 \in Both(1, {1}) \cup Both(1, {2})
+Edge140 == 7 \in Nat \cup Both(1, {2})
+Edge141 == 3 \in {y \in Natural : y > 2}
+Edge142 == 3 \in {y \in Same(Nat) : y > 2}
+Edge143 == [a |-> 1] \in {f \in [{"a"} -> Nat] : f["a"] > 2}
+Edge144 == 3 \in {y \in LET q == Nat IN q : y > 2}
+Edge145 == {1} \in {y \in SUBSET {1, 2} : IF y = {1, 2} THEN Head(<<>>) = 1 ELSE TRUE}
+Edge146 == 3 \in {y \in Nat \cup {1} : y > 2}
+Edge147 == {3} \subseteq {y \in Natural : y > 2}
+Edge148 == 3 \in {y \in {z \in Nat : z > 1} : y > 2}
+Edge149 == 3 \in {y \in (IF 1 = 1 THEN Nat ELSE {}) : y > 2}
+Edge150 == 3 \in {y \in Same({1, 3}) : IF y = 1 THEN Head(<<>>) = 1 ELSE TRUE}
+Edge151 == 3 \in {y \in SameAgain(Nat) : y > 2}
+Edge152 == 4 \in UNION {Same(Nat) : n \in {1}}
 ==============================================================================
