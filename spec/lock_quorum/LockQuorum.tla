@@ -1,0 +1,398 @@
+------------------------------ MODULE LockQuorum ------------------------------
+(* Locks on queues, for consumers that must keep the order of messages: RIP-32's "lock quorum".
+
+   A consumer that processes a queue in order needs it for itself.  It asks a broker of the group for
+   locks on a batch of queues; in strict mode that broker asks all others, and a queue is locked when
+   a majority of the group has voted for the consumer.  A vote is an entry in the broker's memory
+   that expires; the consumer counts its own, shorter lease from the moment when it gets the answer,
+   and asks again before it ends.  Two majorities share a broker, and that broker has one holder.
+   Everything that breaks this sentence lets two consumers process a queue at once: votes that are
+   forgotten at a restart, leases that outlive votes, groups that count themselves wrongly.
+
+   Modelled: batches and partial answers; requests to vote and releases that are delayed or lost, and
+   arrive after the attempt that sent them is over; votes that are not heard in time; expiry; restart
+   of brokers, which lose their votes; attempts that get no answer; whichever broker a consumer takes
+   for the master, and so every change of master and acting master; strict and non-strict mode;
+   brokers whose clocks run faster than those of consumers.
+   Not modelled: repeated requests (one that is delivered refreshes a vote, as a new one does), the
+   contents of queues (a message is a step of its consumer), the way of votes and releases through
+   the broker that a consumer talks to (they may be late, or lost).
+
+   Conventions: durations are counted down as time passes.  An attempt has a number, which all its
+   messages carry.  A message that is lost is one that stays in `asks` or `frees` for ever.
+   Source: RebalanceLockManager, AdminBrokerProcessor.lockBatchMQ and unlockBatchMQ, and the
+   consumer's RebalanceImpl and ConsumeMessageOrderlyService of apache/rocketmq at 8fc57f1468;
+   published rule: RIP-32, "lock quorum".                                                         *)
+EXTENDS Integers, FiniteSets
+
+CONSTANTS
+  Replica,         \* the brokers of the group
+  Client,          \* consumers
+  Queue,           \* queues
+  None,            \* nobody
+  Configured,      \* number of replicas that the configuration says (totalReplicas)
+  Strict,          \* lockInStrictMode
+  VoteLife,        \* for how long a vote holds
+  LeaseLife,       \* for how long a consumer holds a queue after the answer
+  Patience,        \* for how long it waits for the answer
+  Skew             \* by how much a broker's clock gains on a consumer's while a vote holds
+
+ASSUME NumberAssumption ==
+  /\ Configured \in Nat \ {0} /\ VoteLife \in Nat \ {0} /\ LeaseLife \in Nat \ {0}
+  /\ Patience \in Nat /\ Skew \in Nat
+ASSUME ModeAssumption == Strict \in BOOLEAN
+
+VARIABLES
+  \* each broker, in memory
+  votes,       \* broker -> queue -> [c: for whom, n: of which attempt, left: of its life] or NoVote
+  released,    \* broker -> consumer -> queue -> number of the last attempt that was given up
+  wait,        \* broker -> for how long it does not vote yet after a restart
+  \* messages
+  asks,        \* requests to vote: set of [c, n, r: the broker, qs: queues, first: asked by c itself]
+  frees,       \* releases: set of [c, n, r, qs]
+  \* each consumer
+  tries,       \* consumer -> number of its attempts
+  attempt,     \* consumer -> the attempt under way (see Attempt), or NoAttempt
+  lease,       \* consumer -> queue -> what is left of its lease; 0: it does not hold the queue
+  \* history, read by no guard
+  fresh,       \* consumer -> queues of which it has processed nothing since it got them
+  last         \* queue -> who has processed the last message
+
+vars == <<votes, released, wait, asks, frees, tries, attempt, lease, fresh, last>>
+brokerVars == <<votes, released, wait>>
+clientVars == <<tries, attempt, lease>>
+historyVars == <<fresh, last>>
+
+-----------------------------------------------------------------------------
+\* ---- Types ----
+
+Ask == [c : Client, n : Nat, r : Replica, qs : SUBSET Queue, first : BOOLEAN]
+Release == [c : Client, n : Nat, r : Replica, qs : SUBSET Queue]
+Vote == [c : Client, n : Nat, left : 1..VoteLife]
+NoVote == [c |-> None]
+Attempt == [n : Nat, qs : SUBSET Queue, left : 0..(Patience + 1),
+            yes : [Queue -> SUBSET Replica]]   \* who has voted, as far as is known
+NoAttempt == [n |-> 0]
+
+TypeOK ==
+  /\ \A r \in Replica, q \in Queue : votes[r][q] = NoVote \/ votes[r][q] \in Vote
+  /\ released \in [Replica -> [Client -> [Queue -> Nat]]]
+  /\ wait \in [Replica -> 0..VoteLife]
+  /\ asks \subseteq Ask
+  /\ frees \subseteq Release
+  /\ tries \in [Client -> Nat]
+  /\ \A c \in Client : attempt[c] = NoAttempt \/ attempt[c] \in Attempt
+  /\ lease \in [Client -> [Queue -> Nat]]
+  /\ fresh \in [Client -> SUBSET Queue]
+  /\ last \in [Queue -> Client \cup {None}]
+
+Max(a, b) == IF a >= b THEN a ELSE b
+After(d, n) == IF n > d THEN n - d ELSE 0
+
+-----------------------------------------------------------------------------
+\* ---- Rules ----
+
+\* A majority of all replicas, alive or not.                          \* CHECK B45Quorum
+Quorum == Configured \div 2 + 1
+\* Whom the broker asks that a consumer takes for the master.
+Others(r) == IF Strict /\ Quorum > 1 THEN Replica \ {r} ELSE {}
+\* A queue is locked when so many brokers have voted, each counted once.   \* CHECK CountOnce
+Enough(yes) == Cardinality(yes) >= (IF Strict THEN Quorum ELSE 1)
+\* Those that did not answer are no reason to refuse the others.           \* CHECK B77
+Answers(a) == {q \in a.qs : Enough(a.yes[q])}
+
+\* A broker votes for one consumer at a time,                              \* CHECK VoteOnce
+IsFree(r, q, c) == votes[r][q].c \in {None, c}
+\* not before every vote that it may have forgotten is over,               \* CHECK B45Restart
+WaitAfterRestart == VoteLife
+Remembers(r) == wait[r] = 0
+\* and not for an attempt that is given up: its release came first.        \* CHECK LateAsk
+IsWanted(r, m, q) == m.n > released[r][m.c][q]
+
+\* A consumer gives the votes of a failed attempt back.                    \* CHECK B45Partial
+GivenBack(c, qs) == qs
+\* A release is for the votes of that attempt and those before,            \* CHECK LateFree
+IsOver(v, m) == v.n <= m.n
+\* and for the consumer's own.                                             \* CHECK UnlockOwn
+IsOwn(v, m) == v.c = m.c
+\* An answer counts while the consumer waits for it.                       \* CHECK LateAnswer
+InTime(a) == a.left > 0
+\* A lease begins with the answer, and is shorter than a vote.             \* CHECK B45Lease
+LeaseAfterAnswer == LeaseLife
+\* A consumer that was refused stops.                                      \* CHECK RefusedStops
+AfterRefusal(c, q) == 0
+\* A consumer processes what it holds, from the first lock on.             \* CHECK B46
+MayProcess(c, q) == lease[c][q] > 0
+
+-----------------------------------------------------------------------------
+\* Which steps are explored: all of them here, fewer where a finite model overrides this.
+Explored(action, x) == TRUE
+\* Attempts are numbered from 1.
+NextNumber(c) == tries[c] + 1
+\* Some votes do not come back in time: an answer may have fewer queues than there are votes for.
+Heard(c, got) == got \subseteq Answers(attempt[c])
+\* By how much time passes at once.
+Durations == Nat \ {0}
+
+\* ---- Actions of a consumer ----
+
+\* The votes of these queues are given back, by each broker on its own.
+Free(c, n, qs) ==
+  frees' = frees \cup {[c |-> c, n |-> n, r |-> r, qs |-> qs] : r \in IF qs = {} THEN {} ELSE Replica}
+
+\* The consumer asks for queues, or asks again for those that it holds (lockAll, every 20 s).
+Lock(c, qs, at) ==
+  /\ Explored("Lock", <<c, at>>)
+  /\ attempt[c] = NoAttempt
+  /\ qs # {}
+
+  /\ LET n == NextNumber(c)
+     IN /\ tries' = [tries EXCEPT ![c] = n]
+        /\ attempt' = [attempt EXCEPT ![c] = [n |-> n, qs |-> qs, left |-> Patience + 1,
+                                              yes |-> [q \in Queue |-> {}]]]
+        /\ asks' = asks \cup {[c |-> c, n |-> n, r |-> at, qs |-> qs, first |-> TRUE]}
+  /\ UNCHANGED <<brokerVars, frees, lease, historyVars>>
+
+\* The answer arrives: what is locked, and by that what is not.
+ReceiveAnswer(c, got) ==
+  /\ attempt[c] # NoAttempt
+  /\ InTime(attempt[c])
+  /\ Heard(c, got)
+  /\ Explored("ReceiveAnswer", c)
+
+  /\ LET a == attempt[c]
+     IN /\ lease' = [lease EXCEPT ![c] = [q \in Queue |->
+                       CASE q \in got -> LeaseAfterAnswer
+                         [] q \in a.qs \ got -> AfterRefusal(c, q)
+                         [] OTHER -> @[q]]]
+        /\ fresh' = [fresh EXCEPT ![c] = {q \in @ : lease'[c][q] > 0}
+                                           \cup {q \in got : lease[c][q] = 0}]
+        /\ Free(c, a.n, GivenBack(c, {q \in a.qs \ got : lease'[c][q] = 0}))
+  /\ attempt' = [attempt EXCEPT ![c] = NoAttempt]
+  /\ UNCHANGED <<brokerVars, asks, tries, last>>
+
+\* No answer, or too late: what the consumer held it holds until its lease ends.
+GiveUp(c) ==
+  /\ attempt[c] # NoAttempt
+  /\ Explored("GiveUp", c)
+
+  /\ attempt' = [attempt EXCEPT ![c] = NoAttempt]
+  /\ Free(c, attempt[c].n, GivenBack(c, {q \in attempt[c].qs : lease[c][q] = 0}))
+  /\ UNCHANGED <<brokerVars, asks, tries, lease, historyVars>>
+
+\* The consumer does not want queues any more (rebalance, shutdown).
+Unlock(c, qs) ==
+  /\ Explored("Unlock", c)
+  /\ attempt[c] = NoAttempt
+  /\ qs # {}
+  /\ \A q \in qs : lease[c][q] > 0
+
+  /\ lease' = [lease EXCEPT ![c] = [q \in Queue |-> IF q \in qs THEN 0 ELSE @[q]]]
+  /\ fresh' = [fresh EXCEPT ![c] = @ \ qs]
+  /\ Free(c, tries[c], qs)
+  /\ UNCHANGED <<brokerVars, asks, tries, attempt, last>>
+
+\* It processes the next message of a queue.
+Process(c, q) ==
+  /\ Explored("Process", c)
+  /\ MayProcess(c, q)
+
+  /\ last' = [last EXCEPT ![q] = c]
+  /\ fresh' = [fresh EXCEPT ![c] = @ \ {q}]
+  /\ UNCHANGED <<brokerVars, asks, frees, clientVars>>
+
+\* ---- Actions of a broker ----
+
+\* It is asked, and votes for those queues that are free; the first one asks the others for these.
+CastVotes(m) ==
+  LET mine == {q \in m.qs : Remembers(m.r) /\ IsWanted(m.r, m, q) /\ IsFree(m.r, q, m.c)}
+      a == attempt[m.c]
+      others == IF m.first /\ mine # {} THEN Others(m.r) ELSE {}
+  IN /\ asks' = (asks \ {m}) \cup
+               {[c |-> m.c, n |-> m.n, r |-> r, qs |-> mine, first |-> FALSE] : r \in others}
+     /\ votes' = [votes EXCEPT ![m.r] = [q \in Queue |->
+                    IF q \in mine
+                    THEN [c |-> m.c, left |-> VoteLife,
+                          n |-> IF @[q] = NoVote THEN m.n ELSE Max(@[q].n, m.n)]
+                    ELSE @[q]]]
+     /\ attempt' = IF a # NoAttempt /\ a.n = m.n
+                   THEN [attempt EXCEPT ![m.c].yes =
+                           [q \in Queue |-> IF q \in mine THEN @[q] \cup {m.r} ELSE @[q]]]
+                   ELSE attempt
+
+ReceiveAsk(c, r) ==
+  /\ Explored("ReceiveAsk", r)
+  /\ \E m \in asks :
+       /\ m.c = c /\ m.r = r
+       /\ CastVotes(m)
+  /\ UNCHANGED <<released, wait, frees, tries, lease, historyVars>>
+
+\* A consumer gives votes back.
+ReceiveFree(c, r) ==
+  /\ Explored("ReceiveFree", r)
+  /\ \E m \in frees :
+       /\ m.c = c /\ m.r = r
+       /\ votes' = [votes EXCEPT ![r] = [q \in Queue |->
+                      IF q \in m.qs /\ @[q] # NoVote /\ IsOwn(@[q], m) /\ IsOver(@[q], m)
+                      THEN NoVote ELSE @[q]]]
+       /\ released' = [released EXCEPT ![r][c] =
+                         [q \in Queue |-> IF q \in m.qs THEN Max(@[q], m.n) ELSE @[q]]]
+       /\ frees' = frees \ {m}
+  /\ UNCHANGED <<wait, asks, clientVars, historyVars>>
+
+\* It stops and comes back, and has forgotten everything.
+Restart(r) ==
+  /\ Explored("Restart", r)
+
+  /\ votes' = [votes EXCEPT ![r] = [q \in Queue |-> NoVote]]
+  /\ released' = [released EXCEPT ![r] = [c \in Client |-> [q \in Queue |-> 0]]]
+  /\ wait' = [wait EXCEPT ![r] = WaitAfterRestart]
+  /\ UNCHANGED <<asks, frees, clientVars, historyVars>>
+
+\* ---- Time ----
+
+\* A broker's clock runs fast: a vote is over early,
+ExpireEarly(r, q) ==
+  /\ Explored("ExpireEarly", r)
+  /\ votes[r][q] # NoVote
+  /\ votes[r][q].left <= Skew
+
+  /\ votes' = [votes EXCEPT ![r][q] = NoVote]
+  /\ UNCHANGED <<released, wait, asks, frees, clientVars, historyVars>>
+
+\* or the time after its restart.
+WaitLess(r) ==
+  /\ Explored("WaitLess", r)
+  /\ wait[r] \in 1..Skew
+
+  /\ wait' = [wait EXCEPT ![r] = 0]
+  /\ UNCHANGED <<votes, released, asks, frees, clientVars, historyVars>>
+
+Tick(d) ==
+  /\ Explored("Tick", None)
+
+  /\ votes' = [r \in Replica |-> [q \in Queue |->
+                 IF votes[r][q] = NoVote THEN NoVote
+                 ELSE IF votes[r][q].left <= d THEN NoVote
+                 ELSE [votes[r][q] EXCEPT !.left = @ - d]]]
+  /\ wait' = [r \in Replica |-> After(d, wait[r])]
+  /\ lease' = [c \in Client |-> [q \in Queue |-> After(d, lease[c][q])]]
+  /\ fresh' = [c \in Client |-> {q \in fresh[c] : lease'[c][q] > 0}]
+  /\ attempt' = [c \in Client |->
+                   IF attempt[c] = NoAttempt THEN NoAttempt
+                   ELSE [attempt[c] EXCEPT !.left = After(d, @)]]
+  /\ UNCHANGED <<released, asks, frees, tries, last>>
+
+-----------------------------------------------------------------------------
+\* ---- Invariants ----
+
+Holds(c, q) == lease[c][q] > 0
+
+\* Else two consumers process a queue at once.
+LockMutex == \A q \in Queue : Cardinality({c \in Client : Holds(c, q)}) <= 1
+
+\* A broker votes for a consumer, or for nobody because it has forgotten its vote, for so long by a
+\* clock that does not run fast.
+Backs(r, q, c, life) ==
+  \/ votes[r][q].c = c /\ votes[r][q].left >= life + Skew
+  \/ wait[r] >= life + Skew
+
+\* Why it holds: else another consumer may get the votes of a queue that is held.
+HeldByQuorum ==
+  \A c \in Client, q \in Queue :
+    Holds(c, q) => Enough({r \in Replica : Backs(r, q, c, lease[c][q])})
+
+\* Else a consumer counts a vote that the broker has not given, or has given to another, or that is
+\* older than the attempt.
+YesMeansVote ==
+  \A c \in Client : attempt[c] # NoAttempt /\ attempt[c].left > 0 =>
+    \A q \in Queue : \A r \in attempt[c].yes[q] :
+      Backs(r, q, c, VoteLife - Skew - (Patience + 1 - attempt[c].left))
+
+\* Else a failed attempt keeps others out although its release was delivered.
+LockRelease ==
+  \A r \in Replica, q \in Queue :
+    votes[r][q] # NoVote => votes[r][q].n > released[r][votes[r][q].c][q]
+
+\* Else a broker lets go of a vote that another consumer relies on.
+UnlockedByOwner ==
+  [][\A r \in Replica, q \in Queue :
+       (votes[r][q] # NoVote /\ votes'[r][q] = NoVote /\ frees' # frees)
+         => \E m \in frees \ frees' : m.c = votes[r][q].c]_vars
+
+\* Else a broker gives its vote to another consumer before it is over.
+VoteKept ==
+  [][\A r \in Replica, q \in Queue :
+       votes[r][q] # NoVote /\ votes'[r][q] # NoVote => votes'[r][q].c = votes[r][q].c]_vars
+
+\* Else a message is processed after one that a later holder has processed: out of order.
+OrderPerQueue ==
+  [][\A c \in Client, q \in Queue :
+       last'[q] = c /\ last[q] # c => q \in fresh[c]]_vars
+
+-----------------------------------------------------------------------------
+\* ---- Witnesses: interesting situations, each of which must be reachable ----
+
+NoSplit ==                  \* each of two consumers has a vote of a queue that neither holds
+  \A q \in Queue : (\A c \in Client : ~Holds(c, q)) =>
+    Cardinality({votes[r][q].c : r \in Replica} \ {None}) <= 1
+NoPartial ==                \* a part of a batch is locked, the rest is not
+  \A c \in Client : attempt[c] # NoAttempt => Answers(attempt[c]) \in {{}, attempt[c].qs}
+NoHandover ==               \* a queue goes from one consumer to another
+  \A c \in Client, q \in Queue : Holds(c, q) => last[q] \in {None, c}
+NoLateMessage ==            \* a request of an attempt that is over is still under way
+  \A m \in asks : attempt[m.c] # NoAttempt
+NoForgottenVote ==          \* a broker has forgotten a vote for a consumer that holds the queue
+  \A c \in Client, q \in Queue, r \in Replica : Holds(c, q) => wait[r] = 0
+
+-----------------------------------------------------------------------------
+Init ==
+  /\ votes = [r \in Replica |-> [q \in Queue |-> NoVote]]
+  /\ released = [r \in Replica |-> [c \in Client |-> [q \in Queue |-> 0]]]
+  /\ wait = [r \in Replica |-> 0]
+  /\ asks = {}
+  /\ frees = {}
+  /\ tries = [c \in Client |-> 0]
+  /\ attempt = [c \in Client |-> NoAttempt]
+  /\ lease = [c \in Client |-> [q \in Queue |-> 0]]
+  /\ fresh = [c \in Client |-> {}]
+  /\ last = [q \in Queue |-> None]
+
+Next ==
+  \/ \E c \in Client, qs \in SUBSET Queue, at \in Replica : Lock(c, qs, at)
+  \/ \E c \in Client, got \in SUBSET Queue : ReceiveAnswer(c, got)
+  \/ \E c \in Client : GiveUp(c)
+  \/ \E c \in Client, qs \in SUBSET Queue : Unlock(c, qs)
+  \/ \E c \in Client, q \in Queue : Process(c, q)
+  \/ \E c \in Client, r \in Replica : ReceiveAsk(c, r)
+  \/ \E c \in Client, r \in Replica : ReceiveFree(c, r)
+  \/ \E r \in Replica : Restart(r)
+  \/ \E r \in Replica, q \in Queue : ExpireEarly(r, q)
+  \/ \E r \in Replica : WaitLess(r)
+  \/ \E d \in Durations : Tick(d)
+
+Spec == Init /\ [][Next]_vars
+
+\* ---- Liveness ----
+
+\* Consumers try again and again, and what is sent arrives; how they keep out of each other's way is
+\* said by a model (Explored): a consumer waits, for a time that it draws, before it tries again.
+Fairness ==
+  /\ \A c \in Client :
+       /\ WF_vars(\E qs \in SUBSET Queue, at \in Replica : Lock(c, qs, at))
+       /\ WF_vars(\E got \in SUBSET Queue : ReceiveAnswer(c, got)) /\ WF_vars(GiveUp(c))
+       /\ \A q \in Queue : WF_vars(Process(c, q))
+       /\ \A r \in Replica : WF_vars(ReceiveAsk(c, r)) /\ WF_vars(ReceiveFree(c, r))
+  /\ SF_vars(\E d \in Durations : Tick(d))   \* a model may let it wait for messages, not for ever
+
+FairSpec == Spec /\ Fairness
+
+\* Whatever happened, a queue that consumers want gets a holder again.
+LockLive == \A q \in Queue : []<>(\E c \in Client : Holds(c, q))
+
+\* And a holder processes it.
+LockUsed == \A q \in Queue : []<>(\E c \in Client : Holds(c, q) /\ q \notin fresh[c])
+
+\* The main ones; the configurations have all of them.
+THEOREM Spec => [](TypeOK /\ LockMutex /\ HeldByQuorum)
+=============================================================================
