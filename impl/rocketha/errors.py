@@ -23,6 +23,7 @@ __all__ = [
     "PowerCutError",
     "RequestError",
     "RockethaError",
+    "SnapshotError",
 ]
 
 
@@ -66,6 +67,10 @@ class IncompleteRecordError(CommitLogError):
 
 class ControllerLogError(FormatError):
     """A controller's log is damaged where it was durable: restore it, or the controller's data."""
+
+
+class SnapshotError(FormatError):
+    """A snapshot is damaged or none of ours: load an older one, or get one from the leader."""
 
 
 class RequestError(RockethaError):

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rocketha.formats.controller_snapshot import (
+    Section,
+    SectionType,
+    SnapshotVersion,
+    encode_snapshot,
+)
 from rocketha.formats.message import Host, Message, properties_text
 from rocketha.formats.remoting_command import (
     FLAG_RESPONSE,
@@ -105,8 +111,30 @@ def golden_frames() -> dict[str, bytes]:
     return {name: push_command(command) for name, command in COMMANDS.items()}
 
 
+SECTIONS: tuple[Section, ...] = (
+    Section(SectionType.META, b'{"lastIncludedIndex":1000,"lastIncludedTerm":3}'),
+    Section(SectionType.REPLICAS_INFO_MANAGER, '{"brokerName":"Gr\u00fc\u00dfe"}'.encode()),
+    Section(0xFFFF, b""),
+)
+"""The file does not look into its sections, so these need not be what a controller writes."""
+
+
+def golden_snapshots() -> dict[str, bytes]:
+    """Return the golden snapshots by name, one for each version of the header, and an empty one."""
+    return {
+        "checked": encode_snapshot(SECTIONS),
+        "empty": encode_snapshot(()),
+        "rip59": encode_snapshot(SECTIONS, SnapshotVersion.RIP_59),
+        "unmerged": encode_snapshot(SECTIONS, SnapshotVersion.UNMERGED),
+    }
+
+
 if __name__ == "__main__":
-    for folder, files in (("commitlog", golden_segments()), ("remoting", golden_frames())):
+    for folder, files in (
+        ("commitlog", golden_segments()),
+        ("remoting", golden_frames()),
+        ("snapshot", golden_snapshots()),
+    ):
         directory = Path(__file__).parent / folder
         directory.mkdir(exist_ok=True)
         for name, data in files.items():
