@@ -88,6 +88,7 @@ def test_equal_values_are_equal(left: D, right: D) -> None:
         (frozenset([1]), frozenset([1, 2])),
         (RECORD, Fcn({"f": 1})),
         ((1,), RECORD),
+        ((1, 2), Fcn({A: 1})),
     ],
 )
 def test_unequal_values_of_one_kind_are_unequal(left: D, right: D) -> None:
@@ -105,6 +106,8 @@ def test_unequal_values_of_one_kind_are_unequal(left: D, right: D) -> None:
         ((1, "a"), (1, 2)),
         (frozenset([1]), frozenset(["a"])),
         (Fcn({"f": 1}), Fcn({"f": "a"})),
+        ((1, 2), Fcn({A: 1, B: 2})),
+        (Fcn({A: 1, B: 2}), (1, 2)),
     ],
 )
 def test_what_tlc_cannot_compare_is_an_error(left: D, right: D) -> None:

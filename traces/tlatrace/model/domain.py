@@ -201,8 +201,10 @@ def differ(left: D, right: D) -> bool:
         )
     if isinstance(left, tuple) and isinstance(right, Fcn):  # and neither is empty, or both are
         _domains(len(left), 1, len(right), next(iter(right)))
+        _numbered(left, right)
     elif isinstance(left, Fcn) and isinstance(right, tuple):
         _domains(len(left), next(iter(left)), len(right), 1)
+        _numbered(right, left)
     return False
 
 
@@ -228,6 +230,18 @@ def _domains(size: int, key: D, other_size: int, other: D) -> None:
     """
     if size == other_size or (type(key) is str and other_size):
         eq(key, other)
+
+
+def _numbered(sequence: tuple[D, ...], other: Fcn) -> None:
+    """Refuse what TLC refuses: it compares the numbers of a tuple with the keys of a function.
+
+    A model value is comparable with every number, but not as a key.
+    """
+    key = next(iter(other))
+    if len(sequence) == len(other) and isinstance(key, Atom):
+        raise EvaluationError(
+            f"a tuple cannot be compared with a function of model values: {_short(key)} is no index"
+        )
 
 
 def _first_difference(pairs: Iterable[tuple[D, D]]) -> None:
