@@ -20,6 +20,7 @@ __all__ = [
     "GROUP_BUGS",
     "LEGACY_BUGS",
     "NO_BUGS",
+    "SNAPSHOT_BUGS",
     "STORAGE_BUGS",
     "Bug",
     "Bugs",
@@ -99,6 +100,17 @@ class Bug(StrEnum):
     B52 = "B52"
     """Without a controller: a slave's report beyond the master's log counts. #3015, lost in 5.0,
     `DefaultHAConnection.ReadSocketService.processReadEvent`."""
+    B53 = "B53"
+    """A snapshot is added to the state that is there: what was removed is back.
+    `ReplicasInfoManager.loadMetadata` of the branch, RIP-59."""
+    B57 = "B57"
+    """A snapshot is loaded although the log does not go on behind it. RIP-59, step 7c of loading;
+    openmessaging/dledger `SnapshotManager`."""
+    B58 = "B58"
+    """A load does not raise the commit index of a follower. openmessaging/dledger
+    `StateMachineCaller`."""
+    B68 = "B68"
+    """The log is cut without any snapshot. openmessaging/dledger#236."""
     B79 = "B79"
     """A second proposal takes the place of one that is not decided, and the master forgets for whom
     it must wait. `AutoSwitchHAService.maybeExpandInSyncStateSet`."""
@@ -124,6 +136,13 @@ class Bug(StrEnum):
     `CommitLog.getConfirmOffset`."""
     COUNTED = "Counted"
     """Acknowledgements are counted, of whatever slave. `GroupTransferService.doWaitTransfer`."""
+    CRC = "Crc"
+    """Snapshots have no checksum. `StatemachineSnapshotFileGenerator` of the branch."""
+    CUT_AT_OLDEST = "CutAtOldest"
+    """The log is cut up to the newest snapshot, although older ones are kept to fall back to them.
+    RIP-59, step 2 of cleaning; openmessaging/dledger `SnapshotManager`."""
+    DIRECTORY_SYNC = "DirectorySync"
+    """A snapshot counts before its name is on the disk. RIP-59."""
     EXPAND_CONFIRM = "ExpandConfirm"
     """A slave joins that lacks a part of what was confirmed."""
     EXPAND_EPOCH = "ExpandEpoch"
@@ -156,6 +175,8 @@ class Bug(StrEnum):
     """An election begins no new epoch."""
     OFFSET_CONTINUES = "OffsetContinues"
     """A slave appends a batch wherever its offset is."""
+    READ_BACK = "ReadBack"
+    """Nobody looks whether a snapshot can be read before the log goes. RIP-59."""
     REFUSAL = "Refusal"
     """The refusal of a proposal ends it, although another copy of it may have been applied."""
     REPORT_OWN_END = "ReportOwnEnd"
@@ -170,6 +191,9 @@ class Bug(StrEnum):
     START_COVERS_WAITING = "StartCoversWaiting"
     """Without a controller: a slave without a log begins behind a message that a producer waits
     for, and then counts for it. `DefaultHAConnection.WriteSocketService.run`."""
+    SYNC_FIRST = "SyncFirst"
+    """A snapshot has its name before it has its contents. openmessaging/dledger, which never
+    synchronizes it."""
     SYNC_WAITS = "SyncWaits"
     """Without a controller: a producer that waits for one slave is answered at once.
     `CommitLog.handleHA`."""
@@ -278,3 +302,18 @@ BROKER_BUGS: Final[Bugs] = frozenset(
 
 GROUP_BUGS: Final[Bugs] = CONTROLLER_BUGS | BROKER_BUGS | {Bug.B11, Bug.B83}
 """Switches that a whole group knows: of its controller, its brokers, and their replication."""
+
+SNAPSHOT_BUGS: Final[Bugs] = frozenset(
+    {
+        Bug.B53,
+        Bug.B57,
+        Bug.B58,
+        Bug.B68,
+        Bug.CRC,
+        Bug.CUT_AT_OLDEST,
+        Bug.DIRECTORY_SYNC,
+        Bug.READ_BACK,
+        Bug.SYNC_FIRST,
+    }
+)
+"""Switches of `rocketha.snapshot`."""

@@ -24,6 +24,7 @@ __all__ = [
     "RequestError",
     "RockethaError",
     "SnapshotError",
+    "SnapshotGapError",
 ]
 
 
@@ -106,6 +107,15 @@ class MissingFileError(DiskError):
 
 class PowerCutError(DiskError):
     """The power went off at this operation: the replica is gone, its disk is what survived."""
+
+
+class SnapshotGapError(RockethaError):
+    """No snapshot stands for what the log has no more: restore one, or get it from the leader."""
+
+    def __init__(self, *, first_index: int, loaded: int) -> None:
+        super().__init__(f"the log begins with entry {first_index}, the snapshots end at {loaded}")
+        self.first_index = first_index
+        self.loaded = loaded
 
 
 class HistoryFormatError(RockethaError):

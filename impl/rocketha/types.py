@@ -20,9 +20,11 @@ __all__ = [
     "BrokerId",
     "Epoch",
     "EpochEntry",
+    "LogIndex",
     "Offset",
     "SizeBytes",
     "SyncStateSetEpoch",
+    "Term",
     "TimestampMs",
     "chain_epochs",
 ]
@@ -38,6 +40,12 @@ Offset = NewType("Offset", int)
 
 BrokerId = NewType("BrokerId", int)
 """Identity of a replica, 64 bits, assigned by the controller from 1 on."""
+
+LogIndex = NewType("LogIndex", int)
+"""Number of an entry in a replicated log, 64 bits, from 1 on; 0 is before the first one."""
+
+Term = NewType("Term", int)
+"""Number of a leader's reign over a replicated log, 64 bits; 0 without leaders."""
 
 SizeBytes = NewType("SizeBytes", int)
 """A length in bytes."""

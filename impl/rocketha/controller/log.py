@@ -1,19 +1,26 @@
 """The durable log of a controller: one file of entries, each of which is on the disk when appended.
 
-File
+File, integers are big-endian without sign
 
 | at | bytes | field                                                            |
 |---:|------:|------------------------------------------------------------------|
-|  0 |     8 | "RKCTLOG1"                                                       |
-|  8 |     - | records, one after the other                                     |
+|  0 |     8 | "RKCTLOG2"                                                       |
+|  8 |     8 | index of the first record                                        |
+| 16 |     8 | boundary: the term of the entry before it, 0 if there is none    |
+| 24 |     4 | CRC-32 of the 24 bytes before                                    |
+| 28 |     - | records, one after the other                                     |
 
-Record, 8 + n bytes; integers are big-endian without sign
+Record, 16 + n bytes
 
 | at | bytes | field                                                            |
 |---:|------:|------------------------------------------------------------------|
 |  0 |     4 | n, 1 or more                                                     |
-|  4 |     4 | CRC-32 of the place of the record (8 bytes), n (4 bytes) and the entry |
-|  8 |     n | entry (`rocketha.controller.entry`)                              |
+|  4 |     4 | CRC-32 of the place of the record (8 bytes), n, term and entry   |
+|  8 |     8 | term                                                             |
+| 16 |     n | entry (`rocketha.controller.entry`)                              |
+
+A log that was never cut and has no terms is "RKCTLOG1", 8 bytes, and records without the term;
+that is what a controller on its own has before its first snapshot.
 
 An append writes one record and synchronizes the file; an append that failed may be there or not, so
 the log takes no more entries before it is opened again. Opening reads to the first record that is
@@ -22,6 +29,8 @@ was told of it. If a whole record follows, a durable part is damaged, and the lo
 controller that forgets what it answered gives epochs out twice. (A damaged last record looks like a
 torn one; that is not told apart.) The place in the checksum keeps bytes inside of an entry from
 passing for a record.
+
+A log whose beginning goes is written anew beside the old one, synchronized, and takes its name.
 
 Raft takes the place of this log: then an entry is durable when a majority has it.
 
@@ -39,20 +48,47 @@ from typing import Final, Protocol
 from rocketha.errors import ControllerLogError, DiskError, EncodingError
 from rocketha.formats.remoting_command import FRAME_MAX
 from rocketha.storage.disk import Disk, parent
-from rocketha.types import SizeBytes
+from rocketha.types import INT64_MAX, LogIndex, SizeBytes, Term
 
-__all__ = ["ControllerLog", "DurableLog", "LogOpened"]
+__all__ = ["NO_TERM", "ControllerLog", "DurableLog", "LogOpened"]
 
-_MAGIC: Final = b"RKCTLOG1"
-_RECORD: Final = struct.Struct(">II")
+NO_TERM: Final = Term(0)
+"""Of the entries of a controller on its own, and before the first entry."""
+
+_PLAIN: Final = b"RKCTLOG1"
+_MAGIC: Final = b"RKCTLOG2"
+_HEADER: Final = struct.Struct(">8sQQI")
+_PLAIN_RECORD: Final = struct.Struct(">II")
+_RECORD: Final = struct.Struct(">IIQ")
 _PLACE: Final = struct.Struct(">QI")
+_TERM: Final = struct.Struct(">Q")
 
 
 class ControllerLog(Protocol):
     """Where entries go before they are applied."""
 
-    def append(self, entry: bytes) -> None:
+    @property
+    def first_index(self) -> LogIndex:
+        """Return the index of the first entry that is there, or would be."""
+
+    @property
+    def end_index(self) -> LogIndex:
+        """Return the index of the last entry; the one before the first if there is none."""
+
+    def append(self, entry: bytes, term: Term = NO_TERM) -> None:
         """Make an entry durable behind the ones before it. Raises: DiskError, EncodingError"""
+
+    def entry(self, index: LogIndex) -> bytes:
+        """Read an entry that is there. Raises: DiskError"""
+
+    def term_of(self, index: LogIndex) -> Term | None:
+        """Return the term of an entry, or of the one before the first; None of others."""
+
+    def cut(self, index: LogIndex) -> None:
+        """Remove everything up to this entry, durably. Raises: DiskError"""
+
+    def reset(self, index: LogIndex, term: Term) -> None:
+        """Remove everything, durably, and go on behind this entry. Raises: DiskError"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +97,38 @@ class LogOpened:
 
     entries: tuple[bytes, ...]
     torn: SizeBytes
+    first_index: LogIndex
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    place: int
+    size: int
+    term: Term
+    entry: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    at: int
+    size: int
+    term: Term
 
 
 class DurableLog:
     """A log in one file. Make it with `DurableLog.open`."""
 
-    __slots__ = ("_disk", "_end", "_failed", "_path")
+    __slots__ = ("_boundary", "_disk", "_end", "_failed", "_first", "_path", "_places", "_plain")
 
-    def __init__(self, disk: Disk, path: str, end: int) -> None:
-        """Take over a file whose last whole record ends at `end`."""
+    def __init__(self, disk: Disk, path: str, *, first: int, boundary: Term, plain: bool) -> None:
+        """Take over a file without records."""
         self._disk = disk
         self._path = path
-        self._end = end
+        self._first = first
+        self._boundary = boundary
+        self._plain = plain
+        self._end = len(_PLAIN) if plain else _HEADER.size
+        self._places: list[_Place] = []
         self._failed = False
 
     @classmethod
@@ -82,33 +138,67 @@ class DurableLog:
         Raises: ControllerLogError if a durable part is damaged; DiskError
         """
         data = disk.read(path) if disk.exists(path) else b""
-        if not data.startswith(_MAGIC):
-            if len(data) > len(_MAGIC):
+        torn = 0
+        if not data.startswith((_PLAIN, _MAGIC)):
+            if len(data) > len(_PLAIN):
                 raise ControllerLogError(path, offset=0, reason="is no controller's log")
-            disk.write(path, 0, _MAGIC)
-            torn, data = len(data), _MAGIC
-            entries: list[bytes] = []
-            end = len(_MAGIC)
-        else:
-            end = len(_MAGIC)
-            entries = []
-            for entry in _records(data, end):
-                entries.append(entry)
-                end += _RECORD.size + len(entry)
-            torn = len(data) - end
-            if torn:
-                _refuse_damage(path, data, end)
-                disk.truncate(path, end)
+            disk.write(path, 0, _PLAIN)
+            torn, data = len(data), _PLAIN
+        log = cls._begun(disk, path, data)
+        entries: list[bytes] = []
+        for record in log._records(data):
+            entries.append(record.entry)
+            log._noted(record)
+        if log._end < len(data):
+            torn = len(data) - log._end
+            log._refuse_damage(data)
+            disk.truncate(path, log._end)
         disk.fsync(path)
         disk.fsync_dir(parent(path))
-        return cls(disk, path, end), LogOpened(entries=tuple(entries), torn=SizeBytes(torn))
+        first = log.first_index
+        return log, LogOpened(entries=tuple(entries), torn=SizeBytes(torn), first_index=first)
+
+    @classmethod
+    def _begun(cls, disk: Disk, path: str, data: bytes) -> DurableLog:
+        """Raises: ControllerLogError"""
+        if data.startswith(_PLAIN):
+            return cls(disk, path, first=1, boundary=NO_TERM, plain=True)
+        if len(data) < _HEADER.size:
+            raise ControllerLogError(path, offset=len(data), reason="ends inside of its header")
+        _, first, boundary, checksum = _HEADER.unpack_from(data)
+        if checksum != zlib.crc32(data[: _HEADER.size - 4]) or not 0 < first <= INT64_MAX:
+            raise ControllerLogError(path, offset=8, reason="has a damaged header")
+        return cls(disk, path, first=first, boundary=Term(boundary), plain=False)
 
     @property
     def size(self) -> SizeBytes:
         """Return the size of the file."""
         return SizeBytes(self._end)
 
-    def append(self, entry: bytes) -> None:
+    @property
+    def first_index(self) -> LogIndex:
+        """Return the index of the first entry that is there, or would be."""
+        return LogIndex(self._first)
+
+    @property
+    def end_index(self) -> LogIndex:
+        """Return the index of the last entry; the one before the first if there is none."""
+        return LogIndex(self._first + len(self._places) - 1)
+
+    def term_of(self, index: LogIndex) -> Term | None:
+        """Return the term of an entry, or of the one before the first; None of others."""
+        if index == self._first - 1:
+            return self._boundary
+        if not self._first <= index <= self.end_index:
+            return None
+        return self._places[index - self._first].term
+
+    def entry(self, index: LogIndex) -> bytes:
+        """Read an entry that is there. Raises: DiskError"""
+        place = self._places[index - self._first]
+        return self._disk.read(self._path, place.at, place.size)
+
+    def append(self, entry: bytes, term: Term = NO_TERM) -> None:
         """Make an entry durable behind the ones before it.
 
         Raises: EncodingError if it is empty or too large; DiskError, and again until the log is
@@ -116,41 +206,92 @@ class DurableLog:
         """
         if not 0 < len(entry) <= FRAME_MAX:
             raise EncodingError("entry", reason=f"has {len(entry)} bytes")
-        if self._failed:
-            raise DiskError(self._path, reason="an append failed: nobody knows where the log ends")
-        record = _RECORD.pack(len(entry), _checksum(self._end, entry)) + entry
+        self._require_known()
+        if self._plain and term != NO_TERM:
+            self._rewrite(from_index=self._first, boundary=self._boundary)
+        record = self._packed(self._end, term, entry)
         self._failed = True
         self._disk.write(self._path, self._end, record)
         self._disk.fsync(self._path)
         self._failed = False
-        self._end += len(record)
+        self._noted(_Record(self._end, len(record), term, entry))
 
+    def cut(self, index: LogIndex) -> None:
+        """Remove everything up to this entry, durably. Raises: DiskError"""
+        boundary = self.term_of(index)
+        assert boundary is not None, index
+        self._rewrite(from_index=index + 1, boundary=boundary)
 
-def _checksum(at: int, entry: bytes) -> int:
-    return zlib.crc32(entry, zlib.crc32(_PLACE.pack(at, len(entry))))
+    def reset(self, index: LogIndex, term: Term) -> None:
+        """Remove everything, durably, and go on behind this entry. Raises: DiskError"""
+        self._places.clear()
+        self._first = index + 1
+        self._rewrite(from_index=index + 1, boundary=term)
 
+    def _rewrite(self, *, from_index: int, boundary: Term) -> None:
+        self._require_known()
+        kept = self._places[from_index - self._first :]
+        entries = [(p.term, self._disk.read(self._path, p.at, p.size)) for p in kept]
+        self._failed = True
+        self._first, self._boundary, self._plain = from_index, boundary, False
+        header = _HEADER.pack(_MAGIC, from_index, boundary, 0)[:-4]
+        parts = [header, zlib.crc32(header).to_bytes(4)]
+        self._places, self._end = [], _HEADER.size
+        for term, entry in entries:
+            parts.append(self._packed(self._end, term, entry))
+            self._noted(_Record(self._end, len(parts[-1]), term, entry))
+        aside = self._path + ".tmp"
+        if self._disk.exists(aside):
+            self._disk.truncate(aside, 0)
+        self._disk.write(aside, 0, b"".join(parts))
+        self._disk.fsync(aside)
+        self._disk.rename(aside, self._path)
+        self._disk.fsync_dir(parent(self._path))
+        self._failed = False
 
-def _record_at(data: bytes, at: int) -> bytes | None:
-    """Return the entry of the whole record at this place, if there is one."""
-    if at + _RECORD.size > len(data):
-        return None
-    size, checksum = _RECORD.unpack_from(data, at)
-    begin = at + _RECORD.size
-    if not 0 < size <= min(FRAME_MAX, len(data) - begin):
-        return None
-    entry = data[begin : begin + size]
-    return entry if _checksum(at, entry) == checksum else None
+    def _require_known(self) -> None:
+        if self._failed:
+            raise DiskError(self._path, reason="an append failed: nobody knows where the log ends")
 
+    def _noted(self, record: _Record) -> None:
+        size = len(record.entry)
+        self._end = record.place + record.size
+        self._places.append(_Place(self._end - size, size, record.term))
 
-def _records(data: bytes, at: int) -> Iterator[bytes]:
-    while (entry := _record_at(data, at)) is not None:
-        yield entry
-        at += _RECORD.size + len(entry)
+    def _packed(self, at: int, term: Term, entry: bytes) -> bytes:
+        checksum = self._checksum(at, term, entry)
+        if self._plain:
+            return _PLAIN_RECORD.pack(len(entry), checksum) + entry
+        return _RECORD.pack(len(entry), checksum, term) + entry
 
+    def _checksum(self, at: int, term: Term, entry: bytes) -> int:
+        checksum = zlib.crc32(_PLACE.pack(at, len(entry)))
+        if not self._plain:
+            checksum = zlib.crc32(_TERM.pack(term), checksum)
+        return zlib.crc32(entry, checksum)
 
-def _refuse_damage(path: str, data: bytes, end: int) -> None:
-    """Raises: ControllerLogError if a whole record follows the place where the log breaks off."""
-    for at in range(end + 1, len(data)):
-        if _record_at(data, at) is not None:
-            reason = f"is damaged, but a whole record follows at {at}"
-            raise ControllerLogError(path, offset=end, reason=reason)
+    def _record_at(self, data: bytes, at: int) -> _Record | None:
+        """Return the whole record at this place, if there is one."""
+        begin = at + (_PLAIN_RECORD.size if self._plain else _RECORD.size)
+        if begin > len(data):
+            return None
+        size, checksum = _PLAIN_RECORD.unpack_from(data, at)
+        if not 0 < size <= min(FRAME_MAX, len(data) - begin):
+            return None
+        term = NO_TERM if self._plain else Term(_TERM.unpack_from(data, at + 8)[0])
+        entry = data[begin : begin + size]
+        whole = self._checksum(at, term, entry) == checksum
+        return _Record(at, begin + size - at, term, entry) if whole else None
+
+    def _records(self, data: bytes) -> Iterator[_Record]:
+        at = self._end
+        while (record := self._record_at(data, at)) is not None:
+            yield record
+            at += record.size
+
+    def _refuse_damage(self, data: bytes) -> None:
+        """Raises: ControllerLogError if a whole record follows the place where the log breaks."""
+        for at in range(self._end + 1, len(data)):
+            if self._record_at(data, at) is not None:
+                reason = f"is damaged, but a whole record follows at {at}"
+                raise ControllerLogError(self._path, offset=self._end, reason=reason)

@@ -16,6 +16,7 @@ handed in, so one seed gives one disk.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
@@ -202,6 +203,30 @@ class MemoryDisk:
             self._keep_names(changes[:survive])
         self._settle_names()
         return PowerCut(kept=kept, lost=lost, torn=torn, names_lost=names_lost)
+
+    def tear(self, first_bytes: Callable[[int], int], *, names: int) -> PowerCut:
+        """Cut the power; say what survives, so that a test can try it all.
+
+        Of each write `first_bytes(size of it)` survive, of changes of size none, and of the
+        changes of names in each directory the first `names`.
+        """
+        torn = lost = names_lost = 0
+        for file in self._files():
+            survivors: list[_Change] = []
+            for change in file.unsynced:
+                size = first_bytes(len(change.data)) if isinstance(change, _Write) else 0
+                if isinstance(change, _Write) and size:
+                    survivors.append(_Write(change.offset, change.data[:size]))
+                    torn += 1
+                else:
+                    lost += 1
+            file.settle(survivors)
+        for directory in sorted(self._unsynced_names):
+            changes = self._unsynced_names[directory]
+            names_lost += max(0, len(changes) - names)
+            self._keep_names(changes[:names])
+        self._settle_names()
+        return PowerCut(lost=lost, torn=torn, names_lost=names_lost)
 
     def _file(self, path: str) -> _File:
         if path not in self._names:

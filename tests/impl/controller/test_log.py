@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from rocketha.errors import ControllerLogError, DiskError, EncodingError, PowerC
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.disk import Disk
 from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.types import LogIndex, Term
 from tests.impl.storage.power_cuts import after_every_power_cut
 
 PATH = "controllerLog"
@@ -164,3 +166,123 @@ def test_any_bytes_behind_a_log_are_cut_off_or_refused(garbage: bytes) -> None:
     disk.write(PATH, disk.size(PATH), garbage)
     assert found(disk) == [b"a"]
     assert found(disk) == [b"a"]
+
+
+# ---- A log whose beginning is gone ----
+
+
+def with_terms(disk: Disk) -> DurableLog:
+    """Write entries of two terms, and remove the first two."""
+    log, _ = DurableLog.open(disk)
+    for entry, term in zip([*ENTRIES, b"last"], (1, 1, 3, 3), strict=True):
+        log.append(entry, Term(term))
+    log.cut(LogIndex(2))
+    return log
+
+
+def shape(disk: Disk) -> tuple[int, Term | None, list[bytes]]:
+    """Open the log; return its first index, its boundary and its entries."""
+    log, opened = DurableLog.open(disk)
+    assert opened.first_index == log.first_index
+    boundary = log.term_of(LogIndex(log.first_index - 1))
+    return log.first_index, boundary, list(opened.entries)
+
+
+def test_the_file_of_a_cut_log_has_the_bytes_of_the_table() -> None:
+    disk = MemoryDisk()
+    log, _ = DurableLog.open(disk)
+    log.append(b"gone", Term(2))
+    log.append(b"abc", Term(3))
+    log.cut(LogIndex(1))
+    header = b"RKCTLOG2" + bytes.fromhex("0000000000000002 0000000000000002")
+    place_size_term = bytes.fromhex("000000000000001C 00000003 0000000000000003")
+    assert disk.read(PATH) == (
+        header
+        + zlib.crc32(header).to_bytes(4)
+        + bytes.fromhex("00000003")
+        + zlib.crc32(place_size_term + b"abc").to_bytes(4)
+        + bytes.fromhex("0000000000000003")
+        + b"abc"
+    )
+
+
+def test_a_cut_log_goes_on() -> None:
+    disk = MemoryDisk()
+    log = with_terms(disk)
+    log.append(b"more", Term(4))
+    assert shape(disk) == (3, 1, [ENTRIES[2], b"last", b"more"])
+    assert [log.entry(LogIndex(index)) for index in (3, 4, 5)] == [ENTRIES[2], b"last", b"more"]
+    assert [log.term_of(LogIndex(index)) for index in range(1, 7)] == [None, 1, 3, 3, 4, None]
+
+
+def test_a_log_can_be_cut_again_and_to_its_end() -> None:
+    disk = MemoryDisk()
+    log = with_terms(disk)
+    log.cut(LogIndex(4))
+    assert (shape(disk), log.end_index) == ((5, 3, []), 4)
+    log.append(b"more", Term(3))
+    assert shape(disk) == (5, 3, [b"more"])
+
+
+def test_a_reset_log_goes_on_behind_an_entry_that_it_never_had() -> None:
+    disk = MemoryDisk()
+    log = with_terms(disk)
+    log.reset(LogIndex(9), Term(7))
+    assert shape(disk) == (10, 7, [])
+
+
+def test_a_log_without_terms_gets_them_when_it_needs_them() -> None:
+    disk = written(b"old")
+    log, _ = DurableLog.open(disk)
+    log.append(b"new", Term(1))
+    assert shape(disk) == (1, 0, [b"old", b"new"])
+    assert [log.term_of(LogIndex(index)) for index in (1, 2)] == [0, 1]
+
+
+@pytest.mark.parametrize("change", ["cut", "reset", "terms"])
+def test_a_power_cut_while_a_log_is_written_anew_leaves_the_old_one_or_the_new_one(
+    change: str,
+) -> None:
+    def act(disk: Disk) -> None:
+        log, _ = DurableLog.open(disk)
+        if change == "cut":
+            log.cut(LogIndex(2))
+        elif change == "reset":
+            log.reset(LogIndex(5), Term(2))
+        else:
+            log.append(b"more", Term(1))
+
+    old: tuple[int, int, list[bytes]] = (1, 0, ENTRIES)
+    allowed = {
+        "cut": [old, (3, 0, ENTRIES[2:])],
+        "reset": [old, (6, 2, [])],
+        "terms": [old, (1, 0, [*ENTRIES, b"more"])],
+    }[change]
+    for outcome in after_every_power_cut(lambda disk: append(disk, *ENTRIES), act, shape):
+        assert outcome.found in (allowed[1:] if outcome.ended else allowed)
+
+
+def test_a_flipped_bit_of_a_cut_log_is_refused_or_looks_like_a_torn_last_entry() -> None:
+    disk = MemoryDisk()
+    with_terms(disk)
+    good = disk.read(PATH)
+    last = len(good) - len(b"last") - 16
+    for bit in range(len(good) * 8):
+        data = bytearray(good)
+        data[bit // 8] ^= 1 << bit % 8
+        disk = MemoryDisk()
+        disk.write(PATH, 0, bytes(data))
+        if bit // 8 < last:
+            with pytest.raises(ControllerLogError):
+                DurableLog.open(disk)
+        else:
+            assert shape(disk) == (3, 1, [ENTRIES[2]])
+
+
+@pytest.mark.parametrize("size", range(8, 28))
+def test_a_cut_log_without_its_header_is_refused(size: int) -> None:
+    disk = MemoryDisk()
+    with_terms(disk)
+    disk.truncate(PATH, size)
+    with pytest.raises(ControllerLogError, match="ends inside of its header"):
+        DurableLog.open(disk)

@@ -1,0 +1,74 @@
+"""A small state machine: registers with a text for a name and a number of 64 bits.
+
+| entry, a JSON object                | what it does                          |
+|-------------------------------------|---------------------------------------|
+| `{"key":"k","value":7}`             | the register has this value           |
+| `{"key":"k"}`                       | the register is gone                  |
+
+A snapshot has one section, REGISTER: the JSON object of all registers.
+
+Source: RIP-59, "RegisterStateMachine"; openmessaging/dledger example/register
+`RegisterStateMachine`, which cannot remove a register
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.errors import PacketError, SnapshotError
+from rocketha.formats.controller_snapshot import SectionType
+from rocketha.formats.json_text import (
+    as_integer,
+    as_object,
+    optional_integer_at,
+    read_json,
+    text_at,
+    write_json,
+)
+from rocketha.snapshot.files import SnapshotReader, SnapshotWriter
+
+__all__ = ["RegisterStateMachine", "push_set"]
+
+
+def push_set(key: str, value: int | None) -> bytes:
+    """Write an entry that sets a register, or removes it."""
+    return write_json({"key": key} if value is None else {"key": key, "value": value})
+
+
+class RegisterStateMachine:
+    """Registers by name."""
+
+    __slots__ = ("_bugs", "_values")
+
+    def __init__(self, bugs: Bugs = NO_BUGS) -> None:
+        """Begin without registers."""
+        self._bugs = bugs
+        self._values: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def values(self) -> Mapping[str, int]:
+        """Return all registers."""
+        return self._values
+
+    def on_replay(self, entry: bytes) -> None:
+        """Set a register, or remove it. Raises: PacketError"""
+        fields = as_object(read_json(entry, "entry"), "entry")
+        key, value = text_at(fields, "key"), optional_integer_at(fields, "value")
+        others = {name: number for name, number in self._values.items() if name != key}
+        self._values = MappingProxyType(others if value is None else {**others, key: value})
+
+    def on_snapshot_save(self, writer: SnapshotWriter) -> None:
+        """Write all registers."""
+        writer.add(SectionType.REGISTER, write_json(dict(self._values)))
+
+    def on_snapshot_load(self, reader: SnapshotReader) -> None:
+        """Take these registers and no others. Raises: SnapshotError"""
+        try:
+            fields = as_object(read_json(reader.section(SectionType.REGISTER), "registers"), "all")
+            loaded = {name: as_integer(value, name) for name, value in fields.items()}
+        except PacketError as error:
+            raise SnapshotError("registers", offset=error.offset, reason=error.reason) from None
+        kept = self._values if Bug.B53 in self._bugs else {}
+        self._values = MappingProxyType({**kept, **loaded})

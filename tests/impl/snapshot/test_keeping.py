@@ -1,0 +1,376 @@
+"""When snapshots are saved, loaded and deleted, and what they stand for."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketha.bugs import Bug
+from rocketha.controller.log import DurableLog
+from rocketha.errors import SnapshotError, SnapshotGapError
+from rocketha.formats.controller_snapshot import Section, SectionType, encode_snapshot
+from rocketha.snapshot.caller import Validity
+from rocketha.snapshot.files import SnapshotFiles, SnapshotMeta, SnapshotReader, SnapshotWriter
+from rocketha.snapshot.keeping import SnapshotOptions
+from rocketha.snapshot.register import push_set
+from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.types import LogIndex, SizeBytes, Term
+from tests.impl.snapshot.registers import HISTORY, STATES, Registers, run
+
+
+def meta(index: int, term: int = 0) -> SnapshotMeta:
+    return SnapshotMeta(last_included_index=LogIndex(index), last_included_term=Term(term))
+
+
+def leaders(index: int, term: int = 0) -> bytes:
+    """Make the snapshot of a leader that has this part of the history."""
+    writer = SnapshotWriter(meta(index, term))
+    own = Registers(MemoryDisk())
+    for entry in HISTORY[:index]:
+        own.put(entry)
+    own.machine.on_snapshot_save(writer)
+    return writer.encoded()
+
+
+def flip(disk: MemoryDisk, path: str, at: int = -1, bit: int = 0) -> None:
+    """Damage a file for good."""
+    at %= disk.size(path)
+    disk.write(path, at, bytes([disk.read(path, at, 1)[0] ^ 1 << bit]))
+    disk.fsync(path)
+
+
+def test_rip_59s_defaults() -> None:
+    assert SnapshotOptions() == SnapshotOptions(
+        snapshot_threshold=1000, max_snapshot_reserved_num=3
+    )
+
+
+def test_so_many_snapshots_are_kept_and_the_log_behind_the_oldest() -> None:
+    disk = MemoryDisk()
+    found = []
+    node = Registers(disk)
+    for entry in HISTORY:
+        node.put(entry)
+        found.append((node.files.indexes, node.log.first_index))
+    assert found == [
+        ((), 1),
+        ((2,), 1),
+        ((2,), 1),
+        ((2, 4), 3),
+        ((2, 4), 3),
+        ((4, 6), 5),
+        ((4, 6), 5),
+        ((6, 8), 7),
+    ]
+
+
+@pytest.mark.parametrize("size", range(len(HISTORY) + 1))
+def test_a_node_that_starts_again_has_the_state_of_its_log(size: int) -> None:
+    disk = MemoryDisk()
+    run(disk, HISTORY[:size])
+    again = Registers(disk)
+    assert again.values == STATES[size]
+    assert again.applied == again.caller.commit == size
+    assert again.loaded.index == size // 2 * 2
+    assert again.loaded.replayed == size % 2
+
+
+def test_a_cut_log_keeps_the_term_before_its_first_entry() -> None:
+    disk = MemoryDisk()
+    node = Registers(disk)
+    for number, entry in enumerate(HISTORY[:5]):
+        node.put(entry, Term(1 if number < 2 else 3))
+    assert node.log.first_index == 3
+    for log in (node.log, DurableLog.open(disk)[0]):
+        terms = [log.term_of(LogIndex(index)) for index in range(1, 7)]
+        assert terms == [None, 1, 3, 3, 3, None]
+
+
+def test_a_start_that_finds_nothing_begins_at_nothing() -> None:
+    node = Registers(MemoryDisk())
+    assert (node.values, node.applied, node.loaded.index) == ({}, 0, 0)
+
+
+def test_every_flipped_bit_of_the_newest_snapshot_is_seen_and_the_one_before_serves() -> None:
+    size = _after_five().size("snapshot/snapshot_4")
+    for bit in range(8 * size):
+        disk = _after_five()
+        flip(disk, "snapshot/snapshot_4", bit // 8, bit % 8)
+        again = Registers(disk)
+        assert again.values == STATES[5]
+        assert (again.loaded.index, len(again.loaded.damaged)) == (2, 1)
+        assert again.files.indexes == (2,)
+
+
+@pytest.mark.parametrize("size", range(120))
+def test_every_truncation_of_the_newest_snapshot_is_seen(size: int) -> None:
+    disk = _after_five()
+    if size >= disk.size("snapshot/snapshot_4"):
+        return
+    disk.truncate("snapshot/snapshot_4", size)
+    assert Registers(disk).values == STATES[5]
+
+
+def _after_five() -> MemoryDisk:
+    disk = MemoryDisk()
+    run(disk, HISTORY[:5])
+    return disk
+
+
+def test_without_any_snapshot_a_cut_log_is_refused() -> None:
+    disk = _after_five()
+    for index in (2, 4):
+        flip(disk, f"snapshot/snapshot_{index}")
+    with pytest.raises(SnapshotGapError, match="begins with entry 3, the snapshots end at 0"):
+        Registers(disk)
+
+
+def test_a_whole_log_serves_without_snapshots() -> None:
+    disk = MemoryDisk()
+    run(disk, HISTORY[:3])
+    flip(disk, "snapshot/snapshot_2")
+    again = Registers(disk)
+    assert (again.values, again.loaded.index, again.loaded.replayed) == (STATES[3], 0, 3)
+
+
+def test_a_snapshot_under_another_name_is_refused() -> None:
+    disk = _after_five()
+    disk.write("snapshot/snapshot_9", 0, disk.read("snapshot/snapshot_4"))
+    again = Registers(disk)
+    assert again.values == STATES[5]
+    assert [str(error) for error in again.loaded.damaged] == [
+        "snapshot at byte 0: is of entry 4, not 9"
+    ]
+
+
+def test_what_a_save_has_left_behind_is_overwritten() -> None:
+    disk = MemoryDisk()
+    disk.write("snapshot/tmp", 0, bytes(5000))
+    run(disk, HISTORY[:2])
+    assert disk.names("snapshot") == ("snapshot_2",)
+    assert SnapshotFiles(disk).read(LogIndex(2)).meta == meta(2)
+
+
+def test_other_files_are_no_snapshots() -> None:
+    disk = MemoryDisk()
+    for name in ("snapshot_", "snapshot_0", "snapshot_01", "snapshot_1x", "xsnapshot_1", "tmp"):
+        disk.write(f"snapshot/{name}", 0, b"?")
+    assert SnapshotFiles(disk).indexes == ()
+
+
+# ---- Install ----
+
+
+def test_an_install_replaces_the_state_and_a_log_that_ends_before() -> None:
+    disk = MemoryDisk()
+    node = run(disk, HISTORY[:1])
+    assert node.manager.install(leaders(6))
+    assert (node.values, node.applied, node.caller.commit) == (STATES[6], 6, 6)
+    assert (node.log.first_index, node.log.end_index) == (7, 6)
+    node.put(HISTORY[6])
+    assert (node.values, Registers(disk).values) == (STATES[7], STATES[7])
+
+
+def test_an_install_may_come_again() -> None:
+    node = Registers(MemoryDisk())
+    for index in (3, 5, 8):
+        assert node.manager.install(leaders(index))
+        assert node.values == STATES[index]
+
+
+def test_an_install_keeps_the_log_that_goes_on_behind_it() -> None:
+    disk = MemoryDisk()
+    node = Registers(disk)
+    for entry in HISTORY[:1]:
+        node.put(entry, Term(1))
+    for entry in HISTORY[1:4]:  # in the log, and not known to be agreed on
+        node.log.append(_data(entry), Term(1))
+    assert node.manager.install(leaders(3, term=1))
+    assert (node.log.first_index, node.log.end_index) == (1, 4)
+    assert node.values == STATES[3]
+    assert Registers(disk).values == STATES[4]
+
+
+def test_an_install_drops_a_log_of_another_leader() -> None:
+    disk = MemoryDisk()
+    node = run(disk, HISTORY[:1])
+    for _ in range(4):
+        node.log.append(_data(("stray", 0)), Term(2))
+    assert node.manager.install(leaders(3, term=3))
+    assert (node.log.first_index, node.log.end_index) == (4, 3)
+    assert node.log.term_of(LogIndex(3)) == 3
+    assert Registers(disk).values == STATES[3]
+
+
+def _data(entry: tuple[str, int | None]) -> bytes:
+    return push_set(*entry)
+
+
+@pytest.mark.parametrize("index", [1, 2, 3])
+def test_an_install_that_is_not_ahead_is_not_taken(index: int) -> None:
+    node = run(MemoryDisk(), HISTORY[:3])
+    assert not node.manager.install(leaders(index))
+    assert node.files.indexes == (2,)
+
+
+def test_an_install_that_is_damaged_changes_nothing() -> None:
+    node = run(MemoryDisk(), HISTORY[:3])
+    data = bytearray(leaders(6))
+    data[-1] ^= 1
+    with pytest.raises(SnapshotError):
+        node.manager.install(bytes(data))
+    assert (node.values, node.files.indexes) == (STATES[3], (2,))
+
+
+def test_an_older_snapshot_than_an_installed_one_is_no_way_back() -> None:
+    disk = MemoryDisk()
+    node = run(disk, HISTORY[:2])
+    node.manager.install(leaders(6))
+    flip(disk, "snapshot/snapshot_6")
+    with pytest.raises(SnapshotGapError, match="begins with entry 7, the snapshots end at 2"):
+        Registers(disk)
+
+
+# ---- Validity ----
+
+
+@pytest.mark.parametrize(
+    ("offered", "expected"),
+    [
+        (meta(2, 3), Validity.LOADABLE),
+        (meta(3, 3), Validity.LOADABLE),
+        (meta(1, 3), Validity.EXPIRED),
+        (meta(9, 2), Validity.EXPIRED),
+        (meta(1, 4), Validity.LOADABLE),
+    ],
+)
+def test_first_the_term_decides_then_the_index(offered: SnapshotMeta, expected: Validity) -> None:
+    node = Registers(MemoryDisk())
+    for entry in HISTORY[:2]:
+        node.put(entry, Term(3))
+    assert node.caller.validity(offered) is expected
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {},
+        {SectionType.META: b"{}", SectionType.REGISTER: b"{}"},
+        {SectionType.META: b"[]", SectionType.REGISTER: b"{}"},
+        {SectionType.META: b'{"lastIncludedIndex":0,"lastIncludedTerm":0}'},
+        {SectionType.META: b'{"lastIncludedIndex":1,"lastIncludedTerm":-1}'},
+        {SectionType.META: b'{"lastIncludedIndex":1,"lastIncludedTerm":1.5}'},
+    ],
+)
+def test_a_snapshot_that_does_not_say_where_it_ends_is_refused(
+    sections: dict[SectionType, bytes],
+) -> None:
+    data = encode_snapshot([Section(kind, body) for kind, body in sections.items()])
+    with pytest.raises(SnapshotError):
+        SnapshotReader.of(data)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b'{"a":"b"}', b'{"a":1', b'{"a":9223372036854775808}']
+)
+def test_registers_that_cannot_be_read_leave_the_others_as_they_are(body: bytes) -> None:
+    node = run(MemoryDisk(), HISTORY[:2])
+    writer = SnapshotWriter(meta(6))
+    writer.add(SectionType.REGISTER, body)
+    with pytest.raises(SnapshotError):
+        node.machine.on_snapshot_load(SnapshotReader.of(writer.encoded()))
+    assert node.values == STATES[2]
+
+
+# ---- A disk that writes something else ----
+
+
+class Liar(MemoryDisk):
+    """Spoils the last byte of some snapshots as it writes them."""
+
+    def __init__(self, *spoilt: int) -> None:
+        super().__init__()
+        self.saves = 0
+        self.spoilt = spoilt
+
+    def write(self, path: str, offset: int, data: bytes) -> None:
+        """Write, and spoil it if it is time."""
+        if path == "snapshot/tmp":
+            self.saves += 1
+            if self.saves in self.spoilt:
+                data = data[:-1] + bytes([data[-1] ^ 1])
+        super().write(path, offset, data)
+
+
+def test_a_snapshot_that_does_not_read_back_does_not_count() -> None:
+    disk = Liar(1, 2)
+    node = run(disk, HISTORY[:5])
+    assert (node.files.indexes, node.log.first_index) == ((), 1)
+    assert Registers(disk).values == STATES[5]
+    node.put(HISTORY[5])
+    assert node.files.indexes == (6,)
+    assert disk.saves == 3
+
+
+# ---- Switches: each is told apart ----
+
+
+def test_b53_brings_back_what_was_removed() -> None:
+    for bugs, expected in ((frozenset[Bug](), STATES[6]), (frozenset({Bug.B53}), None)):
+        node = Registers(MemoryDisk(), bugs=bugs)
+        node.put(HISTORY[0])
+        node.manager.install(leaders(6))
+        assert (node.values == STATES[6]) == (expected is not None)
+
+
+def test_b57_goes_on_with_a_gap() -> None:
+    disk = MemoryDisk()
+    node = run(disk, HISTORY[:2])
+    node.manager.install(leaders(6))
+    node.put(HISTORY[6])
+    flip(disk, "snapshot/snapshot_6")
+    assert Registers(disk, bugs=frozenset({Bug.B57})).values not in STATES
+
+
+def test_b58_leaves_the_commit_index_behind() -> None:
+    node = Registers(MemoryDisk(), bugs=frozenset({Bug.B58}))
+    node.manager.install(leaders(6))
+    assert node.caller.commit < node.applied
+
+
+def test_b68_cuts_what_no_snapshot_has() -> None:
+    disk = MemoryDisk()
+    run(disk, HISTORY[:1], bugs=frozenset({Bug.B68}))
+    with pytest.raises(SnapshotGapError):
+        Registers(disk)
+
+
+def test_without_a_checksum_another_state_is_loaded() -> None:
+    disk = MemoryDisk()
+    bugs = frozenset({Bug.CRC})
+    run(disk, HISTORY[:5], bugs=bugs)
+    at = disk.read("snapshot/snapshot_4").rindex(b"4}")
+    flip(disk, "snapshot/snapshot_4", at)
+    assert Registers(disk, bugs=bugs).values not in STATES
+
+
+def test_a_log_cut_at_the_newest_snapshot_leaves_no_way_back() -> None:
+    disk = MemoryDisk()
+    run(disk, HISTORY[:5], bugs=frozenset({Bug.CUT_AT_OLDEST}))
+    flip(disk, "snapshot/snapshot_4")
+    with pytest.raises(SnapshotGapError, match="begins with entry 5, the snapshots end at 2"):
+        Registers(disk)
+
+
+def test_what_nobody_has_read_back_cannot_be_read_later() -> None:
+    disk = Liar(1, 2)
+    run(disk, HISTORY[:5], bugs=frozenset({Bug.READ_BACK}))
+    with pytest.raises(SnapshotGapError):
+        Registers(disk)
+
+
+def test_the_file_has_its_sections() -> None:
+    disk = MemoryDisk()
+    run(disk, HISTORY[:2])
+    reader = SnapshotFiles(disk).read(LogIndex(2))
+    assert reader.section(SectionType.REGISTER) == b'{"a":1,"b":2}'
+    assert disk.size("snapshot/snapshot_2") == SizeBytes(22 + 6 + 44 + 6 + 13)
