@@ -20,7 +20,7 @@ Source: controller/processor `ControllerRequestProcessor`, remoting/netty `Netty
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import ControllerEffect, ControllerEvent
@@ -34,6 +34,7 @@ from rocketha.formats.controller_request_codec import has_request, pull_request
 from rocketha.formats.controller_responses import MetadataInfo, Reply, push_reply
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
+from rocketha.snapshot.keeping import SnapshotOptions
 from rocketha.types import TimestampMs
 
 __all__ = [
@@ -50,6 +51,8 @@ __all__ = [
     "serve",
 ]
 
+_SNAPSHOTS: Final = SnapshotOptions()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerOptions:
@@ -59,6 +62,7 @@ class ControllerOptions:
     elect_unclean: bool = False
     """`enableElectUncleanMaster`: a broker that lacks acknowledged messages may be elected."""
     bugs: Bugs = NO_BUGS
+    snapshots: SnapshotOptions = _SNAPSHOTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

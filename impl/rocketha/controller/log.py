@@ -78,8 +78,8 @@ class ControllerLog(Protocol):
     def append(self, entry: bytes, term: Term = NO_TERM) -> None:
         """Make an entry durable behind the ones before it. Raises: DiskError, EncodingError"""
 
-    def entry(self, index: LogIndex) -> bytes:
-        """Read an entry that is there. Raises: DiskError"""
+    def entries(self, first: LogIndex) -> Iterator[bytes]:
+        """Read the entries from this one on. Raises: DiskError"""
 
     def term_of(self, index: LogIndex) -> Term | None:
         """Return the term of an entry, or of the one before the first; None of others."""
@@ -193,10 +193,14 @@ class DurableLog:
             return None
         return self._places[index - self._first].term
 
-    def entry(self, index: LogIndex) -> bytes:
-        """Read an entry that is there. Raises: DiskError"""
-        place = self._places[index - self._first]
-        return self._disk.read(self._path, place.at, place.size)
+    def entries(self, first: LogIndex) -> Iterator[bytes]:
+        """Read the entries from this one on. Raises: DiskError"""
+        places = self._places[first - self._first :]
+        if places:
+            data = self._disk.read(self._path, places[0].at)
+            for place in places:
+                at = place.at - places[0].at
+                yield data[at : at + place.size]
 
     def append(self, entry: bytes, term: Term = NO_TERM) -> None:
         """Make an entry durable behind the ones before it.
@@ -231,13 +235,14 @@ class DurableLog:
     def _rewrite(self, *, from_index: int, boundary: Term) -> None:
         self._require_known()
         kept = self._places[from_index - self._first :]
-        entries = [(p.term, self._disk.read(self._path, p.at, p.size)) for p in kept]
+        terms, entries = [place.term for place in kept], self.entries(LogIndex(from_index))
+        contents = list(zip(terms, entries, strict=True))
         self._failed = True
         self._first, self._boundary, self._plain = from_index, boundary, False
         header = _HEADER.pack(_MAGIC, from_index, boundary, 0)[:-4]
         parts = [header, zlib.crc32(header).to_bytes(4)]
         self._places, self._end = [], _HEADER.size
-        for term, entry in entries:
+        for term, entry in contents:
             parts.append(self._packed(self._end, term, entry))
             self._noted(_Record(self._end, len(parts[-1]), term, entry))
         aside = self._path + ".tmp"

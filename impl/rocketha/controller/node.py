@@ -2,7 +2,7 @@
 
 An entry is on the disk before it is applied, and applied before it is answered. If the log fails,
 nothing was answered and the outcome is unknown: the node must be opened again, and then it applies
-what the disk has.
+what the disk has. Snapshots stand for the beginning of the log (`rocketha.snapshot`).
 
 Source: controller `ControllerManager`, controller/impl `JRaftController`
 """
@@ -29,12 +29,14 @@ from rocketha.controller.entry import (
     Entry,
     InactiveScanned,
     Started,
-    decode_entry,
     encode_entry,
 )
-from rocketha.controller.log import ControllerLog, DurableLog, LogOpened
-from rocketha.controller.machine import apply, replay
+from rocketha.controller.log import DurableLog, LogOpened
 from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState
+from rocketha.controller.state_machine import ControllerStateMachine
+from rocketha.snapshot.caller import StateMachineCaller
+from rocketha.snapshot.files import SnapshotFiles
+from rocketha.snapshot.keeping import SnapshotManager, SnapshotsLoaded
 from rocketha.storage.disk import Disk
 from rocketha.types import TimestampMs
 
@@ -44,32 +46,52 @@ __all__ = ["ControllerNode"]
 class ControllerNode:
     """One controller. Make it with `ControllerNode.open`."""
 
-    __slots__ = ("_log", "_options", "_state")
+    __slots__ = ("_loaded", "_machine", "_options", "_snapshots")
 
     def __init__(
-        self, log: ControllerLog, options: ControllerOptions, state: ControllerState
+        self,
+        machine: ControllerStateMachine,
+        snapshots: SnapshotManager,
+        loaded: SnapshotsLoaded,
+        options: ControllerOptions,
     ) -> None:
-        """Take a log and the state that its entries make."""
-        self._log = log
+        """Take a state machine that has applied the log, and who keeps both."""
+        self._machine = machine
+        self._snapshots = snapshots
+        self._loaded = loaded
         self._options = options
-        self._state = state
 
     @classmethod
     def open(
         cls, disk: Disk, options: ControllerOptions, *, path: str = "controllerLog"
     ) -> tuple[ControllerNode, LogOpened]:
-        """Replay the log. Brokers are heard of again after `start`.
+        """Load the newest snapshot and replay the log behind it.
 
-        Raises: ControllerLogError, DiskError
+        Brokers are heard of again after `start`.
+
+        Raises: ControllerLogError; SnapshotGapError if the log lacks its beginning and no snapshot
+            stands for it; DiskError
         """
         log, opened = DurableLog.open(disk, path)
-        state = replay((decode_entry(entry) for entry in opened.entries), options.bugs)
-        return cls(log, options, state), opened
+        machine = ControllerStateMachine(options.bugs)
+        snapshots, loaded = SnapshotManager.open(
+            SnapshotFiles(disk, bugs=options.bugs),
+            log,
+            StateMachineCaller(machine, options.bugs),
+            options.snapshots,
+            options.bugs,
+        )
+        return cls(machine, snapshots, loaded, options), opened
 
     @property
     def state(self) -> ControllerState:
         """Return the state after the last entry."""
-        return self._state
+        return self._machine.state
+
+    @property
+    def loaded(self) -> SnapshotsLoaded:
+        """Return which snapshot was loaded, and how much of the log was replayed."""
+        return self._loaded
 
     def start(self, now_ms: TimestampMs) -> Applied:
         """Begin to hear brokers. Raises: DiskError"""
@@ -82,15 +104,15 @@ class ControllerNode:
         """
         command = read_frame(data)
         if isinstance(command, Close):
-            return Served(state=self._state, close=command.error)
-        admitted = admit(self._state, command, arrival=arrival, options=self._options)
+            return Served(state=self.state, close=command.error)
+        admitted = admit(self.state, command, arrival=arrival, options=self._options)
         match admitted:
             case Close(error=error):
-                return Served(state=self._state, close=error)
+                return Served(state=self.state, close=error)
             case Ignored():
-                return Served(state=self._state)
+                return Served(state=self.state)
             case Answered(reply=reply):
-                return Served(state=self._state, out=answer(command, reply))
+                return Served(state=self.state, out=answer(command, reply))
             case Proposed(entry=entry):
                 applied = self.commit(entry)
                 return Served(
@@ -118,8 +140,8 @@ class ControllerNode:
         )
 
     def commit(self, entry: Entry) -> Applied:
-        """Log an entry and apply it. Raises: DiskError, EncodingError"""
-        self._log.append(encode_entry(entry))
-        applied = apply(self._state, entry, self._options.bugs)
-        self._state = applied.state
-        return applied
+        """Log an entry and apply it; save a snapshot when it is time.
+
+        Raises: DiskError, EncodingError
+        """
+        return self._snapshots.commit(encode_entry(entry), lambda: self._machine.on_apply(entry))

@@ -199,9 +199,8 @@ class SnapshotManager:
         first = max(self._caller.applied.last_included_index + 1, self._log.first_index)
         end = self._log.end_index
         self._caller.learn_commit(end)
-        for number in range(first, end + 1):
-            index = LogIndex(number)
-            term = self._log.term_of(index)
-            assert term is not None, index
-            self._caller.replay(self._log.entry(index), term)
+        for number, entry in enumerate(self._log.entries(LogIndex(first)), start=first):
+            term = self._log.term_of(LogIndex(number))
+            assert term is not None, number
+            self._caller.replay(entry, term)
         return max(0, end - first + 1)

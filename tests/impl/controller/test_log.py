@@ -211,7 +211,9 @@ def test_a_cut_log_goes_on() -> None:
     log = with_terms(disk)
     log.append(b"more", Term(4))
     assert shape(disk) == (3, 1, [ENTRIES[2], b"last", b"more"])
-    assert [log.entry(LogIndex(index)) for index in (3, 4, 5)] == [ENTRIES[2], b"last", b"more"]
+    assert list(log.entries(LogIndex(3))) == [ENTRIES[2], b"last", b"more"]
+    assert list(log.entries(LogIndex(5))) == [b"more"]
+    assert list(log.entries(LogIndex(6))) == []
     assert [log.term_of(LogIndex(index)) for index in range(1, 7)] == [None, 1, 3, 3, 4, None]
 
 

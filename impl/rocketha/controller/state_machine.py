@@ -1,0 +1,62 @@
+"""The controller's state machine as one that has snapshots.
+
+Source: RIP-59, "ControllerStateMachine", onSnapshotSave and onSnapshotLoad; controller/impl
+`DLedgerControllerStateMachine`, in which both are empty
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.controller.applied import Applied
+from rocketha.controller.entry import Entry, decode_entry
+from rocketha.controller.machine import apply
+from rocketha.controller.state import ControllerState
+from rocketha.controller.tables import pull_tables, push_tables
+from rocketha.errors import PacketError, SnapshotError
+from rocketha.formats.controller_snapshot import SectionType
+from rocketha.snapshot.files import SnapshotReader, SnapshotWriter
+
+__all__ = ["ControllerStateMachine"]
+
+
+class ControllerStateMachine:
+    """All groups of one controller."""
+
+    __slots__ = ("_bugs", "_state")
+
+    def __init__(self, bugs: Bugs = NO_BUGS) -> None:
+        """Begin without groups."""
+        self._bugs = bugs
+        self._state = ControllerState()
+
+    @property
+    def state(self) -> ControllerState:
+        """Return the state after the last entry."""
+        return self._state
+
+    def on_apply(self, entry: Entry) -> Applied:
+        """Apply an entry, and return what came of it."""
+        applied = apply(self._state, entry, self._bugs)
+        self._state = applied.state
+        return applied
+
+    def on_replay(self, entry: bytes) -> None:
+        """Apply an entry of the log once more. Raises: ControllerLogError"""
+        self.on_apply(decode_entry(entry))
+
+    def on_snapshot_save(self, writer: SnapshotWriter) -> None:
+        """Write both tables."""
+        writer.add(SectionType.REPLICAS_INFO_MANAGER, push_tables(self._state))
+
+    def on_snapshot_load(self, reader: SnapshotReader) -> None:
+        """Take these groups and no others. Raises: SnapshotError"""
+        try:
+            loaded = pull_tables(reader.section(SectionType.REPLICAS_INFO_MANAGER))
+        except PacketError as error:
+            raise SnapshotError("controller's tables", offset=0, reason=str(error)) from None
+        if Bug.B53 in self._bugs:
+            groups = MappingProxyType({**self._state.groups, **loaded.groups})
+            loaded = ControllerState(groups=groups, clock_ms=loaded.clock_ms)
+        self._state = loaded
