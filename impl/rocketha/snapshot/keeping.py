@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.log import NO_TERM, ControllerLog
-from rocketha.errors import SnapshotError, SnapshotGapError
+from rocketha.errors import EncodingError, RockethaError, SnapshotError, SnapshotGapError
 from rocketha.snapshot.caller import StateMachineCaller, Validity
 from rocketha.snapshot.files import SnapshotFiles, SnapshotMeta, SnapshotReader
 from rocketha.types import LogIndex, Term
@@ -54,7 +54,16 @@ class SnapshotsLoaded:
 class SnapshotManager:
     """Keeps the snapshots and the log of one node together. Make it with `SnapshotManager.open`."""
 
-    __slots__ = ("_attempted", "_bugs", "_caller", "_files", "_last", "_log", "_options")
+    __slots__ = (
+        "_attempted",
+        "_bugs",
+        "_caller",
+        "_failure",
+        "_files",
+        "_last",
+        "_log",
+        "_options",
+    )
 
     def __init__(
         self,
@@ -71,6 +80,7 @@ class SnapshotManager:
         self._options = options
         self._bugs = bugs
         self._last = self._attempted = _NOTHING
+        self._failure: RockethaError | None = None
 
     @classmethod
     def open(
@@ -102,6 +112,11 @@ class SnapshotManager:
         """Return the index of the last snapshot that was read."""
         return self._last
 
+    @property
+    def failure(self) -> RockethaError | None:
+        """Return why the last attempt to save made no snapshot, if it made none."""
+        return self._failure
+
     def commit(self, entry: bytes, apply: Callable[[], T], term: Term = NO_TERM) -> T:
         """Make an entry durable, apply it, and save a snapshot when it is time.
 
@@ -116,11 +131,11 @@ class SnapshotManager:
     def save_if_due(self) -> None:
         """Save a snapshot if there were enough entries since the last one, and clean up.
 
-        A snapshot that the disk has damaged is no error: the log is still there, and after as many
-        entries there will be another one.
+        A snapshot that the disk has damaged, or that would be too large, is no error: the log is
+        still there, and after as many entries there is another attempt (see `failure`).
 
         Spec: SnapshotLoading!Save, SnapshotLoading!ReadBack
-        Raises: EncodingError, DiskError
+        Raises: DiskError
         """
         applied = self._caller.applied.last_included_index
         if Bug.B68 in self._bugs:
@@ -130,8 +145,10 @@ class SnapshotManager:
         self._attempted = applied
         try:
             self._files.put(applied, self._caller.save().encoded(self._bugs))
-        except SnapshotError:
+        except (SnapshotError, EncodingError) as error:
+            self._failure = error
             return
+        self._failure = None
         self._last = applied
         self.clean_up()
 

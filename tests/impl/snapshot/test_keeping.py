@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from rocketha.bugs import Bug
 from rocketha.controller.log import DurableLog
-from rocketha.errors import SnapshotError, SnapshotGapError
+from rocketha.errors import EncodingError, SnapshotError, SnapshotGapError
+from rocketha.formats import controller_snapshot
 from rocketha.formats.controller_snapshot import Section, SectionType, encode_snapshot
 from rocketha.snapshot.caller import Validity
 from rocketha.snapshot.files import SnapshotFiles, SnapshotMeta, SnapshotReader, SnapshotWriter
 from rocketha.snapshot.keeping import SnapshotOptions
 from rocketha.snapshot.register import push_set
+from rocketha.storage.disk import RealDisk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, SizeBytes, Term
 from tests.impl.snapshot.registers import HISTORY, STATES, Registers, run
@@ -101,13 +105,12 @@ def test_every_flipped_bit_of_the_newest_snapshot_is_seen_and_the_one_before_ser
         assert again.files.indexes == (2,)
 
 
-@pytest.mark.parametrize("size", range(120))
-def test_every_truncation_of_the_newest_snapshot_is_seen(size: int) -> None:
-    disk = _after_five()
-    if size >= disk.size("snapshot/snapshot_4"):
-        return
-    disk.truncate("snapshot/snapshot_4", size)
-    assert Registers(disk).values == STATES[5]
+def test_every_truncation_of_the_newest_snapshot_is_seen() -> None:
+    for size in range(_after_five().size("snapshot/snapshot_4")):
+        disk = _after_five()
+        disk.truncate("snapshot/snapshot_4", size)
+        again = Registers(disk)
+        assert (again.values, again.loaded.index) == (STATES[5], 2)
 
 
 def _after_five() -> MemoryDisk:
@@ -305,10 +308,31 @@ def test_a_snapshot_that_does_not_read_back_does_not_count() -> None:
     disk = Liar(1, 2)
     node = run(disk, HISTORY[:5])
     assert (node.files.indexes, node.log.first_index) == ((), 1)
+    assert isinstance(node.manager.failure, SnapshotError)
     assert Registers(disk).values == STATES[5]
     node.put(HISTORY[5])
     assert node.files.indexes == (6,)
     assert disk.saves == 3
+    assert node.manager.failure is None
+
+
+def test_a_state_that_is_too_large_for_a_snapshot_stays_in_the_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(controller_snapshot, "SNAPSHOT_FILE_MAX", 80)
+    disk = MemoryDisk()
+    node = run(disk)
+    assert isinstance(node.manager.failure, EncodingError)
+    assert (node.files.indexes, Registers(disk).values) == ((), STATES[-1])
+
+
+def test_a_real_disk_serves(tmp_path: Path) -> None:
+    for size, entry in enumerate(HISTORY, start=1):
+        Registers(RealDisk(tmp_path)).put(entry)
+        again = Registers(RealDisk(tmp_path))
+        assert (again.values, again.loaded.index) == (STATES[size], size // 2 * 2)
+    names = sorted(path.name for path in (tmp_path / "snapshot").iterdir())
+    assert names == ["snapshot_6", "snapshot_8"]
 
 
 # ---- Switches: each is told apart ----
