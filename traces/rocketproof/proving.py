@@ -122,21 +122,25 @@ def _rule_json(theorem: Theorem, proof: Proof, rule: Rule, false: Proof) -> Json
 
 
 def prove_inductive(
-    name: str, theorem: InductiveTheorem, brokers: int, timeout_s: float, show: Show
+    name: str, theorem: InductiveTheorem, brokers: int | None, timeout_s: float, show: Show
 ) -> Told:
-    """Prove a theorem by induction for groups of two brokers up to so many, and refute variants."""
+    """Prove a theorem by induction for groups of up to so many brokers, and refute variants.
+
+    Without a number of brokers it is the theorem's own.
+    """
+    largest = theorem.largest if brokers is None else brokers
     proofs: list[tuple[Induction, InductionProof]] = []
-    for size in range(2, brokers + 1):
+    for size in range(theorem.smallest, largest + 1):
         stated = theorem.state(size)
         proof = prove_induction(stated, timeout_s=timeout_s)
         proofs.append((stated, proof))
         show(Line(0, f"Theorem {name}: {stated.statement}"))
-        for line in _proof_lines(stated, proof, whole=size == brokers):
+        for line in _proof_lines(stated, proof, whole=size == largest):
             show(line)
     variants: list[Json] = []
     all_refuted = True
     for variant in theorem.variants:
-        stated = theorem.state_false(variant, min(brokers, VARIANT_BROKERS))
+        stated = variant.state(min(largest, VARIANT_BROKERS))
         proof = prove_induction(stated, timeout_s=timeout_s, until_broken=True)
         show(Line(1, f"false variant {variant.name}: {variant.words}"))
         for line in _refutation(proof):

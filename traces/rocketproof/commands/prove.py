@@ -28,9 +28,7 @@ _EXIT_CODES: Final[dict[Outcome, int]] = {"proved": 0, "refuted": 1, "undecided"
 @click.option(
     "--brokers",
     type=click.IntRange(2, 9),
-    default=5,
-    show_default=True,
-    help="SyncStateSet: the largest group; all smaller ones are proved, too.",
+    help="SyncStateSet, LockQuorum: the largest group (else 5, 7); smaller ones are proved, too.",
 )
 @click.option(
     "--timeout",
@@ -46,7 +44,7 @@ def command(
     ctx: click.Context,
     theorem: str | None,
     entries: int,
-    brokers: int,
+    brokers: int | None,
     timeout_s: float,
     as_json: bool,
 ) -> None:

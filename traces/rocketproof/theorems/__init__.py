@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from rocketproof.theorems import consistent_point, sync_state_set
-from rocketproof.theorems.sync_state_set import Variant
+from rocketproof.theorems import consistent_point, lock_quorum, sync_state_set
 from tlatrace.proofs import Induction, Theorem
 
-__all__ = ["INDUCTIONS", "THEOREMS", "InductiveTheorem", "Rule"]
+__all__ = ["INDUCTIONS", "THEOREMS", "FalseTheorem", "InductiveTheorem", "Rule"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +25,23 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FalseTheorem:
+    """The theorem of a protocol with a bug, for so many brokers."""
+
+    name: str
+    words: str
+    state: Callable[[int], Induction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InductiveTheorem:
     """A theorem about all steps of a specification, for so many brokers."""
 
     state: Callable[[int], Induction]
-    state_false: Callable[[Variant, int], Induction]
-    variants: tuple[Variant, ...]
+    variants: tuple[FalseTheorem, ...]
+    smallest: int
+    largest: int
+    """How many brokers a group has, where nobody says otherwise."""
 
 
 THEOREMS: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -47,8 +58,29 @@ INDUCTIONS: Final[Mapping[str, InductiveTheorem]] = MappingProxyType(
     {
         sync_state_set.NAME: InductiveTheorem(
             state=sync_state_set.theorem,
-            state_false=sync_state_set.false_variant,
-            variants=sync_state_set.VARIANTS,
-        )
+            variants=tuple(
+                FalseTheorem(
+                    name=variant.name,
+                    words=variant.words,
+                    state=partial(sync_state_set.false_variant, variant),
+                )
+                for variant in sync_state_set.VARIANTS
+            ),
+            smallest=2,
+            largest=5,
+        ),
+        lock_quorum.NAME: InductiveTheorem(
+            state=lock_quorum.theorem,
+            variants=tuple(
+                FalseTheorem(
+                    name=variant.name,
+                    words=variant.words,
+                    state=partial(lock_quorum.false_variant, variant),
+                )
+                for variant in lock_quorum.VARIANTS
+            ),
+            smallest=1,
+            largest=7,
+        ),
     }
 )
