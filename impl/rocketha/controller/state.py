@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Final, NewType
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.controller.group_table import GroupTable
 from rocketha.formats.controller_bodies import BrokerMemberGroup, SyncStateSet
 from rocketha.formats.controller_requests import FIRST_INCARNATION, Incarnation
 from rocketha.formats.controller_responses import LiveMaster
@@ -184,7 +185,7 @@ class Group:
 class ControllerState:
     """All groups by name, and the time of the last entry."""
 
-    groups: Mapping[str, Group] = field(default_factory=lambda: MappingProxyType({}))
+    groups: Mapping[str, Group] = field(default_factory=GroupTable)
     clock_ms: TimestampMs = _BEGINNING
 
     def known(self, broker_name: str) -> Group | None:
@@ -194,5 +195,5 @@ class ControllerState:
 
     def with_group(self, group: Group) -> ControllerState:
         """Put a group in, or in the place of the one with its name."""
-        changed = {**self.groups, group.broker_name: group}
-        return replace(self, groups=MappingProxyType(changed))
+        groups = self.groups if isinstance(self.groups, GroupTable) else GroupTable(self.groups)
+        return replace(self, groups=groups.put(group.broker_name, group))

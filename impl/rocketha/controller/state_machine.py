@@ -6,11 +6,10 @@ Source: RIP-59, "ControllerStateMachine", onSnapshotSave and onSnapshotLoad; con
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import Applied
 from rocketha.controller.entry import Entry, decode_entry
+from rocketha.controller.group_table import GroupTable
 from rocketha.controller.machine import apply
 from rocketha.controller.state import ControllerState
 from rocketha.controller.tables import pull_tables, push_tables
@@ -57,6 +56,6 @@ class ControllerStateMachine:
         except PacketError as error:
             raise SnapshotError("controller's tables", offset=0, reason=str(error)) from None
         if Bug.B53 in self._bugs:
-            groups = MappingProxyType({**self._state.groups, **loaded.groups})
+            groups = GroupTable({**self._state.groups, **loaded.groups})
             loaded = ControllerState(groups=groups, clock_ms=loaded.clock_ms)
         self._state = loaded

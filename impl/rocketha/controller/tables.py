@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from rocketha.controller.group_table import GroupTable
 from rocketha.controller.state import (
     FIRST_BROKER_ID,
     UNHEARD,
@@ -88,7 +89,7 @@ def pull_tables(data: bytes) -> ControllerState:
     if replicas.keys() != sets.keys():
         raise PacketError(_WHAT, offset=0, reason="the two tables have other groups")
     return ControllerState(
-        groups=MappingProxyType(
+        groups=GroupTable(
             {
                 name: _group(name, as_object(info, name), _object_at(sets, name))
                 for name, info in replicas.items()

@@ -1,0 +1,70 @@
+"""The groups of a controller by name: a value, of which a changed copy costs little.
+
+Every entry of the log makes a new state. Copying a table of 100,000 groups for it takes a
+millisecond, so the table is cut into buckets, and only the one that changes is copied.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+__all__ = ["GroupTable"]
+
+V = TypeVar("V")
+
+_BUCKETS: Final = 512
+
+
+class GroupTable(Mapping[str, V]):
+    """A mapping that does not change. Its order is its own."""
+
+    __slots__ = ("_buckets", "_size")
+
+    def __init__(self, items: Mapping[str, V] = MappingProxyType({})) -> None:
+        """Take the items of a mapping."""
+        buckets: list[dict[str, V]] = [{} for _ in range(_BUCKETS)] if items else []
+        for name, value in items.items():
+            buckets[_bucket(name)][name] = value
+        self._buckets = tuple(buckets)
+        self._size = len(items)
+
+    def __getitem__(self, name: str) -> V:
+        """Return the value of a name. Raises: KeyError"""
+        if not self._buckets:
+            raise KeyError(name)
+        return self._buckets[_bucket(name)][name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        for bucket in self._buckets:
+            yield from bucket
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return self._size
+
+    def __repr__(self) -> str:
+        """Show the items in the order of their names."""
+        return f"GroupTable({dict(sorted(self.items(), key=lambda item: item[0]))!r})"
+
+    def put(self, name: str, value: V) -> GroupTable[V]:
+        """Return a copy with this value."""
+        if not self._buckets:
+            return GroupTable({name: value})
+        number = _bucket(name)
+        bucket = self._buckets[number]
+        changed: GroupTable[V] = GroupTable()
+        changed._size = self._size + (name not in bucket)
+        changed._buckets = (
+            *self._buckets[:number],
+            {**bucket, name: value},
+            *self._buckets[number + 1 :],
+        )
+        return changed
+
+
+def _bucket(name: str) -> int:
+    return zlib.crc32(name.encode("utf-8", "surrogatepass")) % _BUCKETS
