@@ -205,6 +205,21 @@ def test_a_check_passes_and_a_changed_count_fails_it(spec_root: Path) -> None:
 
 
 @pytest.mark.java
+def test_a_model_that_must_fail_is_told_step_by_step(spec_root: Path) -> None:
+    failing = MANIFEST.partition("[[witness]]")[0].replace("holds.cfg", "invariant.cfg")
+    failing = failing.replace('"holds"', '"violated"\nviolates = "Low"\nlength = 3')
+    failing = failing.replace("distinct = 15\ndepth = 6\n", "")
+    (spec_root / "manifest.toml").write_text(failing, "utf-8")
+    code, out, _ = check("--spec-root", spec_root, "--model", "small")
+    assert code == 0, out
+    told = out.partition("counter small: violates Low in 3 states\n")[2]
+    assert told.startswith("1: initial state\n")
+    assert "\n    count[p1] = 1\n3: Inc\n" in told
+    code, out, _ = check("--spec-root", spec_root)
+    assert (code, "initial state" in out) == (0, False)
+
+
+@pytest.mark.java
 def test_any_specification_can_be_checked(spec_root: Path) -> None:
     module = spec_root / "counter" / "Counter.tla"
     code, out, _ = check(module, "--config", module.with_name("invariant.cfg"))

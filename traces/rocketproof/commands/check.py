@@ -16,12 +16,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rocketproof.counterexample import told
 from tlatrace.errors import SpecError
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, Model, Witness, read_manifest
 from tlatrace.tools.record import record
-from tlatrace.tools.runs import check_entry
+from tlatrace.tools.runs import CheckedEntry, check_entry
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc import TlcProgress, TlcRun, run_tlc
 from tlatrace.tools.tlc_output import Outcome
@@ -60,7 +61,8 @@ def command(
     """Run TLC and compare its result with the one that the manifest expects.
 
     Without --model: the models of the push ring, and the witnesses, situations that must be
-    reached. A FILE.tla is checked by its configuration, by default the one with its name.
+    reached. A model that is violated is told step by step, if a protocol or a model is named. A
+    FILE.tla is checked by its configuration, by default the one with its name.
 
     Exit codes: 0 as expected, 1 not, 2 an error in a specification or a tool, 3 undecided.
     """
@@ -74,7 +76,7 @@ def command(
     manifest = read_manifest(find_spec_root(spec_root))
     entries = _choose(manifest, target, model_name, everything)
 
-    results = []
+    results: list[CheckedEntry] = []
     with _status() as show:
         for number, entry in enumerate(entries, start=1):
             checked = check_entry(
@@ -95,6 +97,8 @@ def command(
         click.echo(json.dumps(answer, indent=2))
     else:
         _print_rows(rows)
+        if target is not None or model_name is not None:
+            _print_counterexamples(results)
     sys.exit(exit_code(rows))
 
 
@@ -158,6 +162,15 @@ def _print_rows(rows: list[CheckRow]) -> None:
     for row in rows:
         if row.message:
             console.print(f"{row.protocol} {row.name}: {escape(row.message)}", highlight=False)
+
+
+def _print_counterexamples(results: list[CheckedEntry]) -> None:
+    """Tell how models come to be violated, those that must be, too."""
+    for checked in results:
+        if isinstance(checked.entry, Model) and checked.run.states:
+            click.echo(f"\n{checked.entry.protocol} {checked.entry.name}: {checked.row.found}")
+            for line in told(checked.run):
+                click.echo(line)
 
 
 def _check_file(
