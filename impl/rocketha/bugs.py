@@ -19,6 +19,7 @@ __all__ = [
     "EPOCH_BUGS",
     "GROUP_BUGS",
     "LEGACY_BUGS",
+    "LOCK_BUGS",
     "NO_BUGS",
     "SNAPSHOT_BUGS",
     "STORAGE_BUGS",
@@ -97,6 +98,20 @@ class Bug(StrEnum):
     B37 = "B37"
     """The epochs of a group that was cleaned begin at 0 again.
     `ReplicasInfoManager.handleCleanBrokerDataEvent`."""
+    B45_LEASE = "B45Lease"
+    """A consumer's lease is longer than it may be: nothing compares it with the life of a vote.
+    `REBALANCE_LOCK_MAX_LIVE_TIME` of `ProcessQueue` and of `RebalanceLockManager`."""
+    B45_PARTIAL = "B45Partial"
+    """Who gets too few votes keeps them, and renews them with each attempt.
+    `AdminBrokerProcessor.lockBatchMQ`."""
+    B45_QUORUM = "B45Quorum"
+    """A majority of `totalReplicas`, which is 1 unless somebody sets it: one vote is enough.
+    `AdminBrokerProcessor.lockBatchMQ`."""
+    B45_RESTART = "B45Restart"
+    """A broker forgets its votes when it restarts, and votes at once. `RebalanceLockManager`."""
+    B46 = "B46"
+    """The queue is locked, but the consumer does not know it. #2621, #5465,
+    `RebalanceImpl.updateProcessQueueTableInRebalance`."""
     B52 = "B52"
     """Without a controller: a slave's report beyond the master's log counts. #3015, lost in 5.0,
     `DefaultHAConnection.ReadSocketService.processReadEvent`."""
@@ -111,6 +126,8 @@ class Bug(StrEnum):
     `StateMachineCaller`."""
     B68 = "B68"
     """The log is cut without any snapshot. openmessaging/dledger#236."""
+    B77 = "B77"
+    """A broker that cannot be asked fails the whole batch. #7078, `AdminBrokerProcessor`."""
     B79 = "B79"
     """A second proposal takes the place of one that is not decided, and the master forgets for whom
     it must wait. `AutoSwitchHAService.maybeExpandInSyncStateSet`."""
@@ -134,6 +151,9 @@ class Bug(StrEnum):
     ALONE = "Alone"
     """A master that knows itself only shows all of its log, also while it has asked for others.
     `CommitLog.getConfirmOffset`."""
+    COUNT_ONCE = "CountOnce"
+    """The broker that is asked finds itself among those that it asks, and counts twice.
+    `AdminBrokerProcessor.lockBatchMQ`, which knows itself by an id that changes."""
     COUNTED = "Counted"
     """Acknowledgements are counted, of whatever slave. `GroupTransferService.doWaitTransfer`."""
     CRC = "Crc"
@@ -160,6 +180,12 @@ class Bug(StrEnum):
     KNOWN_FOLLOWS_BATCH = "KnownFollowsBatch"
     """A slave learns no epoch from the batches of a master that was elected again.
     `AutoSwitchHAClient`, which compares no epoch at all."""
+    LATE_ANSWER = "LateAnswer"
+    """An answer counts however late it is: the votes behind it may be over."""
+    LATE_ASK = "LateAsk"
+    """A request counts that comes after its release: nobody gives that vote back."""
+    LATE_FREE = "LateFree"
+    """A release takes the votes of later attempts, too. `RebalanceLockManager.unlockBatch`."""
     LATE_REIGN = "LateReign"
     """An answer from before a restart makes a broker master of its old epoch once more."""
     LATE_SET = "LateSet"
@@ -197,6 +223,10 @@ class Bug(StrEnum):
     SYNC_WAITS = "SyncWaits"
     """Without a controller: a producer that waits for one slave is answered at once.
     `CommitLog.handleHA`."""
+    UNLOCK_OWN = "UnlockOwn"
+    """A release takes whosesoever vote there is."""
+    VOTE_ONCE = "VoteOnce"
+    """A broker votes for whoever asks."""
     W2 = "W2"
     """A master no longer waits for a member that it has proposed to remove."""
     W3 = "W3"
@@ -302,6 +332,24 @@ BROKER_BUGS: Final[Bugs] = frozenset(
 
 GROUP_BUGS: Final[Bugs] = CONTROLLER_BUGS | BROKER_BUGS | {Bug.B11, Bug.B83}
 """Switches that a whole group knows: of its controller, its brokers, and their replication."""
+
+LOCK_BUGS: Final[Bugs] = frozenset(
+    {
+        Bug.B45_LEASE,
+        Bug.B45_PARTIAL,
+        Bug.B45_QUORUM,
+        Bug.B45_RESTART,
+        Bug.B46,
+        Bug.B77,
+        Bug.COUNT_ONCE,
+        Bug.LATE_ANSWER,
+        Bug.LATE_ASK,
+        Bug.LATE_FREE,
+        Bug.UNLOCK_OWN,
+        Bug.VOTE_ONCE,
+    }
+)
+"""Switches of `rocketha.locks`."""
 
 SNAPSHOT_BUGS: Final[Bugs] = frozenset(
     {
