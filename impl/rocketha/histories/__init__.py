@@ -5,6 +5,7 @@
 | `history` | the calls, and the logs of the masters |
 | `jsonl` | histories as files |
 | `checker` | what a group promises its clients, and whether a history keeps it |
+| `ordered` | what consumers that keep the order of messages are promised |
 """
 
 from rocketha.histories.checker import Broken, Kept, Undecided, Verdict, check_history

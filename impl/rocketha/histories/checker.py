@@ -52,6 +52,8 @@ class Promise(StrEnum):
     AGREEMENT = "agreement"
     ONCE = "once"
     ORDER = "order"
+    IN_TURN = "in turn"
+    """Of consumers that process queues in order, see `rocketha.histories.ordered`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

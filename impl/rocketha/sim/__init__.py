@@ -5,6 +5,7 @@ from rocketha.sim.cluster import Cluster
 from rocketha.sim.faults import ALL_FAULTS, NO_FAULTS, Fault, Faults
 from rocketha.sim.group_simulate import GroupRun, simulate_group
 from rocketha.sim.legacy_simulate import simulate_legacy
+from rocketha.sim.lock_simulate import LockRun, simulate_locks
 from rocketha.sim.options import SimOptions
 from rocketha.sim.report import SimReport
 from rocketha.sim.simulate import simulate
@@ -19,6 +20,7 @@ __all__ = [
     "Fault",
     "Faults",
     "GroupRun",
+    "LockRun",
     "NullObserver",
     "Observer",
     "SimOptions",
@@ -26,4 +28,5 @@ __all__ = [
     "simulate",
     "simulate_group",
     "simulate_legacy",
+    "simulate_locks",
 ]

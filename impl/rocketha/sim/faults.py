@@ -19,6 +19,7 @@ __all__ = [
     "EPOCH_FAULTS",
     "GROUP_FAULTS",
     "LEGACY_FAULTS",
+    "LOCK_FAULTS",
     "NO_FAULTS",
     "Fault",
     "FaultCounts",
@@ -52,7 +53,7 @@ class Fault(StrEnum):
     UNCLEAN_ELECTION = "unclean-election"
     """A broker is elected that lacks records of the master, or is down."""
     STALE_ROUTE = "stale-route"
-    """A slave is sent to a broker that is not the master."""
+    """A slave, or a consumer, is sent to a broker that is not the master."""
     SLOW_POLL = "slow-poll"
     """A broker learns late of elections, and may be a zombie until then."""
     IDLE_GROUP = "idle-group"
@@ -140,6 +141,19 @@ GROUP_FAULTS: Final = (
     Fault.CLEAN_DATA,
 )
 """What can happen to a group with its controller."""
+LOCK_FAULTS: Final = (
+    Fault.DELAY,
+    Fault.FRAGMENTATION,
+    Fault.RESET,
+    Fault.PARTITION,
+    Fault.ONE_WAY_PARTITION,
+    Fault.PROCESS_CRASH,
+    Fault.HALF_OPEN,
+    Fault.STALE_ROUTE,
+    Fault.CLOCK_SKEW,
+    Fault.CLIENT_LOSS,
+)
+"""What can happen to queue locks, which no disk keeps."""
 NO_FAULTS: Final[Faults] = frozenset()
 
 
