@@ -1,8 +1,8 @@
-"""Campaigns: many seeds of a simulated group, and what their clients saw.
+"""Campaigns: many seeds of a simulated cluster, and what its clients saw.
 
-No trace is made and nothing is judged by the specification: this asks only what a group promises to
-its clients, and whether it comes back to life when the faults end. It is ten times cheaper, and it
-knows nothing of the protocol.
+No trace is made and nothing is judged by the specification: this asks only what is promised to
+clients, and whether the cluster comes back to life when the faults end. It is ten times cheaper,
+and it knows nothing of the protocol.
 """
 
 from __future__ import annotations
@@ -10,18 +10,22 @@ from __future__ import annotations
 import gc
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 from rocketha.histories import Broken, Kept, Undecided, Verdict, check_history
 from rocketha.histories.jsonl import dump_history
-from rocketha.sim import SimOptions, SimReport, simulate_group
+from rocketha.histories.ordered import InTurn, OrderVerdict, check_order
+from rocketha.sim import SimOptions, SimReport, simulate_group, simulate_locks
 from rocketha.sim.group_actions import NullGroupObserver
+from rocketha.sim.lock_cluster import NullLockObserver
 from tlatrace.corpus.processes import run_tasks
 
-__all__ = ["Campaign", "Ending", "SeedResult", "run_campaign", "run_seed"]
+__all__ = ["CAMPAIGNS", "Campaign", "Ending", "SeedResult", "run_campaign", "run_seed"]
 
 _SEEDS_A_TASK: Final = 8
 
@@ -57,8 +61,8 @@ class SeedResult:
     reason: str = ""
     faults: tuple[tuple[str, int], ...] = ()
     virtual_ms: int = 0
-    safe: int = 0
-    """Messages that producers were told are safe."""
+    messages: int = 0
+    """That producers were told are safe, or that consumers have processed in order."""
 
     @property
     def fails(self) -> bool:
@@ -74,7 +78,7 @@ class Campaign:
     endings: Counter[Ending] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     virtual_ms: int = 0
-    safe: int = 0
+    messages: int = 0
     failing: list[SeedResult] = field(default_factory=list)
     """In the order of their seeds."""
 
@@ -84,7 +88,7 @@ class Campaign:
         self.endings[result.ending] += 1
         self.faults.update(dict(result.faults))
         self.virtual_ms += result.virtual_ms
-        self.safe += result.safe
+        self.messages += result.messages
         if result.fails:
             self.failing.append(result)
             self.failing.sort(key=lambda one: one.seed)
@@ -99,21 +103,29 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
+    protocol: str
     seeds: tuple[int, ...]
     options: SimOptions
     repeat: bool
 
 
 def run_campaign(
-    seeds: Sequence[int], options: SimOptions, *, workers: int, repeat: bool = False
+    protocol: str,
+    seeds: Sequence[int],
+    options: SimOptions,
+    *,
+    workers: int,
+    repeat: bool = False,
 ) -> Iterator[SeedResult]:
-    """Yield the result of each seed, in any order; with `repeat` each runs twice.
+    """Yield the result of each seed of a protocol in `CAMPAIGNS`, in any order.
+
+    With `repeat` each runs twice.
 
     Raises: ToolError if a worker dies
     """
     tasks = [
-        _Task(seeds=tuple(seeds[at : at + _SEEDS_A_TASK]), options=options, repeat=repeat)
-        for at in range(0, len(seeds), _SEEDS_A_TASK)
+        _Task(protocol=protocol, seeds=tuple(some), options=options, repeat=repeat)
+        for some in (seeds[at : at + _SEEDS_A_TASK] for at in range(0, len(seeds), _SEEDS_A_TASK))
     ]
     for results in run_tasks(
         tasks, _run_task, cores=workers, label="seeds", weight=lambda task: len(task.seeds)
@@ -122,16 +134,17 @@ def run_campaign(
 
 
 def _run_task(task: _Task) -> tuple[SeedResult, ...]:
-    results = tuple(run_seed(seed, task.options, repeat=task.repeat) for seed in task.seeds)
+    run = partial(run_seed, task.protocol, repeat=task.repeat)
+    results = tuple(run(seed, task.options) for seed in task.seeds)
     gc.collect()  # workers do not collect by themselves
     return results
 
 
-def run_seed(seed: int, options: SimOptions, *, repeat: bool = False) -> SeedResult:
+def run_seed(protocol: str, seed: int, options: SimOptions, *, repeat: bool = False) -> SeedResult:
     """Run one seed and hold its history against what is promised."""
     try:
-        result, digest = _run_once(seed, options)
-        if repeat and _run_once(seed, options)[1] != digest:
+        result, digest = _run_once(protocol, seed, options)
+        if repeat and _run_once(protocol, seed, options)[1] != digest:
             return SeedResult(seed=seed, ending=Ending.DIFFERS, reason="another run, other bytes")
     except Exception as error:
         # Whatever it is, the seed that shows it is worth more than the campaign.
@@ -141,23 +154,56 @@ def run_seed(seed: int, options: SimOptions, *, repeat: bool = False) -> SeedRes
     return result
 
 
-def _run_once(seed: int, options: SimOptions) -> tuple[SeedResult, str]:
-    run = simulate_group(seed, options, NullGroupObserver())
-    report, verdict = run.report, check_history(run.history)
-    ending, reason = _ending(report, verdict)
+def _run_once(protocol: str, seed: int, options: SimOptions) -> tuple[SeedResult, str]:
+    seen = CAMPAIGNS[protocol](seed, options)
+    report = seen.report
+    ending, reason = _ending(report, seen.verdict)
     result = SeedResult(
         seed=seed,
         ending=ending,
         reason=reason,
         faults=tuple(report.faults.items()),
         virtual_ms=report.virtual_ms,
-        safe=verdict.safe if isinstance(verdict, Kept) else 0,
+        messages=_messages(seen.verdict),
     )
-    content = dump_history(run.history) + repr(report).encode()
+    content = seen.content + repr(report).encode()
     return result, hashlib.sha256(content).hexdigest()
 
 
-def _ending(report: SimReport, verdict: Verdict) -> tuple[Ending, str]:
+def _messages(verdict: Verdict | OrderVerdict) -> int:
+    match verdict:
+        case Kept(safe=messages) | InTurn(processed=messages):
+            return messages
+        case _:
+            return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What came of a run: figures, whether promises are kept, and all that clients saw."""
+
+    report: SimReport
+    verdict: Verdict | OrderVerdict
+    content: bytes
+
+
+def _replica_group(seed: int, options: SimOptions) -> _Seen:
+    run = simulate_group(seed, options, NullGroupObserver())
+    return _Seen(run.report, check_history(run.history), dump_history(run.history))
+
+
+def _lock_quorum(seed: int, options: SimOptions) -> _Seen:
+    run = simulate_locks(seed, options, NullLockObserver())
+    return _Seen(run.report, check_order(run.history), repr(run.history).encode())
+
+
+CAMPAIGNS: Final[Mapping[str, Callable[[int, SimOptions], _Seen]]] = MappingProxyType(
+    {"replica_group": _replica_group, "lock_quorum": _lock_quorum}
+)
+"""The protocols that promise something to clients."""
+
+
+def _ending(report: SimReport, verdict: Verdict | OrderVerdict) -> tuple[Ending, str]:
     if isinstance(verdict, Broken):
         return Ending.BROKEN, verdict.in_words()
     if report.failure is not None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rocketproof.group_timeline import GROUP_SPEC, group_changes
+from rocketproof.lock_timeline import LOCK_SPEC, lock_changes
 from rocketproof.reign_timeline import SET_SPEC, reign_changes
 from rocketproof.timeline_text import epochs, fields_of, items, numbers, plain
 from tlatrace.trace import Event, Trace
@@ -30,7 +31,7 @@ def timeline(trace: Trace) -> Iterator[str]:
     """Yield the lines of the timeline, the heading first."""
     yield _COLUMNS.format("ms", "node", "action", "what changed")
     header = trace.header
-    of_spec = {GROUP_SPEC: group_changes, SET_SPEC: reign_changes}
+    of_spec = {GROUP_SPEC: group_changes, SET_SPEC: reign_changes, LOCK_SPEC: lock_changes}
     changes = of_spec.get(header.spec, _changes) if header else _changes
     before: State | None = None
     for event in trace.events:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tlatrace.values import Fcn, Value, canonical
+from tlatrace.values import Fcn, TlaSet, Value, canonical
 
 __all__ = ["epochs", "fields_of", "items", "numbers", "plain"]
 
@@ -36,5 +36,7 @@ def fields_of(value: Value) -> dict[str, Value]:
 
 
 def plain(value: Value) -> str:
-    """Write a value, a text without quotes."""
+    """Write a value, a text without quotes, a set of texts in braces."""
+    if isinstance(value, TlaSet) and all(isinstance(element, str) for element in value):
+        return "{" + ", ".join(map(plain, value)) + "}"
     return value if isinstance(value, str) else canonical(value)

@@ -36,6 +36,17 @@ def test_a_campaign_that_finds_nothing_says_what_it_did() -> None:
     assert lines[3].endswith(" seeds an hour")
 
 
+def test_consumers_that_keep_the_order_have_campaigns_too() -> None:
+    result = CliRunner().invoke(command, ["lock_quorum", "--seeds", "0..9", "--repeat"])
+    assert result.exit_code == 0
+    assert result.output.splitlines()[0] == "10 seeds: kept 10"
+    assert " messages that consumers have processed in order" in result.output
+
+    result = CliRunner().invoke(command, ["lock_quorum", "--seeds", "0..9", "--config", "rocketmq"])
+    assert result.exit_code == 1
+    assert "broken (in turn): " in result.output
+
+
 def test_a_failing_seed_comes_with_the_command_that_repeats_it(tmp_path: Path) -> None:
     result = call("--seeds", f"{LOSES}..{LOSES}", "--config", "rocketmq")
     assert result.exit_code == 1
@@ -69,11 +80,14 @@ def test_a_run_that_differs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     digests = iter(["one", "two"])
     once = campaigns._run_once
 
-    def differs(seed: int, options: SimOptions) -> tuple[SeedResult, str]:
-        return once(seed, options)[0], next(digests)
+    def differs(protocol: str, seed: int, options: SimOptions) -> tuple[SeedResult, str]:
+        return once(protocol, seed, options)[0], next(digests)
 
     monkeypatch.setattr(campaigns, "_run_once", differs)
-    assert run_seed(1, SimOptions(faults=NO_FAULTS), repeat=True).ending is Ending.DIFFERS
+    assert (
+        run_seed("replica_group", 1, SimOptions(faults=NO_FAULTS), repeat=True).ending
+        is Ending.DIFFERS
+    )
 
 
 def test_an_error_of_the_implementation_is_a_failing_seed(
@@ -83,7 +97,7 @@ def test_an_error_of_the_implementation_is_a_failing_seed(
         raise ZeroDivisionError("a defect")
 
     monkeypatch.setattr(campaigns, "simulate_group", fails)
-    result = run_seed(1, SimOptions())
+    result = run_seed("replica_group", 1, SimOptions())
     assert (result.ending, result.reason) == (Ending.FAILED, "ZeroDivisionError: a defect")
 
 

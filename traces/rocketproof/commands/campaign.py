@@ -11,18 +11,22 @@ from typing import Final
 
 import click
 
-from rocketha.bugs import GROUP_BUGS
 from rocketha.sim import SimOptions
-from rocketproof.campaign import Campaign, run_campaign
+from rocketproof.campaign import CAMPAIGNS, Campaign, run_campaign
 from rocketproof.commands.simulation_options import (
     refuse_strange_bugs,
     repeat_command,
     simulation_options,
 )
+from rocketproof.projection.registry import PROTOCOLS
 
 __all__ = ["command"]
 
 _SEEDS: Final = re.compile(r"([0-9]{1,12})\.\.([0-9]{1,12})\Z")
+_WHICH_MESSAGES: Final = {
+    "replica_group": "that producers were told are safe",
+    "lock_quorum": "that consumers have processed in order",
+}
 _SHOWN: Final = 20
 """So many failing seeds are shown."""
 
@@ -37,7 +41,7 @@ def _seeds(_context: click.Context, _param: click.Parameter, text: str) -> range
 @click.command(
     epilog="Example:  rocketproof campaign replica_group --seeds 0..999 --workers 2",
 )
-@click.argument("protocol", type=click.Choice(["replica_group"]))
+@click.argument("protocol", type=click.Choice(list(CAMPAIGNS)))
 @click.option(
     "--seeds",
     required=True,
@@ -60,15 +64,15 @@ def command(
 ) -> None:
     """Simulate PROTOCOL with many seeds, and check what producers and consumers saw.
 
-    A seed fails when a promise to a client is broken, when the group does not come back to life
+    A seed fails when a promise to a client is broken, when the cluster does not come back to life
     after the faults, or when the implementation stops with an error. No trace is made: validate
     and corpus hold runs against the TLA+ text.
 
     Exit codes: 0 all promises are kept, 1 a seed failed, 3 nothing was put to the test.
     """
-    refuse_strange_bugs(protocol, options.bugs, GROUP_BUGS)
+    refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
     campaign, began = Campaign(), time.monotonic()
-    for result in run_campaign(seeds, options, workers=workers, repeat=repeat):
+    for result in run_campaign(protocol, seeds, options, workers=workers, repeat=repeat):
         campaign.add(result)
     seconds = time.monotonic() - began
     if as_json:
@@ -86,7 +90,7 @@ def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: floa
         click.echo(f"... and {len(campaign.failing) - _SHOWN} more failing seeds")
     endings = ", ".join(f"{ending} {n}" for ending, n in sorted(campaign.endings.items()))
     click.echo(f"{campaign.seeds} seeds: {endings}")
-    click.echo(f"{campaign.safe} messages that producers were told are safe")
+    click.echo(f"{campaign.messages} messages {_WHICH_MESSAGES[protocol]}")
     faults = ", ".join(f"{name} {n}" for name, n in sorted(campaign.faults.items()))
     click.echo(f"faults: {faults or 'none'}")
     virtual_s = campaign.virtual_ms / 1000
@@ -109,7 +113,7 @@ def _figures(
             for one in campaign.failing
         ],
         "faults": dict(campaign.faults),
-        "safe": campaign.safe,
+        "messages": campaign.messages,
         "seconds": round(seconds, 3),
         "seeds": campaign.seeds,
         "virtual_ms": campaign.virtual_ms,

@@ -9,7 +9,8 @@ from typing import Final
 
 import click
 
-from rocketha.histories import Broken, Verdict, check_history, write_history
+from rocketha.histories import Broken, Verdict, write_history
+from rocketha.histories.ordered import OrderVerdict
 from rocketha.sim import SimOptions, SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.projection import PROTOCOLS, Run
@@ -81,15 +82,16 @@ def command(
 ) -> None:
     """Run the implementation of PROTOCOL once, with faults that the seed draws.
 
-    Without --out it prints a timeline: one line an action, with what the action changed. A run of
-    replica_group has clients, too: what they saw is held against what is promised to them. A run of
-    sync_state_set is such a run, told as a trace for each reign of a master.
+    Without --out it prints a timeline: one line an action, with what the action changed. Runs of
+    replica_group and lock_quorum have clients, too: what they saw is held against what is promised
+    to them. A run of sync_state_set is one of replica_group, told as a trace for each reign of a
+    master.
 
     Exit codes: 0, or 1 if a promise to a client is broken.
     """
     run = _run(protocol, seed, options, schedule_file)
     if history_file is not None and run.history is None:
-        raise click.UsageError(f"{protocol} has no clients, so there is no history")
+        raise click.UsageError(f"{protocol} has no history to write")
     traces = _chosen(run, reign)
     written = {} if out is None else _files(out, traces, is_one=run.reigns is None or reign)
     try:
@@ -99,7 +101,7 @@ def command(
             write_history(history_file, run.history)
     except OSError as error:
         raise ToolError("simulate", f"cannot write {error.filename}: {error.strerror}") from None
-    verdict = None if run.history is None else check_history(run.history)
+    verdict = run.verdict
     if as_json:
         click.echo(json.dumps(_figures(run.report, traces, verdict), sort_keys=True))
     else:
@@ -181,7 +183,7 @@ def _events(traces: tuple[Trace, ...]) -> int:
 
 
 def _figures(
-    report: SimReport, traces: tuple[Trace, ...], verdict: Verdict | None
+    report: SimReport, traces: tuple[Trace, ...], verdict: Verdict | OrderVerdict | None
 ) -> dict[str, object]:
     figures: dict[str, object] = {
         "converged": report.converged,

@@ -63,7 +63,8 @@ _OPTIONS: Final = (
         default="safe",
         show_default=True,
         help="replica_group: a message is safe when the whole SyncStateSet has it; or, as RocketMQ "
-        "does by default, when its master has it.",
+        "does by default, when its master has it. lock_quorum: a queue is locked by a majority of "
+        "the group; or, as RocketMQ does by default, by one broker.",
     ),
     click.option(
         "--unclean", is_flag=True, help="replica_group: brokers that lack messages may be elected."

@@ -9,8 +9,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from rocketha.bugs import EPOCH_BUGS, GROUP_BUGS, LEGACY_BUGS, Bug, Bugs
-from rocketha.histories import History
+from rocketha.bugs import EPOCH_BUGS, GROUP_BUGS, LEGACY_BUGS, LOCK_BUGS, Bug, Bugs
+from rocketha.histories import History, Verdict, check_history
+from rocketha.histories.ordered import OrderVerdict, Processed, check_order
 from rocketha.sim import (
     ALL_FAULTS,
     Fault,
@@ -19,9 +20,10 @@ from rocketha.sim import (
     simulate,
     simulate_group,
     simulate_legacy,
+    simulate_locks,
 )
 from rocketha.sim.chances import ALL_OF_IT, Happening
-from rocketha.sim.faults import EPOCH_FAULTS, GROUP_FAULTS, LEGACY_FAULTS
+from rocketha.sim.faults import EPOCH_FAULTS, GROUP_FAULTS, LEGACY_FAULTS, LOCK_FAULTS
 from rocketha.sim.legacy_cluster import MASTER
 from rocketha.sim.legacy_options import MOST_NEEDED
 from rocketha.sim.records import RECORDS_PER_SEGMENT
@@ -29,6 +31,7 @@ from rocketproof import __version__
 from rocketproof.projection.epoch_truncation import SPEC, EpochProjection
 from rocketproof.projection.epoch_values import NONE, broker_name
 from rocketproof.projection.legacy_replication import LEGACY_SPEC, LegacyProjection
+from rocketproof.projection.lock_quorum import LOCK_SPEC, LockProjection
 from rocketproof.projection.reign import Reign
 from rocketproof.projection.reign_values import constants_of
 from rocketproof.projection.replica_group import GROUP_SPEC, GroupProjection
@@ -58,12 +61,21 @@ class Run:
     report: SimReport
     history: History | None = None
     """What clients saw, where there are any."""
+    processed: tuple[Processed, ...] | None = None
+    """What consumers processed in order, where there are any."""
     reigns: tuple[Trace, ...] | None = None
     """Of a run that is a trace for each reign: all of them."""
     happened: tuple[Happening, ...] = ()
     """What a schedule could leave out, of a run that can have one."""
     healed_ms: int | None = None
     """When its faults ended."""
+
+    @property
+    def verdict(self) -> Verdict | OrderVerdict | None:
+        """Hold what clients saw against what they were promised; None where there are none."""
+        if self.history is not None:
+            return check_history(self.history)
+        return None if self.processed is None else check_order(self.processed)
 
     @property
     def traces(self) -> tuple[Trace, ...]:
@@ -150,6 +162,13 @@ def _run_legacy_replication(seed: int, options: SimOptions) -> Run:
         "FileRecords": RECORDS_PER_SEGMENT,
     }
     return _run("legacy_replication", options, report, constants, projection.events)
+
+
+def _run_lock_quorum(seed: int, options: SimOptions) -> Run:
+    projection = LockProjection()
+    locks = simulate_locks(seed, options, projection)
+    run = _run("lock_quorum", options, locks.report, projection.constants, projection.events)
+    return replace(run, processed=locks.history)
 
 
 def _run_replica_group(seed: int, options: SimOptions) -> Run:
@@ -244,8 +263,9 @@ def _meta(protocol: Protocol, options: SimOptions, report: SimReport) -> Mapping
         "options": asked,
         "virtual_ms": report.virtual_ms,
     }
-    if protocol.faults is GROUP_FAULTS:
+    if protocol.faults is not EPOCH_FAULTS and protocol.faults is not LEGACY_FAULTS:
         asked["rocketmq_defaults"] = options.rocketmq_defaults
+    if protocol.faults is GROUP_FAULTS:
         asked["elect_unclean"] = options.elect_unclean
     if report.failure is not None:
         meta["failure"] = report.failure
@@ -281,6 +301,13 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
                 run=_run_legacy_replication,
                 bugs=LEGACY_BUGS,
                 faults=LEGACY_FAULTS,
+            ),
+            Protocol(
+                name="lock_quorum",
+                spec=LOCK_SPEC,
+                run=_run_lock_quorum,
+                bugs=LOCK_BUGS,
+                faults=LOCK_FAULTS,
             ),
             Protocol(
                 name="replica_group",
