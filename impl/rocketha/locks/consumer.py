@@ -171,7 +171,8 @@ def patience_ms(options: ConsumerOptions) -> int:
 
     Spec: LockQuorum!InTime
     """
-    return options.patience_ms * (_PATIENT_TIMES if Bug.LATE_ANSWER in options.bugs else 1)
+    late = Bug.LATE_ANSWER in options.bugs
+    return max(1, options.patience_ms) * _PATIENT_TIMES if late else options.patience_ms
 
 
 def lock(state: ConsumerState, event: LockWanted, *, now_ms: TimestampMs) -> ConsumerStepped:

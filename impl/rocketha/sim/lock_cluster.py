@@ -39,7 +39,7 @@ from rocketha.locks.consumer import (
     SendUnlock,
     UnlockWanted,
 )
-from rocketha.locks.state import ConsumerState, LockManagerState, RequestId, RoundId
+from rocketha.locks.state import ConsumerState, LockManagerState, RequestId, Round, RoundId
 from rocketha.locks.voting import (
     AnswerLock,
     AskForVotes,
@@ -52,10 +52,10 @@ from rocketha.locks.voting import (
     VotesHeard,
 )
 from rocketha.sim.faults import Fault, FaultCounts
-from rocketha.sim.lock_options import CONSUMERS, QUEUES, LockPlan
+from rocketha.sim.lock_options import LockPlan
 from rocketha.sim.network import Network
 from rocketha.sim.node import Node, new_node
-from rocketha.sim.remoting_calls import Arrived, RemotingCalls
+from rocketha.sim.remoting_calls import Arrived, Calls, RemotingCalls
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId, TimestampMs
 
@@ -159,7 +159,7 @@ class LockCluster:
         self.actions = 0
         self.calm = False
         """Nothing goes wrong any more."""
-        self.queues = tuple([MessageQueue("orders", "g", n) for n in range(QUEUES)])
+        self.queues = tuple([MessageQueue("orders", "g", n) for n in range(plan.queues)])
         self.history: list[Processed] = []
         self.finished: dict[MessageQueue, int] = dict.fromkeys(self.queues, 0)
         """Of each queue: messages that some consumer has processed."""
@@ -177,9 +177,9 @@ class LockCluster:
             self.nodes[broker] = node
         self.consumers = {
             number: Consumer(number, self._fresh(number))
-            for number in (BrokerId(FIRST_CONSUMER + at) for at in range(CONSUMERS))
+            for number in (BrokerId(FIRST_CONSUMER + at) for at in range(plan.consumers))
         }
-        self.calls = RemotingCalls(network, self)
+        self.calls: Calls = RemotingCalls(network, self)
         if plan.gone is not None:
             self.nodes[plan.gone].stop()
         observer.started(self)
@@ -217,22 +217,23 @@ class LockCluster:
         """Change what a consumer wants; what it has and does not want it gives up."""
         consumer.wanted = queues
         unwanted = frozenset(self.queues) - queues
-        self._consume(consumer, UnlockWanted(unwanted))
+        self.consume(consumer, UnlockWanted(unwanted))
 
     def lock(self, consumer: Consumer) -> None:
         """Let a consumer ask for what it wants."""
-        self._consume(consumer, LockWanted(consumer.wanted))
+        self.consume(consumer, LockWanted(consumer.wanted))
 
     def process(self, consumer: Consumer, queue: MessageQueue) -> None:
         """Let a consumer process the next message of a queue, if it holds it."""
-        self._consume(consumer, ProcessWanted(queue))
+        self.consume(consumer, ProcessWanted(queue))
 
     # ---- consumers ----
 
-    def _consume(self, consumer: Consumer, event: ConsumerEvent) -> None:
+    def consume(self, consumer: Consumer, event: ConsumerEvent) -> None:
+        """Let a consumer take an event, and do what it says."""
         stepped = consumers.step(consumer.state, event, now_ms=TimestampMs(self.now_ms))
         consumer.state = stepped.state
-        at = self._route()
+        at = self.route()
         for effect in stepped.effects:
             match effect:
                 case SendLock(body=body):
@@ -250,7 +251,7 @@ class LockCluster:
             ):
                 self._lock_again(consumer, stepped.action)
 
-    def _route(self) -> BrokerId:
+    def route(self) -> BrokerId:
         """Return the master, or who acts for it; with a stale route, anybody."""
         members = self.plan.locks.members
         percent = 0 if self.calm else self.network.plan.stale_route_percent
@@ -270,13 +271,13 @@ class LockCluster:
                 queues = pull_locked_queues(command.body)
             except PacketError:
                 return
-            self._consume(consumer, AnswerHeard(number, queues))
+            self.consume(consumer, AnswerHeard(number, queues))
 
         def over() -> None:
             attempt = consumer.state.attempt
             if attempt is not None and attempt.number == number:
                 self.calls.hang_up(consumer.id, at)
-                self._consume(consumer, PatienceOver(number))
+                self.consume(consumer, PatienceOver(number))
 
         data = push_queue_lock(body)
         self.calls.ask(consumer.id, at, LockCode.LOCK_BATCH_MQ, data, answered)
@@ -319,6 +320,10 @@ class LockCluster:
             )
         )
 
+    def is_for(self, round_: Round, opaque: int) -> bool:
+        """Tell whether a round is held for the request with this number."""
+        return self._requests[round_.request].command.opaque == opaque
+
     # ---- brokers (rocketha.sim.remoting_calls.Servers) ----
 
     def is_up(self, peer: BrokerId) -> bool:
@@ -330,14 +335,15 @@ class LockCluster:
         node = self.nodes[peer]
         body = pull_queue_lock(arrived.command.body)
         if arrived.command.code == LockCode.UNLOCK_BATCH_MQ:
-            self._manage(node, UnlockAsked(body))
+            self.manage(node, UnlockAsked(body))
             return
         self._last_request += 1
         request = RequestId(self._last_request)
         self._requests[request] = arrived
-        self._manage(node, LockAsked(request, body))
+        self.manage(node, LockAsked(request, body))
 
-    def _manage(self, node: Node[LockManagerState], event: ManagerEvent) -> None:
+    def manage(self, node: Node[LockManagerState], event: ManagerEvent) -> None:
+        """Let a lock manager take an event, and do what it says."""
         now_ms = node.clock.shows(self.now_ms)
         stepped = voting.step(node.running(), event, now_ms=now_ms)
         node.state = stepped.state
@@ -372,7 +378,7 @@ class LockCluster:
                     queues = pull_locked_queues(command.body)
                 except PacketError:
                     queues = None
-            self._manage(node, VotesHeard(ask.round, ask.broker, queues))
+            self.manage(node, VotesHeard(ask.round, ask.broker, queues))
 
         data = push_queue_lock(ask.body)
         self.calls.ask(node.id, ask.broker, LockCode.LOCK_BATCH_MQ, data, answered)
@@ -389,7 +395,7 @@ class LockCluster:
         if round_ is not None:
             for broker in sorted(round_.asked):
                 self.calls.hang_up(node.id, broker)
-            self._manage(node, RoundOver(number))
+            self.manage(node, RoundOver(number))
 
     # ---- the rest ----
 

@@ -16,10 +16,10 @@ from rocketha.sim.faults import LOCK_FAULTS, Fault, FaultPlan, draw_plan
 from rocketha.sim.options import SimOptions
 from rocketha.types import BrokerId
 
-__all__ = ["CONSUMERS", "LIFE_MS", "QUEUES", "SKEW_MS", "LockPlan", "draw_lock_run"]
+__all__ = ["LIFE_MS", "SKEW_MS", "LockPlan", "draw_lock_run"]
 
-CONSUMERS: Final = 3
-QUEUES: Final = 2
+_CONSUMERS: Final = 3
+_QUEUES: Final = 2
 
 LIFE_MS: Final = 3_000
 """For how long a vote holds."""
@@ -46,9 +46,11 @@ class LockPlan:
     gone: BrokerId | None
     """A broker that is down for the whole run."""
     consumers: int
-    """So many of the three want queues."""
+    eager: int
+    """So many consumers want queues."""
     queues: int
-    """So many of the two are wanted."""
+    wanted: int
+    """So many queues are wanted."""
     process_ms: int
     """Mean time between two messages that one consumer processes."""
     change_ms: int
@@ -87,8 +89,10 @@ def draw_lock_run(rng: Random, options: SimOptions) -> LockPlan:
         ),
         clocks=tuple([_draw_clock(rng, faults) for _ in members]),
         gone=gone,
-        consumers=rng.choice((2, 2, 3)),
-        queues=rng.choice((1, 1, 2)),
+        consumers=_CONSUMERS,
+        eager=rng.choice((2, 2, _CONSUMERS)),
+        queues=_QUEUES,
+        wanted=rng.choice((1, 1, _QUEUES)),
         process_ms=rng.choice((200, 600)),
         change_ms=rng.choice((800, 2_500)),
         retry_ms=rng.choice((300, 1_000)),

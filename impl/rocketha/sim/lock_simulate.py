@@ -77,8 +77,8 @@ class _World:
         self._cluster = cluster
         self._plan = plan
         self._rng = rng
-        self._eager = list(cluster.consumers.values())[: plan.consumers]
-        self._wanted = cluster.queues[: plan.queues]
+        self._eager = list(cluster.consumers.values())[: plan.eager]
+        self._wanted = cluster.queues[: plan.wanted]
         self._finished_before: dict[MessageQueue, int] | None = None
         self._mishaps: Mishaps[LockManagerState] = Mishaps(
             cluster, OneStream(rng), is_master=lambda node: node.id == min(cluster.nodes)

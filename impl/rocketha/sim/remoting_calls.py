@@ -18,7 +18,7 @@ from rocketha.ha.state import ConnectionId
 from rocketha.sim.network import End, Network
 from rocketha.types import BrokerId
 
-__all__ = ["Arrived", "RemotingCalls", "Servers"]
+__all__ = ["Arrived", "Calls", "OnAnswer", "RemotingCalls", "Servers"]
 
 OnAnswer: TypeAlias = Callable[[RemotingCommand | None], None]
 """Hears the answer; None when the connection is lost first."""
@@ -41,6 +41,32 @@ class Servers(Protocol):
 
     def asked(self, peer: BrokerId, arrived: Arrived) -> None:
         """Give a request to a peer that runs."""
+        ...
+
+
+class Calls(Protocol):
+    """What peers do to each other."""
+
+    def ask(
+        self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes, on_answer: OnAnswer
+    ) -> None:
+        """Send a request and wait for its answer."""
+        ...
+
+    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> None:
+        """Send a request that has no answer."""
+        ...
+
+    def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
+        """Answer a request; it is lost if the connection is."""
+        ...
+
+    def hang_up(self, sender: BrokerId, receiver: BrokerId) -> None:
+        """Expect nothing more of what a peer has asked another one."""
+        ...
+
+    def stop(self, peer: BrokerId, *, silent: bool) -> None:
+        """A peer is gone, with all that it waited for."""
         ...
 
 
@@ -91,7 +117,7 @@ class RemotingCalls:
         self._network.send(arrived.conn, peer, push_command(response))
 
     def hang_up(self, sender: BrokerId, receiver: BrokerId) -> None:
-        """Close a peer's connection to another one: nothing more is expected of it."""
+        """Expect nothing more of what a peer has asked another one: close the connection."""
         line = self._lines.pop((sender, receiver), None)
         if line is not None:
             self._drop(line.conn, End.CLIENT)

@@ -111,7 +111,7 @@ class LockProjection:
 
     def acted(self, cluster: LockCluster, action: LockClusterAction) -> None:
         """Record that time has passed, an action, and the state after it."""
-        self._pass_time(cluster)
+        self.time_passed(cluster)
         match action:
             case BrokerActed():
                 self._broker_acted(cluster, action)
@@ -124,7 +124,8 @@ class LockProjection:
 
     # ---- time ----
 
-    def _pass_time(self, cluster: LockCluster) -> None:
+    def time_passed(self, cluster: LockCluster) -> None:
+        """Record that time has passed, and what a fast clock has ended since."""
         passed_ms = cluster.now_ms - self._now_ms
         if passed_ms:
             self._now_ms = cluster.now_ms
