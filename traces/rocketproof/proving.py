@@ -126,9 +126,10 @@ def prove_inductive(
 ) -> Told:
     """Prove a theorem by induction for groups of up to so many brokers, and refute variants.
 
-    Without a number of brokers it is the theorem's own.
+    Without a number of brokers it is the theorem's own; a theorem of one node has no other.
     """
-    largest = theorem.largest if brokers is None else brokers
+    one_node = theorem.smallest == theorem.largest
+    largest = theorem.largest if brokers is None or one_node else brokers
     proofs: list[tuple[Induction, InductionProof]] = []
     for size in range(theorem.smallest, largest + 1):
         stated = theorem.state(size)

@@ -8,7 +8,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from rocketproof.theorems import consistent_point, lock_quorum, sync_state_set
+from rocketproof.theorems import (
+    consistent_point,
+    lock_quorum,
+    snapshot_loading,
+    sync_state_set,
+)
 from tlatrace.proofs import Induction, Theorem
 
 __all__ = ["INDUCTIONS", "THEOREMS", "FalseTheorem", "InductiveTheorem", "Rule"]
@@ -42,6 +47,10 @@ class InductiveTheorem:
     smallest: int
     largest: int
     """How many brokers a group has, where nobody says otherwise."""
+
+
+def _of_one_node(variant: snapshot_loading.Variant, _: int) -> Induction:
+    return snapshot_loading.false_variant(variant)
 
 
 THEOREMS: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -81,6 +90,19 @@ INDUCTIONS: Final[Mapping[str, InductiveTheorem]] = MappingProxyType(
             ),
             smallest=1,
             largest=7,
+        ),
+        snapshot_loading.NAME: InductiveTheorem(
+            state=lambda _: snapshot_loading.theorem(),
+            variants=tuple(
+                FalseTheorem(
+                    name=variant.name,
+                    words=variant.words,
+                    state=partial(_of_one_node, variant),
+                )
+                for variant in snapshot_loading.VARIANTS
+            ),
+            smallest=1,
+            largest=1,
         ),
     }
 )
