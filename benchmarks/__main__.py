@@ -8,6 +8,7 @@ from __future__ import annotations
 from benchmarks import (
     batched_validation,
     compiled_validation,
+    controller_restart,
     corpus_drivers,
     long_partial_traces,
     record_decoding,
@@ -19,3 +20,4 @@ if __name__ == "__main__":
     compiled_validation.main()
     corpus_drivers.main()
     long_partial_traces.main()
+    controller_restart.main()

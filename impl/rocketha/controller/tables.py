@@ -81,7 +81,7 @@ def push_tables(state: ControllerState) -> bytes:
 
 def pull_tables(data: bytes) -> ControllerState:
     """Read a state. Raises: PacketError"""
-    tables = as_object(read_json(data, _WHAT), _WHAT)
+    tables = as_object(read_json(data, _WHAT, bare_names=False), _WHAT)
     replicas, sets = (
         _object_at(tables, "replicaInfoTable"),
         _object_at(tables, "syncStateSetInfoTable"),

@@ -48,8 +48,11 @@ _STRING_OR_BARE_NAME: Final = re.compile(
 )
 
 
-def read_json(data: bytes, what: str) -> JsonValue:
+def read_json(data: bytes, what: str, *, bare_names: bool = True) -> JsonValue:
     """Read one JSON text; `what` names it in the error.
+
+    Without `bare_names` numbers for names need quotes, as in JSON; looking for them takes as long
+    as all the rest.
 
     Raises: PacketError
     """
@@ -58,7 +61,7 @@ def read_json(data: bytes, what: str) -> JsonValue:
     except UnicodeDecodeError as error:
         raise PacketError(what, offset=error.start, reason="is not UTF-8") from None
     try:
-        if _MAYBE_BARE_NAME.search(text):
+        if bare_names and _MAYBE_BARE_NAME.search(text):
             text = _STRING_OR_BARE_NAME.sub(_quoted, text)
         value: JsonValue = _DECODER.decode(text)
         if "\\u" in text:  # half a pair can be written as an escape

@@ -68,6 +68,14 @@ def test_any_state_is_read_as_it_was_written(log: list[Entry]) -> None:
         assert pull_tables(push_tables(state)) == state
 
 
+def test_numbers_for_names_need_quotes() -> None:
+    tables = push_tables(replay(walk(1)))
+    bare = tables.replace(b'"brokerIdInfo":{"1":', b'"brokerIdInfo":{1:')
+    assert bare != tables
+    with pytest.raises(PacketError):
+        pull_tables(bare)
+
+
 def _changes() -> list[tuple[str, str, object]]:
     """Name a member of a group's two objects, and what cannot be there."""
     names: dict[str, tuple[object, ...]] = {
