@@ -165,6 +165,7 @@ def test_links_to_the_specifications_are_alive() -> None:
     [
         "epoch_truncation/EpochTruncation",
         "legacy_replication/LegacyReplication",
+        "lock_quorum/LockQuorum",
         "replica_group/ReplicaGroup",
     ],
 )

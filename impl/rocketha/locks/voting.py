@@ -171,14 +171,17 @@ def step(state: LockManagerState, event: ManagerEvent, *, now_ms: TimestampMs) -
 def remembers(state: LockManagerState, now_ms: TimestampMs) -> bool:
     """Tell whether every vote is over that the broker may have forgotten at its start.
 
-    Spec: LockQuorum!Remembers
+    Spec: LockQuorum!Remembers, LockQuorum!WaitLess
     """
     waited = now_ms - state.started_ms >= state.options.life_ms
     return waited or Bug.B45_RESTART in state.options.bugs
 
 
 def present_vote(state: LockManagerState, key: LockKey, now_ms: TimestampMs) -> Vote | None:
-    """Return a vote that still holds."""
+    """Return a vote that still holds, as this broker's clock has it.
+
+    Spec: LockQuorum!Tick, LockQuorum!ExpireEarly
+    """
     vote = state.votes.get(key)
     expired = vote is not None and now_ms - vote.voted_ms >= state.options.life_ms
     return None if expired else vote
