@@ -462,7 +462,7 @@ Next ==
   \/ ReadBack
   \/ DeleteExpired
   \/ CutLog
-  \/ \E there \in SUBSET Unsure : Crash(there)
+  \/ \E there \in SUBSET Nat : Crash(there)
   \/ \E i \in Nat : Rot(i)
   \/ Start
   \/ LoadNewest

@@ -1,0 +1,150 @@
+"""A node with snapshots in lockstep with SnapshotLoading, on real bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
+
+import pytest
+from hypothesis import Phase, settings
+
+from model_tests.machines.hand_snapshots import HandSnapshots
+from model_tests.machines.snapshot_model import TERMS, goals, moves
+from rocketha.bugs import SNAPSHOT_BUGS, Bug
+from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, machine, replay
+from tlatrace.testing.calls import call_of
+from tlatrace.testing.goals import walk
+from tlatrace.values import Value, tla_set
+
+# One worker: the model is compiled and explored once.
+pytestmark = [pytest.mark.java, pytest.mark.xdist_group("snapshot model")]
+
+_BASE: Final = settings(stateful_step_count=6, derandomize=True, database=None, deadline=None)
+_ALONE: Final = settings(_BASE, max_examples=1, phases=[Phase.generate])
+"""Next to nothing beside the ways that are given."""
+_WALKS: Final = 20
+_WALK_STEPS: Final = 60
+_RARE: Final = frozenset({"Crash", "Install", "LeaderCompacts", "Rot"})
+"""Possible so often that no log would be cut."""
+
+
+def node(model: str, *bugs: Bug) -> Callable[[], HandSnapshots]:
+    return lambda: HandSnapshots(moves(model), TERMS[model], frozenset(bugs))
+
+
+def driven(*bugs: Bug) -> type[ModelMachine]:
+    return machine(moves("small"), node("small", *bugs), goals=goals())
+
+
+def driven_beside(model: str, *bugs: Bug) -> type[ModelMachine]:
+    return machine(moves(model), node(model, *bugs))
+
+
+def way(text: str) -> Sequence[Call]:
+    """Read calls, one after the other: `Agree; AppendEntry 1; Crash {}`."""
+    calls = [words.split() for words in text.split(";")]
+    return [call_of(action, tuple(map(_param, params))) for action, *params in calls]
+
+
+def _param(word: str) -> Value:
+    if word == "{}":
+        return tla_set([])
+    return int(word) if word.isdigit() else word
+
+
+def test_the_node_takes_the_steps_of_the_specification() -> None:
+    coverage = check(driven(), settings(_BASE, max_examples=60))
+
+    assert coverage.never_taken == ()
+    assert coverage.never_possible == ("AppendStray",), "it is in the larger models"
+    assert coverage.idle_calls
+
+
+def test_the_node_can_take_steps_of_every_kind() -> None:
+    for kind, group_of_kind in goals().groups.items():
+        made = False
+        for goal in group_of_kind[:4]:
+            run = Lockstep(moves("small"), node("small")())
+            walk(run, goals().way_to(goal))
+            made = made or run.steps[-1:] == [goal[1]]
+        assert made, kind
+
+
+def test_the_node_takes_random_steps_of_a_larger_model() -> None:
+    taken = set()
+    for seed in range(_WALKS):
+        rng = Random(seed)
+        run = Lockstep(moves("full"), node("full")())
+        for _ in range(_WALK_STEPS):
+            _step_somewhere(run, rng)
+        taken |= {step.action for step in run.steps if isinstance(step, Call)}
+    assert {"CutLog", "DeleteExpired", "LoadNewest", "Rot", "Install"} <= taken
+
+
+def _step_somewhere(run: Lockstep, rng: Random) -> None:
+    idle, offers = run.idle_calls(), run.offers()
+    if idle and rng.random() < 0.2:
+        run.stutter(rng.choice(idle))
+    elif offers:
+        actions = sorted({call.action for call in offers})
+        [action] = rng.choices(actions, [0.1 if name in _RARE else 1 for name in actions])
+        run.take(rng.choice([call for call in offers if call.action == action]))
+
+
+INSTALLS: Final = "Install good; SyncTemporary; Rename; SyncDirectory; ReadBack"
+
+FOUND = [
+    (Bug.B58, 7),
+    (Bug.B68, 5),
+    (Bug.CRC, 10),
+    (Bug.CUT_AT_OLDEST, 10),
+    (Bug.DIRECTORY_SYNC, 6),
+    (Bug.READ_BACK, 6),
+    (Bug.SYNC_FIRST, 4),
+]
+"""How many steps are left when a bug is shrunk."""
+
+
+@pytest.mark.parametrize(("bug", "length"), FOUND, ids=[bug.value for bug, _ in FOUND])
+def test_a_bug_is_found_and_shrunk_to_steps_each_of_which_it_needs(bug: Bug, length: int) -> None:
+    with pytest.raises(Mismatch) as caught:
+        check(driven(bug), settings(_BASE, max_examples=60))
+
+    print(f"{bug.value}: {caught.value}")
+    assert len(caught.value.steps) <= length
+    assert replay(driven(), caught.value.steps) is None
+
+
+FAR = [
+    (
+        Bug.B53,
+        "full",
+        f"Agree; AppendEntry 1; Commit 1; Apply; Agree; Agree; LeaderCompacts; {INSTALLS}",
+        12,
+    ),
+    (
+        Bug.B57,
+        "small",
+        f"Agree; LeaderCompacts; {INSTALLS}; Rot 1; Crash {{}}; Start; LoadNewest; LoadNewest",
+        12,
+    ),
+]
+"""The end of a way, where a bug shows that few ways lead to, and how many steps are left. In the
+small model no snapshot that is installed has a register less than the node: B53 needs `full`."""
+
+
+@pytest.mark.parametrize(("bug", "model", "text", "length"), FAR, ids=[r[0].value for r in FAR])
+def test_a_bug_is_found_at_the_end_of_a_way_and_shrunk(
+    bug: Bug, model: str, text: str, length: int
+) -> None:
+    with pytest.raises(Mismatch) as caught:
+        check(driven_beside(model, bug), _ALONE, [way(text)])
+
+    print(f"{bug.value}: {caught.value}")
+    assert len(caught.value.steps) <= length
+    assert replay(driven_beside(model), caught.value.steps) is None
+
+
+def test_every_switch_of_snapshots_is_found() -> None:
+    assert {row[0] for row in FOUND} | {row[0] for row in FAR} == SNAPSHOT_BUGS
