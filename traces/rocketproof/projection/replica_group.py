@@ -22,6 +22,7 @@ A controller may count a healthy broker as dead because it did not hear it in ti
 channel broke. The specification has no such errors: an operator's election has the same effect, so
 the broker stays in `alive`, and the election that follows is a `DesignateMaster`. Only the close of
 an old channel of a broker that is heard on another one evicts it here, too: that is an error (B28).
+Nor can one that was evicted be heard again: see `evictions`.
 
 A step of the implementation may be several of the specification: a batch of several records, and
 the loss of a connection that shows beside something else. They are written one after the other.
@@ -51,6 +52,7 @@ from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.types import BrokerId
 from rocketproof.projection.epoch_values import NONE, broker_name, index
+from rocketproof.projection.evictions import without_eviction
 from rocketproof.projection.ghosts import Ghosts
 from rocketproof.projection.group_parts import ALIVE, GroupParts, Key
 from rocketproof.projection.group_values import NO_CONN, names
@@ -144,6 +146,8 @@ class GroupProjection:
         parts = self._parts
         match event:
             case MasterElected(master=master):
+                if master not in parts.alive:
+                    self._forget_eviction(master)
                 needed = before.master is None or before.master not in parts.alive
                 name = "ElectMaster" if needed else "DesignateMaster"
                 self._record(cluster, None, name, (broker_name(master),))
@@ -168,6 +172,14 @@ class GroupProjection:
                 pass
             case _ as unreachable:
                 assert_never(unreachable)
+
+    def _forget_eviction(self, broker: BrokerId) -> None:
+        """Take back that a broker was evicted, as the controller has heard it again."""
+        events = without_eviction(self.events, broker_name(broker))
+        if events is not None:
+            self.events[:] = events
+            self._parts.alive |= {broker}
+            self._parts.look_at_alive()
 
     def _evict_late(self, cluster: GroupCluster, master: BrokerId | None) -> None:
         """Record that a master is gone that was healthy when it was taken for dead."""
