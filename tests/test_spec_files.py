@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from rocketha.bugs import GROUP_BUGS, SNAPSHOT_BUGS, Bug
+from rocketha.bugs import GROUP_BUGS, Bug
 from tests.source_files import ROOT
 from tlatrace.tools.manifest import Manifest, read_manifest
 from tlatrace.tools.tlc_config import invariants_of, properties_of
@@ -19,10 +19,6 @@ _DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
 NO_RUN_SHOWS: Final = {"B29", "B33", "LateReign"}
 """Switches of the group that no simulated run was found to show: TLC finds these bugs, and the
 machine that drives a group beside its model (model_tests/machines/test_replica_group.py)."""
-
-BY_CUT_POWER: Final = SNAPSHOT_BUGS
-"""Switches of snapshots: they show in the tests that cut the power and damage files
-(tests/impl/snapshot), and not in simulated runs, in which no node has snapshots to record."""
 
 BY_TLC_ALONE: Final = {
     "B17": "confirmOffset is always at the end of a record, so none begins below it and ends above",
@@ -107,7 +103,7 @@ def test_every_switch_of_the_implementation_is_a_mutant_and_all_but_a_few_are_hu
     assert switches <= {m.name for m in manifest.mutants}
     hunted = {part for m in manifest.mutants if m.bug for part in m.name.split("_")}
     assert hunted <= switches
-    assert switches - hunted == NO_RUN_SHOWS | BY_CUT_POWER
+    assert switches - hunted == NO_RUN_SHOWS
 
 
 def test_a_bug_of_the_sync_state_set_is_hunted_in_reigns_or_there_is_a_reason(

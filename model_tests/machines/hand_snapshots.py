@@ -15,16 +15,24 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from model_tests.machines.hand_stops import Operation, OperationKind
-from model_tests.machines.snapshot_values import History, surviving
 from model_tests.machines.snapshot_world import World
 from rocketha.bugs import Bugs
-from rocketha.types import LogIndex
+from rocketha.sim.snapshot_history import RegisterHistory
+from rocketha.snapshot.register import push_set
+from rocketha.types import LogIndex, Term
+from rocketproof.projection.snapshot_values import (
+    NO_JOB,
+    files_value,
+    log_values,
+    state_value,
+    surviving,
+)
 from tlatrace.testing import Moves
 from tlatrace.values import Fcn, State, TlaSet, Value, record, tla_set
 
 __all__ = ["HandSnapshots"]
 
-_NO_JOB: Final = record({"kind": "none", "idx": 0})
+_ENTRIES: Final = (push_set("a", 1), push_set("b", 2), push_set("a", None), push_set("c", 4))
 _ENDS: Final = "the save ends"
 _NOT_DUE: Final = "it is not time to save"
 _LATE: Final = "a late snapshot arrives"
@@ -39,7 +47,7 @@ class HandSnapshots:
         """Begin in the initial state."""
         self._moves = moves
         self._bugs = bugs
-        self._history = History(terms)
+        self._history = RegisterHistory(_ENTRIES[: len(terms)], [Term(term) for term in terms])
         self._deeds: list[_Deed] = []
         self._world = World(self._history, bugs)
         self._operation: Operation | None = None
@@ -57,7 +65,7 @@ class HandSnapshots:
         self._state = self._project()
 
     def observe(self) -> State:
-        """Return the state after the last action, but lastSnap while the node starts."""
+        """Return the state after the last action."""
         return self._state
 
     def feasible(self, action: str, params: tuple[Value, ...]) -> bool:
@@ -101,8 +109,7 @@ class HandSnapshots:
         if self._state["mode"] != "up" or not self._is_free():
             return []
         calls = [_ENDS] if self._operation is not None else []
-        manager = self._world.up().manager
-        if manager is not None and self._applied() <= manager.last_snapshot:
+        if self._applied() <= self._world.up().manager.last_snapshot:
             calls.append(_NOT_DUE)
         if 1 < self._kept <= self._world.up().caller.commit + 1:
             calls.append(_LATE)
@@ -121,7 +128,7 @@ class HandSnapshots:
     # ---- what may happen now ----
 
     def _is_writing(self) -> bool:
-        return self._state["job"] != _NO_JOB
+        return self._state["job"] != NO_JOB
 
     def _is_starting(self) -> bool:
         return self._operation is not None and self._operation.kind is OperationKind.OPEN
@@ -268,7 +275,7 @@ class HandSnapshots:
     def _project(self) -> State:
         world = self._world
         job = self._job()
-        files = self._history.files(world.disk, world.damaged, writing=job != _NO_JOB)
+        writing = job != NO_JOB
         state: dict[str, Value] = {
             "agreed": self._agreed,
             "kept": self._kept,
@@ -276,30 +283,27 @@ class HandSnapshots:
             "damaged": self._damaged,
             "mode": self._mode(),
             "job": job,
-            "snaps": tla_set(files),
+            "snaps": files_value(self._history, world.disk, world.damaged, writing=writing),
             "sm": tla_set([]),
             "applied": 0,
             "commit": 0,
             "lastSnap": 0,
-            **self._history.log(world.disk),
+            **log_values(self._history, world.disk),
         }
         node = world.node
         if node is not None and not node.has_refused:
-            state["sm"] = self._history.state(node.machine.values)
+            state["sm"] = state_value(self._history, node.machine.values)
             state["applied"] = int(node.caller.applied.last_included_index)
             state["commit"] = int(node.caller.commit)
-            if node.manager is not None:
-                state["lastSnap"] = int(node.manager.last_snapshot)
-            elif self._operation is not None:
-                del state["lastSnap"]
+            state["lastSnap"] = int(node.manager.last_snapshot)
         return state
 
     def _job(self) -> Value:
         operation, run = self._operation, self._world.run
         if operation is None or run is None or run.has_read:
-            return _NO_JOB
+            return NO_JOB
         if operation.kind not in (OperationKind.SAVE, OperationKind.INSTALL):
-            return _NO_JOB
+            return NO_JOB
         return record({"kind": operation.kind.value, "idx": int(operation.index)})
 
     def _mode(self) -> str:
@@ -308,5 +312,6 @@ class HandSnapshots:
             return "down"
         if node.has_refused:
             return "refused"
-        started = node.manager is not None or (run is not None and run.is_replaying)
-        return "up" if started else "loading"
+        opens = run is None or run.operation.kind is OperationKind.OPEN
+        loaded = run is not None and (run.is_replaying or run.has_ended)
+        return "loading" if opens and not loaded else "up"

@@ -14,10 +14,10 @@ from model_tests.machines.hand_stops import (
     StoppingDisk,
     StoppingLog,
 )
-from model_tests.machines.snapshot_values import History, snapshot_path
 from rocketha.bugs import Bugs
 from rocketha.controller.log import DurableLog
 from rocketha.errors import SnapshotError, SnapshotGapError
+from rocketha.sim.snapshot_history import RegisterHistory
 from rocketha.snapshot.caller import StateMachineCaller
 from rocketha.snapshot.files import SnapshotFiles
 from rocketha.snapshot.keeping import SnapshotManager, SnapshotOptions
@@ -35,23 +35,16 @@ class Node:
     """A node that has its log."""
 
     log: StoppingLog
-    files: SnapshotFiles
     machine: RegisterStateMachine
     caller: StateMachineCaller
-    manager: SnapshotManager | None = None
-    """None: its start has not ended."""
+    manager: SnapshotManager
     has_refused: bool = False
-
-    def running(self) -> SnapshotManager:
-        """Return the manager of a node whose start has ended."""
-        assert self.manager is not None
-        return self.manager
 
 
 class World:
     """A disk, and the node on it."""
 
-    def __init__(self, history: History, bugs: Bugs) -> None:
+    def __init__(self, history: RegisterHistory, bugs: Bugs) -> None:
         """Start a node on an empty disk."""
         self.disk = MemoryDisk()
         self.damaged: dict[bytes, bytes] = {}
@@ -70,12 +63,10 @@ class World:
         log, _ = DurableLog.open(self._seen)
         machine = RegisterStateMachine(self._bugs)
         caller = StateMachineCaller(machine, self._bugs)
-        self.node = Node(
-            log=StoppingLog(log, self._seen, lambda: caller.commit),
-            files=SnapshotFiles(self._seen, bugs=self._bugs),
-            machine=machine,
-            caller=caller,
-        )
+        stopping = StoppingLog(log, self._seen, lambda: caller.commit)
+        files = SnapshotFiles(self._seen, bugs=self._bugs)
+        manager = SnapshotManager(files, stopping, caller, _OPTIONS, self._bugs)
+        self.node = Node(log=stopping, machine=machine, caller=caller, manager=manager)
 
     def operate(self, operation: Operation) -> None:
         """Call an operation, up to where it is to stop."""
@@ -92,17 +83,15 @@ class World:
         node = self.up()
         match operation.kind:
             case OperationKind.SAVE:
-                node.running().save_if_due()
+                node.manager.save_if_due()
             case OperationKind.CLEAN:
-                node.running().clean_up()
+                node.manager.clean_up()
             case OperationKind.INSTALL:
                 with suppress(SnapshotError):  # not read back: the leader may send it again
-                    node.running().install(self._history.snapshot(operation.index))
+                    node.manager.install(self._history.snapshot(operation.index))
             case OperationKind.OPEN:
                 try:
-                    node.manager, _ = SnapshotManager.open(
-                        node.files, node.log, node.caller, _OPTIONS, self._bugs
-                    )
+                    node.manager.start()
                 except SnapshotGapError:
                     node.has_refused = True
             case _ as unreachable:
@@ -126,7 +115,7 @@ class World:
 
     def damage(self, index: LogIndex) -> None:
         """Change the value of a register; all else is as it should be."""
-        path = snapshot_path(index)
+        path = f"snapshot/snapshot_{index}"
         content = self.disk.read(path)
         at = content.rindex(b"}") - 1
         self.disk.write(path, at, bytes([content[at] ^ 2]))

@@ -16,6 +16,7 @@ from typing import Final
 from rocketproof.group_timeline import GROUP_SPEC, group_changes
 from rocketproof.lock_timeline import LOCK_SPEC, lock_changes
 from rocketproof.reign_timeline import SET_SPEC, reign_changes
+from rocketproof.snapshot_timeline import SNAPSHOT_SPEC, snapshot_changes
 from rocketproof.timeline_text import epochs, fields_of, items, numbers, plain
 from tlatrace.trace import Event, Trace
 from tlatrace.values import State, TlaSet, Value, canonical
@@ -31,7 +32,12 @@ def timeline(trace: Trace) -> Iterator[str]:
     """Yield the lines of the timeline, the heading first."""
     yield _COLUMNS.format("ms", "node", "action", "what changed")
     header = trace.header
-    of_spec = {GROUP_SPEC: group_changes, SET_SPEC: reign_changes, LOCK_SPEC: lock_changes}
+    of_spec = {
+        GROUP_SPEC: group_changes,
+        SET_SPEC: reign_changes,
+        LOCK_SPEC: lock_changes,
+        SNAPSHOT_SPEC: snapshot_changes,
+    }
     changes = of_spec.get(header.spec, _changes) if header else _changes
     before: State | None = None
     for event in trace.events:

@@ -9,6 +9,7 @@ from rocketha.sim.lock_simulate import LockRun, simulate_locks
 from rocketha.sim.options import SimOptions
 from rocketha.sim.report import SimReport
 from rocketha.sim.simulate import simulate
+from rocketha.sim.snapshot_simulate import simulate_snapshots
 
 __all__ = [
     "ALL_FAULTS",
@@ -29,4 +30,5 @@ __all__ = [
     "simulate_group",
     "simulate_legacy",
     "simulate_locks",
+    "simulate_snapshots",
 ]

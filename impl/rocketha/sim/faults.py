@@ -21,6 +21,7 @@ __all__ = [
     "LEGACY_FAULTS",
     "LOCK_FAULTS",
     "NO_FAULTS",
+    "SNAPSHOT_FAULTS",
     "Fault",
     "FaultCounts",
     "FaultPlan",
@@ -88,6 +89,8 @@ class Fault(StrEnum):
     CLEAN_DATA = "clean-data"
     """An operator stops a group that has promised nothing yet, has the controller forget it, and
     starts it again."""
+    DAMAGED_FILE = "damaged-file"
+    """A disk damages a snapshot that was durable."""
 
 
 Faults = frozenset[Fault]
@@ -154,6 +157,8 @@ LOCK_FAULTS: Final = (
     Fault.CLIENT_LOSS,
 )
 """What can happen to queue locks, which no disk keeps."""
+SNAPSHOT_FAULTS: Final = (Fault.POWER_CUT, Fault.TORN_WRITE, Fault.DAMAGED_FILE)
+"""What can happen to a node with snapshots, whose group is always there."""
 NO_FAULTS: Final[Faults] = frozenset()
 
 

@@ -100,12 +100,16 @@ class SnapshotManager:
             DiskError
         """
         manager = cls(files, log, caller, options, bugs)
-        damaged = manager._load_newest()
-        loaded = manager._last
-        if loaded + 1 < log.first_index and Bug.B57 not in bugs:
-            raise SnapshotGapError(first_index=log.first_index, loaded=loaded)
-        replayed = manager._replay()
-        return manager, SnapshotsLoaded(index=loaded, damaged=damaged, replayed=replayed)
+        return manager, manager.start()
+
+    def start(self) -> SnapshotsLoaded:
+        """Do what `open` does, once, with a manager that was made of its parts. Raises: as it."""
+        damaged = self._load_newest()
+        loaded = self._last
+        if loaded + 1 < self._log.first_index and Bug.B57 not in self._bugs:
+            raise SnapshotGapError(first_index=self._log.first_index, loaded=loaded)
+        replayed = self._replay()
+        return SnapshotsLoaded(index=loaded, damaged=damaged, replayed=replayed)
 
     @property
     def last_snapshot(self) -> LogIndex:

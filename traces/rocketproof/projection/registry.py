@@ -9,7 +9,15 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from rocketha.bugs import EPOCH_BUGS, GROUP_BUGS, LEGACY_BUGS, LOCK_BUGS, Bug, Bugs
+from rocketha.bugs import (
+    EPOCH_BUGS,
+    GROUP_BUGS,
+    LEGACY_BUGS,
+    LOCK_BUGS,
+    SNAPSHOT_BUGS,
+    Bug,
+    Bugs,
+)
 from rocketha.histories import History, Verdict, check_history
 from rocketha.histories.ordered import OrderVerdict, Processed, check_order
 from rocketha.sim import (
@@ -21,9 +29,16 @@ from rocketha.sim import (
     simulate_group,
     simulate_legacy,
     simulate_locks,
+    simulate_snapshots,
 )
 from rocketha.sim.chances import ALL_OF_IT, Happening
-from rocketha.sim.faults import EPOCH_FAULTS, GROUP_FAULTS, LEGACY_FAULTS, LOCK_FAULTS
+from rocketha.sim.faults import (
+    EPOCH_FAULTS,
+    GROUP_FAULTS,
+    LEGACY_FAULTS,
+    LOCK_FAULTS,
+    SNAPSHOT_FAULTS,
+)
 from rocketha.sim.legacy_cluster import MASTER
 from rocketha.sim.legacy_options import MOST_NEEDED
 from rocketha.sim.records import RECORDS_PER_SEGMENT
@@ -35,6 +50,7 @@ from rocketproof.projection.lock_quorum import LOCK_SPEC, LockProjection
 from rocketproof.projection.reign import Reign
 from rocketproof.projection.reign_values import constants_of
 from rocketproof.projection.replica_group import GROUP_SPEC, GroupProjection
+from rocketproof.projection.snapshot_loading import SNAPSHOT_SPEC, SnapshotProjection
 from rocketproof.projection.sync_state_set import SET_SPEC, SetProjection
 from rocketproof.schedule import Scheduled, schedule_json
 from tlatrace.errors import ModelGapError, SpecError
@@ -202,6 +218,12 @@ def run_scheduled(scheduled: Scheduled) -> Run:
     )
 
 
+def _run_snapshot_loading(seed: int, options: SimOptions) -> Run:
+    projection = SnapshotProjection()
+    report = simulate_snapshots(seed, options, projection)
+    return _run("snapshot_loading", options, report, projection.constants, projection.events)
+
+
 def _run_sync_state_set(seed: int, options: SimOptions) -> Run:
     projection = SetProjection()
     group = simulate_group(seed, options, projection)
@@ -315,6 +337,13 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = MappingProxyType(
                 run=_run_replica_group,
                 bugs=GROUP_BUGS,
                 faults=GROUP_FAULTS,
+            ),
+            Protocol(
+                name="snapshot_loading",
+                spec=SNAPSHOT_SPEC,
+                run=_run_snapshot_loading,
+                bugs=SNAPSHOT_BUGS,
+                faults=SNAPSHOT_FAULTS,
             ),
             Protocol(
                 name="sync_state_set",

@@ -1,0 +1,135 @@
+"""One simulated run of a node with snapshots: a seed, faults, and then a world without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+from rocketha.errors import PowerCutError, RockethaError
+from rocketha.sim.faults import SNAPSHOT_FAULTS, Fault, FaultCounts, draw_plan
+from rocketha.sim.options import SimOptions
+from rocketha.sim.report import SimReport
+from rocketha.sim.snapshot_history import draw_history
+from rocketha.sim.snapshot_world import SnapshotObserver, SnapshotWorld
+from rocketha.snapshot.keeping import SnapshotOptions
+
+__all__ = ["simulate_snapshots"]
+
+_WITHIN: Final = 14
+"""The power goes off within so many actions of the node."""
+_MISSED: Final = 3
+"""So many entries are agreed on without the node, at most, before it gets a snapshot."""
+_OPTIONS: Final = SnapshotOptions(snapshot_threshold=2, max_snapshot_reserved_num=2)
+"""Of all runs, so that one model judges them."""
+
+
+def simulate_snapshots(seed: int, options: SimOptions, observer: SnapshotObserver) -> SimReport:
+    """Run a node; the same seed and options give the same run, always and everywhere."""
+    rng, counts = Random(seed), FaultCounts()
+    faults = draw_plan(rng, SNAPSHOT_FAULTS, options.faults, share=0.7).faults
+    drawn = rng.randrange(80, 200)
+    steps = drawn if options.steps is None else options.steps
+    world = SnapshotWorld(draw_history(rng), _OPTIONS, options.bugs, counts, observer)
+    life = _Life(world, rng, faults)
+    failure: str | None = None
+    try:
+        life.live(steps)
+        life.heal()
+    except (AssertionError, RockethaError) as error:
+        if not options.bugs:
+            raise
+        failure = f"{type(error).__name__}: {error}"
+    refused = world.node is not None and world.node.has_refused
+    return SimReport(
+        seed=seed,
+        actions=world.actions,
+        virtual_ms=world.now_ms,
+        faults=counts.by_name(),
+        converged=failure is None and life.has_all(),
+        failure=failure,
+        excuse="no snapshot is whole" if refused and world.damages else None,
+    )
+
+
+class _Life:
+    """What happens to a node."""
+
+    def __init__(self, world: SnapshotWorld, rng: Random, faults: frozenset[Fault]) -> None:
+        self._world = world
+        self._rng = rng
+        self._cuts = [fault for fault in (Fault.POWER_CUT, Fault.TORN_WRITE) if fault in faults]
+        moves: list[Callable[[], None]] = [self._put] * 16 + [self._agree] + [self._install] * 2
+        if self._cuts:
+            moves += [self._cut, self._cut_within]
+        if Fault.DAMAGED_FILE in faults:
+            moves += [self._damage, self._damage]
+        self._moves = moves
+
+    def live(self, steps: int) -> None:
+        """Let things happen for so many actions, or until the node refuses to start."""
+        for _ in range(steps):  # a move is an action or more, until the history ends
+            if self._world.actions < steps and not self._has_refused():
+                self._try(self._rng.choice(self._moves))
+
+    def heal(self) -> None:
+        """Let the node get what it lacks."""
+        self._world.cut_after = None
+        for _ in range(len(self._world.history)):
+            if not self._has_refused() and not self.has_all():
+                self._follow()
+
+    def has_all(self) -> bool:
+        """Tell whether all that the group has agreed on is applied."""
+        node = self._world.node
+        if node is None or node.has_refused:
+            return False
+        return node.caller.applied.last_included_index == self._world.agreed
+
+    def _has_refused(self) -> bool:
+        return self._world.node is not None and self._world.node.has_refused
+
+    def _try(self, move: Callable[[], None]) -> None:
+        try:
+            move()
+        except PowerCutError:
+            self._try(self._cut)
+
+    def _agree(self) -> None:
+        if self._world.agreed < len(self._world.history):
+            self._world.agree()
+
+    def _put(self) -> None:
+        if self._world.end_index >= self._world.agreed:
+            self._agree()
+        self._follow()
+
+    def _follow(self) -> None:
+        """Get the next entry, or the snapshot that stands for it."""
+        next_index = self._world.end_index + 1
+        if next_index < self._world.kept:
+            self._world.install()
+        elif next_index <= self._world.agreed:
+            self._world.commit_next()
+
+    def _install(self) -> None:
+        for _ in range(self._rng.randint(0, _MISSED)):
+            self._agree()
+        if self._world.agreed:
+            self._world.compact()
+            self._world.install()
+
+    def _cut(self) -> None:
+        torn = self._rng.choice(self._cuts) is Fault.TORN_WRITE
+        self._world.cut_power(self._rng, torn=torn)
+        self._world.start()
+
+    def _cut_within(self) -> None:
+        self._world.cut_after = self._rng.randint(1, _WITHIN)
+
+    def _damage(self) -> None:
+        """Damage the newest file or two; that shows when the node starts."""
+        for _ in range(self._rng.choice((1, 1, 2))):
+            self._world.damage()
+        if self._cuts and self._rng.randrange(2) == 0:
+            self._cut()

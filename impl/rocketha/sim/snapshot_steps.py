@@ -1,0 +1,295 @@
+"""Steps of a node with snapshots, seen from its disk and its log.
+
+A save is one call: what the node does to its disk and asks of its log tells where one action of the
+specification ends and the next one begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import Final
+
+from rocketha.controller.log import NO_TERM, DurableLog
+from rocketha.storage.disk import Disk, parent
+from rocketha.types import LogIndex, SizeBytes, Term
+
+__all__ = [
+    "Call",
+    "Job",
+    "SnapshotAction",
+    "SnapshotActionName",
+    "SteppedDisk",
+    "SteppedLog",
+    "Steps",
+]
+
+_TMP: Final = "snapshot/tmp"
+_LOG_ASIDE: Final = "controllerLog.tmp"
+
+
+class SnapshotActionName(StrEnum):
+    """Actions of SnapshotLoading."""
+
+    AGREE = "Agree"
+    LEADER_COMPACTS = "LeaderCompacts"
+    APPEND_ENTRY = "AppendEntry"
+    COMMIT = "Commit"
+    APPLY = "Apply"
+    SAVE = "Save"
+    INSTALL = "Install"
+    SYNC_TEMPORARY = "SyncTemporary"
+    RENAME = "Rename"
+    SYNC_DIRECTORY = "SyncDirectory"
+    READ_BACK = "ReadBack"
+    DELETE_EXPIRED = "DeleteExpired"
+    CUT_LOG = "CutLog"
+    CRASH = "Crash"
+    ROT = "Rot"
+    START = "Start"
+    LOAD_NEWEST = "LoadNewest"
+
+
+_Name = SnapshotActionName
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotAction:
+    """One action, with the index that it is about."""
+
+    name: SnapshotActionName
+    index: LogIndex | None = None
+
+
+class Call(Enum):
+    """What a node is called to do."""
+
+    COMMIT = "commit"
+    INSTALL = "install"
+    START = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The snapshot that is being written."""
+
+    kind: str
+    index: LogIndex
+
+
+class Steps:
+    """Tells actions apart while a node does what it was called for."""
+
+    def __init__(
+        self, ended: Callable[[SnapshotAction], None], index: Callable[[], LogIndex]
+    ) -> None:
+        """Tell `ended` of each action at its end; `index` says which snapshot is written."""
+        self.call: Call | None = None
+        self.job: Job | None = None
+        self.is_loading = False
+        self._ended = ended
+        self._index = index
+        self._pending: SnapshotAction | None = None
+        self._has_unlinked = False
+
+    def begin(self, call: Call) -> None:
+        """Begin a call."""
+        self.call, self._pending, self._has_unlinked = call, None, False
+        self.is_loading = call is Call.START
+        if self.is_loading:
+            self._pending = SnapshotAction(_Name.LOAD_NEWEST)
+
+    def end(self) -> None:
+        """End a call, and its last action."""
+        self.border()
+        self.forget()
+
+    def forget(self) -> None:
+        """Leave a call where it is: the node is gone."""
+        self.call = self.job = self._pending = None
+
+    def border(self, then: SnapshotAction | None = None) -> None:
+        """End an action, and begin another one."""
+        ended, self._pending = self._pending, None
+        if ended is not None:
+            self._ended(ended)
+        self._pending = then
+
+    # ---- what the node does ----
+
+    def appends(self, index: LogIndex) -> None:
+        """Begin to append."""
+        self.border(SnapshotAction(_Name.APPEND_ENTRY, index))
+
+    def applies(self) -> None:
+        """Begin to apply an entry."""
+        self.border(SnapshotAction(_Name.APPLY))
+
+    def looks_at_begin(self) -> None:
+        """Ask the log for its first index: all snapshots were damaged, perhaps."""
+        if self.call is Call.START and self._has_unlinked:
+            self._has_unlinked = False
+            self.border(SnapshotAction(_Name.LOAD_NEWEST))
+
+    def looks_at_end(self, end: LogIndex, commit: LogIndex) -> None:
+        """Ask the log for its last index: to learn that it was agreed on."""
+        learns = SnapshotAction(_Name.COMMIT, end) if end > commit else None
+        if self.call is Call.START:
+            self.is_loading = False
+            self.border(learns)
+        elif self._is(_Name.APPEND_ENTRY):
+            self.border(learns)
+
+    def before(self, what: str, path: str) -> None:
+        """Do something to the disk."""
+        if self.call is None:
+            return
+        if path == _TMP:
+            self._writes(what)
+        elif path == "snapshot":
+            if what == "fsync_dir":
+                self.border(SnapshotAction(_Name.SYNC_DIRECTORY))
+            elif self.call is not Call.START:
+                self.border()  # names: before the old files go
+        elif parent(path) == "snapshot":
+            self._touches(what)
+        elif path == _LOG_ASIDE and what == "exists":
+            rewrites = (_Name.APPEND_ENTRY, _Name.READ_BACK, _Name.LOAD_NEWEST)
+            if not any(map(self._is, rewrites)):
+                self.border(SnapshotAction(_Name.CUT_LOG))
+
+    def _writes(self, what: str) -> None:
+        match what:
+            case "fsync":
+                self.border(SnapshotAction(_Name.SYNC_TEMPORARY))
+            case "rename":
+                self.border(SnapshotAction(_Name.RENAME))
+            case _ if self.job is None:
+                installs = self.call is Call.INSTALL
+                self.border(SnapshotAction(_Name.INSTALL if installs else _Name.SAVE))
+                self.job = Job("install" if installs else "save", self._index())
+            case _:
+                pass
+
+    def _touches(self, what: str) -> None:
+        if self.call is Call.START:
+            if what == "read":
+                self.looks_at_begin()
+            else:
+                self._has_unlinked = True
+        elif what == "read":
+            self.border(SnapshotAction(_Name.READ_BACK))
+            self.job = None
+        elif not self._is(_Name.READ_BACK) and not self._is(_Name.DELETE_EXPIRED):
+            self.border(SnapshotAction(_Name.DELETE_EXPIRED))
+
+    def _is(self, name: SnapshotActionName) -> bool:
+        return self._pending is not None and self._pending.name is name
+
+
+class SteppedDisk:
+    """A disk that tells what is done to it."""
+
+    __slots__ = ("_inner", "_steps")
+
+    def __init__(self, inner: Disk, steps: Steps) -> None:
+        """Pass everything on."""
+        self._inner = inner
+        self._steps = steps
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is such a file."""
+        self._steps.before("exists", path)
+        return self._inner.exists(path)
+
+    def size(self, path: str) -> SizeBytes:
+        """Return the size of a file."""
+        return self._inner.size(path)
+
+    def names(self, directory: str) -> tuple[str, ...]:
+        """Return the sorted names of the files in a directory."""
+        self._steps.before("names", directory)
+        return self._inner.names(directory)
+
+    def read(self, path: str, offset: int = 0, size: int | None = None) -> bytes:
+        """Read up to `size` bytes, or all."""
+        self._steps.before("read", path)
+        return self._inner.read(path, offset, size)
+
+    def write(self, path: str, offset: int, data: bytes) -> None:
+        """Write at `offset`."""
+        self._steps.before("write", path)
+        self._inner.write(path, offset, data)
+
+    def truncate(self, path: str, size: int) -> None:
+        """Cut a file."""
+        self._steps.before("truncate", path)
+        self._inner.truncate(path, size)
+
+    def fsync(self, path: str) -> None:
+        """Make the content of a file durable."""
+        self._steps.before("fsync", path)
+        self._inner.fsync(path)
+
+    def fsync_dir(self, directory: str) -> None:
+        """Make the names in a directory durable."""
+        self._steps.before("fsync_dir", directory)
+        self._inner.fsync_dir(directory)
+
+    def rename(self, src: str, dst: str) -> None:
+        """Give a file another name."""
+        self._steps.before("rename", src)
+        self._inner.rename(src, dst)
+
+    def unlink(self, path: str) -> None:
+        """Remove a file."""
+        self._steps.before("unlink", path)
+        self._inner.unlink(path)
+
+
+class SteppedLog:
+    """A log that tells what is asked of it."""
+
+    __slots__ = ("_commit", "_inner", "_steps")
+
+    def __init__(self, inner: DurableLog, steps: Steps, commit: Callable[[], LogIndex]) -> None:
+        """Pass everything on; `commit` tells what is known to be agreed on."""
+        self._inner = inner
+        self._steps = steps
+        self._commit = commit
+
+    @property
+    def first_index(self) -> LogIndex:
+        """Return the index of the first entry that is there, or would be."""
+        self._steps.looks_at_begin()
+        return self._inner.first_index
+
+    @property
+    def end_index(self) -> LogIndex:
+        """Return the index of the last entry."""
+        self._steps.looks_at_end(self._inner.end_index, self._commit())
+        return self._inner.end_index
+
+    def append(self, entry: bytes, term: Term = NO_TERM) -> None:
+        """Make an entry durable behind the ones before it."""
+        self._steps.appends(LogIndex(self._inner.end_index + 1))
+        self._inner.append(entry, term)
+
+    def entries(self, first: LogIndex) -> Iterator[bytes]:
+        """Read the entries from this one on."""
+        return self._inner.entries(first)
+
+    def term_of(self, index: LogIndex) -> Term | None:
+        """Return the term of an entry."""
+        if self._steps.call is Call.START and not self._steps.is_loading:
+            self._steps.applies()
+        return self._inner.term_of(index)
+
+    def cut(self, index: LogIndex) -> None:
+        """Remove everything up to this entry."""
+        self._inner.cut(index)
+
+    def reset(self, index: LogIndex, term: Term) -> None:
+        """Remove everything, and go on behind this entry."""
+        self._inner.reset(index, term)

@@ -1,0 +1,111 @@
+"""Runs of a node with snapshots as behaviours of SnapshotLoading."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from rocketha.bugs import SNAPSHOT_BUGS, Bug
+from rocketha.sim.snapshot_steps import SnapshotActionName
+from rocketproof.engines import Judges
+from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.timeline import timeline
+from rocketproof.trace_inputs import SpecChoice
+from tests.source_files import ROOT
+from tlatrace.trace import Trace
+from tlatrace.verdict import Conforms, Diverges, Verdict
+
+PROTOCOL = "snapshot_loading"
+CAUGHT = {
+    Bug.B53: 9,
+    Bug.B57: 9,
+    Bug.B58: 0,
+    Bug.B68: 0,
+    Bug.CRC: 21,
+    Bug.CUT_AT_OLDEST: 0,
+    Bug.DIRECTORY_SYNC: 0,
+    Bug.READ_BACK: 0,
+    Bug.SYNC_FIRST: 0,
+}
+"""A seed that shows a bug."""
+REFUSES = 9
+"""A seed whose node loses all its snapshots."""
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[Trace]:
+    return [simulate_trace(PROTOCOL, seed) for seed in range(10)]
+
+
+def judged(traces: Sequence[Trace]) -> tuple[Verdict, ...]:
+    header = traces[0].header
+    assert header is not None
+    return tuple(Judges(choice=SpecChoice(spec_root=ROOT / "spec")).judge(header, traces).verdicts)
+
+
+def test_a_trace_names_its_spec_and_constants(traces: list[Trace]) -> None:
+    header = traces[0].header
+
+    assert header is not None
+    assert header.spec == "SnapshotLoading"
+    assert header.constants["Threshold"] == 2
+    assert header.constants["Reserved"] == 2
+    assert all(trace.header and trace.header.constants == header.constants for trace in traces)
+    assert PROTOCOLS[PROTOCOL].bugs == SNAPSHOT_BUGS == set(CAUGHT)
+
+
+def test_the_runs_take_every_action_but_those_of_a_leader_that_does_not_last(
+    traces: list[Trace],
+) -> None:
+    taken = Counter(event.action for trace in traces for event in trace.events)
+
+    assert set(taken) == {"Init", *map(str, SnapshotActionName)}
+
+
+def test_a_run_comes_back_to_life_unless_all_its_snapshots_are_damaged(
+    traces: list[Trace],
+) -> None:
+    for seed, trace in enumerate(traces):
+        assert trace.header is not None
+        assert trace.header.meta["converged"] is (seed != REFUSES), seed
+        assert ("excuse" in trace.header.meta) is (seed == REFUSES), seed
+    last = traces[REFUSES].events[-1].state
+    assert last is not None
+    assert last["mode"] == "refused"
+
+
+def test_the_same_seed_gives_the_same_run(traces: list[Trace]) -> None:
+    assert simulate_trace(PROTOCOL, 1) == traces[1]
+
+
+@pytest.mark.java
+def test_runs_conform(traces: list[Trace]) -> None:
+    verdicts = judged(traces)
+
+    assert [str(verdict) for verdict in verdicts if not isinstance(verdict, Conforms)] == []
+
+
+@pytest.mark.java
+@pytest.mark.parametrize(("bug", "seed"), CAUGHT.items(), ids=[bug.value for bug in CAUGHT])
+def test_a_bug_leaves_the_specification(bug: Bug, seed: int) -> None:
+    (verdict,) = judged([simulate_trace(PROTOCOL, seed, (bug.value,))])
+
+    assert isinstance(verdict, Diverges)
+
+
+def test_a_run_can_be_read_as_a_timeline(traces: list[Trace]) -> None:
+    text = "\n".join(line for trace in traces for line in timeline(trace))
+
+    for words in (
+        "applied 0 -> 1",
+        "file 2 tmp unsynced",
+        "file 2 tmp -> new",
+        "file 2 new -> kept",
+        "begin 1 -> 3; bTerm 0 -> 1; log [1 1]",
+        "mode up -> down",
+        "kept -> kept rotten",
+        "is no more",
+    ):
+        assert words in text, words

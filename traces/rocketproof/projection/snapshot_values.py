@@ -1,0 +1,169 @@
+"""What is on a disk and in registers, as values of SnapshotLoading.
+
+| specification | real                                                                          |
+|---------------|-------------------------------------------------------------------------------|
+| begin, log,   | what a start finds in the log after a power cut; the entries are those of the |
+| bTerm         | history, another one has term -1                                              |
+| snaps         | files that are seen, and those that a power cut now brings back; what was     |
+|               | left at the temporary place by somebody else is none                          |
+| synced, name  | what a power cut now leaves of it                                             |
+| sm            | the fold of so many entries, if the registers are what these entries make     |
+
+Each beginning of a history makes other registers.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Final
+
+from rocketha.controller.log import DurableLog
+from rocketha.errors import PacketError, SnapshotError
+from rocketha.formats.controller_snapshot import SectionType
+from rocketha.formats.json_text import as_object, read_json
+from rocketha.sim.snapshot_history import RegisterHistory
+from rocketha.snapshot.files import SnapshotReader
+from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.types import LogIndex
+from tlatrace.values import State, Value, record, tla_set
+
+__all__ = ["NO_JOB", "files_value", "log_values", "state_value", "surviving"]
+
+NO_JOB: Final = record({"kind": "none", "idx": 0})
+_JUNK: Final = tla_set([(0, 0)])
+_NO_TERM: Final = -1
+_TMP: Final = "tmp"
+_LOG: Final = "controllerLog"
+
+
+def state_value(history: RegisterHistory, registers: Mapping[str, object]) -> Value:
+    """Return the state that registers are."""
+    for count, made in enumerate(history.states):
+        if made == registers:
+            indexes = [index for index in (count - 1, count) if index > 0]
+            return tla_set([(index, int(history.term(index))) for index in indexes])
+    return _JUNK
+
+
+def log_values(history: RegisterHistory, disk: MemoryDisk) -> State:
+    """Return what a start finds in the log: `begin`, `log` and `bTerm`."""
+    left = MemoryDisk()
+    left.write(_LOG, 0, _durable(disk).read(_LOG))
+    log, opened = DurableLog.open(left, _LOG)
+    terms = []
+    for index, entry in enumerate(opened.entries, start=log.first_index):
+        term = log.term_of(LogIndex(index))
+        known = index <= len(history) and entry == history.entry(index)
+        terms.append(int(term) if known and term is not None else _NO_TERM)
+    boundary = log.term_of(LogIndex(log.first_index - 1))
+    assert boundary is not None
+    return {"begin": int(log.first_index), "log": tuple(terms), "bTerm": int(boundary)}
+
+
+def files_value(
+    history: RegisterHistory,
+    disk: MemoryDisk,
+    damaged: Mapping[bytes, bytes],
+    *,
+    writing: bool,
+) -> Value:
+    """Return the files of snapshots; `damaged` tells what damaged contents were before."""
+    seen, durable = _contents(disk), _contents(_durable(disk))
+    unsynced = _unsynced(disk)
+    found: list[Value] = []
+
+    def add(content: bytes, name: str, *, synced: bool) -> None:
+        found.append(_file(history, content, damaged, name=name, synced=synced))
+
+    for name, content in seen.items():
+        if name != _TMP:
+            kept = "kept" if durable.get(name) == content else "new"
+            add(content, kept, synced=name not in unsynced)
+        elif writing:
+            add(content, _TMP, synced=name not in unsynced)
+    for name, content in durable.items():
+        if name != _TMP and seen.get(name) != content:
+            # Nobody can tell any more; one that got its name too early was noticed then.
+            add(content, "gone", synced=True)
+    return tla_set(found)
+
+
+def surviving(disk: MemoryDisk, changed: Mapping[LogIndex, bool]) -> int | None:
+    """Return how many changes of names must survive a power cut so that these files are there.
+
+    Of each snapshot it says whether it is as it is seen now, or as it was. None: a journal of names
+    keeps a first part of the changes, so there is no such power cut.
+    """
+    seen, before = _contents(disk), _contents(_after_cut(disk, names=0))
+    for count in range(disk.unsynced + 1):
+        left = _contents(_after_cut(disk, names=count))
+        wanted = [
+            (left.get(name), (seen if new else before).get(name))
+            for name, new in ((f"snapshot_{index}", new) for index, new in changed.items())
+        ]
+        if all(found == expected for found, expected in wanted):
+            return count
+    return None
+
+
+def _file(
+    history: RegisterHistory,
+    content: bytes,
+    damaged: Mapping[bytes, bytes],
+    *,
+    name: str,
+    synced: bool,
+) -> Value:
+    data, meta = "bad", None
+    state: Value = _JUNK
+    try:
+        reader = SnapshotReader.of(damaged.get(content, content), accept_unchecked=True)
+        registers = as_object(read_json(reader.section(SectionType.REGISTER), "all"), "all")
+        data, meta = "rotten" if content in damaged else "good", reader.meta
+        state = state_value(history, registers)
+    except (SnapshotError, PacketError):
+        pass  # it was never whole
+    return record(
+        {
+            "idx": 0 if meta is None else int(meta.last_included_index),
+            "term": 0 if meta is None else int(meta.last_included_term),
+            "state": state,
+            "data": data,
+            "synced": synced,
+            "name": name,
+        }
+    )
+
+
+def _after_cut(disk: MemoryDisk, *, names: int) -> MemoryDisk:
+    """Return what a power cut leaves: half of each write, and so many changes of names."""
+    left = copy.deepcopy(disk)
+    left.tear(lambda size: size // 2, names=names)
+    return left
+
+
+def _contents(disk: MemoryDisk) -> Mapping[str, bytes]:
+    return {name: disk.read(f"snapshot/{name}") for name in disk.names("snapshot")}
+
+
+def _durable(disk: MemoryDisk) -> MemoryDisk:
+    """Return what is left without anything that was not synchronized."""
+    if not disk.unsynced:
+        return disk
+    left = copy.deepcopy(disk)
+    left.lose_unsynced()
+    return left
+
+
+def _unsynced(disk: MemoryDisk) -> frozenset[str]:
+    """Name the files that have contents which are not synchronized."""
+    if not disk.unsynced:
+        return frozenset()
+    told, found = copy.deepcopy(disk), set()
+    for name in disk.names("snapshot"):
+        before = told.unsynced
+        told.fsync(f"snapshot/{name}")
+        if told.unsynced != before:
+            found.add(name)
+    return frozenset(found)
