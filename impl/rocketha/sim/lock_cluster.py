@@ -331,16 +331,19 @@ class LockCluster:
         return peer not in self.nodes or self.nodes[peer].state is not None
 
     def asked(self, peer: BrokerId, arrived: Arrived) -> None:
-        """Let a broker take a request."""
+        """Let a broker take a request. Raises: PacketError"""
         node = self.nodes[peer]
-        body = pull_queue_lock(arrived.command.body)
-        if arrived.command.code == LockCode.UNLOCK_BATCH_MQ:
-            self.manage(node, UnlockAsked(body))
-            return
-        self._last_request += 1
-        request = RequestId(self._last_request)
-        self._requests[request] = arrived
-        self.manage(node, LockAsked(request, body))
+        match arrived.command.code:
+            case LockCode.UNLOCK_BATCH_MQ:
+                self.manage(node, UnlockAsked(pull_queue_lock(arrived.command.body)))
+            case LockCode.LOCK_BATCH_MQ:
+                body = pull_queue_lock(arrived.command.body)
+                self._last_request += 1
+                request = RequestId(self._last_request)
+                self._requests[request] = arrived
+                self.manage(node, LockAsked(request, body))
+            case _:
+                self.calls.answer(peer, arrived, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, b"")
 
     def manage(self, node: Node[LockManagerState], event: ManagerEvent) -> None:
         """Let a lock manager take an event, and do what it says."""

@@ -40,7 +40,10 @@ class Servers(Protocol):
         ...
 
     def asked(self, peer: BrokerId, arrived: Arrived) -> None:
-        """Give a request to a peer that runs."""
+        """Give a request to a peer that runs.
+
+        Raises: PacketError if it is none; then the connection is closed.
+        """
         ...
 
 
