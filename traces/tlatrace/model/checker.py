@@ -34,7 +34,11 @@ __all__ = ["Checker"]
 _MAX_KNOWN: Final = 200_000
 """Texts that are remembered for each variable; beyond it they are forgotten together."""
 
+_LARGE_SET: Final = 200
+"""Characters of a set whose elements are known by their texts, too."""
+
 _DECODE: Final = msgspec.json.Decoder().decode
+_ELEMENTS: Final = msgspec.json.Decoder(dict[str, list[msgspec.Raw]]).decode
 
 _ALLOWED: Final = Allowed()
 _REFUSED: Final = Refused()
@@ -63,7 +67,7 @@ class Checker:
         ]
         self._invariant_parts = Parts(model.parts(), len(model.variables))
         self._parts: dict[str, D] = {}
-        """The values of fields, by their texts."""
+        """The values of fields, and of elements of large sets, by their texts."""
         self._names = model.model_values
         self._keys = 0
 
@@ -96,7 +100,7 @@ class Checker:
                 images = self._inner[at].cut(part, self._field)
                 if images is not None:
                     return Fcn(zip(names, images, strict=True))
-            value = self._plain(part)
+            value = self._read(part)
             if type(value) is Fcn and part.startswith('{"') and "\\" not in part:
                 self._expect(at, value)
             return value
@@ -117,13 +121,35 @@ class Checker:
         value = known.get(part)
         if value is None:
             try:
-                value = self._plain(part)
+                value = self._read(part)
             except (ValueError, RecursionError, TlatraceError):
                 return None
             if len(known) >= _MAX_KNOWN:
                 known.clear()
             known[part] = value
         return value
+
+    def _read(self, part: str) -> D:
+        """Read a value; the elements of a set, most of which were in the last one, by their texts.
+
+        Messages that are lost stay in their set, so it grows with a run, by one or two a step.
+        """
+        if len(part) < _LARGE_SET or not part.startswith('{"#set":['):
+            return self._plain(part)
+        texts = [bytes(text).decode() for text in _ELEMENTS(part)["#set"]]
+        if f'{{"#set":[{",".join(texts)}]}}' != part:
+            return self._plain(part)
+        known = self._parts
+        elements: list[D] = []
+        for text in texts:
+            value = known.get(text)
+            if value is None:
+                value = self._plain(text)
+                if len(known) >= _MAX_KNOWN:
+                    known.clear()
+                known[text] = value
+            elements.append(value)
+        return make_set(elements)
 
     def _plain(self, part: str) -> D:
         self._keys = 0
