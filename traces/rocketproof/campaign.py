@@ -1,4 +1,4 @@
-"""Campaigns: many seeds of a simulated cluster, and what its clients saw.
+"""Campaigns: many seeds of a simulated cluster or node, and what its clients saw.
 
 No trace is made and nothing is judged by the specification: this asks only what is promised to
 clients, and whether the cluster comes back to life when the faults end. It is ten times cheaper,
@@ -17,10 +17,17 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from rocketha.histories import Broken, Kept, Undecided, Verdict, check_history
+from rocketha.histories import AnyVerdict, Broken, Kept, Undecided, check_history
 from rocketha.histories.jsonl import dump_history
-from rocketha.histories.ordered import InTurn, OrderVerdict, check_order
-from rocketha.sim import SimOptions, SimReport, simulate_group, simulate_locks
+from rocketha.histories.ordered import InTurn, check_order
+from rocketha.histories.registers import Faithful
+from rocketha.sim import (
+    SimOptions,
+    SimReport,
+    simulate_group,
+    simulate_locks,
+    simulate_registers,
+)
 from rocketha.sim.group_actions import NullGroupObserver
 from rocketha.sim.lock_cluster import NullLockObserver
 from tlatrace.corpus.processes import run_tasks
@@ -34,15 +41,16 @@ class Ending(StrEnum):
     """What came of one seed; the value is what a report calls it."""
 
     KEPT = "kept"
-    """All promises, and the group came back to life."""
+    """All promises, and the cluster came back to life."""
     EXCUSED = "excused"
-    """All promises; nobody could be elected any more, because no member has a whole log."""
+    """All promises; it could not come back to life, because no member has a whole log or the node
+    no whole snapshot."""
     UNDECIDED = "undecided"
     """Nothing was put to the test."""
     BROKEN = "broken"
     """A promise."""
     STUCK = "stuck"
-    """All promises, but the group did not come back to life."""
+    """All promises, but the cluster did not come back to life."""
     FAILED = "failed"
     """The implementation stopped with an error."""
     DIFFERS = "differs"
@@ -62,7 +70,8 @@ class SeedResult:
     faults: tuple[tuple[str, int], ...] = ()
     virtual_ms: int = 0
     messages: int = 0
-    """That producers were told are safe, or that consumers have processed in order."""
+    """That producers were told are safe, or that consumers have processed in order; of a node with
+    registers: reads."""
 
     @property
     def fails(self) -> bool:
@@ -170,9 +179,9 @@ def _run_once(protocol: str, seed: int, options: SimOptions) -> tuple[SeedResult
     return result, hashlib.sha256(content).hexdigest()
 
 
-def _messages(verdict: Verdict | OrderVerdict) -> int:
+def _messages(verdict: AnyVerdict) -> int:
     match verdict:
-        case Kept(safe=messages) | InTurn(processed=messages):
+        case Kept(safe=messages) | InTurn(processed=messages) | Faithful(reads=messages):
             return messages
         case _:
             return 0
@@ -183,7 +192,7 @@ class _Seen:
     """What came of a run: figures, whether promises are kept, and all that clients saw."""
 
     report: SimReport
-    verdict: Verdict | OrderVerdict
+    verdict: AnyVerdict
     content: bytes
 
 
@@ -197,13 +206,22 @@ def _lock_quorum(seed: int, options: SimOptions) -> _Seen:
     return _Seen(run.report, check_order(run.history), repr(run.history).encode())
 
 
+def _snapshot_loading(seed: int, options: SimOptions) -> _Seen:
+    run = simulate_registers(seed, options)
+    return _Seen(run.report, run.verdict, repr(run.history).encode())
+
+
 CAMPAIGNS: Final[Mapping[str, Callable[[int, SimOptions], _Seen]]] = MappingProxyType(
-    {"replica_group": _replica_group, "lock_quorum": _lock_quorum}
+    {
+        "replica_group": _replica_group,
+        "lock_quorum": _lock_quorum,
+        "snapshot_loading": _snapshot_loading,
+    }
 )
 """The protocols that promise something to clients."""
 
 
-def _ending(report: SimReport, verdict: Verdict | OrderVerdict) -> tuple[Ending, str]:
+def _ending(report: SimReport, verdict: AnyVerdict) -> tuple[Ending, str]:
     if isinstance(verdict, Broken):
         return Ending.BROKEN, verdict.in_words()
     if report.failure is not None:

@@ -1,4 +1,4 @@
-"""Histories: what producers and consumers saw of a broker group, and whether it was promised.
+"""Histories: what clients saw of a cluster or a node, and whether it was promised.
 
 | module | what |
 |---|---|
@@ -6,7 +6,10 @@
 | `jsonl` | histories as files |
 | `checker` | what a group promises its clients, and whether a history keeps it |
 | `ordered` | what consumers that keep the order of messages are promised |
+| `registers` | what a node with registers, a log and snapshots promises to its readers |
 """
+
+from typing import TypeAlias
 
 from rocketha.histories.checker import Broken, Kept, Undecided, Verdict, check_history
 from rocketha.histories.history import (
@@ -22,8 +25,11 @@ from rocketha.histories.history import (
     Seen,
 )
 from rocketha.histories.jsonl import read_history, write_history
+from rocketha.histories.ordered import OrderVerdict
+from rocketha.histories.registers import ReadVerdict
 
 __all__ = [
+    "AnyVerdict",
     "Broken",
     "ElectionHeld",
     "FinalLog",
@@ -42,3 +48,6 @@ __all__ = [
     "read_history",
     "write_history",
 ]
+
+AnyVerdict: TypeAlias = Verdict | OrderVerdict | ReadVerdict
+"""What is said of the clients of some protocol."""

@@ -54,6 +54,12 @@ class Promise(StrEnum):
     ORDER = "order"
     IN_TURN = "in turn"
     """Of consumers that process queues in order, see `rocketha.histories.ordered`."""
+    EXACT = "exact"
+    """Of a node with registers, as those below, see `rocketha.histories.registers`."""
+    FORWARD = "forward"
+    STAYS = "stays"
+    REFUSAL = "refusal"
+    COMPLETE = "complete"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from rocketha.sim.lock_simulate import LockRun, simulate_locks
 from rocketha.sim.options import SimOptions
 from rocketha.sim.report import SimReport
 from rocketha.sim.simulate import simulate
+from rocketha.sim.snapshot_reader import RegisterRun, simulate_registers
 from rocketha.sim.snapshot_simulate import simulate_snapshots
 
 __all__ = [
@@ -24,11 +25,13 @@ __all__ = [
     "LockRun",
     "NullObserver",
     "Observer",
+    "RegisterRun",
     "SimOptions",
     "SimReport",
     "simulate",
     "simulate_group",
     "simulate_legacy",
     "simulate_locks",
+    "simulate_registers",
     "simulate_snapshots",
 ]

@@ -23,9 +23,10 @@ from rocketproof.projection.registry import PROTOCOLS
 __all__ = ["command"]
 
 _SEEDS: Final = re.compile(r"([0-9]{1,12})\.\.([0-9]{1,12})\Z")
-_WHICH_MESSAGES: Final = {
-    "replica_group": "that producers were told are safe",
-    "lock_quorum": "that consumers have processed in order",
+_COUNTED: Final = {
+    "replica_group": "messages that producers were told are safe",
+    "lock_quorum": "messages that consumers have processed in order",
+    "snapshot_loading": "reads of registers",
 }
 _SHOWN: Final = 20
 """So many failing seeds are shown."""
@@ -62,8 +63,9 @@ def command(
     repeat: bool,
     as_json: bool,
 ) -> None:
-    """Simulate PROTOCOL with many seeds, and check what producers and consumers saw.
+    """Simulate PROTOCOL with many seeds, and check what its clients saw.
 
+    Clients are producers and consumers, and of snapshot_loading who reads the registers of a node.
     A seed fails when a promise to a client is broken, when the cluster does not come back to life
     after the faults, or when the implementation stops with an error. No trace is made: validate
     and corpus hold runs against the TLA+ text.
@@ -90,7 +92,7 @@ def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: floa
         click.echo(f"... and {len(campaign.failing) - _SHOWN} more failing seeds")
     endings = ", ".join(f"{ending} {n}" for ending, n in sorted(campaign.endings.items()))
     click.echo(f"{campaign.seeds} seeds: {endings}")
-    click.echo(f"{campaign.messages} messages {_WHICH_MESSAGES[protocol]}")
+    click.echo(f"{campaign.messages} {_COUNTED[protocol]}")
     faults = ", ".join(f"{name} {n}" for name, n in sorted(campaign.faults.items()))
     click.echo(f"faults: {faults or 'none'}")
     virtual_s = campaign.virtual_ms / 1000

@@ -9,8 +9,7 @@ from typing import Final
 
 import click
 
-from rocketha.histories import Broken, Verdict, write_history
-from rocketha.histories.ordered import OrderVerdict
+from rocketha.histories import AnyVerdict, Broken, write_history
 from rocketha.sim import SimOptions, SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.projection import PROTOCOLS, Run
@@ -83,9 +82,9 @@ def command(
     """Run the implementation of PROTOCOL once, with faults that the seed draws.
 
     Without --out it prints a timeline: one line an action, with what the action changed. Runs of
-    replica_group and lock_quorum have clients, too: what they saw is held against what is promised
-    to them. A run of sync_state_set is one of replica_group, told as a trace for each reign of a
-    master.
+    replica_group and lock_quorum have clients, too, and in those of snapshot_loading somebody reads
+    the registers: what they saw is held against what is promised to them. A run of sync_state_set
+    is one of replica_group, told as a trace for each reign of a master.
 
     Exit codes: 0, or 1 if a promise to a client is broken.
     """
@@ -183,7 +182,7 @@ def _events(traces: tuple[Trace, ...]) -> int:
 
 
 def _figures(
-    report: SimReport, traces: tuple[Trace, ...], verdict: Verdict | OrderVerdict | None
+    report: SimReport, traces: tuple[Trace, ...], verdict: AnyVerdict | None
 ) -> dict[str, object]:
     figures: dict[str, object] = {
         "converged": report.converged,

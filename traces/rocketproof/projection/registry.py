@@ -18,18 +18,19 @@ from rocketha.bugs import (
     Bug,
     Bugs,
 )
-from rocketha.histories import History, Verdict, check_history
-from rocketha.histories.ordered import OrderVerdict, Processed, check_order
+from rocketha.histories import AnyVerdict, History, check_history
+from rocketha.histories.ordered import Processed, check_order
 from rocketha.sim import (
     ALL_FAULTS,
     Fault,
+    RegisterRun,
     SimOptions,
     SimReport,
     simulate,
     simulate_group,
     simulate_legacy,
     simulate_locks,
-    simulate_snapshots,
+    simulate_registers,
 )
 from rocketha.sim.chances import ALL_OF_IT, Happening
 from rocketha.sim.faults import (
@@ -79,6 +80,8 @@ class Run:
     """What clients saw, where there are any."""
     processed: tuple[Processed, ...] | None = None
     """What consumers processed in order, where there are any."""
+    registers: RegisterRun | None = None
+    """What a reader of registers saw, where there are any."""
     reigns: tuple[Trace, ...] | None = None
     """Of a run that is a trace for each reign: all of them."""
     happened: tuple[Happening, ...] = ()
@@ -87,10 +90,12 @@ class Run:
     """When its faults ended."""
 
     @property
-    def verdict(self) -> Verdict | OrderVerdict | None:
+    def verdict(self) -> AnyVerdict | None:
         """Hold what clients saw against what they were promised; None where there are none."""
         if self.history is not None:
             return check_history(self.history)
+        if self.registers is not None:
+            return self.registers.verdict
         return None if self.processed is None else check_order(self.processed)
 
     @property
@@ -220,8 +225,9 @@ def run_scheduled(scheduled: Scheduled) -> Run:
 
 def _run_snapshot_loading(seed: int, options: SimOptions) -> Run:
     projection = SnapshotProjection()
-    report = simulate_snapshots(seed, options, projection)
-    return _run("snapshot_loading", options, report, projection.constants, projection.events)
+    read = simulate_registers(seed, options, projection)
+    run = _run("snapshot_loading", options, read.report, projection.constants, projection.events)
+    return replace(run, registers=read)
 
 
 def _run_sync_state_set(seed: int, options: SimOptions) -> Run:
