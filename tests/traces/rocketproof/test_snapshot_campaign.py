@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from itertools import islice
+import re
 
 import pytest
 from click.testing import CliRunner
 
 from rocketha.bugs import SNAPSHOT_BUGS, Bug
 from rocketha.sim import SimOptions
-from rocketproof.campaign import Ending, run_seed
+from rocketproof.campaign import SeedResult, run_seed
 from rocketproof.commands.campaign import command
 
 PROTOCOL = "snapshot_loading"
 WITHIN = 60
 """So many seeds show a bug."""
 SHOWN = {
-    Bug.B53: (Ending.BROKEN, "exact"),
-    Bug.B57: (Ending.BROKEN, "exact"),
-    Bug.B68: (Ending.BROKEN, "refusal"),
-    Bug.CRC: (Ending.BROKEN, "exact"),
-    Bug.CUT_AT_OLDEST: (Ending.BROKEN, "refusal"),
-    Bug.DIRECTORY_SYNC: (Ending.BROKEN, "refusal"),
-    Bug.SYNC_FIRST: (Ending.BROKEN, "refusal"),
+    Bug.B53: {"exact", "forward", "complete"},
+    Bug.B57: {"exact", "stuck"},
+    Bug.B68: {"refusal"},
+    Bug.CRC: {"exact"},
+    Bug.CUT_AT_OLDEST: {"refusal"},
+    Bug.DIRECTORY_SYNC: {"refusal"},
+    Bug.SYNC_FIRST: {"refusal"},
 }
-"""What the first failing seed is."""
+"""The promises one of which the first failing seed breaks; "stuck": the node does not catch up."""
 HIDDEN = {
     Bug.B58: "a commit index that is too low has nothing else applied",
     Bug.READ_BACK: "a file that was never read back is whole, as this disk writes what it is told",
 }
 """What no reader sees, and why; traces show it."""
+
+
+def what(result: SeedResult) -> str:
+    """Name the promise that is broken, or how the run ended."""
+    promise = re.match(r"broken \(([a-z ]+)\): ", result.reason)
+    return promise[1] if promise else result.ending.value
 
 
 def test_a_campaign_counts_reads_and_faults() -> None:
@@ -44,14 +50,14 @@ def test_a_campaign_counts_reads_and_faults() -> None:
         assert f"{kind} " in faults
 
 
-@pytest.mark.parametrize(("bug", "expected"), SHOWN.items(), ids=[bug.value for bug in SHOWN])
-def test_a_bug_is_found(bug: Bug, expected: tuple[Ending, str]) -> None:
+@pytest.mark.parametrize(("bug", "broken"), SHOWN.items(), ids=[bug.value for bug in SHOWN])
+def test_a_bug_is_found(bug: Bug, broken: set[str]) -> None:
     options = SimOptions(bugs=frozenset({bug}))
     results = (run_seed(PROTOCOL, seed, options) for seed in range(WITHIN))
-    found = list(islice((result for result in results if result.fails), 1))
+    found = next((result for result in results if result.fails), None)
 
-    assert [result.ending for result in found] == [expected[0]]
-    assert expected[1] in found[0].reason
+    assert found is not None
+    assert what(found) in broken
 
 
 @pytest.mark.parametrize("bug", HIDDEN, ids=[bug.value for bug in HIDDEN])
