@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +12,7 @@ from rocketha.bugs import SNAPSHOT_BUGS, Bug
 from rocketha.sim import SimOptions
 from rocketproof.campaign import SeedResult, run_seed
 from rocketproof.commands.campaign import command
+from rocketproof.commands.simulate import command as simulate
 
 PROTOCOL = "snapshot_loading"
 WITHIN = 60
@@ -48,6 +50,25 @@ def test_a_campaign_counts_reads_and_faults() -> None:
     assert int(reads.split()[0]) > 400
     for kind in ("damaged-file", "power-cut", "torn-write"):
         assert f"{kind} " in faults
+
+
+def test_a_failing_seed_comes_with_the_command_that_repeats_it() -> None:
+    args = [PROTOCOL, "--seeds", f"0..{WITHIN - 1}", "--bug", "B68", "--workers", "1"]
+    failed = CliRunner().invoke(command, args)
+    assert failed.exit_code == 1
+    reason, again = failed.output.splitlines()[:2]
+    assert "broken (refusal): the node does not start at " in reason
+
+    repeated = CliRunner().invoke(simulate, shlex.split(again)[2:])
+    assert repeated.exit_code == 1
+    assert f"history: {reason.partition(': broken: ')[2]}" in repeated.output.splitlines()
+
+
+def test_a_run_that_is_shown_says_what_a_reader_saw() -> None:
+    shown = CliRunner().invoke(simulate, [PROTOCOL, "--seed", "1"])
+
+    assert shown.exit_code == 0
+    assert shown.output.splitlines()[-1].startswith("history: kept: ")
 
 
 @pytest.mark.parametrize(("bug", "broken"), SHOWN.items(), ids=[bug.value for bug in SHOWN])
