@@ -15,23 +15,39 @@ from rocketproof.commands.campaign import command
 from rocketproof.commands.simulate import command as simulate
 
 PROTOCOL = "snapshot_loading"
-WITHIN = 60
-"""So many seeds show a bug."""
+SEEDS = range(40)
+WITHIN = range(600)
+"""Seeds for a bug to show: most bugs need ten, SuffixDropped shows in one of 130."""
 SHOWN = {
-    Bug.B53: {"exact", "forward", "complete"},
-    Bug.B57: {"exact", "stuck"},
-    Bug.B68: {"refusal"},
-    Bug.CRC: {"exact"},
-    Bug.CUT_AT_OLDEST: {"refusal"},
-    Bug.DIRECTORY_SYNC: {"refusal"},
-    Bug.SYNC_FIRST: {"refusal"},
+    "B53": {"exact", "forward", "complete"},
+    "B54": {"stuck"},
+    "B55": {"refusal"},
+    "B56": {"failed", "stuck"},
+    "B57": {"exact", "forward", "stuck"},
+    "B59": {"stays"},
+    "B68": {"refusal"},
+    "BoundaryOfCut": {"stays"},
+    "Crc": {"exact", "stays"},
+    "CutAtOldest": {"refusal"},
+    "DirectorySync": {"refusal"},
+    "FreshObject": {"exact", "forward"},
+    "RefuseGap": {"stuck"},
+    "SnapAtApplied": {"exact", "forward", "stays"},
+    "SuffixDropped": {"stuck"},
+    "SuffixKept": {"stays", "refusal"},
+    "SyncFirst": {"refusal"},
+    "Validity": {"forward"},
 }
-"""The promises one of which the first failing seed breaks; "stuck": the node does not catch up."""
+"""Switch -> the promises one of which the first failing seed breaks. Stuck: the node does not catch
+up; failed: it stops with an error."""
 HIDDEN = {
-    Bug.B58: "a commit index that is too low has nothing else applied",
-    Bug.READ_BACK: "a file that was never read back is whole, as this disk writes what it is told",
+    "B58": "a commit index that is too low has nothing else applied",
+    "Expired": "with one file the log is not cut, and after an install one damaged file is enough",
+    "InstallFresh": "the rule of validity keeps out what the state has passed",
+    "ReadBack": "a file that was never read back is whole, as this disk writes what it is told",
+    "TermFirst": "it is harmless: among agreed entries a larger index has no smaller term",
 }
-"""What no reader sees, and why; traces show it."""
+"""Switch -> why no reader sees it; it shows in traces, or to TLC only."""
 
 
 def what(result: SeedResult) -> str:
@@ -41,7 +57,7 @@ def what(result: SeedResult) -> str:
 
 
 def test_a_campaign_counts_reads_and_faults() -> None:
-    result = CliRunner().invoke(command, [PROTOCOL, "--seeds", "0..39", "--repeat"])
+    result = CliRunner().invoke(command, [PROTOCOL, "--seeds", f"0..{SEEDS[-1]}", "--repeat"])
 
     assert result.exit_code == 0
     endings, reads, faults = result.output.splitlines()[:3]
@@ -53,7 +69,7 @@ def test_a_campaign_counts_reads_and_faults() -> None:
 
 
 def test_a_failing_seed_comes_with_the_command_that_repeats_it() -> None:
-    args = [PROTOCOL, "--seeds", f"0..{WITHIN - 1}", "--bug", "B68", "--workers", "1"]
+    args = [PROTOCOL, "--seeds", f"0..{SEEDS[-1]}", "--bug", "B68", "--workers", "1"]
     failed = CliRunner().invoke(command, args)
     assert failed.exit_code == 1
     reason, again = failed.output.splitlines()[:2]
@@ -71,23 +87,23 @@ def test_a_run_that_is_shown_says_what_a_reader_saw() -> None:
     assert shown.output.splitlines()[-1].startswith("history: kept: ")
 
 
-@pytest.mark.parametrize(("bug", "broken"), SHOWN.items(), ids=[bug.value for bug in SHOWN])
-def test_a_bug_is_found(bug: Bug, broken: set[str]) -> None:
+@pytest.mark.parametrize("bug", sorted(SNAPSHOT_BUGS & SHOWN.keys()), ids=str)
+def test_a_bug_is_found(bug: Bug) -> None:
     options = SimOptions(bugs=frozenset({bug}))
-    results = (run_seed(PROTOCOL, seed, options) for seed in range(WITHIN))
+    results = (run_seed(PROTOCOL, seed, options) for seed in WITHIN)
     found = next((result for result in results if result.fails), None)
 
     assert found is not None
-    assert what(found) in broken
+    assert what(found) in SHOWN[bug]
 
 
-@pytest.mark.parametrize("bug", HIDDEN, ids=[bug.value for bug in HIDDEN])
+@pytest.mark.parametrize("bug", sorted(SNAPSHOT_BUGS & HIDDEN.keys()), ids=str)
 def test_a_bug_that_readers_do_not_see_lets_a_campaign_pass(bug: Bug) -> None:
     options = SimOptions(bugs=frozenset({bug}))
 
-    assert not any(run_seed(PROTOCOL, seed, options).fails for seed in range(WITHIN))
+    assert not any(run_seed(PROTOCOL, seed, options).fails for seed in SEEDS)
 
 
-def test_the_tables_are_of_different_switches() -> None:
+def test_every_switch_is_shown_or_hidden() -> None:
     assert not SHOWN.keys() & HIDDEN.keys()
-    assert SHOWN.keys() | HIDDEN.keys() <= SNAPSHOT_BUGS
+    assert SHOWN.keys() | HIDDEN.keys() >= SNAPSHOT_BUGS
