@@ -167,6 +167,7 @@ def test_links_to_the_specifications_are_alive() -> None:
         "legacy_replication/LegacyReplication",
         "lock_quorum/LockQuorum",
         "replica_group/ReplicaGroup",
+        "snapshot_loading/SnapshotLoading",
     ],
 )
 def test_every_action_has_its_code(spec: str) -> None:

@@ -118,12 +118,24 @@ class Bug(StrEnum):
     B53 = "B53"
     """A snapshot is added to the state that is there: what was removed is back.
     `ReplicasInfoManager.loadMetadata` of the branch, RIP-59."""
+    B54 = "B54"
+    """Nobody takes a snapshot of a leader: who lacks what a leader has removed never catches up.
+    RIP-59; openmessaging/dledger `DLedgerEntryPusher` before it."""
+    B55 = "B55"
+    """The log is cut up to what is applied, although the snapshot says less.
+    openmessaging/dledger#268."""
+    B56 = "B56"
+    """The place of the snapshot that a leader sends is never free again: a process can install one.
+    openmessaging/dledger `DLedgerEntryPusher`."""
     B57 = "B57"
     """A snapshot is loaded although the log does not go on behind it. RIP-59, step 7c of loading;
     openmessaging/dledger `SnapshotManager`."""
     B58 = "B58"
     """A load does not raise the commit index of a follower. openmessaging/dledger
     `StateMachineCaller`."""
+    B59 = "B59"
+    """The term of the entry before the first one is forgotten at a restart: beforeBeginTerm of
+    openmessaging/dledger."""
     B68 = "B68"
     """The log is cut without any snapshot. openmessaging/dledger#236."""
     B77 = "B77"
@@ -151,6 +163,9 @@ class Bug(StrEnum):
     ALONE = "Alone"
     """A master that knows itself only shows all of its log, also while it has asked for others.
     `CommitLog.getConfirmOffset`."""
+    BOUNDARY_OF_CUT = "BoundaryOfCut"
+    """A log that is cut has the term of its last entry before its first one: the boundary of
+    another entry. openmessaging/dledger, RESET_BUT_KEEP_SOME."""
     COUNT_ONCE = "CountOnce"
     """The broker that is asked finds itself among those that it asks, and counts twice.
     `AdminBrokerProcessor.lockBatchMQ`, which knows itself by an id that changes."""
@@ -167,16 +182,24 @@ class Bug(StrEnum):
     """A slave joins that lacks a part of what was confirmed."""
     EXPAND_EPOCH = "ExpandEpoch"
     """A slave joins that has not reached the beginning of the reign."""
+    EXPIRED = "Expired"
+    """Older snapshots are deleted before the new one was read back. RIP-59, step 1 of cleaning."""
     FIRST_REPORT = "FirstReport"
     """Without a controller: the first report of a connection may be beyond the master's log. #3016,
     `HAConnection.ReadSocketService.processReadEvent` of the branch 4.9.x."""
     FLUSH_BEFORE_EPOCH = "FlushBeforeEpoch"
     """A new master notes where its epoch starts before the log up to there is on the disk."""
+    FRESH_OBJECT = "FreshObject"
+    """The state is cleared, and filled while the file is read: a load that fails leaves a part.
+    `ReplicasInfoManager.deserializeFrom`."""
     HALF_OPEN = "HalfOpen"
     """Who joins counts as the incarnation that it is in, not as the one that reported: the
     connection may be that of one that is gone. `ReplicasManager.doReportSyncStateSetChanged`."""
     HAS_MASTER = "HasMaster"
     """A set without the master is taken."""
+    INSTALL_FRESH = "InstallFresh"
+    """A leader's snapshot is taken that is behind what the node knows, if only it is not older than
+    the node's last one."""
     KNOWN_FOLLOWS_BATCH = "KnownFollowsBatch"
     """A slave learns no epoch from the batches of a master that was elected again.
     `AutoSwitchHAClient`, which compares no epoch at all."""
@@ -205,10 +228,16 @@ class Bug(StrEnum):
     """Nobody looks whether a snapshot can be read before the log goes. RIP-59."""
     REFUSAL = "Refusal"
     """The refusal of a proposal ends it, although another copy of it may have been applied."""
+    REFUSE_GAP = "RefuseGap"
+    """A node without any snapshot starts with a log that lacks its beginning. RIP-59, step 7 of
+    loading: none left."""
     REPORT_OWN_END = "ReportOwnEnd"
     """After the handshake a slave reports the consistent point, whether it has it or not."""
     SET_EPOCH = "SetEpoch"
     """A proposal that changes an older set is taken."""
+    SNAP_AT_APPLIED = "SnapAtApplied"
+    """A snapshot carries the index of the last entry that is agreed on, not of the last one that is
+    in it. openmessaging/dledger#268, which took the entry that had triggered it."""
     SPENT = "Spent"
     """A refusal does not spend the version of the set: its master never learns of it, and a copy
     may be taken later. `ReplicasInfoManager.alterSyncStateSet`."""
@@ -217,14 +246,23 @@ class Bug(StrEnum):
     START_COVERS_WAITING = "StartCoversWaiting"
     """Without a controller: a slave without a log begins behind a message that a producer waits
     for, and then counts for it. `DefaultHAConnection.WriteSocketService.run`."""
+    SUFFIX_DROPPED = "SuffixDropped"
+    """A load leaves a log that does not go on behind the snapshot."""
+    SUFFIX_KEPT = "SuffixKept"
+    """A load drops the log that goes on behind the snapshot."""
     SYNC_FIRST = "SyncFirst"
     """A snapshot has its name before it has its contents. openmessaging/dledger, which never
     synchronizes it."""
     SYNC_WAITS = "SyncWaits"
     """Without a controller: a producer that waits for one slave is answered at once.
     `CommitLog.handleHA`."""
+    TERM_FIRST = "TermFirst"
+    """Of a snapshot and the state only the indexes are compared. openmessaging/dledger
+    `StateMachineCaller`."""
     UNLOCK_OWN = "UnlockOwn"
     """A release takes whosesoever vote there is."""
+    VALIDITY = "Validity"
+    """A snapshot is loaded that the state machine has passed. RIP-59 without its validity rule."""
     VOTE_ONCE = "VoteOnce"
     """A broker votes for whoever asks."""
     W2 = "W2"
@@ -354,14 +392,28 @@ LOCK_BUGS: Final[Bugs] = frozenset(
 SNAPSHOT_BUGS: Final[Bugs] = frozenset(
     {
         Bug.B53,
+        Bug.B54,
+        Bug.B55,
+        Bug.B56,
         Bug.B57,
         Bug.B58,
+        Bug.B59,
         Bug.B68,
+        Bug.BOUNDARY_OF_CUT,
         Bug.CRC,
         Bug.CUT_AT_OLDEST,
         Bug.DIRECTORY_SYNC,
+        Bug.EXPIRED,
+        Bug.FRESH_OBJECT,
+        Bug.INSTALL_FRESH,
         Bug.READ_BACK,
+        Bug.REFUSE_GAP,
+        Bug.SNAP_AT_APPLIED,
+        Bug.SUFFIX_DROPPED,
+        Bug.SUFFIX_KEPT,
         Bug.SYNC_FIRST,
+        Bug.TERM_FIRST,
+        Bug.VALIDITY,
     }
 )
-"""Switches of `rocketha.snapshot`."""
+"""Switches of `rocketha.snapshot`, and of the log beneath it."""

@@ -1,9 +1,7 @@
 """A node with snapshots that a test drives: an adapter for SnapshotLoading.
 
-The subject is `rocketha.snapshot` with its registers, over a log on a disk in memory. What
-`SnapshotManager.commit` does in one go (append, learn what was agreed on, apply, save) are steps of
-the specification: its parts are called one by one. The group, and the numbers of power cuts and
-of damaged files, are kept here.
+The subject is the node of the simulation (`rocketha.sim.snapshot_world`): `rocketha.snapshot` with
+its registers, over a log on a disk in memory. What it does, and its state, are seen as in a run.
 
 A save is one call, and many steps: it is stopped at the end of each (`hand_stops`). To go on, all
 that has happened is done again on an empty disk, up to the next stop.
@@ -14,55 +12,60 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from model_tests.machines.hand_stops import Operation, OperationKind
-from model_tests.machines.snapshot_world import World
+from model_tests.machines.hand_stops import Operation, Stops
 from rocketha.bugs import Bugs
 from rocketha.sim.snapshot_history import RegisterHistory
+from rocketha.sim.snapshot_world import SnapshotWorld
+from rocketha.snapshot.keeping import SnapshotOptions
 from rocketha.snapshot.register import push_set
 from rocketha.types import LogIndex, Term
-from rocketproof.projection.snapshot_values import (
-    NO_JOB,
-    files_value,
-    log_values,
-    state_value,
-    surviving,
-)
+from rocketproof.projection.snapshot_loading import world_value
+from rocketproof.projection.snapshot_values import surviving
 from tlatrace.testing import Moves
-from tlatrace.values import Fcn, State, TlaSet, Value, record, tla_set
+from tlatrace.values import Fcn, State, TlaSet, Value
 
 __all__ = ["HandSnapshots"]
 
 _ENTRIES: Final = (push_set("a", 1), push_set("b", 2), push_set("a", None), push_set("c", 4))
+_STRAY: Final = Term(2)
+_OPTIONS: Final = SnapshotOptions(snapshot_threshold=1, max_snapshot_reserved_num=2)
 _ENDS: Final = "the save ends"
 _NOT_DUE: Final = "it is not time to save"
 _LATE: Final = "a late snapshot arrives"
 
-_Deed: TypeAlias = Callable[[World], None]
+_Deed: TypeAlias = Callable[[SnapshotWorld], None]
 
 
 class HandSnapshots:
     """A node that takes the steps of a model."""
 
-    def __init__(self, moves: Moves, terms: Sequence[int], bugs: Bugs) -> None:
+    def __init__(
+        self,
+        moves: Moves,
+        terms: Sequence[int],
+        bugs: Bugs,
+        options: SnapshotOptions = _OPTIONS,
+    ) -> None:
         """Begin in the initial state."""
         self._moves = moves
         self._bugs = bugs
-        self._history = RegisterHistory(_ENTRIES[: len(terms)], [Term(term) for term in terms])
+        self._options = options
+        entries = _ENTRIES[: len(terms)]
+        self._history = RegisterHistory(entries, [Term(term) for term in terms], _STRAY)
         self._deeds: list[_Deed] = []
-        self._world = World(self._history, bugs)
         self._operation: Operation | None = None
         """What is under way."""
-        self._agreed, self._kept, self._crashes, self._damaged = 0, 1, 0, 0
         self._attempted = 0
         """The entry at which the node has tried to save."""
-        self._state = self._project()
+        self._stops, self._world = self._begun()
+        self._state = world_value(self._world)
 
     # ---- what an adapter has ----
 
     def perform(self, action: str, params: tuple[Value, ...]) -> None:
         """Let the node take one action."""
         self._make(action, params)
-        self._state = self._project()
+        self._state = world_value(self._world)
 
     def observe(self) -> State:
         """Return the state after the last action."""
@@ -72,11 +75,9 @@ class HandSnapshots:
         """Tell whether the node can be made to take an action now.
 
         The model lets a snapshot be written while the node goes on; here nothing comes between the
-        steps of a save and of an install but power cuts, damage and the group. A save ends with
-        cleaning up, files first, then the log. A start ends with the log: it takes all of it as
-        agreed on, and applies it.
-        After a save that could not be read back there is none before the next entry. A controller
-        on its own has no log of a leader that does not last; the disk damages only what was
+        steps of a save, or of putting a leader's snapshot on the disk, but power cuts, damage and
+        the group. A save ends with cleaning up, files first, then the log. After a save that could
+        not be read back there is none before the next entry. The disk damages only what was
         durable. A journal keeps the first of the changes of names.
         """
         match action, params:
@@ -84,20 +85,15 @@ class HandSnapshots:
                 return True
             case "SyncTemporary" | "Rename" | "SyncDirectory" | "ReadBack", _:
                 return True
-            case "Crash", (TlaSet() as there,):
-                return self._surviving(there) is not None
-            case "Commit", (index,) if self._is_starting():
-                return index == self._end_of_log()
-            case "Apply", _ if self._is_starting():
-                return self._state["commit"] == self._end_of_log()
+            case "Crash", (TlaSet() as there, bool() as lost):
+                return self._surviving(there, lost=lost) is not None
             case "DeleteExpired", _:
-                return not self._is_writing() and not self._is_starting()
+                return not self._is_writing()
             case "CutLog", _:
-                busy = self._is_writing() or self._is_starting()
-                return not busy and not self._allows("DeleteExpired")
+                return not self._is_writing() and not self._allows("DeleteExpired")
             case "Save", ("good",):
-                return self._is_free() and self._applied() > self._attempted
-            case "AppendEntry" | "Commit" | "Apply", _:
+                return self._is_free() and self._world.applied > self._attempted
+            case "AppendEntry" | "AppendStray" | "Commit" | "Apply", _:
                 return self._is_free()
             case "Install", ("good",):
                 return self._is_free()
@@ -108,10 +104,10 @@ class HandSnapshots:
         """List calls that must change nothing."""
         if self._state["mode"] != "up" or not self._is_free():
             return []
-        calls = [_ENDS] if self._operation is not None else []
-        if self._applied() <= self._world.up().manager.last_snapshot:
+        node, calls = self._world.up(), [_ENDS] if self._operation is not None else []
+        if self._world.applied <= node.manager.last_snapshot:
             calls.append(_NOT_DUE)
-        if 1 < self._kept <= self._world.up().caller.commit + 1:
+        if 1 < self._world.kept <= node.caller.commit + 1:
             calls.append(_LATE)
         return calls
 
@@ -119,25 +115,22 @@ class HandSnapshots:
         """Make one of them."""
         self._end()
         if name == _NOT_DUE:
-            self._do(lambda world: world.operate(Operation(OperationKind.SAVE, stop_at=None)))
+            self._do(SnapshotWorld.save)
         elif name == _LATE:
-            late = Operation(OperationKind.INSTALL, LogIndex(self._kept - 1), stop_at=None)
-            self._do(lambda world: world.operate(late))
-        self._state = self._project()
+            self._do(SnapshotWorld.receive)
+        self._state = world_value(self._world)
 
     # ---- what may happen now ----
 
     def _is_writing(self) -> bool:
-        return self._state["job"] != NO_JOB
-
-    def _is_starting(self) -> bool:
-        return self._operation is not None and self._operation.kind is OperationKind.OPEN
+        """Tell whether a snapshot is on its way to the disk."""
+        return self._operation is not None and self._world.job is not None
 
     def _is_free(self) -> bool:
         """Tell whether nothing is under way, or has only its end before it."""
         if self._operation is None:
             return True
-        if self._is_writing() or self._is_starting():
+        if self._is_writing() or self._state["mode"] == "loading":
             return False
         return not self._allows("DeleteExpired") and not self._allows("CutLog")
 
@@ -147,30 +140,28 @@ class HandSnapshots:
         state = tuple([self._moves.adopt(self._state[name]) for name in model.variables])
         return any(call.action == action for call in self._moves.of(state))
 
-    def _end_of_log(self) -> int:
-        begin, log = self._state["begin"], self._state["log"]
-        assert isinstance(begin, int)
-        assert isinstance(log, tuple)
-        return begin + len(log) - 1
-
-    def _applied(self) -> int:
-        return self._world.up().caller.applied.last_included_index
-
-    def _surviving(self, there: TlaSet) -> int | None:
+    def _surviving(self, there: TlaSet, *, lost: bool) -> int | None:
         """Return how many changes of names must survive."""
         files = self._state["snaps"]
         assert isinstance(files, TlaSet)
-        changed: dict[LogIndex, bool] = {}
+        named: dict[str, set[LogIndex]] = {"new": set(), "gone": set()}
         for file in files:
             assert isinstance(file, Fcn)
             fields = dict(file.pairs)
-            index = fields["idx"]
+            name, index = fields["name"], fields["idx"]
             assert isinstance(index, int)
-            if fields["name"] in ("new", "gone"):
-                changed[LogIndex(index)] = index in tuple(there)
-        return surviving(self._world.disk, changed)
+            if isinstance(name, str) and name in named:
+                named[name].add(LogIndex(index))
+        survive = tuple(there)
+        changed = {index: index in survive for index in named["new"] | named["gone"]}
+        rewritten = named["new"] & named["gone"] if lost else set()
+        return surviving(self._world.disk, changed, rewritten - set(there))
 
     # ---- the steps ----
+
+    def _begun(self) -> tuple[Stops, SnapshotWorld]:
+        stops = Stops()
+        return stops, SnapshotWorld(self._history, self._options, self._bugs, stops)
 
     def _do(self, deed: _Deed) -> None:
         self._deeds.append(deed)
@@ -190,56 +181,45 @@ class HandSnapshots:
         self._again()
 
     def _again(self) -> None:
-        self._world = World(self._history, self._bugs)
+        self._stops, self._world = self._begun()
         for deed in self._deeds:
             deed(self._world)
         self._forget_what_has_ended()
 
-    def _begin(self, operation: Operation) -> None:
-        self._operation = operation
-        self._do(lambda world: world.operate(operation))
+    def _begin(self, call: _Deed) -> None:
+        self._operation = operation = Operation(call)
+        self._do(lambda world: self._stops.operate(world, operation))
         self._forget_what_has_ended()
 
     def _forget_what_has_ended(self) -> None:
-        run = self._world.run
-        if run is not None and run.has_ended:
+        if self._stops.has_ended:
             self._operation = None
 
     def _make(self, action: str, params: tuple[Value, ...]) -> None:
         match action, params:
             case "Agree", ():
-                self._agreed += 1
+                self._do(SnapshotWorld.agree)
             case "LeaderCompacts", ():
-                self._kept = self._agreed + 1
+                self._do(SnapshotWorld.compact)
             case "Rot", (int() as index,):
                 self._rot(LogIndex(index))
-            case "Crash", (TlaSet() as there,):
-                names = self._surviving(there)
+            case "Crash", (TlaSet() as there, bool() as lost):
+                names = self._surviving(there, lost=lost)
                 assert names is not None
-                self._crashes += 1
                 self._attempted = 0
                 self._operation = None
-                self._do(lambda world: world.cut_power(names))
+                self._do(lambda world: _cut_power(world, names))
             case "Start", ():
-                self._do(lambda world: world.start())
+                self._do(SnapshotWorld.begin_start)
             case "LoadNewest", () if self._operation is None:
-                self._begin(Operation(OperationKind.OPEN))
+                self._begin(SnapshotWorld.load_newest)
             case "DeleteExpired" | "CutLog", () if self._operation is None:
-                self._begin(Operation(OperationKind.CLEAN))
-            case "Commit" | "Apply", _ if self._is_starting():
+                self._begin(SnapshotWorld.clean_up)
+            case "ReadBack", () if self._operation is None:
+                self._do(SnapshotWorld.load_received)
+            case "LoadNewest" | "SyncTemporary" | "Rename" | "SyncDirectory" | "ReadBack", ():
                 self._go_on()
-            case (
-                (
-                    "LoadNewest"
-                    | "SyncTemporary"
-                    | "Rename"
-                    | "SyncDirectory"
-                    | "ReadBack"
-                    | "DeleteExpired"
-                    | "CutLog"
-                ),
-                (),
-            ):
+            case "DeleteExpired" | "CutLog", ():
                 self._go_on()
             case _:
                 self._end()
@@ -248,70 +228,29 @@ class HandSnapshots:
     def _make_when_free(self, action: str, params: tuple[Value, ...]) -> None:
         match action, params:
             case "AppendEntry", (int() as index,):
-                self._do(lambda world: world.append(index))
+                self._do(lambda world: world.append(LogIndex(index)))
+            case "AppendStray", ():
+                self._do(SnapshotWorld.append_stray)
             case "Commit", (int() as index,):
-                self._do(lambda world: world.learn(index))
+                self._do(lambda world: world.learn(LogIndex(index)))
             case "Apply", ():
-                self._do(lambda world: world.apply())
+                self._do(SnapshotWorld.apply)
             case "Save", ("good",):
-                self._attempted = self._applied()
-                self._begin(Operation(OperationKind.SAVE, LogIndex(self._attempted)))
+                self._attempted = self._world.applied
+                self._begin(SnapshotWorld.save)
             case "Install", ("good",):
-                self._begin(Operation(OperationKind.INSTALL, LogIndex(self._kept - 1)))
+                self._begin(SnapshotWorld.receive)
             case _:
                 raise AssertionError(f"nobody knows how to make {action}")
 
     def _rot(self, index: LogIndex) -> None:
-        self._damaged += 1
-        run = self._world.run
-        if self._operation is None or run is None:
+        if self._operation is None:
             self._do(lambda world: world.damage(index))
-            return
-        self._operation.damage.setdefault(run.passed, []).append(index)
-        self._world.damage(index)
+        else:
+            self._operation.damage.setdefault(self._stops.passed, []).append(index)
+            self._world.damage(index)
 
-    # ---- the state ----
 
-    def _project(self) -> State:
-        world = self._world
-        job = self._job()
-        writing = job != NO_JOB
-        state: dict[str, Value] = {
-            "agreed": self._agreed,
-            "kept": self._kept,
-            "crashes": self._crashes,
-            "damaged": self._damaged,
-            "mode": self._mode(),
-            "job": job,
-            "snaps": files_value(self._history, world.disk, world.damaged, writing=writing),
-            "sm": tla_set([]),
-            "applied": 0,
-            "commit": 0,
-            "lastSnap": 0,
-            **log_values(self._history, world.disk),
-        }
-        node = world.node
-        if node is not None and not node.has_refused:
-            state["sm"] = state_value(self._history, node.machine.values)
-            state["applied"] = int(node.caller.applied.last_included_index)
-            state["commit"] = int(node.caller.commit)
-            state["lastSnap"] = int(node.manager.last_snapshot)
-        return state
-
-    def _job(self) -> Value:
-        operation, run = self._operation, self._world.run
-        if operation is None or run is None or run.has_read:
-            return NO_JOB
-        if operation.kind not in (OperationKind.SAVE, OperationKind.INSTALL):
-            return NO_JOB
-        return record({"kind": operation.kind.value, "idx": int(operation.index)})
-
-    def _mode(self) -> str:
-        node, run = self._world.node, self._world.run
-        if node is None:
-            return "down"
-        if node.has_refused:
-            return "refused"
-        opens = run is None or run.operation.kind is OperationKind.OPEN
-        loaded = run is not None and (run.is_replaying or run.has_ended)
-        return "loading" if opens and not loaded else "up"
+def _cut_power(world: SnapshotWorld, names: int) -> None:
+    """Tear what was not synchronized; so many changes of names survive."""
+    world.cut_power(lambda disk: disk.tear(lambda size: size // 2, names=names))

@@ -42,7 +42,7 @@ def driven_beside(model: str, *bugs: Bug) -> type[ModelMachine]:
 
 
 def way(text: str) -> Sequence[Call]:
-    """Read calls, one after the other: `Agree; AppendEntry 1; Crash {}`."""
+    """Read calls, one after the other: `Agree; AppendEntry 1; Crash {} FALSE`."""
     calls = [words.split() for words in text.split(";")]
     return [call_of(action, tuple(map(_param, params))) for action, *params in calls]
 
@@ -50,6 +50,8 @@ def way(text: str) -> Sequence[Call]:
 def _param(word: str) -> Value:
     if word == "{}":
         return tla_set([])
+    if word in ("FALSE", "TRUE"):
+        return word == "TRUE"
     return int(word) if word.isdigit() else word
 
 
@@ -71,6 +73,16 @@ def test_the_node_can_take_steps_of_every_kind() -> None:
         assert made, kind
 
 
+def test_a_file_that_is_written_again_may_be_lost() -> None:
+    follows = "Agree; AppendEntry 1; Commit 1; Apply"
+    saves = "Save good; SyncTemporary; Rename"
+    text = (
+        f"{follows}; {saves}; SyncDirectory; ReadBack; Rot 1; {RESTARTS}; LoadNewest; "
+        f"Commit 1; Apply; {saves}; Crash {{}} TRUE"
+    )
+    assert replay(driven_beside("full"), way(text)) is None
+
+
 def test_the_node_takes_random_steps_of_a_larger_model() -> None:
     taken = set()
     for seed in range(_WALKS):
@@ -79,7 +91,7 @@ def test_the_node_takes_random_steps_of_a_larger_model() -> None:
         for _ in range(_WALK_STEPS):
             _step_somewhere(run, rng)
         taken |= {step.action for step in run.steps if isinstance(step, Call)}
-    assert {"CutLog", "DeleteExpired", "LoadNewest", "Rot", "Install"} <= taken
+    assert {"AppendStray", "CutLog", "DeleteExpired", "Install", "LoadNewest", "Rot"} <= taken
 
 
 def _step_somewhere(run: Lockstep, rng: Random) -> None:
@@ -92,15 +104,26 @@ def _step_somewhere(run: Lockstep, rng: Random) -> None:
         run.take(rng.choice([call for call in offers if call.action == action]))
 
 
-INSTALLS: Final = "Install good; SyncTemporary; Rename; SyncDirectory; ReadBack"
+WRITES: Final = "Install good; SyncTemporary; Rename; SyncDirectory"
+INSTALLS: Final = f"{WRITES}; ReadBack"
+RESTARTS: Final = "Crash {} FALSE; Start; LoadNewest"
 
 FOUND = [
+    (Bug.B54, 3),
+    (Bug.B55, 9),
+    (Bug.B56, 7),
     (Bug.B58, 7),
     (Bug.B68, 5),
+    (Bug.BOUNDARY_OF_CUT, 17),
     (Bug.CRC, 10),
     (Bug.CUT_AT_OLDEST, 10),
     (Bug.DIRECTORY_SYNC, 6),
-    (Bug.READ_BACK, 6),
+    (Bug.EXPIRED, 7),
+    (Bug.FRESH_OBJECT, 9),
+    (Bug.INSTALL_FRESH, 8),
+    (Bug.READ_BACK, 8),
+    (Bug.SNAP_AT_APPLIED, 7),
+    (Bug.SUFFIX_KEPT, 8),
     (Bug.SYNC_FIRST, 4),
 ]
 """How many steps are left when a bug is shrunk."""
@@ -126,12 +149,28 @@ FAR = [
     (
         Bug.B57,
         "small",
-        f"Agree; LeaderCompacts; {INSTALLS}; Rot 1; Crash {{}}; Start; LoadNewest; LoadNewest",
+        f"Agree; LeaderCompacts; {INSTALLS}; Rot 1; {RESTARTS}; LoadNewest",
         12,
+    ),
+    (Bug.B59, "small", f"Agree; LeaderCompacts; {INSTALLS}; Crash {{}} FALSE; Start", 9),
+    (
+        Bug.REFUSE_GAP,
+        "small",
+        f"Agree; LeaderCompacts; {INSTALLS}; Rot 1; {RESTARTS}; LoadNewest",
+        12,
+    ),
+    (Bug.SUFFIX_DROPPED, "full", f"AppendStray; Agree; LeaderCompacts; {INSTALLS}", 8),
+    (
+        Bug.VALIDITY,
+        "small",
+        f"Agree; AppendEntry 1; LeaderCompacts; {WRITES}; Agree; AppendEntry 2; Commit 2; Apply; "
+        "Apply; ReadBack",
+        13,
     ),
 ]
 """The end of a way, where a bug shows that few ways lead to, and how many steps are left. In the
-small model no snapshot that is installed has a register less than the node: B53 needs `full`."""
+small model no snapshot that is installed has a register less than the node, and no leader does not
+last: B53 and `SuffixDropped` need `full`."""
 
 
 @pytest.mark.parametrize(("bug", "model", "text", "length"), FAR, ids=[r[0].value for r in FAR])
@@ -147,4 +186,5 @@ def test_a_bug_is_found_at_the_end_of_a_way_and_shrunk(
 
 
 def test_every_switch_of_snapshots_is_found() -> None:
-    assert {row[0] for row in FOUND} | {row[0] for row in FAR} == SNAPSHOT_BUGS
+    found = {row[0] for row in FOUND} | {row[0] for row in FAR}
+    assert found == SNAPSHOT_BUGS - {Bug.TERM_FIRST}, "it is harmless"

@@ -106,7 +106,9 @@ Seen == {s \in snaps : s.name \in {"new", "kept"}}
 Temporary == {s \in snaps : s.name = "tmp"}
 Writing == CHOOSE s \in snaps :
              IF Temporary # {} THEN s \in Temporary ELSE s.idx = job.idx /\ s.name # "gone"
-Unsure == {s.idx : s \in {x \in snaps : x.name \in {"new", "gone"}}}
+Named(name) == {s.idx : s \in {x \in snaps : x.name = name}}
+Unsure == Named("new") \cup Named("gone")
+Rewritten == Named("new") \cap Named("gone")
 Replaced(s, t) == (snaps \ {s}) \cup {t}
 Removed(S) == (snaps \ S) \cup {[s EXCEPT !.name = "gone"] : s \in S}
 AfterDirectorySync ==
@@ -324,16 +326,19 @@ CutLog ==
 
 \* ---- Power cuts, damage, and starts ----
 
-\* Of what was not synchronized the contents are torn, and the names of `there` survive.
-Crash(there) ==
+\* Of what was not synchronized the contents are torn, and of the changes of names those of the files
+\* `there` survive.  A file that was deleted and written again is there as one of the two, or `lost`.
+Crash(there, lost) ==
   /\ Explored("Crash")
   /\ mode \in {"loading", "up"}
   /\ there \subseteq Unsure
+  /\ lost => Rewritten \ there # {}
 
   /\ snaps' = {[s EXCEPT !.name = "kept", !.data = IF s.synced THEN @ ELSE "bad", !.synced = TRUE]
                  : s \in {x \in snaps : CASE x.name = "kept" -> TRUE
                                           [] x.name = "new" -> x.idx \in there
-                                          [] x.name = "gone" -> x.idx \notin there
+                                          [] x.name = "gone" -> x.idx \notin there /\
+                                                                ~(lost /\ x.idx \in Rewritten)
                                           [] OTHER -> FALSE}}
   /\ mode' = "down"
   /\ sm' = {} /\ applied' = 0 /\ commit' = 0 /\ lastSnap' = 0 /\ job' = NoJob
@@ -437,6 +442,8 @@ NoInstallOverStray ==                           \* a leader's snapshot replaces 
   ~(mode = "up" /\ job.kind = "install" /\ Len(log) > 0 /\ log[Len(log)] = Stray)
 NoLateInstall ==                                \* the state machine passes a snapshot on its way
   ~(job.kind = "install" /\ applied > job.idx)
+NoRewriting ==                                  \* a file is written again before its removal is sure
+  Rewritten = {}
 NoRevival ==                                    \* a file that was deleted is back, and does not fit
   ~(\E s \in Seen : ~Continues(s))
 
@@ -462,7 +469,7 @@ Next ==
   \/ ReadBack
   \/ DeleteExpired
   \/ CutLog
-  \/ \E there \in SUBSET Nat : Crash(there)
+  \/ \E there \in SUBSET Nat, lost \in BOOLEAN : Crash(there, lost)
   \/ \E i \in Nat : Rot(i)
   \/ Start
   \/ LoadNewest

@@ -30,7 +30,8 @@ controller that forgets what it answered gives epochs out twice. (A damaged last
 torn one; that is not told apart.) The place in the checksum keeps bytes inside of an entry from
 passing for a record.
 
-A log whose beginning goes is written anew beside the old one, synchronized, and takes its name.
+A log whose beginning or end goes is written anew beside the old one, synchronized, and takes its
+name.
 
 Raft takes the place of this log: then an entry is durable when a majority has it.
 
@@ -41,10 +42,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.errors import ControllerLogError, DiskError, EncodingError
 from rocketha.formats.remoting_command import FRAME_MAX
 from rocketha.storage.disk import Disk, parent
@@ -77,6 +79,15 @@ class ControllerLog(Protocol):
 
     def append(self, entry: bytes, term: Term = NO_TERM) -> None:
         """Make an entry durable behind the ones before it. Raises: DiskError, EncodingError"""
+
+    def overwrite(self, index: LogIndex, entry: bytes, term: Term) -> None:
+        """Put an entry in the place of this one and of all behind it, durably and at once.
+
+        Raises: DiskError, EncodingError
+        """
+
+    def entry(self, index: LogIndex) -> bytes:
+        """Read an entry that is there. Raises: DiskError"""
 
     def entries(self, first: LogIndex) -> Iterator[bytes]:
         """Read the entries from this one on. Raises: DiskError"""
@@ -118,11 +129,24 @@ class _Place:
 class DurableLog:
     """A log in one file. Make it with `DurableLog.open`."""
 
-    __slots__ = ("_boundary", "_disk", "_end", "_failed", "_first", "_path", "_places", "_plain")
+    __slots__ = (
+        "_boundary",
+        "_bugs",
+        "_disk",
+        "_end",
+        "_failed",
+        "_first",
+        "_path",
+        "_places",
+        "_plain",
+    )
 
-    def __init__(self, disk: Disk, path: str, *, first: int, boundary: Term, plain: bool) -> None:
+    def __init__(
+        self, disk: Disk, path: str, *, first: int, boundary: Term, plain: bool, bugs: Bugs
+    ) -> None:
         """Take over a file without records."""
         self._disk = disk
+        self._bugs = bugs
         self._path = path
         self._first = first
         self._boundary = boundary
@@ -132,7 +156,9 @@ class DurableLog:
         self._failed = False
 
     @classmethod
-    def open(cls, disk: Disk, path: str = "controllerLog") -> tuple[DurableLog, LogOpened]:
+    def open(
+        cls, disk: Disk, path: str = "controllerLog", bugs: Bugs = NO_BUGS
+    ) -> tuple[DurableLog, LogOpened]:
         """Read the log, cut off what was torn, and make the rest durable.
 
         Raises: ControllerLogError if a durable part is damaged; DiskError
@@ -144,7 +170,7 @@ class DurableLog:
                 raise ControllerLogError(path, offset=0, reason="is no controller's log")
             disk.write(path, 0, _PLAIN)
             torn, data = len(data), _PLAIN
-        log = cls._begun(disk, path, data)
+        log = cls._begun(disk, path, data, bugs)
         entries: list[bytes] = []
         for record in log._records(data):
             entries.append(record.entry)
@@ -159,16 +185,17 @@ class DurableLog:
         return log, LogOpened(entries=tuple(entries), torn=SizeBytes(torn), first_index=first)
 
     @classmethod
-    def _begun(cls, disk: Disk, path: str, data: bytes) -> DurableLog:
+    def _begun(cls, disk: Disk, path: str, data: bytes, bugs: Bugs) -> DurableLog:
         """Raises: ControllerLogError"""
         if data.startswith(_PLAIN):
-            return cls(disk, path, first=1, boundary=NO_TERM, plain=True)
+            return cls(disk, path, first=1, boundary=NO_TERM, plain=True, bugs=bugs)
         if len(data) < _HEADER.size:
             raise ControllerLogError(path, offset=len(data), reason="ends inside of its header")
         _, first, boundary, checksum = _HEADER.unpack_from(data)
         if checksum != zlib.crc32(data[: _HEADER.size - 4]) or not 0 < first <= INT64_MAX:
             raise ControllerLogError(path, offset=8, reason="has a damaged header")
-        return cls(disk, path, first=first, boundary=Term(boundary), plain=False)
+        known = NO_TERM if Bug.B59 in bugs else Term(boundary)
+        return cls(disk, path, first=first, boundary=known, plain=False, bugs=bugs)
 
     @property
     def size(self) -> SizeBytes:
@@ -193,6 +220,11 @@ class DurableLog:
             return None
         return self._places[index - self._first].term
 
+    def entry(self, index: LogIndex) -> bytes:
+        """Read an entry that is there. Raises: DiskError"""
+        place = self._places[index - self._first]
+        return self._disk.read(self._path, place.at, place.size)
+
     def entries(self, first: LogIndex) -> Iterator[bytes]:
         """Read the entries from this one on. Raises: DiskError"""
         places = self._places[first - self._first :]
@@ -208,11 +240,10 @@ class DurableLog:
         Raises: EncodingError if it is empty or too large; DiskError, and again until the log is
         opened anew
         """
-        if not 0 < len(entry) <= FRAME_MAX:
-            raise EncodingError("entry", reason=f"has {len(entry)} bytes")
+        self._require_size(entry)
         self._require_known()
         if self._plain and term != NO_TERM:
-            self._rewrite(from_index=self._first, boundary=self._boundary)
+            self._rewrite(self._contents(self._first), self._first, self._boundary)
         record = self._packed(self._end, term, entry)
         self._failed = True
         self._disk.write(self._path, self._end, record)
@@ -220,39 +251,54 @@ class DurableLog:
         self._failed = False
         self._noted(_Record(self._end, len(record), term, entry))
 
+    def overwrite(self, index: LogIndex, entry: bytes, term: Term) -> None:
+        """Put an entry in the place of this one and of all behind it, durably and at once.
+
+        Raises: EncodingError if it is empty or too large; DiskError, and again until the log is
+        opened anew
+        """
+        assert self._first <= index <= self.end_index, (self._first, index, self.end_index)
+        self._require_size(entry)
+        before = self._contents(self._first)[: index - self._first]
+        self._rewrite([*before, (term, entry)], self._first, self._boundary)
+
     def cut(self, index: LogIndex) -> None:
         """Remove everything up to this entry, durably. Raises: DiskError"""
-        boundary = self.term_of(index)
+        last = self.end_index if Bug.BOUNDARY_OF_CUT in self._bugs else index
+        boundary = self.term_of(last)
         assert boundary is not None, index
-        self._rewrite(from_index=index + 1, boundary=boundary)
+        self._rewrite(self._contents(index + 1), index + 1, boundary)
 
     def reset(self, index: LogIndex, term: Term) -> None:
         """Remove everything, durably, and go on behind this entry. Raises: DiskError"""
-        self._places.clear()
-        self._first = index + 1
-        self._rewrite(from_index=index + 1, boundary=term)
+        self._rewrite([], index + 1, term)
 
-    def _rewrite(self, *, from_index: int, boundary: Term) -> None:
+    def _contents(self, first: int) -> list[tuple[Term, bytes]]:
+        terms = [place.term for place in self._places[first - self._first :]]
+        return list(zip(terms, self.entries(LogIndex(first)), strict=True))
+
+    def _rewrite(self, contents: Iterable[tuple[Term, bytes]], first: int, boundary: Term) -> None:
         self._require_known()
-        kept = self._places[from_index - self._first :]
-        terms, entries = [place.term for place in kept], self.entries(LogIndex(from_index))
-        contents = list(zip(terms, entries, strict=True))
         self._failed = True
-        self._first, self._boundary, self._plain = from_index, boundary, False
-        header = _HEADER.pack(_MAGIC, from_index, boundary, 0)[:-4]
+        aside = self._path + ".tmp"
+        if self._disk.exists(aside):
+            self._disk.truncate(aside, 0)
+        self._first, self._boundary, self._plain = first, boundary, False
+        header = _HEADER.pack(_MAGIC, first, boundary, 0)[:-4]
         parts = [header, zlib.crc32(header).to_bytes(4)]
         self._places, self._end = [], _HEADER.size
         for term, entry in contents:
             parts.append(self._packed(self._end, term, entry))
             self._noted(_Record(self._end, len(parts[-1]), term, entry))
-        aside = self._path + ".tmp"
-        if self._disk.exists(aside):
-            self._disk.truncate(aside, 0)
         self._disk.write(aside, 0, b"".join(parts))
         self._disk.fsync(aside)
         self._disk.rename(aside, self._path)
         self._disk.fsync_dir(parent(self._path))
         self._failed = False
+
+    def _require_size(self, entry: bytes) -> None:
+        if not 0 < len(entry) <= FRAME_MAX:
+            raise EncodingError("entry", reason=f"has {len(entry)} bytes")
 
     def _require_known(self) -> None:
         if self._failed:

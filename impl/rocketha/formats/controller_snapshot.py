@@ -118,9 +118,12 @@ def encode_snapshot(
 
 
 def decode_snapshot(
-    data: bytes, *, accept_unchecked: bool = False
+    data: bytes, *, accept_unchecked: bool = False, accept_damaged: bool = False
 ) -> tuple[SnapshotVersion, tuple[Section, ...]]:
-    """Read a file of any version; with `accept_unchecked` also one without a checksum.
+    """Read a file of any version.
+
+    With `accept_unchecked` also one without a checksum, with `accept_damaged` one whose checksum is
+    another one than that of its bytes.
 
     Raises: SnapshotError
     """
@@ -143,7 +146,7 @@ def decode_snapshot(
     if magic != expected:
         raise _refused(6, f"has the magic 0x{magic:08X}, not 0x{expected:08X}")
     computed = zlib.crc32(content, computed)
-    if stored != computed:
+    if stored != computed and not accept_damaged:
         raise _refused(_CRC_AT, f"has the checksum 0x{stored:08X}, its bytes have 0x{computed:08X}")
     if reserved:
         raise _refused(14, f"has {reserved} where nothing is")

@@ -15,14 +15,21 @@ __all__ = ["RegisterHistory", "draw_history"]
 _KEYS: Final = ("a", "b", "c", "d")
 _TERMS: Final = tuple([Term(number) for number in (1, 3, 4, 7, 8) for _ in range(12)])
 """Of all runs, so that one model judges them."""
+_STRAY: Final = Term(5)
+"""The term of a leader that does not last; the group goes on from 4 to 7."""
 
 
 class RegisterHistory:
     """Entries, their terms, and the registers after each; each beginning makes other registers."""
 
-    def __init__(self, entries: Sequence[bytes], terms: Sequence[Term]) -> None:
-        """Take the entries and their terms; indexes count from 1."""
+    def __init__(self, entries: Sequence[bytes], terms: Sequence[Term], stray: Term) -> None:
+        """Take the entries and their terms; indexes count from 1.
+
+        A leader that does not last has the term `stray`.
+        """
         assert len(entries) == len(terms)
+        assert stray not in terms
+        self.stray = stray
         self._entries = tuple(entries)
         self.terms = tuple(terms)
         self._snapshots: list[bytes] = []
@@ -51,6 +58,10 @@ class RegisterHistory:
         """Return the term of an entry."""
         return self.terms[index - 1]
 
+    def stray_entry(self, index: int) -> bytes:
+        """Return what a leader that does not last writes at an index."""
+        return push_set("stray", index)
+
     def snapshot(self, index: int) -> bytes:
         """Return the snapshot that a leader has after an entry."""
         return self._snapshots[index - 1]
@@ -70,4 +81,4 @@ def draw_history(rng: Random) -> RegisterHistory:
             seen.append(after)
             entries.append(push_set(key, after.get(key)))
             machine.on_replay(entries[-1])
-    return RegisterHistory(entries, _TERMS)
+    return RegisterHistory(entries, _TERMS, _STRAY)

@@ -17,7 +17,6 @@ from rocketha.types import LogIndex, SizeBytes, Term
 
 __all__ = [
     "Call",
-    "Job",
     "SnapshotAction",
     "SnapshotActionName",
     "SteppedDisk",
@@ -35,6 +34,7 @@ class SnapshotActionName(StrEnum):
     AGREE = "Agree"
     LEADER_COMPACTS = "LeaderCompacts"
     APPEND_ENTRY = "AppendEntry"
+    APPEND_STRAY = "AppendStray"
     COMMIT = "Commit"
     APPLY = "Apply"
     SAVE = "Save"
@@ -65,49 +65,42 @@ class SnapshotAction:
 class Call(Enum):
     """What a node is called to do."""
 
-    COMMIT = "commit"
-    INSTALL = "install"
+    FOLLOW = "follow"
+    """To append an entry, to learn what was agreed on, or to apply an entry."""
+    SAVE = "save"
+    """To save a snapshot if it is time, and to clean up."""
+    RECEIVE = "receive"
+    LOAD = "load"
     START = "start"
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The snapshot that is being written."""
-
-    kind: str
-    index: LogIndex
 
 
 class Steps:
     """Tells actions apart while a node does what it was called for."""
 
-    def __init__(
-        self, ended: Callable[[SnapshotAction], None], index: Callable[[], LogIndex]
-    ) -> None:
-        """Tell `ended` of each action at its end; `index` says which snapshot is written."""
+    def __init__(self, ended: Callable[[SnapshotAction], None]) -> None:
+        """Tell `ended` of each action at its end."""
         self.call: Call | None = None
-        self.job: Job | None = None
-        self.is_loading = False
+        self.is_saving = False
+        """A snapshot of its own is being written."""
         self._ended = ended
-        self._index = index
         self._pending: SnapshotAction | None = None
         self._has_unlinked = False
 
-    def begin(self, call: Call) -> None:
-        """Begin a call."""
-        self.call, self._pending, self._has_unlinked = call, None, False
-        self.is_loading = call is Call.START
-        if self.is_loading:
-            self._pending = SnapshotAction(_Name.LOAD_NEWEST)
+    def begin(self, call: Call, first: SnapshotAction | None = None) -> None:
+        """Begin a call, and its first action if it is one whatever the node does."""
+        self.call, self._pending, self._has_unlinked = call, first, False
 
     def end(self) -> None:
         """End a call, and its last action."""
-        self.border()
+        last = self._pending
         self.forget()
+        if last is not None:
+            self._ended(last)
 
     def forget(self) -> None:
         """Leave a call where it is: the node is gone."""
-        self.call = self.job = self._pending = None
+        self.call = self._pending = None
+        self.is_saving = False
 
     def border(self, then: SnapshotAction | None = None) -> None:
         """End an action, and begin another one."""
@@ -118,28 +111,11 @@ class Steps:
 
     # ---- what the node does ----
 
-    def appends(self, index: LogIndex) -> None:
-        """Begin to append."""
-        self.border(SnapshotAction(_Name.APPEND_ENTRY, index))
-
-    def applies(self) -> None:
-        """Begin to apply an entry."""
-        self.border(SnapshotAction(_Name.APPLY))
-
     def looks_at_begin(self) -> None:
         """Ask the log for its first index: all snapshots were damaged, perhaps."""
         if self.call is Call.START and self._has_unlinked:
             self._has_unlinked = False
             self.border(SnapshotAction(_Name.LOAD_NEWEST))
-
-    def looks_at_end(self, end: LogIndex, commit: LogIndex) -> None:
-        """Ask the log for its last index: to learn that it was agreed on."""
-        learns = SnapshotAction(_Name.COMMIT, end) if end > commit else None
-        if self.call is Call.START:
-            self.is_loading = False
-            self.border(learns)
-        elif self._is(_Name.APPEND_ENTRY):
-            self.border(learns)
 
     def before(self, what: str, path: str) -> None:
         """Do something to the disk."""
@@ -154,10 +130,8 @@ class Steps:
                 self.border()  # names: before the old files go
         elif parent(path) == "snapshot":
             self._touches(what)
-        elif path == _LOG_ASIDE and what == "exists":
-            rewrites = (_Name.APPEND_ENTRY, _Name.READ_BACK, _Name.LOAD_NEWEST)
-            if not any(map(self._is, rewrites)):
-                self.border(SnapshotAction(_Name.CUT_LOG))
+        elif path == _LOG_ASIDE and what == "exists" and self.call is Call.SAVE:
+            self.border(SnapshotAction(_Name.CUT_LOG))
 
     def _writes(self, what: str) -> None:
         match what:
@@ -165,12 +139,14 @@ class Steps:
                 self.border(SnapshotAction(_Name.SYNC_TEMPORARY))
             case "rename":
                 self.border(SnapshotAction(_Name.RENAME))
-            case _ if self.job is None:
-                installs = self.call is Call.INSTALL
-                self.border(SnapshotAction(_Name.INSTALL if installs else _Name.SAVE))
-                self.job = Job("install" if installs else "save", self._index())
+            case _ if not self._is(self._begins()):
+                self.border(SnapshotAction(self._begins()))
+                self.is_saving = self.call is Call.SAVE
             case _:
                 pass
+
+    def _begins(self) -> SnapshotActionName:
+        return _Name.INSTALL if self.call is Call.RECEIVE else _Name.SAVE
 
     def _touches(self, what: str) -> None:
         if self.call is Call.START:
@@ -179,8 +155,9 @@ class Steps:
             else:
                 self._has_unlinked = True
         elif what == "read":
-            self.border(SnapshotAction(_Name.READ_BACK))
-            self.job = None
+            if self.call is Call.SAVE:
+                self.border(SnapshotAction(_Name.READ_BACK))
+            self.is_saving = False
         elif not self._is(_Name.READ_BACK) and not self._is(_Name.DELETE_EXPIRED):
             self.border(SnapshotAction(_Name.DELETE_EXPIRED))
 
@@ -249,15 +226,14 @@ class SteppedDisk:
 
 
 class SteppedLog:
-    """A log that tells what is asked of it."""
+    """A log that tells when it is asked where it begins."""
 
-    __slots__ = ("_commit", "_inner", "_steps")
+    __slots__ = ("_inner", "_steps")
 
-    def __init__(self, inner: DurableLog, steps: Steps, commit: Callable[[], LogIndex]) -> None:
-        """Pass everything on; `commit` tells what is known to be agreed on."""
+    def __init__(self, inner: DurableLog, steps: Steps) -> None:
+        """Pass everything on."""
         self._inner = inner
         self._steps = steps
-        self._commit = commit
 
     @property
     def first_index(self) -> LogIndex:
@@ -268,13 +244,19 @@ class SteppedLog:
     @property
     def end_index(self) -> LogIndex:
         """Return the index of the last entry."""
-        self._steps.looks_at_end(self._inner.end_index, self._commit())
         return self._inner.end_index
 
     def append(self, entry: bytes, term: Term = NO_TERM) -> None:
         """Make an entry durable behind the ones before it."""
-        self._steps.appends(LogIndex(self._inner.end_index + 1))
         self._inner.append(entry, term)
+
+    def overwrite(self, index: LogIndex, entry: bytes, term: Term) -> None:
+        """Put an entry in the place of this one and of all behind it."""
+        self._inner.overwrite(index, entry, term)
+
+    def entry(self, index: LogIndex) -> bytes:
+        """Read an entry."""
+        return self._inner.entry(index)
 
     def entries(self, first: LogIndex) -> Iterator[bytes]:
         """Read the entries from this one on."""
@@ -282,8 +264,6 @@ class SteppedLog:
 
     def term_of(self, index: LogIndex) -> Term | None:
         """Return the term of an entry."""
-        if self._steps.call is Call.START and not self._steps.is_loading:
-            self._steps.applies()
         return self._inner.term_of(index)
 
     def cut(self, index: LogIndex) -> None:

@@ -7,6 +7,7 @@ which compares indexes only and does not raise the commit index of a follower (B
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 from typing import Final, TypeVar
 
@@ -78,20 +79,30 @@ class StateMachineCaller:
         """Compare terms first, then indexes; a snapshot of the present state can be loaded."""
         at = (self._applied.last_included_term, self._applied.last_included_index)
         offered = (meta.last_included_term, meta.last_included_index)
-        return Validity.EXPIRED if at > offered else Validity.LOADABLE
+        is_older = at > offered
+        if Bug.TERM_FIRST in self._bugs:
+            is_older = at[1] > offered[1]
+        return Validity.EXPIRED if is_older else Validity.LOADABLE
 
     def save(self) -> SnapshotWriter:
         """Collect the state of this moment, under the index of this moment."""
-        writer = SnapshotWriter(self._applied)
+        at = self._applied
+        if Bug.SNAP_AT_APPLIED in self._bugs:
+            at = replace(at, last_included_index=self.commit)
+        writer = SnapshotWriter(at)
         self._machine.on_snapshot_save(writer)
         return writer
+
+    def fill(self, reader: SnapshotReader) -> None:
+        """Put what is in a snapshot into the machine, and nothing else. Raises: SnapshotError"""
+        self._machine.on_snapshot_load(reader)
 
     def load(self, reader: SnapshotReader) -> None:
         """Put a snapshot in the place of the state. What is in it was agreed on.
 
         Raises: SnapshotError; then the state is what it was.
         """
-        self._machine.on_snapshot_load(reader)
+        self.fill(reader)
         self._applied = reader.meta
         if Bug.B58 not in self._bugs:
             self.learn_commit(reader.meta.last_included_index)

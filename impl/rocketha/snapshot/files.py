@@ -58,9 +58,13 @@ class SnapshotReader:
         self._bodies = bodies
 
     @classmethod
-    def of(cls, data: bytes, *, accept_unchecked: bool = False) -> SnapshotReader:
-        """Read the bytes of a snapshot. Raises: SnapshotError"""
-        _, sections = decode_snapshot(data, accept_unchecked=accept_unchecked)
+    def of(
+        cls, data: bytes, *, accept_unchecked: bool = False, accept_damaged: bool = False
+    ) -> SnapshotReader:
+        """Read the bytes of a snapshot, as `decode_snapshot` does. Raises: SnapshotError"""
+        _, sections = decode_snapshot(
+            data, accept_unchecked=accept_unchecked, accept_damaged=accept_damaged
+        )
         bodies = {section.kind: section.body for section in sections}
         return cls(_pull_meta(bodies), bodies)
 
@@ -112,23 +116,25 @@ class SnapshotFiles:
         numbers = sorted(int(match[1]) for match in matches if match is not None)
         return tuple([LogIndex(number) for number in numbers])
 
-    def read(self, index: LogIndex) -> SnapshotReader:
+    def read(self, index: LogIndex, *, accept_damaged: bool = False) -> SnapshotReader:
         """Read a snapshot. Raises: SnapshotError, DiskError"""
         data = self._disk.read(self._path(index), 0, SNAPSHOT_FILE_MAX + 1)
-        reader = SnapshotReader.of(data, accept_unchecked=self._unchecked)
+        reader = SnapshotReader.of(
+            data, accept_unchecked=self._unchecked, accept_damaged=accept_damaged
+        )
         if reader.meta.last_included_index != index:
             found = reader.meta.last_included_index
             raise SnapshotError("snapshot", offset=0, reason=f"is of entry {found}, not {index}")
         return reader
 
-    def put(self, index: LogIndex, data: bytes) -> SnapshotReader:
-        """Write a snapshot so that it is there as a whole or not at all, and read it back.
+    def write(self, index: LogIndex, data: bytes) -> None:
+        """Write a snapshot so that it is there as a whole or not at all.
 
-        It is at a temporary place until it is on the disk, has its name before anybody counts on
-        it, and goes again if the disk has made something else of it.
+        It is at a temporary place until it is on the disk, and has its name before anybody counts
+        on it, which is not before it was read back.
 
         Spec: SnapshotLoading!SyncTemporary, SnapshotLoading!Rename, SnapshotLoading!SyncDirectory
-        Raises: SnapshotError if it does not read back; DiskError
+        Raises: DiskError
         """
         aside = f"{self._directory}/tmp"
         if self._disk.exists(aside):
@@ -139,6 +145,13 @@ class SnapshotFiles:
         self._disk.rename(aside, self._path(index))
         if Bug.DIRECTORY_SYNC not in self._bugs:
             self._disk.fsync_dir(self._directory)
+
+    def read_back(self, index: LogIndex, data: bytes) -> SnapshotReader:
+        """Read what was written, and delete it if the disk has made something else of it.
+
+        Spec: SnapshotLoading!ReadBack
+        Raises: SnapshotError; DiskError
+        """
         if Bug.READ_BACK in self._bugs:
             return SnapshotReader.of(data, accept_unchecked=self._unchecked)
         try:

@@ -3,7 +3,12 @@
 Differences from RIP-59, each a mutant of the specification: the log is cut up to the *oldest*
 snapshot that is kept, and only when as many are there as shall be kept, so that a fall back finds
 its entries; nothing is deleted before the new snapshot was read back; a node whose log does not go
-on behind a snapshot says so and does not start.
+on behind a snapshot says so and does not start; a node that lacks what its leader has removed
+installs the leader's snapshot.
+
+What a node does at the same time are calls here, each of which may wait: it appends what a leader
+sends, learns what was agreed on, and applies that; and while a leader's snapshot is on its way to
+the disk, the entries go on.
 
 Source: RIP-59, "SnapshotManager"; openmessaging/dledger `SnapshotManager`, `DLedgerEntryPusher`
 (handleDoInstallSnapshot)
@@ -11,8 +16,10 @@ Source: RIP-59, "SnapshotManager"; openmessaging/dledger `SnapshotManager`, `DLe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeVar
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
@@ -63,6 +70,7 @@ class SnapshotManager:
         "_last",
         "_log",
         "_options",
+        "_receiving",
     )
 
     def __init__(
@@ -81,6 +89,7 @@ class SnapshotManager:
         self._bugs = bugs
         self._last = self._attempted = _NOTHING
         self._failure: RockethaError | None = None
+        self._receiving: tuple[LogIndex, bytes] | None = None
 
     @classmethod
     def open(
@@ -102,19 +111,31 @@ class SnapshotManager:
         manager = cls(files, log, caller, options, bugs)
         return manager, manager.start()
 
-    def start(self) -> SnapshotsLoaded:
-        """Do what `open` does, once, with a manager that was made of its parts. Raises: as it."""
+    def start(self, *, follows: bool = False) -> SnapshotsLoaded:
+        """Do what `open` does, once, with a manager that was made of its parts.
+
+        A node that follows a leader does not know what of its log was agreed on, and applies none
+        of it yet.
+
+        Raises: as `open`
+        """
         damaged = self._load_newest()
         loaded = self._last
-        if loaded + 1 < self._log.first_index and Bug.B57 not in self._bugs:
+        if loaded + 1 < self._log.first_index and not self._starts_behind_gap(loaded):
             raise SnapshotGapError(first_index=self._log.first_index, loaded=loaded)
-        replayed = self._replay()
-        return SnapshotsLoaded(index=loaded, damaged=damaged, replayed=replayed)
+        if not follows:
+            self._caller.learn_commit(self._log.end_index)
+        return SnapshotsLoaded(index=loaded, damaged=damaged, replayed=self._replay())
 
     @property
     def last_snapshot(self) -> LogIndex:
         """Return the index of the last snapshot that was read."""
         return self._last
+
+    @property
+    def receiving(self) -> LogIndex | None:
+        """Return the index of the leader's snapshot that is on its way."""
+        return None if self._receiving is None else self._receiving[0]
 
     @property
     def failure(self) -> RockethaError | None:
@@ -132,48 +153,105 @@ class SnapshotManager:
         self.save_if_due()
         return done
 
+    def append(self, index: LogIndex, entry: bytes, term: Term) -> None:
+        """Make an entry of a leader durable, in the place of what another leader wrote there.
+
+        Spec: SnapshotLoading!AppendEntry
+        Raises: EncodingError, DiskError; then nobody knows whether the entry is there.
+        """
+        if index <= self._log.end_index:
+            self._log.overwrite(index, entry, term)
+        else:
+            self._log.append(entry, term)
+
+    def apply_next(self) -> bool:
+        """Apply the next entry again if it was agreed on and is there, and tell whether it was.
+
+        Raises: FormatError, DiskError
+        """
+        index = LogIndex(self._caller.applied.last_included_index + 1)
+        if index > self._caller.commit or not self._log.first_index <= index <= self._log.end_index:
+            return False
+        self._apply(index, self._log.entry(index))
+        return True
+
     def save_if_due(self) -> None:
         """Save a snapshot if there were enough entries since the last one, and clean up.
 
         A snapshot that the disk has damaged, or that would be too large, is no error: the log is
-        still there, and after as many entries there is another attempt (see `failure`).
+        still there, and after as many entries there is another attempt (see `failure`). While a
+        leader's snapshot is on its way there is none.
 
         Spec: SnapshotLoading!Save, SnapshotLoading!ReadBack
         Raises: DiskError
         """
         applied = self._caller.applied.last_included_index
-        if Bug.B68 in self._bugs:
+        if Bug.B68 in self._bugs or (Bug.B55 in self._bugs and self._files.indexes):
             self._cut_to(applied)
+        if self._receiving is not None:
+            return
         if applied - max(self._last, self._attempted) < self._options.snapshot_threshold:
             return
         self._attempted = applied
         try:
-            self._files.put(applied, self._caller.save().encoded(self._bugs))
+            saved = self._caller.save()
+            index, data = saved.meta.last_included_index, saved.encoded(self._bugs)
+            self._write(index, data)
+            self._files.read_back(index, data)
         except (SnapshotError, EncodingError) as error:
             self._failure = error
             return
         self._failure = None
-        self._last = applied
+        self._last = index
         self.clean_up()
 
     def install(self, data: bytes) -> bool:
-        """Take the leader's snapshot, and tell whether it was loaded.
+        """Take the leader's snapshot, and tell whether it was taken.
 
-        It goes the way over the disk, as one of the own does. The log that goes on behind it stays.
-
-        Spec: SnapshotLoading!Install, SnapshotLoading!ReadBack
         Raises: SnapshotError if it is damaged, or was on this disk; EncodingError, DiskError
         """
-        offered = SnapshotReader.of(data)
-        index = offered.meta.last_included_index
-        if index <= self._caller.commit:
+        taken = self.receive(data)
+        if taken:
+            self.load_received()
+        return taken
+
+    def receive(self, data: bytes) -> bool:
+        """Put the leader's snapshot on the disk if it is ahead of all that this node knows.
+
+        It goes the way over the disk, as one of the own does. One at a time is on its way.
+
+        Spec: SnapshotLoading!Install
+        Raises: SnapshotError if it is damaged; EncodingError, DiskError
+        """
+        index = SnapshotReader.of(data).meta.last_included_index
+        known = self._caller.commit
+        if Bug.INSTALL_FRESH in self._bugs:
+            known = LogIndex(self._last - 1)
+        if index <= known or self._receiving is not None or Bug.B54 in self._bugs:
             return False
-        reader = self._files.put(index, data)
-        if self._caller.validity(reader.meta) is Validity.LOADABLE:
+        self._receiving = index, data
+        self._write(index, data)
+        return True
+
+    def load_received(self) -> None:
+        """Read the leader's snapshot back, and load it unless it is passed meanwhile.
+
+        The log that goes on behind it stays.
+
+        Spec: SnapshotLoading!ReadBack
+        Raises: SnapshotError if it was damaged on this disk; DiskError
+        """
+        assert self._receiving is not None
+        index, data = self._receiving
+        if Bug.B56 not in self._bugs:
+            self._receiving = None
+        reader = self._files.read_back(index, data)
+        validity = self._caller.validity(reader.meta)
+        if validity is Validity.LOADABLE or Bug.VALIDITY in self._bugs:
             self._caller.load(reader)
             self._fit_log(reader.meta)
+            self._last = index
         self._last = LogIndex(max(self._last, index))
-        return True
 
     def clean_up(self) -> None:
         """Delete the snapshots that are too many, then the log before the oldest one that stays.
@@ -183,12 +261,23 @@ class SnapshotManager:
         """
         proven = [index for index in self._files.indexes if index <= self._last]
         newest = proven[-self._options.max_snapshot_reserved_num :]
-        for index in proven[: -len(newest)]:
-            self._files.remove(index)
+        self._delete(proven[: -len(newest)])
         if Bug.CUT_AT_OLDEST in self._bugs:
             self._cut_to(newest[-1])
         elif len(newest) == self._options.max_snapshot_reserved_num:
             self._cut_to(newest[0])
+
+    def _write(self, index: LogIndex, data: bytes) -> None:
+        self._files.write(index, data)
+        if Bug.EXPIRED in self._bugs:
+            self._delete([older for older in self._files.indexes if older < index])
+
+    def _delete(self, indexes: Iterable[LogIndex]) -> None:
+        for index in indexes:
+            self._files.remove(index)
+
+    def _starts_behind_gap(self, loaded: LogIndex) -> bool:
+        return Bug.B57 in self._bugs or (Bug.REFUSE_GAP in self._bugs and not loaded)
 
     def _cut_to(self, index: LogIndex) -> None:
         if self._log.first_index <= index <= self._log.end_index:
@@ -202,6 +291,9 @@ class SnapshotManager:
                 self._caller.load(reader)
             except SnapshotError as error:
                 damaged.append(error)
+                if Bug.FRESH_OBJECT in self._bugs:
+                    with suppress(SnapshotError):
+                        self._caller.fill(self._files.read(index, accept_damaged=True))
                 self._files.remove(index)
                 continue
             self._last = self._attempted = index
@@ -213,15 +305,23 @@ class SnapshotManager:
     def _fit_log(self, meta: SnapshotMeta) -> None:
         """Drop the log if it does not have the snapshot's last entry."""
         index, term = meta.last_included_index, meta.last_included_term
-        if self._log.term_of(index) != term:
+        keeps = self._log.term_of(index) == term
+        if Bug.SUFFIX_KEPT in self._bugs:
+            keeps = False
+        if Bug.SUFFIX_DROPPED in self._bugs:
+            keeps = self._log.term_of(index) is not None
+        if not keeps:
             self._log.reset(index, term)
 
     def _replay(self) -> int:
+        """Apply all that was agreed on, with one reading of the log, and tell how much."""
         first = max(self._caller.applied.last_included_index + 1, self._log.first_index)
-        end = self._log.end_index
-        self._caller.learn_commit(end)
-        for number, entry in enumerate(self._log.entries(LogIndex(first)), start=first):
-            term = self._log.term_of(LogIndex(number))
-            assert term is not None, number
-            self._caller.replay(entry, term)
-        return max(0, end - first + 1)
+        count = max(0, self._caller.commit - first + 1)
+        for index, entry in enumerate(islice(self._log.entries(LogIndex(first)), count), first):
+            self._apply(LogIndex(index), entry)
+        return count
+
+    def _apply(self, index: LogIndex, entry: bytes) -> None:
+        term = self._log.term_of(index)
+        assert term is not None, index
+        self._caller.replay(entry, term)

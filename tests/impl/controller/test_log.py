@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketha.bugs import Bug
 from rocketha.controller.log import DurableLog
 from rocketha.errors import ControllerLogError, DiskError, EncodingError, PowerCutError
 from rocketha.storage.cut_disk import CutDisk
@@ -233,6 +234,46 @@ def test_a_reset_log_goes_on_behind_an_entry_that_it_never_had() -> None:
     assert shape(disk) == (10, 7, [])
 
 
+def test_an_entry_can_be_read_alone() -> None:
+    log = with_terms(MemoryDisk())
+    assert [log.entry(LogIndex(index)) for index in (4, 3)] == [b"last", ENTRIES[2]]
+
+
+def test_an_entry_takes_the_place_of_all_that_is_there_and_behind() -> None:
+    disk = MemoryDisk()
+    log = with_terms(disk)
+    log.overwrite(LogIndex(4), b"other", Term(5))
+    assert (shape(disk), log.end_index) == ((3, 1, [ENTRIES[2], b"other"]), 4)
+    log.overwrite(LogIndex(3), b"first", Term(6))
+    log.append(b"more", Term(6))
+    assert shape(disk) == (3, 1, [b"first", b"more"])
+    assert [log.term_of(LogIndex(index)) for index in (2, 3, 4, 5)] == [1, 6, 6, None]
+
+
+def test_an_entry_takes_no_place_that_is_not_there() -> None:
+    log = with_terms(MemoryDisk())
+    for index in (2, 5):
+        with pytest.raises(AssertionError):
+            log.overwrite(LogIndex(index), b"x", Term(3))
+    with pytest.raises(EncodingError):
+        log.overwrite(LogIndex(3), b"", Term(3))
+
+
+def test_b59_forgets_the_boundary() -> None:
+    disk = MemoryDisk()
+    assert with_terms(disk).term_of(LogIndex(2)) == 1
+    log, _ = DurableLog.open(disk, bugs=frozenset({Bug.B59}))
+    assert log.term_of(LogIndex(2)) == 0
+
+
+def test_a_cut_may_take_the_term_of_another_entry() -> None:
+    log, _ = DurableLog.open(MemoryDisk(), bugs=frozenset({Bug.BOUNDARY_OF_CUT}))
+    for term in (1, 1, 3):
+        log.append(b"x", Term(term))
+    log.cut(LogIndex(2))
+    assert log.term_of(LogIndex(2)) == 3
+
+
 def test_a_log_without_terms_gets_them_when_it_needs_them() -> None:
     disk = written(b"old")
     log, _ = DurableLog.open(disk)
@@ -241,7 +282,7 @@ def test_a_log_without_terms_gets_them_when_it_needs_them() -> None:
     assert [log.term_of(LogIndex(index)) for index in (1, 2)] == [0, 1]
 
 
-@pytest.mark.parametrize("change", ["cut", "reset", "terms"])
+@pytest.mark.parametrize("change", ["cut", "reset", "overwrite", "terms"])
 def test_a_power_cut_while_a_log_is_written_anew_leaves_the_old_one_or_the_new_one(
     change: str,
 ) -> None:
@@ -251,6 +292,8 @@ def test_a_power_cut_while_a_log_is_written_anew_leaves_the_old_one_or_the_new_o
             log.cut(LogIndex(2))
         elif change == "reset":
             log.reset(LogIndex(5), Term(2))
+        elif change == "overwrite":
+            log.overwrite(LogIndex(2), b"other", Term(2))
         else:
             log.append(b"more", Term(1))
 
@@ -258,6 +301,7 @@ def test_a_power_cut_while_a_log_is_written_anew_leaves_the_old_one_or_the_new_o
     allowed = {
         "cut": [old, (3, 0, ENTRIES[2:])],
         "reset": [old, (6, 2, [])],
+        "overwrite": [old, (1, 0, [ENTRIES[0], b"other"])],
         "terms": [old, (1, 0, [*ENTRIES, b"more"])],
     }[change]
     for outcome in after_every_power_cut(lambda disk: append(disk, *ENTRIES), act, shape):

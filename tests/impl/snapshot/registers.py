@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.log import NO_TERM, DurableLog
 from rocketha.snapshot.caller import StateMachineCaller
-from rocketha.snapshot.files import SnapshotFiles
+from rocketha.snapshot.files import SnapshotFiles, SnapshotMeta, SnapshotWriter
 from rocketha.snapshot.keeping import SnapshotManager, SnapshotOptions, SnapshotsLoaded
 from rocketha.snapshot.register import RegisterStateMachine, push_set
 from rocketha.storage.disk import Disk
-from rocketha.types import Term
+from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.types import LogIndex, Term
 
 OPTIONS = SnapshotOptions(snapshot_threshold=2, max_snapshot_reserved_num=2)
 
@@ -47,16 +48,19 @@ class Registers:
     """One node. Making it is its start."""
 
     def __init__(
-        self, disk: Disk, *, bugs: Bugs = NO_BUGS, options: SnapshotOptions = OPTIONS
+        self,
+        disk: Disk,
+        *,
+        bugs: Bugs = NO_BUGS,
+        options: SnapshotOptions = OPTIONS,
+        follows: bool = False,
     ) -> None:
-        self.log, self.opened = DurableLog.open(disk)
+        self.log, self.opened = DurableLog.open(disk, bugs=bugs)
         self.files = SnapshotFiles(disk, bugs=bugs)
         self.machine = RegisterStateMachine(bugs)
         self.caller = StateMachineCaller(self.machine, bugs)
-        self.manager, loaded = SnapshotManager.open(
-            self.files, self.log, self.caller, options, bugs
-        )
-        self.loaded: SnapshotsLoaded = loaded
+        self.manager = SnapshotManager(self.files, self.log, self.caller, options, bugs)
+        self.loaded: SnapshotsLoaded = self.manager.start(follows=follows)
 
     @property
     def values(self) -> Mapping[str, int]:
@@ -77,3 +81,54 @@ def run(disk: Disk, entries: Iterable[Entry] = HISTORY, *, bugs: Bugs = NO_BUGS)
     for entry in entries:
         node.put(entry)
     return node
+
+
+def meta(index: int, term: int = 0) -> SnapshotMeta:
+    """Say of which entry a snapshot is."""
+    return SnapshotMeta(last_included_index=LogIndex(index), last_included_term=Term(term))
+
+
+def leaders(index: int, term: int = 0) -> bytes:
+    """Make the snapshot of a leader that has this part of the history."""
+    writer = SnapshotWriter(meta(index, term))
+    own = Registers(MemoryDisk())
+    for entry in HISTORY[:index]:
+        own.put(entry)
+    own.machine.on_snapshot_save(writer)
+    return writer.encoded()
+
+
+def flip(disk: MemoryDisk, path: str, at: int = -1, bit: int = 0) -> None:
+    """Damage a file for good."""
+    at %= disk.size(path)
+    disk.write(path, at, bytes([disk.read(path, at, 1)[0] ^ 1 << bit]))
+    disk.fsync(path)
+
+
+def after_five() -> MemoryDisk:
+    """Make the disk of a node that has the first five entries, and two snapshots."""
+    disk = MemoryDisk()
+    run(disk, HISTORY[:5])
+    return disk
+
+
+def entry_data(entry: Entry) -> bytes:
+    """Write an entry of the log."""
+    return push_set(*entry)
+
+
+class Liar(MemoryDisk):
+    """Spoils the last byte of some snapshots as it writes them."""
+
+    def __init__(self, *spoilt: int) -> None:
+        super().__init__()
+        self.saves = 0
+        self.spoilt = spoilt
+
+    def write(self, path: str, offset: int, data: bytes) -> None:
+        """Write, and spoil it if it is time."""
+        if path == "snapshot/tmp":
+            self.saves += 1
+            if self.saves in self.spoilt:
+                data = data[:-1] + bytes([data[-1] ^ 1])
+        super().write(path, offset, data)

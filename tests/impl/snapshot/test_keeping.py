@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from rocketha.bugs import Bug
 from rocketha.controller.log import DurableLog
 from rocketha.errors import EncodingError, SnapshotError, SnapshotGapError
 from rocketha.formats import controller_snapshot
@@ -14,32 +13,21 @@ from rocketha.formats.controller_snapshot import Section, SectionType, encode_sn
 from rocketha.snapshot.caller import Validity
 from rocketha.snapshot.files import SnapshotFiles, SnapshotMeta, SnapshotReader, SnapshotWriter
 from rocketha.snapshot.keeping import SnapshotOptions
-from rocketha.snapshot.register import push_set
 from rocketha.storage.disk import RealDisk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, SizeBytes, Term
-from tests.impl.snapshot.registers import HISTORY, STATES, Registers, run
-
-
-def meta(index: int, term: int = 0) -> SnapshotMeta:
-    return SnapshotMeta(last_included_index=LogIndex(index), last_included_term=Term(term))
-
-
-def leaders(index: int, term: int = 0) -> bytes:
-    """Make the snapshot of a leader that has this part of the history."""
-    writer = SnapshotWriter(meta(index, term))
-    own = Registers(MemoryDisk())
-    for entry in HISTORY[:index]:
-        own.put(entry)
-    own.machine.on_snapshot_save(writer)
-    return writer.encoded()
-
-
-def flip(disk: MemoryDisk, path: str, at: int = -1, bit: int = 0) -> None:
-    """Damage a file for good."""
-    at %= disk.size(path)
-    disk.write(path, at, bytes([disk.read(path, at, 1)[0] ^ 1 << bit]))
-    disk.fsync(path)
+from tests.impl.snapshot.registers import (
+    HISTORY,
+    STATES,
+    Liar,
+    Registers,
+    after_five,
+    entry_data,
+    flip,
+    leaders,
+    meta,
+    run,
+)
 
 
 def test_rip_59s_defaults() -> None:
@@ -95,9 +83,9 @@ def test_a_start_that_finds_nothing_begins_at_nothing() -> None:
 
 
 def test_every_flipped_bit_of_the_newest_snapshot_is_seen_and_the_one_before_serves() -> None:
-    size = _after_five().size("snapshot/snapshot_4")
+    size = after_five().size("snapshot/snapshot_4")
     for bit in range(8 * size):
-        disk = _after_five()
+        disk = after_five()
         flip(disk, "snapshot/snapshot_4", bit // 8, bit % 8)
         again = Registers(disk)
         assert again.values == STATES[5]
@@ -106,21 +94,15 @@ def test_every_flipped_bit_of_the_newest_snapshot_is_seen_and_the_one_before_ser
 
 
 def test_every_truncation_of_the_newest_snapshot_is_seen() -> None:
-    for size in range(_after_five().size("snapshot/snapshot_4")):
-        disk = _after_five()
+    for size in range(after_five().size("snapshot/snapshot_4")):
+        disk = after_five()
         disk.truncate("snapshot/snapshot_4", size)
         again = Registers(disk)
         assert (again.values, again.loaded.index) == (STATES[5], 2)
 
 
-def _after_five() -> MemoryDisk:
-    disk = MemoryDisk()
-    run(disk, HISTORY[:5])
-    return disk
-
-
 def test_without_any_snapshot_a_cut_log_is_refused() -> None:
-    disk = _after_five()
+    disk = after_five()
     for index in (2, 4):
         flip(disk, f"snapshot/snapshot_{index}")
     with pytest.raises(SnapshotGapError, match="begins with entry 3, the snapshots end at 0"):
@@ -136,7 +118,7 @@ def test_a_whole_log_serves_without_snapshots() -> None:
 
 
 def test_a_snapshot_under_another_name_is_refused() -> None:
-    disk = _after_five()
+    disk = after_five()
     disk.write("snapshot/snapshot_9", 0, disk.read("snapshot/snapshot_4"))
     again = Registers(disk)
     assert again.values == STATES[5]
@@ -186,7 +168,7 @@ def test_an_install_keeps_the_log_that_goes_on_behind_it() -> None:
     for entry in HISTORY[:1]:
         node.put(entry, Term(1))
     for entry in HISTORY[1:4]:  # in the log, and not known to be agreed on
-        node.log.append(_data(entry), Term(1))
+        node.log.append(entry_data(entry), Term(1))
     assert node.manager.install(leaders(3, term=1))
     assert (node.log.first_index, node.log.end_index) == (1, 4)
     assert node.values == STATES[3]
@@ -197,15 +179,44 @@ def test_an_install_drops_a_log_of_another_leader() -> None:
     disk = MemoryDisk()
     node = run(disk, HISTORY[:1])
     for _ in range(4):
-        node.log.append(_data(("stray", 0)), Term(2))
+        node.log.append(entry_data(("stray", 0)), Term(2))
     assert node.manager.install(leaders(3, term=3))
     assert (node.log.first_index, node.log.end_index) == (4, 3)
     assert node.log.term_of(LogIndex(3)) == 3
     assert Registers(disk).values == STATES[3]
 
 
-def _data(entry: tuple[str, int | None]) -> bytes:
-    return push_set(*entry)
+def test_the_entries_go_on_while_a_snapshot_is_on_its_way() -> None:
+    node = run(MemoryDisk(), HISTORY[:1])
+    assert node.manager.receive(leaders(6))
+    assert node.manager.receiving == 6
+    assert not node.manager.receive(leaders(7)), "one at a time"
+    node.put(HISTORY[1])
+    assert (node.values, node.files.indexes) == (STATES[2], (6,)), "none of its own meanwhile"
+    node.manager.load_received()
+    assert node.values == STATES[6]
+    assert node.manager.receiving is None
+
+
+def test_a_leader_writes_over_the_entries_of_another_one() -> None:
+    disk = MemoryDisk()
+    node = run(disk, HISTORY[:1])
+    for index in (2, 3):
+        node.manager.append(LogIndex(index), entry_data(("stray", index)), Term(2))
+    node.manager.append(LogIndex(2), entry_data(HISTORY[1]), Term(3))
+    assert (node.log.end_index, node.log.term_of(LogIndex(2))) == (2, 3)
+    assert not node.manager.apply_next(), "nobody said that it was agreed on"
+    node.caller.learn_commit(LogIndex(2))
+    assert node.manager.apply_next()
+    assert not node.manager.apply_next(), "there is no more"
+    assert (node.values, Registers(disk).values) == (STATES[2], STATES[2])
+
+
+def test_a_node_that_follows_does_not_know_what_was_agreed_on() -> None:
+    disk = MemoryDisk()
+    run(disk, HISTORY[:3])
+    node = Registers(disk, follows=True)
+    assert (node.applied, node.caller.commit, node.loaded.replayed) == (2, 2, 0)
 
 
 @pytest.mark.parametrize("index", [1, 2, 3])
@@ -287,23 +298,6 @@ def test_registers_that_cannot_be_read_leave_the_others_as_they_are(body: bytes)
 # ---- A disk that writes something else ----
 
 
-class Liar(MemoryDisk):
-    """Spoils the last byte of some snapshots as it writes them."""
-
-    def __init__(self, *spoilt: int) -> None:
-        super().__init__()
-        self.saves = 0
-        self.spoilt = spoilt
-
-    def write(self, path: str, offset: int, data: bytes) -> None:
-        """Write, and spoil it if it is time."""
-        if path == "snapshot/tmp":
-            self.saves += 1
-            if self.saves in self.spoilt:
-                data = data[:-1] + bytes([data[-1] ^ 1])
-        super().write(path, offset, data)
-
-
 def test_a_snapshot_that_does_not_read_back_does_not_count() -> None:
     disk = Liar(1, 2)
     node = run(disk, HISTORY[:5])
@@ -333,63 +327,6 @@ def test_a_real_disk_serves(tmp_path: Path) -> None:
         assert (again.values, again.loaded.index) == (STATES[size], size // 2 * 2)
     names = sorted(path.name for path in (tmp_path / "snapshot").iterdir())
     assert names == ["snapshot_6", "snapshot_8"]
-
-
-# ---- Switches: each is told apart ----
-
-
-def test_b53_brings_back_what_was_removed() -> None:
-    for bugs, expected in ((frozenset[Bug](), STATES[6]), (frozenset({Bug.B53}), None)):
-        node = Registers(MemoryDisk(), bugs=bugs)
-        node.put(HISTORY[0])
-        node.manager.install(leaders(6))
-        assert (node.values == STATES[6]) == (expected is not None)
-
-
-def test_b57_goes_on_with_a_gap() -> None:
-    disk = MemoryDisk()
-    node = run(disk, HISTORY[:2])
-    node.manager.install(leaders(6))
-    node.put(HISTORY[6])
-    flip(disk, "snapshot/snapshot_6")
-    assert Registers(disk, bugs=frozenset({Bug.B57})).values not in STATES
-
-
-def test_b58_leaves_the_commit_index_behind() -> None:
-    node = Registers(MemoryDisk(), bugs=frozenset({Bug.B58}))
-    node.manager.install(leaders(6))
-    assert node.caller.commit < node.applied
-
-
-def test_b68_cuts_what_no_snapshot_has() -> None:
-    disk = MemoryDisk()
-    run(disk, HISTORY[:1], bugs=frozenset({Bug.B68}))
-    with pytest.raises(SnapshotGapError):
-        Registers(disk)
-
-
-def test_without_a_checksum_another_state_is_loaded() -> None:
-    disk = MemoryDisk()
-    bugs = frozenset({Bug.CRC})
-    run(disk, HISTORY[:5], bugs=bugs)
-    at = disk.read("snapshot/snapshot_4").rindex(b"4}")
-    flip(disk, "snapshot/snapshot_4", at)
-    assert Registers(disk, bugs=bugs).values not in STATES
-
-
-def test_a_log_cut_at_the_newest_snapshot_leaves_no_way_back() -> None:
-    disk = MemoryDisk()
-    run(disk, HISTORY[:5], bugs=frozenset({Bug.CUT_AT_OLDEST}))
-    flip(disk, "snapshot/snapshot_4")
-    with pytest.raises(SnapshotGapError, match="begins with entry 5, the snapshots end at 2"):
-        Registers(disk)
-
-
-def test_what_nobody_has_read_back_cannot_be_read_later() -> None:
-    disk = Liar(1, 2)
-    run(disk, HISTORY[:5], bugs=frozenset({Bug.READ_BACK}))
-    with pytest.raises(SnapshotGapError):
-        Registers(disk)
 
 
 def test_the_file_has_its_sections() -> None:

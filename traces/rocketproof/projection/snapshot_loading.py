@@ -2,7 +2,7 @@
 
 After every action the whole state is read from the real one (`snapshot_values`). A node that is
 down, or has refused to start, has no memory. Of a power cut the names that survived are told by
-the files that are there after it. No entries are recorded of a leader that does not last.
+the files that are there after it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import Final
 
 from rocketha.sim.snapshot_steps import SnapshotAction, SnapshotActionName
 from rocketha.sim.snapshot_world import SnapshotWorld
+from rocketha.types import LogIndex
 from rocketproof.projection.snapshot_values import NO_JOB, files_value, log_values, state_value
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, State, TlaSet, Value, record, tla_set
 
-__all__ = ["SNAPSHOT_SPEC", "SnapshotProjection"]
+__all__ = ["SNAPSHOT_SPEC", "SnapshotProjection", "world_value"]
 
 SNAPSHOT_SPEC: Final = "SnapshotLoading"
 _NODE: Final = "n1"
@@ -38,7 +39,7 @@ class SnapshotProjection:
         terms = self._world.history.terms
         return {
             "Terms": tuple(map(int, terms)),
-            "Stray": max(map(int, terms)) + 1,
+            "Stray": int(self._world.history.stray),
             "Threshold": self._world.options.snapshot_threshold,
             "Reserved": self._world.options.max_snapshot_reserved_num,
         }
@@ -46,16 +47,16 @@ class SnapshotProjection:
     def started(self, world: SnapshotWorld) -> None:
         """Record the initial state."""
         self._world = world
-        self._record(world, _NODE, "Init", (), _state(world))
+        self._record(world, _NODE, "Init", (), world_value(world))
 
     def acted(self, world: SnapshotWorld, action: SnapshotAction) -> None:
         """Record an action, and the state after it."""
-        state = _state(world)
+        state = world_value(world)
         match action.name:
             case SnapshotActionName.CRASH:
                 before = self.events[-1].state
                 assert before is not None
-                params: tuple[Value, ...] = (_survivors(before["snaps"], state["snaps"]),)
+                params: tuple[Value, ...] = _survivors(before["snaps"], state["snaps"])
             case SnapshotActionName.SAVE | SnapshotActionName.INSTALL:
                 params = ("good",)
             case _:
@@ -79,7 +80,8 @@ class SnapshotProjection:
         )
 
 
-def _state(world: SnapshotWorld) -> State:
+def world_value(world: SnapshotWorld) -> State:
+    """Return the state of a node and its group."""
     job = world.job
     state: dict[str, Value] = {
         "agreed": world.agreed,
@@ -101,6 +103,9 @@ def _state(world: SnapshotWorld) -> State:
         state["applied"] = int(node.caller.applied.last_included_index)
         state["commit"] = int(node.caller.commit)
         state["lastSnap"] = int(node.manager.last_snapshot)
+        boundary = node.log.term_of(LogIndex(node.log.first_index - 1))
+        assert boundary is not None
+        state["bTerm"] = int(boundary)
     return state
 
 
@@ -112,15 +117,15 @@ def _mode(world: SnapshotWorld) -> str:
     return "loading" if world.is_loading else "up"
 
 
-def _survivors(before: Value, after: Value) -> Value:
-    """Return the indexes of which the change of names survived a power cut."""
+def _survivors(before: Value, after: Value) -> tuple[Value, Value]:
+    """Return of which indexes the change of names survived a power cut, and whether one is lost."""
     was, left = _files(before), _files(after)
-    news = [file for file in was if file["name"] == "new"]
-    there = {file["idx"] for file in news if _same(file, left)}
-    written = {file["idx"] for file in news}
-    gone = {file["idx"] for file in was if file["name"] == "gone"} - written
-    there |= gone - {file["idx"] for file in left}
-    return tla_set(there)
+    new, gone = ([file for file in was if file["name"] == name] for name in ("new", "gone"))
+    there = {file["idx"] for file in new if _same(file, left)}
+    indexes = {file["idx"] for file in left}
+    rewritten = {file["idx"] for file in new} & {file["idx"] for file in gone}
+    there |= {file["idx"] for file in gone} - rewritten - indexes
+    return tla_set(there), not rewritten <= indexes
 
 
 def _files(snaps: Value) -> list[dict[Value, Value]]:

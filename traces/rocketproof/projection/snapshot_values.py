@@ -3,7 +3,8 @@
 | specification | real                                                                          |
 |---------------|-------------------------------------------------------------------------------|
 | begin, log,   | what a start finds in the log after a power cut; the entries are those of the |
-| bTerm         | history, another one has term -1                                              |
+| bTerm         | history or of a leader that does not last, another one has term -1; of a      |
+|               | node that runs, bTerm is what it knows                                        |
 | snaps         | files that are seen, and those that a power cut now brings back; what was     |
 |               | left at the temporary place by somebody else is none                          |
 | synced, name  | what a power cut now leaves of it                                             |
@@ -15,7 +16,7 @@ Each beginning of a history makes other registers.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from rocketha.controller.log import DurableLog
@@ -54,7 +55,9 @@ def log_values(history: RegisterHistory, disk: MemoryDisk) -> State:
     terms = []
     for index, entry in enumerate(opened.entries, start=log.first_index):
         term = log.term_of(LogIndex(index))
-        known = index <= len(history) and entry == history.entry(index)
+        known = entry == history.stray_entry(index)
+        if not known and index <= len(history):
+            known = entry == history.entry(index)
         terms.append(int(term) if known and term is not None else _NO_TERM)
     boundary = log.term_of(LogIndex(log.first_index - 1))
     assert boundary is not None
@@ -70,7 +73,6 @@ def files_value(
 ) -> Value:
     """Return the files of snapshots; `damaged` tells what damaged contents were before."""
     seen, durable = _contents(disk), _contents(_durable(disk))
-    unsynced = _unsynced(disk)
     found: list[Value] = []
 
     def add(content: bytes, name: str, *, synced: bool) -> None:
@@ -79,9 +81,9 @@ def files_value(
     for name, content in seen.items():
         if name != _TMP:
             kept = "kept" if durable.get(name) == content else "new"
-            add(content, kept, synced=name not in unsynced)
+            add(content, kept, synced=disk.is_synced(f"snapshot/{name}"))
         elif writing:
-            add(content, _TMP, synced=name not in unsynced)
+            add(content, _TMP, synced=disk.is_synced(f"snapshot/{name}"))
     for name, content in durable.items():
         if name != _TMP and seen.get(name) != content:
             # Nobody can tell any more; one that got its name too early was noticed then.
@@ -89,20 +91,24 @@ def files_value(
     return tla_set(found)
 
 
-def surviving(disk: MemoryDisk, changed: Mapping[LogIndex, bool]) -> int | None:
-    """Return how many changes of names must survive a power cut so that these files are there.
+def surviving(
+    disk: MemoryDisk, changed: Mapping[LogIndex, bool], lost: Collection[LogIndex]
+) -> int | None:
+    """Return how many changes of names must survive a power cut so that these files are left.
 
-    Of each snapshot it says whether it is as it is seen now, or as it was. None: a journal of names
-    keeps a first part of the changes, so there is no such power cut.
+    Of each snapshot whose name is not for sure it says whether it is left as it is seen now, or as
+    it was; of those that are `lost` nothing is. None: a journal of names keeps a first part of the
+    changes, so there is no such power cut.
     """
     seen, before = _contents(disk), _contents(_after_cut(disk, names=0))
+    wanted = {
+        f"snapshot_{index}": (seen if new else before).get(f"snapshot_{index}")
+        for index, new in changed.items()
+    }
+    wanted |= {f"snapshot_{index}": None for index in lost}
     for count in range(disk.unsynced + 1):
         left = _contents(_after_cut(disk, names=count))
-        wanted = [
-            (left.get(name), (seen if new else before).get(name))
-            for name, new in ((f"snapshot_{index}", new) for index, new in changed.items())
-        ]
-        if all(found == expected for found, expected in wanted):
+        if all(left.get(name) == content for name, content in wanted.items()):
             return count
     return None
 
@@ -154,16 +160,3 @@ def _durable(disk: MemoryDisk) -> MemoryDisk:
     left = copy.deepcopy(disk)
     left.lose_unsynced()
     return left
-
-
-def _unsynced(disk: MemoryDisk) -> frozenset[str]:
-    """Name the files that have contents which are not synchronized."""
-    if not disk.unsynced:
-        return frozenset()
-    told, found = copy.deepcopy(disk), set()
-    for name in disk.names("snapshot"):
-        before = told.unsynced
-        told.fsync(f"snapshot/{name}")
-        if told.unsynced != before:
-            found.add(name)
-    return frozenset(found)
