@@ -6,7 +6,7 @@
 | FORWARD  | while the node runs, a later read is never of fewer entries than one before it     |
 | STAYS    | what the node was given or has shown, it never has to be given again               |
 | REFUSAL  | a node that does not start had durable files, and the disk damaged as many of them |
-|          | as the node keeps; or one, as the leader's snapshot had taken the place of its own |
+|          | as it keeps; or one, after its leader's snapshot and before it could save its own  |
 | COMPLETE | when the node has everything, the registers are those after all agreed entries     |
 
 Agreed: at the time of the read. So nothing is half applied, left out, applied twice, or of a leader
@@ -35,6 +35,7 @@ __all__ = [
     "Given",
     "Healed",
     "Installed",
+    "Keeping",
     "ReadVerdict",
     "Refused",
     "RegisterEvent",
@@ -64,7 +65,19 @@ class Given:
 class Installed:
     """The leader's snapshot has come; the node may have taken it."""
 
+    agreed: int
+    """So many entries were agreed on; it is of no more."""
     at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What a node was told to keep."""
+
+    files: int
+    """Snapshots."""
+    every: int
+    """Entries from one snapshot to the next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +135,13 @@ ReadVerdict: TypeAlias = Faithful | Broken | Undecided
 
 
 def check_reads(
-    made: Sequence[Mapping[str, int]], history: Sequence[RegisterEvent], *, files: int
+    made: Sequence[Mapping[str, int]], history: Sequence[RegisterEvent], keeping: Keeping
 ) -> ReadVerdict:
     """Hold a history against the promises, in the order of time.
 
-    `made` has the registers after each number of entries, those after none first. The node keeps
-    so many `files`.
+    `made` has the registers after each number of entries, those after none first.
     """
-    reader = _Reader(made, files)
+    reader = _Reader(made, keeping)
     for event in history:
         broken = reader.sees(event)
         if broken is not None:
@@ -142,7 +154,7 @@ def check_reads(
 class _Reader:
     """What is known so far."""
 
-    def __init__(self, made: Sequence[Mapping[str, int]], files: int) -> None:
+    def __init__(self, made: Sequence[Mapping[str, int]], keeping: Keeping) -> None:
         self.reads = self.starts = self.most = 0
         self._counts: dict[frozenset[tuple[str, int]], list[int]] = {}
         for count, registers in enumerate(made):
@@ -153,8 +165,10 @@ class _Reader:
         self._had = 0
         """The node has had so many."""
         self._damaged = 0
-        self._enough = files
-        """The node may refuse to start when so many are damaged."""
+        self._keeping = keeping
+        self._has_own, self._own_at = True, 0
+        """It has as many snapshots of its own as it keeps, or has them when it shows so many
+        entries."""
 
     def sees(self, event: RegisterEvent) -> Broken | None:
         """Go on by an event; return the promise that it breaks."""
@@ -168,15 +182,18 @@ class _Reader:
                     return _broken(Promise.STAYS, f"{what} to a node that has had {self._had}")
                 self._had = event.index
             case Installed():
-                self._enough = 1
+                others = (self._keeping.files - 1) * self._keeping.every
+                # A snapshot is saved before the entry behind it is applied.
+                self._has_own, self._own_at = False, event.agreed + others + 1
             case Shown():
                 return self._shows(event)
             case Damaged():
                 self._damaged += 1
             case Refused():
-                if self._damaged < self._enough:
+                enough = self._keeping.files if self._has_own else 1
+                if self._damaged < enough:
                     what = f"the node does not start at {event.at_ms} ms"
-                    why = f"damaged files: {self._damaged}, enough would be {self._enough}"
+                    why = f"damaged files: {self._damaged}, enough would be {enough}"
                     return _broken(Promise.REFUSAL, f"{what}; {why}")
             case Healed():
                 if event.agreed not in self._made_by(self._last):
@@ -203,6 +220,7 @@ class _Reader:
         self._now = later[0]
         self.most = max(self.most, self._now)
         self._had = max(self._had, self._now)
+        self._has_own = self._has_own or self._now >= self._own_at
         return None
 
     def _made_by(self, registers: Mapping[str, int]) -> Sequence[int]:

@@ -10,6 +10,7 @@ from rocketha.histories.registers import (
     Given,
     Healed,
     Installed,
+    Keeping,
     ReadVerdict,
     Refused,
     RegisterEvent,
@@ -33,14 +34,13 @@ class RegisterRun:
     report: SimReport
     made: tuple[Mapping[str, int], ...]
     """The registers after so many entries."""
-    files: int
-    """The node keeps so many snapshots."""
+    keeping: Keeping
     history: tuple[RegisterEvent, ...]
 
     @property
     def verdict(self) -> ReadVerdict:
         """Hold what was read against what is promised."""
-        return check_reads(self.made, self.history, files=self.files)
+        return check_reads(self.made, self.history, self.keeping)
 
 
 def simulate_registers(
@@ -53,7 +53,7 @@ def simulate_registers(
     return RegisterRun(
         report=report,
         made=reader.made,
-        files=reader.files,
+        keeping=reader.keeping,
         history=(*reader.events, healed) if report.converged else tuple(reader.events),
     )
 
@@ -65,7 +65,8 @@ class RegisterReader:
         """Begin; tell `then` of everything, too."""
         self.events: list[RegisterEvent] = []
         self.made: tuple[Mapping[str, int], ...] = ()
-        self.agreed = self.files = 0
+        self.keeping = Keeping(files=0, every=0)
+        self.agreed = 0
         self._then = then
         self._shown: Mapping[str, int] | None = None
         self._has_refused = False
@@ -73,7 +74,10 @@ class RegisterReader:
     def started(self, world: SnapshotWorld) -> None:
         """Begin the first life of the node."""
         self.made = world.history.states
-        self.files = world.options.max_snapshot_reserved_num
+        self.keeping = Keeping(
+            files=world.options.max_snapshot_reserved_num,
+            every=world.options.snapshot_threshold,
+        )
         self.events.append(Started(at_ms=world.now_ms))
         self._read(world)
         if self._then is not None:
@@ -90,7 +94,7 @@ class RegisterReader:
                 assert action.index is not None
                 self.events.append(Given(index=int(action.index), at_ms=world.now_ms))
             case SnapshotActionName.INSTALL:
-                self.events.append(Installed(at_ms=world.now_ms))
+                self.events.append(Installed(agreed=world.agreed, at_ms=world.now_ms))
             case SnapshotActionName.ROT:
                 self.events.append(Damaged(at_ms=world.now_ms))
             case _:

@@ -12,6 +12,7 @@ from rocketha.histories.registers import (
     Given,
     Healed,
     Installed,
+    Keeping,
     ReadVerdict,
     Refused,
     RegisterEvent,
@@ -33,7 +34,7 @@ def event(word: str, at_ms: int) -> RegisterEvent:
         case "g":
             return Given(index=int(word[1:]), at_ms=at_ms)
         case "i":
-            return Installed(at_ms=at_ms)
+            return Installed(agreed=int(word[1:]), at_ms=at_ms)
         case "d":
             return Damaged(at_ms=at_ms)
         case "r":
@@ -48,7 +49,7 @@ def event(word: str, at_ms: int) -> RegisterEvent:
 
 def checked(words: str) -> ReadVerdict:
     history = [event(word, at) for at, word in enumerate(words.split())]
-    return check_reads(MADE, history, files=2)
+    return check_reads(MADE, history, Keeping(files=2, every=2))
 
 
 @pytest.mark.parametrize(
@@ -58,10 +59,11 @@ def checked(words: str) -> ReadVerdict:
         "s 0 g1 1/1 s 0 1 g2 2/2 h2",
         "s 0 g1 1 g2 2 g3 3 s 2 3 g4 4",  # a snapshot, and then the rest
         "s 0 g1 1 g2 g3 s 0 1 2 3 g4 4",  # what it had and did not show is still there
-        "s 0 i 3 g4 4",
+        "s 0 i3 3 g4 4",
         "s 0 g1 1 3 4 5 h5",  # the registers of entry 1 are those of entry 5, too
         "s 0 g1 1 g2 2 d d s r",
-        "s 0 i 3 d s r",
+        "s 0 i3 3 d s r",
+        "s 0 i1 1 2 3 d s r",
         "s 0 g1 1 d s 1",
     ],
 )
@@ -79,10 +81,11 @@ def test_promises_are_kept(words: str) -> None:
         ("s 0 3 0", Promise.FORWARD, "no registers at 3 ms, which 0 entries make"),
         ("s 0 3 4 3", Promise.FORWARD, "after what 4 had"),
         ("s 0 g1 1 g2 s 0 1 g2", Promise.STAYS, "entry 2 is given at 8 ms to a node that"),
-        ("s 0 i 3 s 0 g2", Promise.STAYS, "that has had 3"),
+        ("s 0 i3 3 s 0 g2", Promise.STAYS, "that has had 3"),
         ("s 0 g1 1 s r", Promise.REFUSAL, "at 5 ms; damaged files: 0, enough would be 2"),
         ("s 0 g1 1 d s r", Promise.REFUSAL, "damaged files: 1, enough would be 2"),
-        ("s 0 i 3 s r", Promise.REFUSAL, "damaged files: 0, enough would be 1"),
+        ("s 0 i3 3 s r", Promise.REFUSAL, "damaged files: 0, enough would be 1"),
+        ("s 0 i1 1 2 3 4 d s r", Promise.REFUSAL, "damaged files: 1, enough would be 2"),
         ("s 0 g1 1 h2", Promise.COMPLETE, "2 entries are said to be there at 4 ms"),
         ("s 0 g1 1 s h1", Promise.COMPLETE, "a reader gets no registers"),
     ],

@@ -17,12 +17,12 @@ from rocketproof.commands.simulate import command as simulate
 PROTOCOL = "snapshot_loading"
 SEEDS = range(40)
 WITHIN = range(600)
-"""Seeds for a bug to show: most bugs need ten, SuffixDropped shows in one of 130."""
+"""Seeds for a bug to show: most bugs need ten, Expired and SuffixDropped a hundred."""
 SHOWN = {
     "B53": {"exact", "forward", "complete"},
     "B54": {"stuck"},
     "B55": {"refusal"},
-    "B56": {"failed", "stuck"},
+    "B56": {"failed", "refusal", "stuck"},
     "B57": {"exact", "forward", "stuck"},
     "B59": {"stays"},
     "B68": {"refusal"},
@@ -30,6 +30,7 @@ SHOWN = {
     "Crc": {"exact", "stays"},
     "CutAtOldest": {"refusal"},
     "DirectorySync": {"refusal"},
+    "Expired": {"refusal"},
     "FreshObject": {"exact", "forward"},
     "RefuseGap": {"stuck"},
     "SnapAtApplied": {"exact", "forward", "stays"},
@@ -42,7 +43,6 @@ SHOWN = {
 up; failed: it stops with an error."""
 HIDDEN = {
     "B58": "a commit index that is too low has nothing else applied",
-    "Expired": "with one file the log is not cut, and after an install one damaged file is enough",
     "InstallFresh": "the rule of validity keeps out what the state has passed",
     "ReadBack": "a file that was never read back is whole, as this disk writes what it is told",
     "TermFirst": "it is harmless: among agreed entries a larger index has no smaller term",
