@@ -24,7 +24,7 @@ from typing import Final, TypeVar
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.log import NO_TERM, ControllerLog
-from rocketha.errors import EncodingError, RockethaError, SnapshotError, SnapshotGapError
+from rocketha.errors import DiskError, EncodingError, RockethaError, SnapshotError, SnapshotGapError
 from rocketha.snapshot.caller import StateMachineCaller, Validity
 from rocketha.snapshot.files import SnapshotFiles, SnapshotMeta, SnapshotReader
 from rocketha.types import LogIndex, Term
@@ -230,7 +230,11 @@ class SnapshotManager:
         if index <= known or self._receiving is not None or Bug.B54 in self._bugs:
             return False
         self._receiving = index, data
-        self._write(index, data)
+        try:
+            self._write(index, data)
+        except DiskError:
+            self._receiving = None
+            raise
         return True
 
     def load_received(self) -> None:
@@ -250,7 +254,6 @@ class SnapshotManager:
         if validity is Validity.LOADABLE or Bug.VALIDITY in self._bugs:
             self._caller.load(reader)
             self._fit_log(reader.meta)
-            self._last = index
         self._last = LogIndex(max(self._last, index))
 
     def clean_up(self) -> None:
