@@ -21,13 +21,16 @@ from rocketha.sim.group_channels import ChannelFaults
 from rocketha.sim.node import broker_address
 from rocketha.sim.options import SimOptions
 from rocketha.sim.records import SEGMENT_SIZE
+from rocketha.snapshot.keeping import SnapshotOptions
 from rocketha.types import BrokerId, SizeBytes
 
-__all__ = ["GroupPlan", "draw_group_run"]
+__all__ = ["SNAPSHOTS", "GroupPlan", "draw_group_run"]
 
 _METADATA: Final = MetadataInfo(
     group="controllers", leader_id="n0", leader_address="n0", is_leader=True, peers="n0"
 )
+SNAPSHOTS: Final = SnapshotOptions(snapshot_threshold=20, max_snapshot_reserved_num=2)
+"""A controller that restarts in a run does so from a snapshot and the log behind it."""
 _WHOLE_RECORDS: Final = (SEGMENT_SIZE, 32 * 1024)
 """A batch of so many bytes that begins with a record ends with one: segments repeat."""
 _TIMED: Final = (
@@ -99,7 +102,10 @@ def draw_group_run(streams: Streams, options: SimOptions) -> GroupPlan:
         mean_gap_ms=tuple((fault, gap) for fault, gap in gaps if fault in faults),
         broker=_draw_broker(rng, options),
         controller=ControllerOptions(
-            metadata=_METADATA, elect_unclean=options.elect_unclean, bugs=options.bugs
+            metadata=_METADATA,
+            elect_unclean=options.elect_unclean,
+            snapshots=SNAPSHOTS,
+            bugs=options.bugs,
         ),
         clocks=tuple(clocks[broker_address(broker)] for broker in _brokers(options)),
         controller_clock=clocks["controller"],

@@ -24,11 +24,13 @@ from rocketha.ha.state import ConnectionId
 from rocketha.histories import Broken, Kept, check_history
 from rocketha.histories.checker import Promise
 from rocketha.histories.jsonl import dump_history, load_history
-from rocketha.sim import NO_FAULTS, Fault, GroupRun, SimOptions, simulate_group
+from rocketha.sim import NO_FAULTS, Fault, GroupRun, SimOptions, group_options, simulate_group
 from rocketha.sim.actions import Crashed
 from rocketha.sim.faults import GROUP_FAULTS
 from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, NullGroupObserver
 from rocketha.sim.group_cluster import GroupCluster
+from rocketha.sim.group_controller import SimController
+from rocketha.snapshot.keeping import SnapshotOptions
 from rocketha.types import BrokerId
 
 SEEDS = range(16)
@@ -187,3 +189,25 @@ def test_clients_are_let_down_by_a_bug(bug: Bug, seed: int) -> None:
     assert isinstance(verdict, Broken)
     without = simulate_group(seed, SimOptions(), NullGroupObserver())
     assert not isinstance(check_history(without.history), Broken)
+
+
+@pytest.mark.parametrize(("seed", "restarts"), [(0, 1), (5, 6), (8, 5), (19, 4)])
+def test_a_controller_goes_on_from_a_snapshot_as_from_its_whole_log(
+    monkeypatch: pytest.MonkeyPatch, seed: int, restarts: int
+) -> None:
+    loaded: list[int] = []
+    restart = SimController.restart
+
+    def noted(controller: SimController) -> None:
+        restart(controller)
+        loaded.append(controller.node.loaded.index)
+
+    monkeypatch.setattr(SimController, "restart", noted)
+    runs = []
+    for snapshots in (group_options.SNAPSHOTS, SnapshotOptions()):
+        monkeypatch.setattr(group_options, "SNAPSHOTS", snapshots)
+        watcher = Watcher()
+        run = simulate_group(seed, SimOptions(), watcher)
+        runs.append((watcher.lines, dump_history(run.history), run.report))
+    assert runs[0] == runs[1]
+    assert [index > 0 for index in loaded] == [True] * restarts + [False] * restarts
