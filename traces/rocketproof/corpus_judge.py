@@ -55,15 +55,16 @@ def judge_corpus(
     choice: SpecChoice,
     driver: Driver,
     *,
-    tlc_sample: int | None,
+    by_tlc: bool,
+    sample: int | None,
     store: Path | None,
     seed: int,
 ) -> CorpusResult:
     """Judge all traces of a corpus that has steps.
 
-    `tlc_sample` is the number of accepted transitions that TLC judges, too, besides the rejected
-    ones; None if it is not asked. Where it is asked and the specification cannot be compiled, TLC
-    judges everything.
+    `by_tlc` asks TLC, too: about `sample` accepted transitions, or all (None), and about the
+    rejected ones. Where it is asked and the specification cannot be compiled, TLC judges
+    everything.
 
     Raises:
         CorpusError: it was recorded with other constants, or cannot be read.
@@ -80,7 +81,7 @@ def judge_corpus(
     try:
         model = choice.model(header)
     except SubsetError:
-        if tlc_sample is None:
+        if not by_tlc:
             raise
         return _by_tlc(folder, choice.load(header), driver, manifest)
     _check_constants(folder, constants, model)
@@ -92,8 +93,8 @@ def judge_corpus(
         notes=_notes(manifest, model.module, choice.module_of(header)),
     )
     tlc = None
-    if tlc_sample is not None:
-        tlc = TlcRecheck(tlc_judge(choice.load(header)), tlc_sample)
+    if by_tlc:
+        tlc = TlcRecheck(tlc_judge(choice.load(header)), sample)
     return validate_corpus(
         folder, subject, driver, tlc=tlc, store=store, make_example=NearestOfModel(model), seed=seed
     )
@@ -102,8 +103,9 @@ def judge_corpus(
 def _by_tlc(
     folder: Path, spec: SpecUnderTest, driver: Driver, manifest: CorpusManifest
 ) -> CorpusResult:
-    from tlatrace.corpus.by_tlc import AcceptSource, validate_by_tlc
+    from tlatrace.corpus.by_tlc import validate_by_tlc
     from tlatrace.corpus.examples import NearestSuccessor
+    from tlatrace.corpus.lookup import AcceptSource
     from tlatrace.corpus.tlc_judge import tlc_judge
     from tlatrace.corpus.validate import Subject
 

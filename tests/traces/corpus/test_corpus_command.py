@@ -38,9 +38,10 @@ def test_help_shows_an_example(command: list[str]) -> None:
         (["generate", "epoch_truncation", "--runs", "3", "--out", "c", "--bug", "B00"], "B00"),
         (["generate", "epoch_truncation", "--runs", "3", "--out", "c", "--faults", "fire"], "fire"),
         (["validate"], "DIR"),
+        (["validate", "c", "--sample", "some"], "neither a number nor all"),
         (["import", "--out", "c"], "TRACE"),
     ],
-    ids=["protocol", "runs", "out", "bug", "fault", "folder", "trace"],
+    ids=["protocol", "runs", "out", "bug", "fault", "folder", "sample", "trace"],
 )
 def test_a_wrong_command_line_is_refused(arguments: list[str], reason: str) -> None:
     result = run(*arguments)

@@ -313,16 +313,16 @@ def test_a_sample_does_not_depend_on_who_reads_what() -> None:
     options = KernelOptions(chunk_steps=CHUNK, sample=5, seed=3)
     traces = [rows_of(str(at), record(at)) for at in range(20)]
 
-    whole = judge([row for rows in traces for row in rows], options=options).sampled(5)
+    whole = judge([row for rows in traces for row in rows], options=options).chosen(5)
     parts = Findings()
     for rows in reversed(traces):
         for batch in Kernel(ToyChecker(), options)(batches_of(rows, 3)):
             parts.add(batch)
 
     assert len(whole) == 5
-    assert parts.sampled(5) == whole
+    assert parts.chosen(5) == whole
     other = KernelOptions(chunk_steps=CHUNK, sample=5, seed=4)
-    assert judge([row for rows in traces for row in rows], options=other).sampled(5) != whole
+    assert judge([row for rows in traces for row in rows], options=other).chosen(5) != whole
 
 
 def test_fingerprints_tell_all_parts_apart() -> None:

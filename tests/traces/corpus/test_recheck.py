@@ -2,37 +2,56 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.traces.corpus.toy import (
+    ToyChecker,
     ToySource,
     ToyTlc,
+    batches_of,
     judge,
     real_spec,
     record,
     record_badly,
+    rows_of,
     toy_subject,
 )
 from tlatrace.corpus.by_tlc import validate_by_tlc
 from tlatrace.corpus.examples import NearestSuccessor
+from tlatrace.corpus.findings import Findings
 from tlatrace.corpus.generate import generate_corpus, make_here
+from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.local import LocalDriver
+from tlatrace.corpus.manifest import read_manifest
+from tlatrace.corpus.recheck import rechecked_everywhere
 from tlatrace.corpus.result import Rechecked
+from tlatrace.corpus.sample import texts_of
+from tlatrace.corpus.sketch import rank_of
 from tlatrace.corpus.tlc_judge import tlc_judge
-from tlatrace.corpus.validate import TlcRecheck
+from tlatrace.corpus.validate import Driver, TlcRecheck
+from tlatrace.corpus.worker import Work
 from tlatrace.errors import CorpusError, DisagreementError, ToolError
 from tlatrace.trace import Trace
-from tlatrace.validate.transition import Failed, Judged, Transition
+from tlatrace.validate.transition import Failed, Judged, Transition, transition_key
 from tlatrace.values import canonical_state
+from tlatrace.verdict import exit_code
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recheck") / "c"
     generate_corpus(make_here(1), folder, record_badly, first_seed=0, runs=30, source={})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recheck") / "sound"
+    generate_corpus(make_here(1), folder, record, first_seed=0, runs=30, source={})
     return folder
 
 
@@ -84,25 +103,40 @@ CONTRADICTIONS = [
 ]
 
 
+@pytest.mark.parametrize("sample", [10_000, None], ids=["a sample", "all"])
 @pytest.mark.parametrize(
     ("ours", "theirs", "name", "told"),
     [c[1:] for c in CONTRADICTIONS],
     ids=[c[0] for c in CONTRADICTIONS],
 )
 def test_a_contradiction_stops_the_run_and_is_ours(
-    request: pytest.FixtureRequest, ours: ToySource, theirs: ToySource, name: str, told: str
+    request: pytest.FixtureRequest,
+    ours: ToySource,
+    theirs: ToySource,
+    name: str,
+    told: str,
+    sample: int | None,
 ) -> None:
     folder: Path = request.getfixturevalue(name)
 
     with pytest.raises(DisagreementError, match="a mistake of rocketproof") as caught:
-        judge(folder, ours, tlc=TlcRecheck(ToyTlc(theirs), 10_000))
+        judge(folder, ours, tlc=TlcRecheck(ToyTlc(theirs), sample))
 
     assert told in str(caught.value)
 
 
-def test_a_step_without_an_answer_of_tlc_is_an_error_of_the_tool(corpus: Path) -> None:
-    with pytest.raises(ToolError, match="has no answer for"):
-        judge(corpus, tlc=TlcRecheck(ToyTlc(ToySource(fails_at=3)), 10_000))
+@pytest.mark.parametrize("sample", [10_000, None], ids=["a sample", "all"])
+def test_a_step_without_an_answer_of_tlc_leaves_the_corpus_undecided(
+    sound: Path, sample: int | None
+) -> None:
+    result = judge(sound, tlc=TlcRecheck(ToyTlc(ToySource(fails_at=3)), sample))
+
+    assert result.rechecked is not None
+    assert result.rechecked.unanswered > 0
+    assert result.rechecked.accepted > 0
+    assert exit_code(result.verdict) == 3
+    assert result.problems[0].startswith("TLC has no answer for ")
+    assert result.problems[0].endswith("cannot judge this")
 
 
 def lose_one(transitions: Sequence[Transition], /) -> Sequence[Judged]:
@@ -112,6 +146,90 @@ def lose_one(transitions: Sequence[Transition], /) -> Sequence[Judged]:
 def test_an_answer_that_is_missing_is_an_error_of_the_tool(corpus: Path) -> None:
     with pytest.raises(ToolError, match=r"answered \d+ of \d+ transitions"):
         judge(corpus, tlc=TlcRecheck(lose_one, 10))
+
+
+def break_down(_: Sequence[Transition], /) -> Sequence[Judged]:
+    raise ToolError("TLC", "it rains")
+
+
+def test_where_tlc_breaks_down_in_a_worker_the_corpus_is_undecided(sound: Path) -> None:
+    result = judge(sound, tlc=TlcRecheck(break_down, None))
+
+    assert exit_code(result.verdict) == 3
+    assert "it rains" in result.problems[0]
+
+
+def test_tlc_is_asked_about_everything_where_it_is_judged(corpus: Path) -> None:
+    tlc, sampled = ToyTlc(), ToyTlc()
+
+    result = judge(corpus, tlc=TlcRecheck(tlc, None))
+    judge(corpus, tlc=TlcRecheck(sampled, 10_000))
+
+    again = result.rechecked
+    assert again is not None
+    assert again.everything
+    assert again.accepted + again.rejected == len(tlc.asked)
+    assert again.rejected > 0
+    assert {transition_key(t) for t in tlc.asked} == {transition_key(t) for t in sampled.asked}
+    assert result.verdicts == judge(corpus).verdicts
+
+
+@pytest.mark.parametrize("sample", [100, None], ids=["a sample", "all"])
+def test_workers_ask_or_show_wherever_they_are(
+    good: Path, driver: Driver, sample: int | None
+) -> None:
+    result = judge(good, driver=driver, tlc=TlcRecheck(ToyTlc(), sample))
+
+    assert result.rechecked is not None
+    assert result.rechecked.everything is (sample is None)
+    assert result.rechecked.accepted >= (sample or result.figures.distinct)
+    assert exit_code(result.verdict) == 0
+
+
+def test_workers_in_processes_ask(sound: Path) -> None:
+    result = judge(sound, driver=LocalDriver(2, here_rows=0), tlc=TlcRecheck(ToyTlc(), None))
+
+    assert result.rechecked is not None
+    assert result.rechecked.accepted >= result.figures.distinct
+
+
+def test_what_was_not_brought_before_tlc_is_noticed() -> None:
+    findings = Findings()
+    kernel = Kernel(ToyChecker(), KernelOptions(chunk_steps=1 << 16))
+    for batch in kernel(batches_of(rows_of("one", record(1)), 5)):
+        findings.add(batch)
+
+    with pytest.raises(ToolError, match="was asked about 0 of 12 different transitions"):
+        rechecked_everywhere(findings)
+
+
+# ---- the texts of a sample ----
+
+
+def test_a_sample_is_fetched_in_several_readings(corpus: Path) -> None:
+    options = KernelOptions(chunk_steps=read_manifest(corpus).chunk_steps, sample=50, seed=4)
+    findings = Findings()
+    for batch in LocalDriver(1)(corpus, Work(source=ToySource(), options=options)):
+        findings.add(batch)
+    ranks = findings.chosen(50)
+
+    whole = list(texts_of(corpus, LocalDriver(1), options, ranks))
+    parts = list(texts_of(corpus, LocalDriver(1), options, ranks, 20))
+
+    assert [len(part) for part in parts] == [20, 20, 10]
+    assert [text for part in parts for text in part] == whole[0]
+    assert [rank_of(text.key, 4) for text in whole[0]] == ranks
+    assert not findings.shown
+
+
+def test_a_corpus_that_has_changed_is_noticed(corpus: Path, far: Path) -> None:
+    options = KernelOptions(chunk_steps=read_manifest(corpus).chunk_steps, sample=50)
+    findings = Findings()
+    for batch in LocalDriver(1)(corpus, Work(source=ToySource(), options=options)):
+        findings.add(batch)
+
+    with pytest.raises(ToolError, match="were not found a second time"):
+        list(texts_of(far, LocalDriver(1), options, findings.chosen(50)))
 
 
 def test_what_has_no_answer_of_ours_is_not_asked(corpus: Path) -> None:
@@ -164,3 +282,14 @@ def test_tlc_itself_agrees_with_the_toy(corpus: Path) -> None:
     assert result.rechecked.accepted == 50
     assert result.examples[0].allowed is not None
     assert any("but the trace has -7" in line for line in result.examples[0].allowed)
+
+
+@pytest.mark.java
+def test_tlc_itself_is_asked_about_everything(sound: Path) -> None:
+    judge_by_tlc = pickle.loads(pickle.dumps(tlc_judge(real_spec())))  # as it comes to a worker
+
+    result = judge(sound, tlc=TlcRecheck(judge_by_tlc, None))
+
+    assert result.rechecked is not None
+    assert result.rechecked.accepted == result.figures.distinct
+    assert exit_code(result.verdict) == 0

@@ -46,7 +46,7 @@ __all__ = ["command", "suited_driver"]
 _EXIT_FAILED = 2
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _FILE = click.Path(path_type=Path)
-_COMPILED, _TLC = "compiled", "tlc"
+_COMPILED, _TLC, _ALL = "compiled", "tlc", "all"
 _AUTO, _LOCAL, _SPARK, _SORT = "auto", "local", "spark", "spark-sort"
 _LOCAL_STEPS = 1_000_000
 """A corpus of so many steps is judged in less time than Spark needs to be worth its start."""
@@ -62,6 +62,15 @@ _CORES = click.option(
 )
 _FORCE = click.option("--force", is_flag=True, help="Replace the corpus that is there.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
+
+
+def _sample(_: click.Context, __: click.Parameter, value: str) -> int | None:
+    """Read a number; None for all."""
+    if value == _ALL:
+        return None
+    if not value.isdecimal():
+        raise click.BadParameter("neither a number nor all")
+    return int(value)
 
 
 @click.group(epilog="Example:  rocketproof corpus validate build/corpus")
@@ -180,7 +189,8 @@ def import_(
     type=click.Choice([_COMPILED, _TLC]),
     default=_COMPILED,
     show_default=True,
-    help="The compiled model; or, besides it, TLC on a random sample and on all that is rejected.",
+    help="The compiled model; or, besides it, TLC on a random sample, or all, and on what is"
+    " rejected.",
 )
 @click.option(
     "--driver",
@@ -198,10 +208,11 @@ def import_(
 )
 @click.option(
     "--sample",
-    type=click.IntRange(min=0),
-    default=1_000,
+    callback=_sample,
+    metavar="N|all",
+    default="1000",
     show_default=True,
-    help="Accepted transitions that TLC judges, too.",
+    help="Accepted transitions that TLC judges, too; all: every one, in tasks, as the model does.",
 )
 @click.option(
     "--sample-seed",
@@ -227,7 +238,7 @@ def validate(
     engine: str,
     driver: str,
     store: Path | None,
-    sample: int,
+    sample: int | None,
     sample_seed: int,
     report: Path | None,
     limit: int,
@@ -250,7 +261,8 @@ def validate(
                 folder,
                 choice,
                 chosen,
-                tlc_sample=sample if engine == _TLC else None,
+                by_tlc=engine == _TLC,
+                sample=sample,
                 store=store,
                 seed=sample_seed,
             )

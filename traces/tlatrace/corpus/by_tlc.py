@@ -1,80 +1,36 @@
 """Judge a corpus by TLC alone, where the model compiler refuses the specification.
 
-The corpus is read twice by the same kernels: once with a checker that accepts everything, which
-shows the different transitions, and, after TLC has judged those, once with a checker that looks up
-what TLC has said. TLC judges about a thousand a second, so this is for corpora of a few runs.
+The corpus is read by the same kernels with a checker that accepts everything, which shows the
+different transitions, and, after TLC has judged those, with a checker that looks up what TLC has
+said. TLC judges about a thousand a second, so this is for corpora of a few runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from tlatrace.corpus.checker import Checker
 from tlatrace.corpus.examples import ExampleMaker
 from tlatrace.corpus.findings import Findings, Texts
-from tlatrace.corpus.fingerprint import digest, fingerprint
+from tlatrace.corpus.fingerprint import digest
 from tlatrace.corpus.kernel import KernelOptions
+from tlatrace.corpus.lookup import AcceptSource, AnswerSource
 from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.recheck import Authority
 from tlatrace.corpus.result import CorpusResult, nothing_in
+from tlatrace.corpus.sample import texts_of
 from tlatrace.corpus.text_reader import StateReader
 from tlatrace.corpus.validate import Driver, Subject, validate_corpus
 from tlatrace.corpus.worker import Work
 from tlatrace.errors import CorpusError, ToolError, ValueFormatError
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Transition
 
-__all__ = ["MAX_FOR_TLC", "AcceptSource", "validate_by_tlc"]
+__all__ = ["MAX_FOR_TLC", "validate_by_tlc"]
 
 MAX_FOR_TLC: Final = 300_000
 """Different transitions; about five minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptSource:
-    """Opens a checker that accepts everything."""
-
-    def open(self) -> Checker[object]:
-        """Make the checker."""
-        return _Lookup({}, {})
-
-
-@dataclass(frozen=True, slots=True)
-class _AnswerSource:
-    """Opens a checker that knows answers; hashable, because it crosses to workers."""
-
-    steps: tuple[tuple[bytes, Judgement], ...]
-    """Transitions that are not allowed."""
-    states: tuple[tuple[bytes, tuple[str, ...], str | None], ...]
-    """Digests of states with invariants that do not hold."""
-
-    def open(self) -> Checker[object]:
-        states = {key: (violated, reason) for key, violated, reason in self.states}
-        return _Lookup(dict(self.steps), states)
-
-
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """A checker whose states are digests."""
-
-    steps: Mapping[bytes, Judgement]
-    states: Mapping[bytes, tuple[tuple[str, ...], str | None]]
-
-    def state(self, text: str, /) -> object:
-        return digest(text)
-
-    def step(
-        self, pre: object | None, action: str | None, params: str, post: object, /
-    ) -> Judgement:
-        assert pre is None or isinstance(pre, bytes), "made by `state`"
-        assert isinstance(post, bytes), "made by `state`"
-        return self.steps.get(fingerprint((pre, action, params, post)), Allowed())
-
-    def invariants(self, state: object, /) -> tuple[tuple[str, ...], str | None]:
-        assert isinstance(state, bytes), "made by `state`"
-        return self.states.get(state, ((), None))
 
 
 def validate_by_tlc(
@@ -99,16 +55,17 @@ def validate_by_tlc(
     findings = Findings()
     for batch in driver(folder, Work(source=AcceptSource(), options=options)):
         findings.add(batch)
-    shown = findings.sampled(limit + 1)
-    if len(shown) > limit:
+    ranks = findings.chosen(limit + 1)
+    if len(ranks) > limit:
         raise CorpusError(folder, f"has more than {limit:,} different transitions for TLC")
-    answers = _answers(shown, authority)
+    texts = [texts for some in texts_of(folder, driver, options, ranks) for texts in some]
+    answers = _answers(texts, authority)
     return validate_corpus(
         folder, replace(subject, source=answers), driver, make_example=make_example
     )
 
 
-def _answers(shown: Sequence[Texts], authority: Authority) -> _AnswerSource:
+def _answers(shown: Sequence[Texts], authority: Authority) -> AnswerSource:
     reader = StateReader()
     steps: list[tuple[bytes, Judgement]] = []
     read: list[tuple[Texts, Transition]] = []
@@ -128,6 +85,4 @@ def _answers(shown: Sequence[Texts], authority: Authority) -> _AnswerSource:
             steps.append((texts.key, answer.step))
         elif answer.violated or answer.unevaluated is not None:
             states[digest(texts.post)] = answer.violated, answer.unevaluated
-    return _AnswerSource(
-        tuple(steps), tuple([(key, *what) for key, what in sorted(states.items())])
-    )
+    return AnswerSource(tuple(steps), tuple([(key, *what) for key, what in sorted(states.items())]))

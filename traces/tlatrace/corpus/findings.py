@@ -5,10 +5,13 @@
 | piece      | each piece of a trace    | trace_id, chunk, count (steps), head, tail, and the end: |
 |            |                          | step, status, detail, key, action, params                |
 | transition | each different bad one   | status, detail, key, pre, action, params, post           |
-| sample     | accepted ones, by rank   | count (rank), key, pre, action, params, post             |
+| shown      | some accepted ones       | count (rank), key, pre, action, params, post             |
 | action     | each action              | action, count                                            |
 | count      | each counter             | detail (its name), count                                 |
 | ranks      | the smallest ones        | key (8 bytes each)                                       |
+| chosen     | those of accepted ones   | key (8 bytes each)                                       |
+| unanswered | what TLC says nothing of | count, detail (why, of one of them)                      |
+| disagrees  | what TLC says else       | detail (what both say), post (the transition)            |
 
 A piece is what is read in one go: the steps of a trace with the same chunk. `head` and `tail` are
 digests of the state that it begins with (null in chunk 0) and of its last state.
@@ -17,13 +20,14 @@ digests of the state that it begins with (null in chunk 0) and of its last state
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 
-from tlatrace.corpus.sketch import Distinct, distinct_of
-from tlatrace.errors import CorpusError
+from tlatrace.corpus.sketch import Distinct, distinct_of, smallest_of
+from tlatrace.errors import CorpusError, DisagreementError
 
 __all__ = [
     "FINDING_COLUMNS",
@@ -37,6 +41,7 @@ __all__ = [
     "Piece",
     "Texts",
     "finding_batch",
+    "texts_in",
 ]
 
 FINDING_COLUMNS: Final = (
@@ -95,6 +100,11 @@ class Texts:
     post: str
 
 
+def texts_in(row: Mapping[str, Any]) -> Texts:
+    """Read the transition of a row."""
+    return Texts(*[row[name] for name in _TEXTS])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """What was seen of the steps of a trace in one chunk, in one place of the corpus."""
@@ -121,16 +131,23 @@ class Findings:
 
     pieces: list[Piece] = field(default_factory=list)
     bad: dict[bytes, tuple[Bad, Texts]] = field(default_factory=dict)
-    sample: dict[bytes, tuple[int, Texts]] = field(default_factory=dict)
-    """Key -> (rank, transition); more than were asked for."""
+    shown: dict[bytes, tuple[int, Texts]] = field(default_factory=dict)
+    """Key -> (rank, transition)."""
+    unanswered: str | None = None
+    """Why TLC has no answer for one transition, where workers have asked it."""
     actions: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     peak_kb: int = 0
     """Largest resident memory of a worker."""
     _ranks: list[bytes] = field(default_factory=list)
+    _chosen: list[bytes] = field(default_factory=list)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Add a batch of a kernel."""
+        """Add a batch of a kernel.
+
+        Raises:
+            DisagreementError: TLC has told a worker something else than the compiled model.
+        """
         for row in batch.to_pylist():
             status, detail = row["status"], row["detail"]
             match row["kind"]:
@@ -151,9 +168,9 @@ class Findings:
                         )
                     )
                 case "transition":
-                    self.bad[row["key"]] = Bad(status, detail), Texts(*[row[n] for n in _TEXTS])
-                case "sample":
-                    self.sample[row["key"]] = row["count"], Texts(*[row[n] for n in _TEXTS])
+                    self.bad[row["key"]] = Bad(status, detail), texts_in(row)
+                case "shown":
+                    self.shown[row["key"]] = row["count"], texts_in(row)
                 case "action":
                     self.actions[row["action"] or ""] += row["count"]
                 case "count" if detail == PEAK_KB:
@@ -162,6 +179,13 @@ class Findings:
                     self.counts[detail] += row["count"]
                 case "ranks":
                     self._ranks.append(row["key"])
+                case "chosen":
+                    self._chosen.append(row["key"])
+                case "unanswered":
+                    self.counts["unanswered"] += row["count"]
+                    self.unanswered = self.unanswered or detail
+                case "disagrees":
+                    raise DisagreementError(row["post"], detail)
                 case other:
                     raise CorpusError("findings", f"a row of the unknown kind {other!r}")
 
@@ -169,7 +193,6 @@ class Findings:
         """Count the different transitions up to the first bad step of each piece."""
         return distinct_of(self._ranks)
 
-    def sampled(self, size: int) -> list[Texts]:
-        """Return the `size` accepted transitions with the smallest ranks; fewer if there are."""
-        ordered = sorted(self.sample.values(), key=lambda item: (item[0], item[1].key))
-        return [texts for _, texts in ordered[:size]]
+    def chosen(self, size: int) -> list[int]:
+        """Return the `size` smallest ranks of accepted transitions, sorted; fewer if there are."""
+        return smallest_of(self._chosen, size)

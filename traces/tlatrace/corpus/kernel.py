@@ -58,7 +58,9 @@ class KernelOptions:
     chunk_steps: int
     """Steps of a trace in one piece."""
     sample: int = 0
-    """Accepted transitions to show, chosen by rank."""
+    """Accepted transitions to choose, by rank."""
+    shown: range = range(0)
+    """Ranks of the accepted transitions to show."""
     seed: int = 0
     """Chooses the sample."""
     memo: int = 80_000
@@ -94,7 +96,7 @@ class _Run:
     counts: Counter[str] = field(default_factory=Counter)
     actions: Counter[str | None] = field(default_factory=Counter)
     ranks: Ranks = field(default_factory=Ranks)
-    shown: Ranks = field(default_factory=Ranks)
+    chosen: Ranks = field(default_factory=Ranks)
     told: set[bytes] = field(default_factory=set)
     """Bad transitions whose texts are out."""
     new: list[bytes] = field(default_factory=list)
@@ -128,7 +130,7 @@ class Kernel(Generic[S]):
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the findings of a stream of steps with the columns `SCANNED`."""
-        run = _Run(shown=Ranks(self.options.sample))
+        run = _Run(chosen=Ranks(self.options.sample))
         piece: _Piece[S] | None = None
         for batch in batches:
             run.counts["rows"] += batch.num_rows
@@ -150,6 +152,7 @@ class Kernel(Generic[S]):
             for name, count in run.actions.items()
         ]
         run.rows.append({"kind": "ranks", "key": run.ranks.packed()})
+        run.rows.append({"kind": "chosen", "key": run.chosen.packed()})
         yield _flush(run)
 
     def _slice(
@@ -256,9 +259,10 @@ class Kernel(Generic[S]):
         run.counts["initial" if key[0] is None else counter] += 1
         if bad is None:
             self._memo.add((key[0], key[1], self._interned(key[2]), key[3]))
-            if rank < run.shown.below and self.options.sample:
-                run.shown.add(rank)
-                _show(run, piece, key, text, {"kind": "sample", "key": mark, "count": rank})
+            if self.options.sample:
+                run.chosen.add(rank)
+            if rank in self.options.shown:
+                _show(run, piece, key, text, {"kind": "shown", "key": mark, "count": rank})
             return True
         told: FindingRow = {"key": mark, "status": bad.status, "detail": bad.detail}
         if mark not in run.told:

@@ -100,11 +100,17 @@ class Rechecked:
     """What TLC was asked about, and said the same of."""
 
     accepted: int
-    """Accepted transitions, a random sample."""
+    """Accepted transitions: a random sample, or all."""
     rejected: int
     """Rejected transitions."""
     left_out: int = 0
     """Rejected transitions beyond the number that TLC is asked about."""
+    unanswered: int = 0
+    """Transitions of which TLC said nothing, in the time and memory that it has."""
+    reason: str | None = None
+    """Why, of one of these."""
+    everything: bool = False
+    """All transitions, in each worker that met them; else each of a sample once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

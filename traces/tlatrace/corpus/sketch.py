@@ -16,19 +16,20 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["RANKS", "Distinct", "Ranks", "distinct_of", "rank_of"]
+__all__ = ["RANKS", "SPAN", "Distinct", "Ranks", "distinct_of", "rank_of", "smallest_of"]
 
 RANKS: Final = 16_384
 """Ranks that are kept: the error of the estimate is 0.8 %."""
 
-_SPAN: Final = 1 << 63
+SPAN: Final = 1 << 63
+"""All ranks are below."""
 _FACTOR: Final = 0x9E3779B97F4A7C15  # the golden ratio, as 64 bits
 
 
 def rank_of(key: bytes, seed: int) -> int:
     """Return the rank of a fingerprint: less than 2^63, another order for another seed."""
     # An odd factor permutes the ranks, so different fingerprints keep different ones.
-    return ((int.from_bytes(key[8:], "little") ^ seed) * _FACTOR) & (_SPAN - 1)
+    return ((int.from_bytes(key[8:], "little") ^ seed) * _FACTOR) & (SPAN - 1)
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class Ranks:
     """The smallest different ranks that were added."""
 
     limit: int = RANKS
-    below: int = _SPAN
+    below: int = SPAN
     """Only ranks below it can be among the smallest."""
     _ranks: list[int] = field(default_factory=list)
 
@@ -49,7 +50,7 @@ class Ranks:
 
     def _shrink(self) -> None:
         self._ranks = sorted(set(self._ranks))[: self.limit]
-        if len(self._ranks) == self.limit:
+        if self._ranks and len(self._ranks) == self.limit:
             self.below = self._ranks[-1]
 
     def packed(self) -> bytes:
@@ -73,4 +74,10 @@ def distinct_of(packed: Iterable[bytes], limit: int = RANKS) -> Distinct:
     if len(ranks) < limit:
         return Distinct(count=len(ranks), exact=True)
     last = int(ranks[limit - 1]) + 1
-    return Distinct(count=round((limit - 1) * _SPAN / last), exact=False)
+    return Distinct(count=round((limit - 1) * SPAN / last), exact=False)
+
+
+def smallest_of(packed: Iterable[bytes], size: int) -> list[int]:
+    """Return the smallest different ranks of all workers, sorted."""
+    parts = [np.frombuffer(part, dtype="<u8") for part in packed]
+    return [int(rank) for rank in np.unique(np.concatenate(parts))[:size]] if parts else []

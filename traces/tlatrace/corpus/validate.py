@@ -2,6 +2,8 @@
 
     steps -> driver: kernels in many workers -> findings -> TLC on a sample -> verdicts
 
+or, where TLC is to judge all, it does so in the workers, beside the kernels.
+
 Every row is accounted for: the rows that were read are initial, evaluated, remembered, recalled,
 skipped or carried; the steps are those that the manifest counts; and the traces that are listed or
 have steps are those that have a verdict. Otherwise there is no answer.
@@ -27,8 +29,10 @@ from tlatrace.corpus.examples import ExampleMaker, examples_of
 from tlatrace.corpus.findings import Findings
 from tlatrace.corpus.kernel import KernelOptions
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
-from tlatrace.corpus.recheck import Authority, recheck
-from tlatrace.corpus.result import CorpusResult, FaultCount, Figures, nothing_in
+from tlatrace.corpus.recheck import Authority, recheck, rechecked_everywhere
+from tlatrace.corpus.result import CorpusResult, FaultCount, Figures, Rechecked, nothing_in
+from tlatrace.corpus.sample import texts_of
+from tlatrace.corpus.sketch import SPAN
 from tlatrace.corpus.store import VerdictStore
 from tlatrace.corpus.verdicts import Listed, verdicts_of
 from tlatrace.corpus.worker import Work
@@ -58,8 +62,9 @@ class TlcRecheck:
     """How TLC is asked for its word."""
 
     authority: Authority
-    sample: int
-    """Accepted transitions, chosen at random."""
+    """Plain data if it is to cross to workers."""
+    sample: int | None
+    """Accepted transitions, chosen at random; None: all, and workers ask."""
 
 
 class Driver(Protocol):
@@ -116,12 +121,13 @@ def validate_corpus(
     clock = _Clock()
     with clock.phase("list"):
         listed = _listed(folder)
-    options = KernelOptions(
-        chunk_steps=manifest.chunk_steps, sample=tlc.sample if tlc else 0, seed=seed
-    )
+    sample = None if tlc is None else tlc.sample
+    options = KernelOptions(chunk_steps=manifest.chunk_steps, sample=sample or 0, seed=seed)
     if memo is not None:
         options = replace(options, memo=memo)
     work = Work(source=subject.source, options=options)
+    if tlc is not None and sample is None:
+        work = replace(work, authority=tlc.authority, options=replace(options, shown=range(SPAN)))
     findings = Findings()
     with _stored(work, subject, store) as stored:
         with clock.phase("judge"):
@@ -129,9 +135,12 @@ def validate_corpus(
                 findings.add(batch)
         figures = _figures(findings)
         rechecked = None
-        if tlc is not None:
+        if tlc is not None and sample is None:
+            rechecked = rechecked_everywhere(findings)
+        elif tlc is not None and sample is not None:
             with clock.phase("TLC"):
-                rechecked = recheck(findings, tlc.authority, tlc.sample)
+                texts = texts_of(folder, driver, options, findings.chosen(sample))
+                rechecked = recheck(findings, tlc.authority, texts)
     verdicts = verdicts_of(subject.module, manifest.chunk_steps, listed.traces, findings.pieces)
     with clock.phase("explain"):
         examples = examples_of(verdicts, findings, manifest.chunk_steps, make_example)
@@ -145,7 +154,7 @@ def validate_corpus(
         unseen=tuple(sorted(set(subject.actions) - actions.keys())),
         faults=listed.faults,
         examples=examples,
-        problems=_problems(manifest, listed, figures),
+        problems=_problems(manifest, listed, figures, rechecked),
         notes=subject.notes,
         rechecked=rechecked,
         seconds=clock.seconds,
@@ -239,10 +248,17 @@ def _figures(findings: Findings) -> Figures:
     return figures
 
 
-def _problems(manifest: CorpusManifest, listed: _ListedTraces, figures: Figures) -> tuple[str, ...]:
+def _problems(
+    manifest: CorpusManifest, listed: _ListedTraces, figures: Figures, again: Rechecked | None
+) -> tuple[str, ...]:
     problems = []
     if len(listed.traces) != manifest.traces:
         problems.append(f"it has {len(listed.traces)} traces; its manifest says {manifest.traces}")
     if figures.steps != manifest.steps:
         problems.append(f"it has {figures.steps} steps; its manifest says {manifest.steps}")
+    if again is not None and again.unanswered:
+        asked = again.accepted + again.rejected + again.unanswered
+        problems.append(
+            f"TLC has no answer for {again.unanswered:,} of {asked:,} transitions: {again.reason}"
+        )
     return tuple(problems)

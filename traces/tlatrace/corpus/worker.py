@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from tlatrace.corpus.checker import CheckerSource
 from tlatrace.corpus.findings import PEAK_KB, finding_batch
 from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.processes import peak_kb
+from tlatrace.corpus.recheck import Authority, asked_everywhere
 from tlatrace.corpus.store import VerdictStore, open_known
 
 __all__ = ["Work"]
@@ -27,6 +28,8 @@ class Work:
     store: VerdictStore | None = None
     known: Path | None = None
     """The merged table of the store; None if it is empty."""
+    authority: Authority | None = field(default=None, hash=False, compare=False)
+    """TLC, which is asked about all that kernels show; None if it is not asked here."""
 
     def fresh(self) -> Kernel[object]:
         """Make a kernel that remembers nothing."""
@@ -38,7 +41,8 @@ class Work:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the findings of one task, and keep what was accepted."""
         began = time.process_time()
-        yield from kernel(batches)
+        found = kernel(batches)
+        yield from found if self.authority is None else asked_everywhere(found, self.authority)
         if self.store is not None:
             self.store.add(task, kernel.accepted)
         cpu_us = round((time.process_time() - began) * 1e6)

@@ -63,6 +63,8 @@ def _rechecked(again: Rechecked | None) -> Json:
         "accepted": again.accepted,
         "rejected": again.rejected,
         "left_out": again.left_out,
+        "unanswered": again.unanswered,
+        "all": again.everything,
     }
 
 

@@ -89,8 +89,9 @@ def _rechecked(result: CorpusResult) -> Iterator[str]:
     again = result.rechecked
     if again is None:
         return
+    which = "all in every task" if again.everything else "a random sample"
     text = (
-        f"agrees on {again.accepted:,} accepted transitions, a random sample, "
+        f"agrees on {again.accepted:,} accepted transitions, {which}, "
         f"and on {again.rejected:,} rejected ones"
     )
     if again.left_out:

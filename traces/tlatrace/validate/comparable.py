@@ -11,12 +11,14 @@ Source: the `compareTo` methods of tlc2.value.impl.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import assert_never
+from collections.abc import Iterable, Sequence
+from typing import Final, assert_never
 
 from tlatrace.values import Fcn, ModelValue, State, TlaSet, Value, canonical
 
 __all__ = ["is_doubtful", "state_is_doubtful"]
+
+_ATOMS: Final = frozenset({bool, int, str, ModelValue})
 
 
 def state_is_doubtful(state: State, clean: set[str]) -> bool:
@@ -35,21 +37,31 @@ def state_is_doubtful(state: State, clean: set[str]) -> bool:
 
 def is_doubtful(value: Value) -> bool:
     """Tell whether TLC may fail to build a value."""
+    if type(value) in _ATOMS:
+        return False
     match value:
         case tuple():
-            return any(is_doubtful(element) for element in value)
+            return _any_is_doubtful(value)
         case TlaSet():
-            return any(is_doubtful(element) for element in value) or not _alike(value)
+            return _any_is_doubtful(value.elements) or not _alike(value.elements)
         case Fcn():
             keys = [key for key, _ in value.pairs]
-            parts = [part for pair in value.pairs for part in pair]
-            return any(is_doubtful(part) for part in parts) or not _alike(keys)
+            images = [image for _, image in value.pairs]
+            return _any_is_doubtful(images) or _any_is_doubtful(keys) or not _alike(keys)
         case _:
             return False
 
 
-def _alike(values: Iterable[Value]) -> bool:
+def _any_is_doubtful(values: Iterable[Value]) -> bool:
+    # Most parts are atoms, and this is asked of each part of each state.
+    return any(is_doubtful(value) for value in values if type(value) not in _ATOMS)
+
+
+def _alike(values: Sequence[Value]) -> bool:
     """Tell whether each value can be compared with the first one of its own shape."""
+    types = set(map(type, values))
+    if len(types) <= 1 and types <= _ATOMS:
+        return True
     kinds: set[str] = set()
     firsts: dict[str, Value] = {}
     elements: list[Value] = []
