@@ -262,14 +262,14 @@ class SnapshotWorld:
 
     @property
     def sound(self) -> tuple[LogIndex, ...]:
-        """Return the indexes of the snapshots that are durable and whole."""
+        """Return the indexes of the snapshots that are durable, and have something to damage."""
         durable = copy.deepcopy(self.disk)
         durable.lose_unsynced()
         seen, kept = _snapshots(self.disk), _snapshots(durable)
         return tuple(
             LogIndex(index)
             for index in sorted(seen)
-            if kept.get(index) == seen[index] and seen[index] not in self.damaged
+            if kept.get(index) == seen[index] not in self.damaged and b"}" in seen[index]
         )
 
     def damage(self, index: LogIndex) -> None:

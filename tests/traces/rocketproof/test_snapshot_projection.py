@@ -114,6 +114,12 @@ def test_a_node_without_install_stays_dead() -> None:
     assert not header.meta.keys() & {"excuse", "failure"}
 
 
+def test_a_file_of_which_nothing_is_left_is_not_damaged() -> None:
+    trace = simulate_trace(PROTOCOL, 70, (Bug.SYNC_FIRST.value,))
+
+    assert "Rot" in {event.action for event in trace.events}
+
+
 def test_a_run_can_be_read_as_a_timeline(traces: list[Trace]) -> None:
     text = "\n".join(line for trace in traces for line in timeline(trace))
 
