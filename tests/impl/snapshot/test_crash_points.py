@@ -9,13 +9,14 @@ from dataclasses import replace
 import pytest
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.controller.log import NO_TERM
 from rocketha.errors import RockethaError
 from rocketha.snapshot.files import SnapshotMeta, SnapshotWriter
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.disk import Disk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
-from tests.impl.snapshot.registers import Entry, Registers, fold
+from tests.impl.snapshot.registers import Entry, Registers, entry_data, fold
 from tests.impl.storage.tears import ALL, NAMES, SIZES, Told, Torn, every_tear
 
 LONG = "x" * 5000
@@ -41,8 +42,8 @@ def grow(disk: Disk, told: Told, bugs: Bugs = NO_BUGS) -> None:
         told.append(node.applied)
 
 
-def leaders_snapshot() -> bytes:
-    meta = SnapshotMeta(last_included_index=LogIndex(6), last_included_term=Term(0))
+def leaders_snapshot(term: Term = NO_TERM) -> bytes:
+    meta = SnapshotMeta(last_included_index=LogIndex(6), last_included_term=term)
     node, writer = Registers(MemoryDisk()), SnapshotWriter(meta)
     for entry in LOG[:6]:
         node.put(entry)
@@ -51,6 +52,8 @@ def leaders_snapshot() -> bytes:
 
 
 SNAPSHOT = leaders_snapshot()
+OLD, STRAY, NEW = Term(1), Term(2), Term(3)
+SNAPSHOT_OF_LEADER = leaders_snapshot(NEW)
 
 
 def install(disk: Disk, told: Told) -> None:
@@ -62,6 +65,34 @@ def install(disk: Disk, told: Told) -> None:
     for entry in LOG[node.applied :]:
         node.put(entry)
         told.append(node.applied)
+
+
+def follow(disk: Disk, told: Told, bugs: Bugs = NO_BUGS) -> None:
+    """Get entries of three leaders, one of whom does not last, and a snapshot among them."""
+    node = Registers(disk, follows=True, bugs=bugs)
+    told.append(node.applied)
+
+    def append(index: int, term: Term) -> None:
+        node.manager.append(LogIndex(index), entry_data(LOG[index - 1]), term)
+        told.append(index)
+
+    def apply(index: int) -> None:
+        node.caller.learn_commit(LogIndex(index))
+        while node.manager.apply_next():
+            node.manager.save_if_due()
+
+    for index in (1, 2, 3):
+        append(index, OLD)
+    apply(2)
+    for index in (4, 5):
+        node.manager.append(LogIndex(index), entry_data(("stray", index)), STRAY)
+    append(4, NEW)
+    assert node.manager.receive(SNAPSHOT_OF_LEADER)
+    apply(4)
+    node.manager.load_received()
+    told.append(6)
+    append(7, NEW)
+    apply(7)
 
 
 def grown(size: int) -> MemoryDisk:
@@ -125,6 +156,35 @@ def test_a_node_that_installs_a_snapshot() -> None:
     ]
     assert [what for _, what in found if what] == []
     assert found[-1][0] >= 12
+
+
+def lacks(torn: Torn) -> str | None:
+    """Say what a node that follows has not that it had taken."""
+    where = f"cut before operation {torn.cut_before}, {torn.how}"
+    try:
+        node = Registers(torn.disk, follows=True)
+    except RockethaError as error:
+        return f"{where}: {error}"
+    if node.values != STATES[node.applied]:
+        return f"{where}: not the state after entry {node.applied}"
+    for index in range(node.applied + 1, (torn.told[-1] if torn.told else 0) + 1):
+        found = node.log.entry(LogIndex(index)) if index <= node.log.end_index else b""
+        if found != entry_data(LOG[index - 1]):
+            return f"{where}: entry {index} is {found!r}"
+    return None
+
+
+def test_a_node_that_follows_leaders() -> None:
+    found = [(torn.cut_before, lacks(torn)) for torn in every_tear(MemoryDisk, follow)]
+    assert [what for _, what in found if what] == []
+    assert found[-1][0] >= 35, "so many operations"
+
+
+@pytest.mark.parametrize("bug", [Bug.B55, Bug.DIRECTORY_SYNC, Bug.SYNC_FIRST])
+def test_a_node_that_follows_badly_is_caught(bug: Bug) -> None:
+    bugs = frozenset({bug})
+    found = [lacks(torn) for torn in every_tear(MemoryDisk, lambda d, t: follow(d, t, bugs))]
+    assert any(found)
 
 
 def test_a_node_that_loses_power_again_while_it_starts() -> None:
