@@ -12,6 +12,9 @@ Restarting == Cardinality({r \in Replica : wait[r] > 0})
 \* Time passes step by step.
 One == {1}
 
+\* A broker that restarted does not wait.
+AtOnce == 0
+
 Attempts == Cardinality({x \in Client \X (1..MaxTries) : x[2] <= tries[x[1]]})
 
 Bounded(action, x) ==
