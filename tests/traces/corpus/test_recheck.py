@@ -22,7 +22,7 @@ from tests.traces.corpus.toy import (
 )
 from tlatrace.corpus.by_tlc import validate_by_tlc
 from tlatrace.corpus.examples import NearestSuccessor
-from tlatrace.corpus.findings import Findings
+from tlatrace.corpus.findings import Findings, finding_batch
 from tlatrace.corpus.generate import generate_corpus, make_here
 from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.local import LocalDriver
@@ -30,7 +30,7 @@ from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.recheck import rechecked_everywhere
 from tlatrace.corpus.result import Rechecked
 from tlatrace.corpus.sample import texts_of
-from tlatrace.corpus.sketch import rank_of
+from tlatrace.corpus.sketch import SPAN, Ranks, rank_of
 from tlatrace.corpus.tlc_judge import tlc_judge
 from tlatrace.corpus.validate import Driver, TlcRecheck
 from tlatrace.corpus.worker import Work
@@ -201,6 +201,28 @@ def test_what_was_not_brought_before_tlc_is_noticed() -> None:
 
     with pytest.raises(ToolError, match="was asked about 0 of 12 different transitions"):
         rechecked_everywhere(findings)
+
+
+@pytest.mark.parametrize(("asked", "enough"), [(29_000, False), (32_000, True)])
+def test_of_many_transitions_nearly_all_must_have_been_brought(asked: int, enough: bool) -> None:
+    findings = Findings()
+    ranks = Ranks()
+    for rank in range(0, SPAN, SPAN // 32_000):
+        ranks.add(rank)
+    findings.add(
+        finding_batch(
+            [
+                {"kind": "ranks", "key": ranks.packed()},
+                {"kind": "count", "detail": "tlc_accepted", "count": asked},
+            ]
+        )
+    )
+
+    if enough:
+        assert rechecked_everywhere(findings).accepted == asked
+    else:
+        with pytest.raises(ToolError, match="was asked about 29000 of 32"):
+            rechecked_everywhere(findings)
 
 
 # ---- the texts of a sample ----

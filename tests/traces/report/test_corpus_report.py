@@ -215,3 +215,10 @@ def test_an_empty_folder_has_a_report_too(tmp_path: Path) -> None:
     assert "the folder is empty" in page
     assert "undecided" in page
     assert "the folder is empty" in corpus_text(result, 10)
+
+
+def test_all_by_tlc_is_not_called_a_sample() -> None:
+    result = replace(GOOD, rechecked=Rechecked(accepted=12, rejected=0, everything=True))
+
+    assert "agrees on 12 accepted transitions, all of them, and on 0" in corpus_text(result, 5)
+    assert "12 accepted transitions, all of them, and on" in corpus_html(result, 5)

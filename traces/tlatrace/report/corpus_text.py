@@ -89,7 +89,7 @@ def _rechecked(result: CorpusResult) -> Iterator[str]:
     again = result.rechecked
     if again is None:
         return
-    which = "all in every task" if again.everything else "a random sample"
+    which = "all of them" if again.everything else "a random sample"
     text = (
         f"agrees on {again.accepted:,} accepted transitions, {which}, "
         f"and on {again.rejected:,} rejected ones"
