@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Final, cast
+from typing import cast
 
 from model_tests.machines.lock_model import lock_constants
 from rocketha.bugs import Bugs
@@ -35,8 +35,6 @@ from tlatrace.testing.calls import call_of
 from tlatrace.values import State, TlaSet, Value
 
 __all__ = ["HandLocks"]
-
-_BROKERS: Final = 2
 
 
 @dataclass(slots=True)
@@ -114,16 +112,18 @@ class _NoNetwork:
 
 
 class HandLocks:
-    """Two brokers and two consumers that take the steps of the small model."""
+    """The brokers and two consumers of a model, which take its steps."""
 
-    def __init__(self, bugs: Bugs) -> None:
+    def __init__(self, model: str, bugs: Bugs) -> None:
         """Begin in the initial state."""
-        numbers = {
-            name: value for name, value in lock_constants().items() if isinstance(value, int)
-        }
-        members = tuple(BrokerId(number) for number in range(1, _BROKERS + 1))
+        constants = lock_constants(model)
+        numbers = {name: value for name, value in constants.items() if isinstance(value, int)}
+        replicas = constants["Replica"]
+        assert isinstance(replicas, TlaSet)
+        members = tuple(BrokerId(number) for number in range(1, len(replicas) + 1))
+        self._skew_ms = numbers["Skew"]
         plan = replace(
-            draw_lock_run(Random(0), SimOptions(brokers=_BROKERS, bugs=bugs)),
+            draw_lock_run(Random(0), SimOptions(brokers=len(members), bugs=bugs)),
             locks=LockOptions(
                 members=members,
                 total_replicas=numbers["Configured"],
@@ -134,7 +134,7 @@ class HandLocks:
             consumer=ConsumerOptions(
                 lease_ms=numbers["LeaseLife"], patience_ms=numbers["Patience"], bugs=bugs
             ),
-            clocks=(TRUE_TIME,) * _BROKERS,
+            clocks=(TRUE_TIME,) * len(members),
             gone=None,
             consumers=2,
             queues=1,
@@ -289,9 +289,8 @@ class HandLocks:
                 cluster.restart(self._node(broker))
             case "ExpireEarly" | "WaitLess", (str() as broker, *_):
                 # Its clock gains as much as it may at once.
-                node, gain_ms = self._node(broker), lock_constants()["Skew"]
-                assert isinstance(gain_ms, int)
-                node.clock = Clock(offset_ms=node.clock.offset_ms + gain_ms)
+                node = self._node(broker)
+                node.clock = Clock(offset_ms=node.clock.offset_ms + self._skew_ms)
                 self._projection.time_passed(cluster)
             case "Tick", (int() as passed,):
                 self._scheduler.now_ms += passed

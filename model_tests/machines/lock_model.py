@@ -1,4 +1,4 @@
-"""The small model of LockQuorum, compiled: what the machine is driven by."""
+"""Finite models of LockQuorum, compiled: what the machine is driven by."""
 
 from __future__ import annotations
 
@@ -20,39 +20,41 @@ _STATES: Final = 30_000
 """More than the small model has: it is explored whole."""
 
 _NAMED: Final[dict[str, Value]] = {
-    "Replica": tla_set(["b1", "b2"]),
     "Client": tla_set(["c1", "c2"]),
     "Queue": tla_set(["q1"]),
     "None": NONE,
 }
-"""What the model has, by the names that a projection gives it."""
+"""What all models have, by the names that a projection gives it."""
 
 
 @cache
-def moves() -> Moves:
-    """Compile the model; about two seconds."""
-    return Moves(load_model(_SPEC / "MCLockQuorum.tla", _small_config()))
+def moves(model: str) -> Moves:
+    """Compile a model; about two seconds."""
+    return Moves(load_model(_SPEC / "MCLockQuorum.tla", _config(model)))
 
 
 @cache
 def goals() -> Goals:
-    """Explore the model."""
-    found = Goals(moves(), _STATES)
+    """Explore the small model."""
+    found = Goals(moves("small"), _STATES)
     assert 5_000 < len(found.states) < _STATES, f"{len(found.states)} states are not all"
     return found
 
 
 @cache
-def lock_constants() -> dict[str, Value]:
-    """Return the constants of the model."""
-    return {one.name: one.value for one in _small_config().assignments if one.value is not None}
+def lock_constants(model: str) -> dict[str, Value]:
+    """Return the constants of a model."""
+    return {one.name: one.value for one in _config(model).assignments if one.value is not None}
 
 
-def _small_config() -> TlcConfig:
-    config = read_config(_SPEC / "MCLockQuorum_small.cfg")
+def _config(model: str) -> TlcConfig:
+    config = read_config(_SPEC / f"MCLockQuorum_{model}.cfg")
     assignments = []
     for one in config.assignments:
         value = _NAMED.get(one.name)
+        if one.name == "Replica":
+            brokers = one.text.count(",") + 1
+            value = tla_set([f"b{number}" for number in range(1, brokers + 1)])
         assignments.append(one if value is None else replace(one, text=_text(value), value=value))
     return replace(config, assignments=tuple(assignments))
 

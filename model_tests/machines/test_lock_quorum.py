@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from model_tests.machines.hand_locks import HandLocks
 from model_tests.machines.lock_model import goals, moves
-from rocketha.bugs import Bug, Bugs
-from tlatrace.testing import Mismatch, ModelMachine, check, machine, replay
+from rocketha.bugs import LOCK_BUGS, Bug
+from tlatrace.testing import Call, Mismatch, ModelMachine, check, machine, replay
+from tlatrace.testing.calls import call_of
+from tlatrace.values import Value, tla_set
 
 # One worker: the model is compiled and explored once.
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("lock model")]
 
 _BASE: Final = settings(stateful_step_count=6, derandomize=True, database=None, deadline=None)
+_ALONE: Final = settings(_BASE, max_examples=1, phases=[Phase.generate])
+"""Next to nothing beside the ways that are given."""
 
 
-def cores(bugs: Bugs) -> Callable[[], HandLocks]:
-    return lambda: HandLocks(bugs)
+def cores(model: str, *bugs: Bug) -> Callable[[], HandLocks]:
+    return lambda: HandLocks(model, frozenset(bugs))
 
 
 def driven(*bugs: Bug) -> type[ModelMachine]:
-    return machine(moves(), cores(frozenset(bugs)), goals=goals())
+    return machine(moves("small"), cores("small", *bugs), goals=goals())
+
+
+def driven_beside(model: str, *bugs: Bug) -> type[ModelMachine]:
+    return machine(moves(model), cores(model, *bugs))
+
+
+def way(text: str) -> Sequence[Call]:
+    """Read calls, one after the other: `Lock c1 {q1} b1; ReceiveAsk c1 b1`."""
+    calls = [words.split() for words in text.split(";")]
+    return [call_of(action, tuple(map(_param, params))) for action, *params in calls]
+
+
+def _param(word: str) -> Value:
+    return tla_set([word[1:-1]]) if word.startswith("{") else word
 
 
 def test_the_cores_take_the_steps_of_the_specification() -> None:
@@ -46,7 +64,7 @@ SHRUNK = [
     (Bug.UNLOCK_OWN, 5),
     (Bug.VOTE_ONCE, 4),
 ]
-"""B77 needs a third broker, and LateFree a second attempt; runs show both."""
+"""How many steps are left when a bug is shrunk."""
 
 
 @pytest.mark.parametrize(("bug", "length"), SHRUNK, ids=[bug.value for bug, _ in SHRUNK])
@@ -57,3 +75,32 @@ def test_a_bug_is_found_and_shrunk_to_steps_each_of_which_it_needs(bug: Bug, len
     print(f"{bug.value}: {caught.value}")
     assert len(caught.value.steps) <= length
     assert replay(driven(), caught.value.steps) is None
+
+
+LOCKS = "Lock c1 {q1} b1; ReceiveAsk c1 b1"
+FAR = [
+    (Bug.B77, "three", f"{LOCKS}; ReceiveAsk c1 b2; ReceiveAnswer c1 {{q1}}", 4),
+    (
+        Bug.LATE_FREE,
+        "two",
+        f"Lock c1 {{q1}} b1; GiveUp c1; {LOCKS}; ReceiveAsk c1 b1; ReceiveFree c1 b1",
+        6,
+    ),
+]
+"""Bugs that the small model has no room for: a third broker, a second attempt."""
+
+
+@pytest.mark.parametrize(("bug", "model", "text", "length"), FAR, ids=[r[0].value for r in FAR])
+def test_a_bug_is_found_in_a_larger_model_and_shrunk(
+    bug: Bug, model: str, text: str, length: int
+) -> None:
+    with pytest.raises(Mismatch) as caught:
+        check(driven_beside(model, bug), _ALONE, [way(text)])
+
+    print(f"{bug.value}: {caught.value}")
+    assert len(caught.value.steps) <= length
+    assert replay(driven_beside(model), caught.value.steps) is None
+
+
+def test_every_switch_of_locks_is_found() -> None:
+    assert {row[0] for row in SHRUNK} | {row[0] for row in FAR} == LOCK_BUGS
