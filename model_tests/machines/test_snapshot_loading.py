@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import Random
 from typing import Final
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import settings
 
 from model_tests.machines.hand_snapshots import HandSnapshots
 from model_tests.machines.snapshot_model import TERMS, goals, moves
+from model_tests.machines.ways import found_at_the_end, way
 from rocketha.bugs import SNAPSHOT_BUGS, Bug
 from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, machine, replay
-from tlatrace.testing.calls import call_of
 from tlatrace.testing.goals import walk
-from tlatrace.values import Value, tla_set
 
 # One worker: the model is compiled and explored once.
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("snapshot model")]
 
 _BASE: Final = settings(stateful_step_count=6, derandomize=True, database=None, deadline=None)
-_ALONE: Final = settings(_BASE, max_examples=1, phases=[Phase.generate])
-"""Next to nothing beside the ways that are given."""
 _WALKS: Final = 20
 _WALK_STEPS: Final = 60
 _RARE: Final = frozenset({"Crash", "Install", "LeaderCompacts", "Rot"})
@@ -39,20 +36,6 @@ def driven(*bugs: Bug) -> type[ModelMachine]:
 
 def driven_beside(model: str, *bugs: Bug) -> type[ModelMachine]:
     return machine(moves(model), node(model, *bugs))
-
-
-def way(text: str) -> Sequence[Call]:
-    """Read calls, one after the other: `Agree; AppendEntry 1; Crash {} FALSE`."""
-    calls = [words.split() for words in text.split(";")]
-    return [call_of(action, tuple(map(_param, params))) for action, *params in calls]
-
-
-def _param(word: str) -> Value:
-    if word == "{}":
-        return tla_set([])
-    if word in ("FALSE", "TRUE"):
-        return word == "TRUE"
-    return int(word) if word.isdigit() else word
 
 
 def test_the_node_takes_the_steps_of_the_specification() -> None:
@@ -177,12 +160,8 @@ last: B53 and `SuffixDropped` need `full`."""
 def test_a_bug_is_found_at_the_end_of_a_way_and_shrunk(
     bug: Bug, model: str, text: str, length: int
 ) -> None:
-    with pytest.raises(Mismatch) as caught:
-        check(driven_beside(model, bug), _ALONE, [way(text)])
-
-    print(f"{bug.value}: {caught.value}")
-    assert len(caught.value.steps) <= length
-    assert replay(driven_beside(model), caught.value.steps) is None
+    steps = found_at_the_end(text, driven_beside(model, bug), lambda: driven_beside(model))
+    assert steps <= length
 
 
 def test_every_switch_of_snapshots_is_found() -> None:

@@ -1,0 +1,52 @@
+"""Ways to a bug that random steps hardly find: calls as a text, and the check that one is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import pytest
+from hypothesis import Phase, settings
+
+from tlatrace.testing import Call, Mismatch, ModelMachine, check, replay
+from tlatrace.testing.calls import call_of
+from tlatrace.values import Value, tla_set
+
+__all__ = ["ALONE", "found_at_the_end", "way"]
+
+ALONE: Final = settings(
+    stateful_step_count=6,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=1,
+    phases=[Phase.generate],
+)
+"""Next to nothing beside the ways that are given."""
+_WORDS: Final[dict[str, Value]] = {"TRUE": True, "FALSE": False}
+
+
+def way(text: str) -> Sequence[Call]:
+    """Read calls, one after the other: `Crash b1 0; MaybeShrink b1 {b2,b3}; Lose {} TRUE`."""
+    calls = [words.split() for words in text.split(";")]
+    return [call_of(action, tuple(map(_param, params))) for action, *params in calls]
+
+
+def _param(word: str) -> Value:
+    if word.startswith("{"):
+        return tla_set([name for name in word[1:-1].split(",") if name])
+    return int(word) if word.isdigit() else _WORDS.get(word, word)
+
+
+def found_at_the_end(
+    text: str, buggy: type[ModelMachine], sound: Callable[[], type[ModelMachine]]
+) -> int:
+    """Let a buggy system go a way, and return how many steps are left when it is shrunk.
+
+    The system without the bug must be able to take these.
+    """
+    with pytest.raises(Mismatch) as caught:
+        check(buggy, ALONE, [way(text)])
+    print(caught.value)
+    assert replay(sound(), caught.value.steps) is None
+    return len(caught.value.steps)
