@@ -16,7 +16,7 @@
    to older snapshots, and a clear refusal if none serves.
    Not modelled: the votes by which the group agrees, snapshots in several messages, tearing of the
    log (an entry is durable before it is acknowledged, and the log is replaced as a whole), a
-   disk that damages the log.
+   disk that damages the log, a process that ends while the disk goes on.
 
    Conventions: indexes count from 1; 0 is before the first entry, and has term 0.  The state is the
    set of the last two entries: each entry adds itself and removes the one before the last.  So it
@@ -114,6 +114,13 @@ Removed(S) == (snaps \ S) \cup {[s EXCEPT !.name = "gone"] : s \in S}
 AfterDirectorySync ==
   {[s EXCEPT !.name = IF @ = "new" THEN "kept" ELSE @] : s \in {x \in snaps : x.name # "gone"}}
 
+\* ---- Rules for following ----
+
+\* An entry takes the place of what another leader wrote there, and behind it.     \* CHECK Truncated
+LogWith(i) == Append(SubSeq(log, 1, i - begin), Terms[i])
+\* The node commits what the group has agreed on, not all that it has.             \* CHECK CommitAgreed
+MayCommit(c) == c <= agreed
+
 \* ---- Rules for writing ----
 
 \* The file says which index it holds: the last one applied, of the same moment.   \* CHECK SnapAtApplied
@@ -127,8 +134,12 @@ ReadsBack(s) == s.data = "good"
 Proven(s) == s.name = "kept" /\ s.idx <= lastSnap
 Newest == {s \in snaps : Proven(s) /\
              Cardinality({t \in snaps : Proven(t) /\ t.idx > s.idx}) < Reserved}
-\* Older files go when there are enough newer ones.                                \* CHECK Expired
+\* A file that is not what was written goes: it must not count later.              \* CHECK DamagedGoes
+WithoutDamaged(s) == Removed({s})
+\* Older files go when there are enough newer ones;                                \* CHECK Expired
+\* if they stayed they would fill the disk,                                        \* CHECK OldGo
 ExpiredFiles == {s \in Seen : Proven(s) /\ s \notin Newest}
+\* as would a log that is never cut.                                               \* CHECK LogCut
 \* The log goes up to the oldest file that is kept: so each of them can be loaded. \* CHECK B55
 \* Never without a file                                                            \* CHECK B68
 \* and not up to the newest one, when a fall back to an older one is promised.     \* CHECK CutAtOldest
@@ -191,13 +202,13 @@ LeaderCompacts ==
 
 \* ---- The node follows ----
 
-\* It appends entry i behind the one before it, in the place of what another leader wrote there.
+\* It appends entry i behind the one before it, mostly before the group has agreed on it.
 AppendEntry(i) ==
   /\ mode = "up"
-  /\ i \in kept..agreed
+  /\ i \in kept..Len(Terms)
   /\ Has(i - 1, TermAt(i - 1)) /\ ~Has(i, TermAt(i))
 
-  /\ log' = Append(SubSeq(log, 1, i - begin), Terms[i])
+  /\ log' = LogWith(i)
   /\ UNCHANGED <<groupVars, begin, bTerm, snaps, memoryVars, historyVars>>
 
 \* It appends an entry of a leader that will not last.
@@ -212,7 +223,7 @@ AppendStray ==
 \* It learns that the group has agreed on what it has up to c.
 Commit(c) ==
   /\ mode = "up"
-  /\ c \in (commit + 1)..agreed
+  /\ c \in (commit + 1)..Len(Terms) /\ MayCommit(c)
   /\ Has(c, TermAt(c))
 
   /\ commit' = c
@@ -295,7 +306,7 @@ ReadBack ==
   /\ Writing.name # "tmp" /\ MayReadBack(Writing)
 
   /\ IF ~ReadsBack(Writing)
-     THEN /\ snaps' = Removed({Writing})
+     THEN /\ snaps' = WithoutDamaged(Writing)
           /\ job' = NoJob
           /\ UNCHANGED <<logVars, stateVars, lastSnap>>
      ELSE /\ UNCHANGED snaps
@@ -370,7 +381,7 @@ LoadNewest ==
           /\ UNCHANGED <<logVars, snaps, stateVars, lastSnap>>
      ELSE LET s == CHOOSE x \in Seen : \A y \in Seen : y.idx <= x.idx
           IN CASE ~IsWhole(s) ->
-                    /\ snaps' = Removed({s})
+                    /\ snaps' = WithoutDamaged(s)
                     /\ sm' = AfterFailedLoad(sm)
                     /\ UNCHANGED <<logVars, mode, applied, commit, lastSnap>>
                [] IsWhole(s) /\ ~Continues(s) ->
@@ -393,18 +404,27 @@ SnapExact ==
 \* Else a node keeps, or gives to others, what the group may never agree on.
 SnapCommitted == \A s \in snaps : s.idx <= agreed /\ s.term = TermAt(s.idx)
 
+\* A node bears what the disk does to fewer files than it keeps; to none, if its leader has removed
+\* a log: an install leaves one file.  One that was never whole counts for as long as it is there.
+DiskFault ==
+  IF kept > 1 THEN damaged > 0
+  ELSE damaged + Cardinality({s \in snaps : s.data = "bad"}) >= Reserved
 \* Files that can stand for the beginning of the log; what the disk took later is its own fault.
 Stands(s) == s.data # "bad" /\ s.idx >= begin - 1
 \* Else nothing can be read for the entries that are gone,
-PrefixCovered == begin > 1 => damaged > 0 \/ \E s \in Seen : Stands(s)
+PrefixCovered == begin > 1 => DiskFault \/ \E s \in Seen : Stands(s)
 \* at the next power cut at the latest.
-SnapAtomic == begin > 1 => damaged > 0 \/ \E s \in snaps : s.name = "kept" /\ s.synced /\ Stands(s)
+SnapAtomic == begin > 1 => DiskFault \/ \E s \in snaps : s.name = "kept" /\ s.synced /\ Stands(s)
 
 \* Else a node stops for ever although its disk has done all that it was told.
-RefusedByDisk == mode = "refused" => damaged > 0
+RefusedByDisk == mode = "refused" => DiskFault
 
 \* Else the next entry cannot be applied.
 LoadContiguous == mode = "up" => begin <= applied + 1 /\ applied <= End
+
+\* Else two logs with an entry in common may differ before it.
+TermsRise ==
+  \A i \in begin..End : (IF i = begin THEN bTerm ELSE log[i - begin]) <= log[i - begin + 1]
 
 \* Else a leader cannot see that the node has what it has, or believes it has what it has not.
 BoundaryTerm == bTerm = TermAt(begin - 1)
@@ -425,10 +445,11 @@ SnapMonotone ==
 \* Else a late message takes a node back.
 InstallFresh == [][job = NoJob /\ job'.kind = "install" => job'.idx > commit]_vars
 
-\* Else a fall back to an older snapshot finds its entries gone.  An install leaves one snapshot.
+\* Else a fall back to an older snapshot finds its entries gone.  An install leaves one snapshot; and
+\* a file that was never whole may be back after a power cut, and is not read again until it is needed.
 FallbackKept ==
   [][begin' > begin /\ applied' = applied =>
-       Cardinality({s \in snaps : Proven(s) /\ s.idx >= begin' - 1}) >= Reserved]_vars
+       Cardinality({s \in snaps : Proven(s) /\ (s.data # "bad" \/ crashes > 0) /\ s.idx >= begin' - 1}) >= Reserved]_vars
 
 \* ---- Witnesses: situations which must be reachable ----
 
@@ -480,6 +501,7 @@ Spec == Init /\ [][Next]_vars
 
 Fairness ==
   /\ WF_vars(Start) /\ WF_vars(LoadNewest) /\ WF_vars(Apply)
+  /\ WF_vars(Save("good")) /\ WF_vars(DeleteExpired) /\ WF_vars(CutLog)
   /\ WF_vars(SyncTemporary) /\ WF_vars(Rename) /\ WF_vars(SyncDirectory) /\ WF_vars(ReadBack)
   /\ WF_vars(\E i \in Nat : AppendEntry(i)) /\ WF_vars(\E c \in Nat : Commit(c))
   /\ SF_vars(Install("good"))
@@ -488,6 +510,13 @@ FairSpec == Spec /\ Fairness
 
 \* A node that is served has all that the group has, however often the leader removes its log.
 CatchUpLive == <>[](mode = "refused" \/ applied = agreed)
+
+\* Else the log and old files fill the disk, and a start takes longer and longer.
+SpaceLive ==
+  <>[](mode = "refused" \/
+         /\ applied - lastSnap < Threshold
+         /\ Cardinality(Seen) <= Reserved
+         /\ Cardinality(Seen) = Reserved => Min({s.idx : s \in Seen}) < begin)
 
 \* The main ones; the configurations have all of them.
 THEOREM Spec => [](TypeOK /\ SnapExact /\ SnapAtomic /\ PrefixCovered /\ LoadContiguous)

@@ -5,6 +5,12 @@
    them holes of the published design.                                                           *)
 EXTENDS MCSnapshotLoading
 
+\* What another leader wrote behind the entry stays.
+TruncatedLogWith(i) ==
+  [k \in 1..Max({Len(log), i - begin + 1}) |-> IF k = i - begin + 1 THEN Terms[i] ELSE log[k]]
+\* What the node has is committed, although the group may not agree on it yet.
+CommitAgreedMayCommit(c) == TRUE
+
 \* The index in the file is not that of the state: openmessaging/dledger#268 took the entry that
 \* had triggered the snapshot.
 SnapAtAppliedSnapIndex == commit
@@ -18,6 +24,12 @@ DirectorySyncProven(s) == s.name \in {"new", "kept"} /\ s.idx <= lastSnap
 ReadBackReadsBack(s) == TRUE
 \* All files but the newest go when it is renamed: nobody has read it yet.
 ExpiredExpiredFiles == {s \in Seen : \E t \in Seen : t.idx > s.idx}
+
+\* A damaged file is passed over, and stays.
+DamagedGoesWithoutDamaged(s) == snaps
+\* Nothing is ever deleted.
+OldGoExpiredFiles == {}
+LogCutCutTo == 0
 
 \* B55, openmessaging/dledger#268: deleted up to what is applied, although the snapshot says less.
 B55CutTo == IF Newest = {} THEN 0 ELSE applied
