@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import pytest
@@ -45,6 +45,7 @@ def test_judges_that_agree_agree() -> None:
     assert found.facts["not asked"] > 0
     assert found.facts["refused"] > 100
     assert found.examined + found.facts["not asked"] == len(DRAWN)
+    assert found.facts["by order"] == 0
     assert found.examined == sum(found.facts.values()) - found.facts["not asked"]
 
 
@@ -82,6 +83,26 @@ def test_one_wrong_verdict_is_found(wrong: Judged) -> None:
     assert disagreement.tlc == "Refused"
     assert "changed)" in disagreement.question
     assert isinstance(found.verdict, Diverges)
+
+
+@pytest.mark.parametrize(("most", "found_wrong"), [(1, 0), (3, 3)])
+def test_a_few_states_of_wrong_types_may_differ_by_the_order_of_a_set(
+    most: int, found_wrong: int
+) -> None:
+    mine = Judged(step=Refused(), violated=("TypeOK",))
+    theirs = Judged(step=Refused(), unevaluated="no field of this name")
+    keys = [transition_key(item.transition) for item in DRAWN]
+    refused = [
+        at for at, item in enumerate(DRAWN) if one(item.transition) == Judged(step=Refused())
+    ]
+    differ = {keys[at] for at in refused[:most]}
+
+    def judge(answer: Judged) -> Callable[[Sequence[Transition]], list[Judged]]:
+        return lambda steps: [answer if transition_key(t) in differ else one(t) for t in steps]
+
+    found = compare_verdicts("Mailbox", DRAWN, tlc=judge(theirs), model=judge(mine), max_failed=0)
+    assert found.facts["by order"] == most
+    assert len(found.disagreements) == found_wrong
 
 
 def test_many_wrong_verdicts_are_counted() -> None:
