@@ -124,10 +124,11 @@ class Steps:
         if path == _TMP:
             self._writes(what)
         elif path == "snapshot":
-            if what == "fsync_dir":
-                self.border(SnapshotAction(_Name.SYNC_DIRECTORY))
-            elif self.call is not Call.START:
-                self.border()  # names: before the old files go
+            if self.call is Call.START:
+                return  # after a power cut all names are durable
+            # names: before the old files go
+            syncs = what == "fsync_dir"
+            self.border(SnapshotAction(_Name.SYNC_DIRECTORY) if syncs else None)
         elif parent(path) == "snapshot":
             self._touches(what)
         elif path == _LOG_ASIDE and what == "exists" and self.call is Call.SAVE:

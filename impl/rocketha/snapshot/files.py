@@ -116,6 +116,14 @@ class SnapshotFiles:
         numbers = sorted(int(match[1]) for match in matches if match is not None)
         return tuple([LogIndex(number) for number in numbers])
 
+    def make_durable(self) -> None:
+        """Make the names that are seen durable, before anybody counts on them.
+
+        A process may have ended after a rename while the disk went on. Raises: DiskError
+        """
+        if self._disk.names(self._directory):
+            self._disk.fsync_dir(self._directory)
+
     def read(self, index: LogIndex, *, accept_damaged: bool = False) -> SnapshotReader:
         """Read a snapshot. Raises: SnapshotError, DiskError"""
         data = self._disk.read(self._path(index), 0, SNAPSHOT_FILE_MAX + 1)

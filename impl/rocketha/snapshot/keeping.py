@@ -119,6 +119,7 @@ class SnapshotManager:
 
         Raises: as `open`
         """
+        self._files.make_durable()
         damaged = self._load_newest()
         loaded = self._last
         if loaded + 1 < self._log.first_index and not self._starts_behind_gap(loaded):

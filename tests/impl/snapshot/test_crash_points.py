@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.log import NO_TERM
-from rocketha.errors import RockethaError
+from rocketha.errors import PowerCutError, RockethaError
 from rocketha.snapshot.files import SnapshotMeta, SnapshotWriter
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.disk import Disk
@@ -202,6 +202,36 @@ def _second_cuts(torn: Torn) -> Iterator[Torn]:
     for second in every_tear(lambda: copy.deepcopy(torn.disk), lambda disk, _: Registers(disk)):
         how = f"{torn.how}; then before {second.cut_before}, {second.how}"
         yield replace(second, told=torn.told, ended=False, cut_before=torn.cut_before, how=how)
+
+
+def every_exit(
+    setup: Callable[[], MemoryDisk], act: Callable[[Disk, Told], object], *, follows: bool
+) -> Iterator[Torn]:
+    """End the process everywhere while the disk goes on, start it, and cut the power then."""
+    cut_before, ended = 0, False
+    while not ended:
+        disk, told = setup(), Told()
+        try:
+            act(CutDisk(disk, cut_before=cut_before), told)
+            ended = True
+        except PowerCutError:
+            Registers(disk, follows=follows)
+        for names in NAMES:
+            left = copy.deepcopy(disk)
+            left.tear(lambda size: size // 2, names=names)
+            how = f"the process has ended and started; {names} names survive"
+            yield Torn(disk=left, told=tuple(told), ended=ended, cut_before=cut_before, how=how)
+        cut_before += 1
+
+
+def test_a_process_that_ends_anywhere_starts_on_what_stays() -> None:
+    found = [wrong(torn) for torn in every_exit(MemoryDisk, grow, follows=False)]
+    found += [wrong(torn) for torn in every_exit(damaged, grow, follows=False)]
+    for torn in every_exit(lambda: grown(3), install, follows=False):
+        found.append(wrong(torn, steps=(6,)))
+    found += [lacks(torn) for torn in every_exit(MemoryDisk, follow, follows=True)]
+    assert [what for what in found if what] == []
+    assert len(found) >= 300
 
 
 def test_the_operations_are_those_of_the_specification_in_its_order() -> None:
