@@ -106,6 +106,8 @@ IsFree(r, q, c) == votes[r][q].c \in {None, c}
 \* not before every vote that it may have forgotten is over,               \* CHECK B45Restart
 WaitAfterRestart == VoteLife
 Remembers(r) == wait[r] = 0
+\* but then again,                                                        \* CHECK WaitEnds
+WaitLeft(r, d) == After(d, wait[r])
 \* and not for an attempt that is given up: its release came first.        \* CHECK LateAsk
 IsWanted(r, m, q) == m.n > released[r][m.c][q]
 
@@ -275,7 +277,7 @@ Tick(d) ==
                  IF votes[r][q] = NoVote THEN NoVote
                  ELSE IF votes[r][q].left <= d THEN NoVote
                  ELSE [votes[r][q] EXCEPT !.left = @ - d]]]
-  /\ wait' = [r \in Replica |-> After(d, wait[r])]
+  /\ wait' = [r \in Replica |-> WaitLeft(r, d)]
   /\ lease' = [c \in Client |-> [q \in Queue |-> After(d, lease[c][q])]]
   /\ fresh' = [c \in Client |-> {q \in fresh[c] : lease'[c][q] > 0}]
   /\ attempt' = [c \in Client |->
@@ -309,7 +311,8 @@ YesMeansVote ==
     \A q \in Queue : \A r \in attempt[c].yes[q] :
       Backs(r, q, c, VoteLife - Skew - (Patience + 1 - attempt[c].left))
 
-\* Else a failed attempt keeps others out although its release was delivered.
+\* Else a failed attempt keeps others out although its release was delivered.  A broker that restarts
+\* forgets releases, too: a request that comes later still keeps others out for the life of a vote.
 LockRelease ==
   \A r \in Replica, q \in Queue :
     votes[r][q] # NoVote => votes[r][q].n > released[r][votes[r][q].c][q]

@@ -32,9 +32,9 @@ Few(action, x) ==
 Quiet(action, x) == action # "Process" /\ Bounded(action, x)
 FewQuiet(action, x) == action # "Process" /\ Few(action, x)
 
-\* For liveness: a first attempt may go wrong in every way.  Later ones are made when no other is under
-\* way, to a broker that is not dead, and messages are faster than the clock; so is a consumer that
-\* has got a queue.
+\* For liveness: brokers restart before anybody has asked, and a first attempt may go wrong in every
+\* way.  Later ones are made when no other is under way, to a broker that is not dead, and messages
+\* are faster than the clock; so is a consumer that has got a queue.
 InFlight == {m \in asks \cup frees : m.r \notin Dead}
 Answered(c) == \A m \in InFlight : m.c # c
 Later == \E c \in Client : attempt[c] # NoAttempt /\ attempt[c].n > 1 /\ attempt[c].left > 0
@@ -47,7 +47,8 @@ Steady(action, x) ==
     [] action = "Tick" -> ~Later /\ \A c \in Client : fresh[c] = {}
     [] action = "Unlock" -> fresh[x] = {}
     [] action \in {"ReceiveAsk", "ReceiveFree"} -> x \notin Dead
-    [] OTHER -> action # "Restart"
+    [] action = "Restart" -> Restarting < MaxRestarts /\ \A c \in Client : tries[c] = 0
+    [] OTHER -> TRUE
 HeardAll(c, got) == got = Answers(attempt[c])
 FewNumbers(c) == IF tries[c] = 0 THEN 1 ELSE 2
 AlwaysWanted(r, m, q) == TRUE

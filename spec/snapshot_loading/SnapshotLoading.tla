@@ -449,7 +449,8 @@ InstallFresh == [][job = NoJob /\ job'.kind = "install" => job'.idx > commit]_va
 \* a file that was never whole may be back after a power cut, and is not read again until it is needed.
 FallbackKept ==
   [][begin' > begin /\ applied' = applied =>
-       Cardinality({s \in snaps : Proven(s) /\ (s.data # "bad" \/ crashes > 0) /\ s.idx >= begin' - 1}) >= Reserved]_vars
+       Cardinality({s \in snaps : Proven(s) /\ (s.data = "bad" => crashes > 0) /\
+                                    s.idx >= begin' - 1}) >= Reserved]_vars
 
 \* ---- Witnesses: situations which must be reachable ----
 

@@ -15,6 +15,8 @@ B77Answers(a) ==
 VoteOnceIsFree(r, q, c) == TRUE
 \* B45: a broker forgets its votes at a restart, and votes at once.
 B45RestartWaitAfterRestart == 0
+\* A broker that has restarted never votes again.
+WaitEndsWaitLeft(r, d) == wait[r]
 LateAskIsWanted(r, m, q) == TRUE
 
 \* B45: who gets too few votes keeps those, and renews them.
