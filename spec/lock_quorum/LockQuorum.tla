@@ -108,7 +108,9 @@ WaitAfterRestart == VoteLife
 Remembers(r) == wait[r] = 0
 \* but then again,                                                        \* CHECK WaitEnds
 WaitLeft(r, d) == After(d, wait[r])
-\* and not for an attempt that is given up: its release came first.        \* CHECK LateAsk
+\* It remembers what was given up,                                         \* CHECK Remembered
+LastReleased(old, n) == Max(old, n)
+\* and does not vote for an attempt whose release came first.               \* CHECK LateAsk
 IsWanted(r, m, q) == m.n > released[r][m.c][q]
 
 \* A consumer gives the votes of a failed attempt back.                    \* CHECK B45Partial
@@ -238,7 +240,7 @@ ReceiveFree(c, r) ==
                       IF q \in m.qs /\ @[q] # NoVote /\ IsOwn(@[q], m) /\ IsOver(@[q], m)
                       THEN NoVote ELSE @[q]]]
        /\ released' = [released EXCEPT ![r][c] =
-                         [q \in Queue |-> IF q \in m.qs THEN Max(@[q], m.n) ELSE @[q]]]
+                         [q \in Queue |-> IF q \in m.qs THEN LastReleased(@[q], m.n) ELSE @[q]]]
        /\ frees' = frees \ {m}
   /\ UNCHANGED <<wait, asks, clientVars, historyVars>>
 
@@ -316,6 +318,12 @@ YesMeansVote ==
 LockRelease ==
   \A r \in Replica, q \in Queue :
     votes[r][q] # NoVote => votes[r][q].n > released[r][votes[r][q].c][q]
+
+\* Else LockRelease says nothing: only a restart makes a broker forget what was given up.
+ReleaseRemembered ==
+  [][/\ \A m \in frees \ frees' : \A q \in m.qs : released'[m.r][m.c][q] >= m.n
+     /\ \A r \in Replica, c \in Client, q \in Queue :
+          released'[r][c][q] >= released[r][c][q] \/ wait'[r] = WaitAfterRestart]_vars
 
 \* Else a broker lets go of a vote that another consumer relies on.
 UnlockedByOwner ==

@@ -17,6 +17,7 @@ VoteOnceIsFree(r, q, c) == TRUE
 B45RestartWaitAfterRestart == 0
 \* A broker that has restarted never votes again.
 WaitEndsWaitLeft(r, d) == wait[r]
+RememberedLastReleased(old, n) == old
 LateAskIsWanted(r, m, q) == TRUE
 
 \* B45: who gets too few votes keeps those, and renews them.
