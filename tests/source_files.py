@@ -27,7 +27,7 @@ def python_files(*folders: Path) -> Iterator[Path]:
 def text_files() -> Iterator[Path]:
     """Give the files that people write: below our folders, and those of the root folder."""
     for path in sorted(ROOT.iterdir()):
-        if path.is_file() and path.suffix in _TEXTS:
+        if path.is_file() and path.suffix in _TEXTS and path.name != ".git":  # of a work tree
             yield path
     for folder in _FOLDERS:
         for parent, folders, names in os.walk(ROOT / folder):
