@@ -24,6 +24,7 @@ SOURCE = ModelSource(
     names=(("initial", "f"),),
     conjuncts=(),
     parts=(Part("initial", ("7",), ((0, None), (0, '"b1"'))),),
+    assumptions=(),
     values=(),
 )
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from rich.console import Console
@@ -17,15 +16,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from rocketproof.counterexample import told
-from tlatrace.errors import SpecError
+from rocketproof.file_check import FileCheck, by_model, by_tlc, describe_jar, told_by_tlc
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, Model, Witness, read_manifest
 from tlatrace.tools.record import record
 from tlatrace.tools.runs import CheckedEntry, check_entry
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.tools.tlc import TlcProgress, TlcRun, run_tlc
-from tlatrace.tools.tlc_output import Outcome
 
 _COLOURS = {
     "as expected": "green",
@@ -40,6 +37,23 @@ _COLOURS = {
 @click.option("--model", "model_name", metavar="NAME", help="Check this model only.")
 @click.option("--all", "everything", is_flag=True, help="Check the models of the weekly ring, too.")
 @click.option("--config", type=click.Path(path_type=Path), help="Configuration for FILE.tla.")
+@click.option(
+    "--library",
+    "libraries",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="DIR",
+    help="Look for the modules of FILE.tla here, too.",
+)
+@click.option("--no-deadlock", is_flag=True, help="FILE.tla may have states without a successor.")
+@click.option(
+    "--engine",
+    type=click.Choice(["tlc", "compiled"]),
+    default="tlc",
+    show_default=True,
+    help="Who searches the states of FILE.tla; the compiled model needs no time to start.",
+)
+@click.option("--max-states", type=click.IntRange(1), help="Where the compiled model gives up.")
 @click.option("--workers", type=click.IntRange(1), help="TLC's threads (depths need one).")
 @click.option("--timeout", "timeout_s", default=3600.0, show_default=True, help="Seconds a run.")
 @click.option("--jar", "jar_path", type=click.Path(path_type=Path), help="Another TLC jar.")
@@ -51,6 +65,10 @@ def command(
     model_name: str | None,
     everything: bool,
     config: Path | None,
+    libraries: tuple[Path, ...],
+    no_deadlock: bool,
+    engine: str,
+    max_states: int | None,
     workers: int | None,
     timeout_s: float,
     jar_path: Path | None,
@@ -62,44 +80,79 @@ def command(
 
     Without --model: the models of the push ring, and the witnesses, situations that must be
     reached. A model that is violated is told step by step, if a protocol or a model is named. A
-    FILE.tla is checked by its configuration, by default the one with its name.
+    FILE.tla is checked by its configuration, by default the one with its name; with --engine
+    compiled by the model that judges traces, which checks invariants and ASSUMEs, no PROPERTY.
 
     Exit codes: 0 as expected, 1 not, 2 an error in a specification or a tool, 3 undecided.
     """
     jar = open_jar(jar_path) if jar_path is not None else find_jar()
+    of_file = {
+        "--config": config,
+        "--library": libraries,
+        "--no-deadlock": no_deadlock,
+        "--engine": engine == "compiled",
+        "--max-states": max_states,
+    }
     if target is not None and target.endswith(".tla"):
         module = Path(target)
-        _check_file(module, config or module.with_suffix(".cfg"), workers, timeout_s, jar, as_json)
-        return
-    if config is not None:
-        raise click.UsageError("--config goes with a FILE.tla")
+        job = FileCheck(
+            module=module,
+            config=config or module.with_suffix(".cfg"),
+            libraries=libraries,
+            deadlock=not no_deadlock,
+            workers=workers or 1,
+            timeout_s=timeout_s,
+            max_states=max_states,
+        )
+        _check_file(job, None if engine == "compiled" else jar, as_json)
+    for option in [option for option, value in of_file.items() if value]:
+        raise click.UsageError(f"{option} goes with a FILE.tla")
     manifest = read_manifest(find_spec_root(spec_root))
     entries = _choose(manifest, target, model_name, everything)
-
-    results: list[CheckedEntry] = []
-    with _status() as show:
-        for number, entry in enumerate(entries, start=1):
-            checked = check_entry(
-                manifest,
-                entry,
-                workers=workers,
-                timeout_s=timeout_s,
-                jar=jar,
-                on_progress=partial(show, f"{number}/{len(entries)} {entry.protocol} {entry.name}"),
-            )
-            results.append(checked)
+    results = _run_entries(manifest, entries, workers, timeout_s, jar)
     if write:
         written = record(manifest, results)
         click.echo(f"recorded in {manifest.path}: {', '.join(written) or 'nothing'}", err=True)
     rows = [checked.row for checked in results]
     if as_json:
-        answer = {"jar": _describe(jar), "rows": [asdict(row) | {"ok": row.ok} for row in rows]}
+        answer = {"jar": describe_jar(jar), "rows": [asdict(row) | {"ok": row.ok} for row in rows]}
         click.echo(json.dumps(answer, indent=2))
     else:
         _print_rows(rows)
         if target is not None or model_name is not None:
             _print_counterexamples(results)
     sys.exit(exit_code(rows))
+
+
+def _check_file(job: FileCheck, jar: TlcJar | None, as_json: bool) -> NoReturn:
+    """Check a specification that no manifest describes, without a jar by the compiled model."""
+    with _status() as show:
+        found = by_model(job, show) if jar is None else by_tlc(job, jar, show)
+    click.echo(json.dumps(found.as_json(), indent=2) if as_json else found.as_text())
+    sys.exit(found.exit_code)
+
+
+def _run_entries(
+    manifest: Manifest,
+    entries: Sequence[Model | Witness],
+    workers: int | None,
+    timeout_s: float,
+    jar: TlcJar,
+) -> list[CheckedEntry]:
+    results: list[CheckedEntry] = []
+    with _status() as show:
+        for number, entry in enumerate(entries, start=1):
+            head = f"{number}/{len(entries)} {entry.protocol} {entry.name}"
+            checked = check_entry(
+                manifest,
+                entry,
+                workers=workers,
+                timeout_s=timeout_s,
+                jar=jar,
+                on_progress=told_by_tlc(show, head),
+            )
+            results.append(checked)
+    return results
 
 
 def _choose(
@@ -124,16 +177,16 @@ def _choose(
 
 
 @contextmanager
-def _status() -> Iterator[Callable[[str, TlcProgress], None]]:
-    """Show what TLC is doing, on a terminal only."""
+def _status() -> Iterator[Callable[[str, int, int], None]]:
+    """Show how many states there are, and how many to do, on a terminal only."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda _head, _seen: None
+        yield lambda _head, _found, _to_do: None
         return
-    with console.status("TLC is running") as status:
+    with console.status("searching") as status:
 
-        def show(head: str, seen: TlcProgress) -> None:
-            status.update(escape(f"{head}: {seen.distinct:,} states, {seen.queue:,} to do"))
+        def show(head: str, found: int, to_do: int) -> None:
+            status.update(escape(f"{head}: {found:,} states, {to_do:,} to do"))
 
         yield show
 
@@ -171,78 +224,3 @@ def _print_counterexamples(results: list[CheckedEntry]) -> None:
             click.echo(f"\n{checked.entry.protocol} {checked.entry.name}: {checked.row.found}")
             for line in told(checked.run):
                 click.echo(line)
-
-
-def _check_file(
-    module: Path,
-    config: Path,
-    workers: int | None,
-    timeout_s: float,
-    jar: TlcJar,
-    as_json: bool,
-) -> None:
-    """Run TLC on a specification that no manifest describes, and exit."""
-    if not config.is_file():
-        raise SpecError(config, "there is no such configuration (say which with --config)")
-    with _status() as show:
-        run = run_tlc(
-            module,
-            config,
-            workers=workers or 1,
-            timeout_s=timeout_s,
-            check_deadlock=True,
-            jar=jar,
-            on_progress=partial(show, module.name),
-        )
-    if as_json:
-        click.echo(json.dumps(_run_json(run, jar), indent=2))
-    else:
-        _print_run(module, run)
-    if run.outcome is Outcome.SUCCESS:
-        sys.exit(0)
-    if run.is_verdict:
-        sys.exit(1)
-    sys.exit(3 if run.outcome in (Outcome.CRASH, Outcome.TIMEOUT) else 2)
-
-
-def _print_run(module: Path, run: TlcRun) -> None:
-    what = f"{run.outcome}" + (f": {run.violated}" if run.violated else "")
-    counts = "" if run.distinct is None else f", {run.distinct:,} distinct states"
-    depth = "" if run.depth is None else f", depth {run.depth}"
-    click.echo(f"{module.name}: {what}{counts}{depth}, {run.seconds:.1f} s")
-    if run.message:
-        click.echo(run.message)
-    for state in run.states:
-        click.echo(f"\n{state.number}: {state.action or 'initial state'}\n{state.text}")
-    if run.loop_to is not None:
-        click.echo(f"\nand from state {run.loop_to} again, for ever")
-    if run.stutters:
-        click.echo("\nand then nothing, for ever")
-    for line in run.printed:
-        click.echo(line)
-
-
-def _run_json(run: TlcRun, jar: TlcJar) -> dict[str, object]:
-    return {
-        "jar": _describe(jar),
-        "outcome": run.outcome.value,
-        "violated": run.violated,
-        "distinct": run.distinct,
-        "generated": run.generated,
-        "depth": run.depth,
-        "seconds": round(run.seconds, 3),
-        "message": run.message,
-        "states": [{"action": state.action, "text": state.text} for state in run.states],
-        "loop_to": run.loop_to,
-        "stutters": run.stutters,
-        "printed": list(run.printed),
-    }
-
-
-def _describe(jar: TlcJar) -> dict[str, str | bool]:
-    return {
-        "path": os.fspath(jar.path),
-        "version": jar.version,
-        "sha256": jar.sha256,
-        "pinned": jar.pinned,
-    }

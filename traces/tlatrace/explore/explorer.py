@@ -2,8 +2,7 @@
 
 A state that the constraints of the configuration throw away is neither counted nor expanded, and no
 step to it is recorded, but its invariants are evaluated; so it is with a step that an action
-constraint throws away. That is what TLC does. TLC stays the model checker: this search serves
-differential tests, coverage and tests that a model drives.
+constraint throws away. That is what TLC does.
 
 Source: tlc2.tool.ModelChecker and tlc2.tool.Worker of TLC 2.15.
 """
@@ -15,11 +14,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from tlatrace.explore.machine import Machine, ModelState
+from tlatrace.explore.symmetry import Images
 from tlatrace.model.domain import D
 
-__all__ = ["Exploration", "Transit", "Violation", "explore"]
+__all__ = ["PROGRESS_EVERY", "Exploration", "Search", "Transit", "Violation", "explore"]
 
-_PROGRESS_EVERY: Final = 1000
+PROGRESS_EVERY: Final = 1000
+"""Expanded states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,44 +89,58 @@ def explore(
     Raises:
         EvaluationError: Next, a constraint or an invariant has no value in some state.
     """
-    search = _Search(machine, check_invariants)
-    for state in machine.initial_states():
-        search.arrive(state, 1, None)
+    search = Search(machine, check_invariants=check_invariants)
+    steps: list[Transit] = []
+    search.begin()
     at = 0
     while at < len(search.states):
         if max_states is not None and len(search.states) > max_states:
             break
-        search.expand(at)
+        search.expand(at, steps)
         at += 1
-        if on_progress is not None and at % _PROGRESS_EVERY == 0:
+        if on_progress is not None and at % PROGRESS_EVERY == 0:
             on_progress(len(search.states), at)
     return Exploration(
         states=tuple(search.states),
         levels=tuple(search.levels),
-        steps=tuple(search.steps),
+        steps=tuple(steps),
         violations=tuple(search.violations),
         outside=len(search.outside),
         complete=at == len(search.states),
     )
 
 
-class _Search:
-    """The states that were found so far."""
+class Search:
+    """The states that were found so far, each with the one that it was first reached from."""
 
-    def __init__(self, machine: Machine, check_invariants: bool) -> None:
+    def __init__(
+        self, machine: Machine, *, check_invariants: bool = True, images: Images | None = None
+    ) -> None:
         self._machine = machine
         self._check_invariants = check_invariants
+        self._images = images
         self._places: dict[ModelState, int] = {}
         self._checked: set[ModelState] = set()
         self.states: list[ModelState] = []
         self.levels: list[int] = []
-        self.steps: list[Transit] = []
+        self.parents: list[int | None] = []
+        self.generated = 0
+        """Initial states and steps, each choice of action and parameters by itself."""
         self.violations: list[Violation] = []
         self.outside: set[ModelState] = set()
+        self.looking_at: tuple[int | None, ModelState | None] = (None, None)
+        """The place of the state that is expanded, and the next state that is looked at."""
 
-    def arrive(self, state: ModelState, level: int, source: int | None) -> int | None:
+    def begin(self) -> None:
+        """Arrive at the initial states."""
+        for state in self._machine.initial_states():
+            self.generated += 1
+            self.looking_at = None, state
+            self._arrive(state, 1, None)
+
+    def _arrive(self, state: ModelState, level: int, source: int | None) -> int | None:
         """Return the place of a state; None if the constraints throw it away."""
-        place = self._places.get(state)
+        place = self._place_of(state)
         if place is not None:
             return place
         if state in self.outside:
@@ -137,7 +152,18 @@ class _Search:
         place = self._places[state] = len(self.states)
         self.states.append(state)
         self.levels.append(level)
+        self.parents.append(source)
         return place
+
+    def _place_of(self, state: ModelState) -> int | None:
+        place = self._places.get(state)
+        if place is not None or self._images is None:
+            return place
+        for image in self._images(state):
+            place = self._places.get(image)
+            if place is not None:
+                return place
+        return None
 
     def _check(self, state: ModelState, source: int | None) -> None:
         if not self._check_invariants or state in self._checked:
@@ -146,13 +172,18 @@ class _Search:
         if names := tuple(self._machine.violated(state)):
             self.violations.append(Violation(state, names, source))
 
-    def expand(self, at: int) -> None:
-        """Follow every step from a state."""
+    def expand(self, at: int, steps: list[Transit] | None = None) -> int:
+        """Follow every step from a state, note those between states; return how many there are."""
         state, level = self.states[at], self.levels[at] + 1
-        for move in self._machine.successors(state):
+        self.looking_at = at, None
+        moves = self._machine.successors(state)
+        self.generated += len(moves)
+        for move in moves:
+            self.looking_at = at, move.post
             if not self._machine.within_step(state, move.post):
                 self._check(move.post, at)
                 continue
-            target = self.arrive(move.post, level, at)
-            if target is not None:
-                self.steps.append(Transit(at, move.action, move.params, target))
+            target = self._arrive(move.post, level, at)
+            if target is not None and steps is not None:
+                steps.append(Transit(at, move.action, move.params, target))
+        return len(moves)

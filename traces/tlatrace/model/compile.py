@@ -24,7 +24,8 @@ from tlatrace.model.expressions import Expressions
 from tlatrace.model.instances import Cell
 from tlatrace.model.predicates import Predicates, claim
 from tlatrace.model.reader import Reader
-from tlatrace.model.scope import Redirect
+from tlatrace.model.sany_nodes import place_of
+from tlatrace.model.scope import Redirect, Scope
 from tlatrace.model.tree import Definition
 from tlatrace.model.writer import Writer
 from tlatrace.values import canonical
@@ -32,7 +33,7 @@ from tlatrace.values import canonical
 if TYPE_CHECKING:
     from tlatrace.model.model import Model
 
-__all__ = ["Job", "ModelSource", "Part", "compile_tree"]
+__all__ = ["Assumption", "Job", "ModelSource", "Part", "compile_tree"]
 
 _ACTION_LEVEL: Final = 2
 
@@ -50,6 +51,15 @@ class Part:
     """Canonical JSON of the elements that its quantifiers range over."""
     reads: tuple[tuple[int, str | None], ...]
     """(position of a variable, canonical JSON of where in it; None: all of it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """An ASSUME."""
+
+    place: str
+    role: str | None
+    """None: it does not compile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +83,8 @@ class ModelSource:
     """What `blame` functions number."""
     parts: tuple[Part, ...]
     """What is TRUE wherever all invariants are."""
+    assumptions: tuple[Assumption, ...]
+    """The ASSUMEs, if they were asked for."""
     values: tuple[tuple[str, str], ...]
     """(constant, canonical JSON) of the constants whose value is known."""
 
@@ -113,6 +125,8 @@ class Job:
     """Operators that the model is to evaluate."""
     blame: bool = False
     """Whether the model is to say which conjunct of an action is false."""
+    assumptions: bool = False
+    """Whether the model is to evaluate the ASSUMEs."""
     fingerprint: str = ""
 
 
@@ -191,6 +205,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     if job.blame:
         _blames(reader, next_definition, actions, blames, names)
         names["blame initial"] = blames.action("Init", (), reader.definition(job.init).expression)
+    assumptions = _assumptions(reader, predicates, names) if job.assumptions else ()
     text = writer.text()
     if text.count("\n") > _MAX_LINES:
         raise SubsetError(reader.module, f"its Python has more than {_MAX_LINES} lines")
@@ -208,6 +223,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         names=tuple(names.items()),
         conjuncts=tuple(blames.conjuncts),
         parts=tuple(parts),
+        assumptions=assumptions,
         values=tuple(
             [
                 (name, _text(value))
@@ -216,6 +232,31 @@ def _written(job: Job, reader: Reader) -> ModelSource:
             ]
         ),
     )
+
+
+def _assumptions(
+    reader: Reader, predicates: Predicates, names: dict[str, str]
+) -> tuple[Assumption, ...]:
+    """Write those that compile; none of another one's steps depends on one that does not."""
+    found: list[Assumption] = []
+    for number, node in enumerate(reader.assumed(), start=1):
+        body, place = node.find("body/*"), place_of(node)
+        assert body is not None
+        role: str | None = f"assumption {number}"
+        try:
+            definition = Definition(
+                name="ASSUME",
+                key=f"assume_{number}",
+                parameters=(),
+                operator_parameters=frozenset(),
+                body=reader.expr(body, Scope({}, None, False)),
+                place=place,
+            )
+            names[str(role)] = predicates.condition(definition)
+        except SubsetError:
+            role = None
+        found.append(Assumption(str(place), role))
+    return tuple(found)
 
 
 def _part(role: str, elements: tuple[D, ...], cells: frozenset[Cell]) -> Part:

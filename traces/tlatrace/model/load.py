@@ -37,12 +37,13 @@ def load_model(
     libraries: Sequence[Path] = (),
     expressions: Sequence[str] = (),
     blame: bool = False,
+    assumptions: bool = False,
 ) -> Model:
     """Compile a specification under a configuration.
 
     `constants` are used where the configuration assigns none; `invariants` come on top of those
     of the configuration; `expressions` are operators for `Model.evaluate`; with `blame`
-    the model has `Model.blame`.
+    the model has `Model.blame`, and with `assumptions` `Model.failing_assumption`.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -59,7 +60,7 @@ def load_model(
     wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
     given = {} if config.assignments else dict(constants or {})
     fingerprint = _fingerprint(module, folders, config, given, (*wanted, "", *expressions))
-    key = fingerprint + ("-blame" if blame else "")
+    key = fingerprint + ("-blame" if blame else "") + ("-assumed" if assumptions else "")
     source = recall(key)
     if source is None:
         job = _job(module, config, given, libraries)
@@ -69,6 +70,7 @@ def load_model(
                 invariants=wanted,
                 expressions=tuple(expressions),
                 blame=blame,
+                assumptions=assumptions,
                 fingerprint=fingerprint,
             )
         )

@@ -148,6 +148,17 @@ class Model:
             [name for name in self.invariants if not self._ask(f"invariant {name}", state, None)]
         )
 
+    def failing_assumption(self) -> str | None:
+        """Return the place of the first ASSUME that is FALSE, as far as they compile."""
+        for item in self.source.assumptions:
+            if item.role is not None and not self._ask(item.role, None, None):
+                return item.place
+        return None
+
+    def unread_assumptions(self) -> tuple[str, ...]:
+        """Return the places of the ASSUMEs that do not compile."""
+        return tuple([item.place for item in self.source.assumptions if item.role is None])
+
     def within(self, state: ModelState) -> bool:
         """Tell whether a state satisfies the CONSTRAINTs of the configuration."""
         return all(

@@ -174,6 +174,10 @@ class Reader:
             uid = replacement.name
         return self.read_definition(uid, Scope({}, None, primed))
 
+    def assumed(self) -> list[Element]:
+        """Return the ASSUMEs of the root module and of those that it extends."""
+        return [self.nodes[uid_of(ref)] for ref in self._root.iterfind("AssumeNodeRef")]
+
     def read_definition(self, uid: str, scope: Scope) -> Definition:
         """Read a definition of a module under the substitution and the prime of `scope`."""
         key = (uid, id(scope.instance), scope.primed)

@@ -9,6 +9,8 @@ from typing import Final
 __all__ = [
     "invariants_of",
     "properties_of",
+    "symmetry_of",
+    "view_of",
     "with_only",
     "with_only_invariant",
     "with_overrides",
@@ -34,6 +36,16 @@ def properties_of(config: str) -> tuple[str, ...]:
 def invariants_of(config: str) -> tuple[str, ...]:
     """Return the names under INVARIANT and INVARIANTS, in the order of the configuration."""
     return tuple(_names_under(config, _INVARIANT))
+
+
+def symmetry_of(config: str) -> tuple[str, ...]:
+    """Return the names under SYMMETRY."""
+    return tuple(_names_under(config, frozenset({"SYMMETRY"})))
+
+
+def view_of(config: str) -> tuple[str, ...]:
+    """Return the names under VIEW."""
+    return tuple(_names_under(config, frozenset({"VIEW"})))
 
 
 def with_overrides(config: str, overrides: Iterable[str]) -> str:

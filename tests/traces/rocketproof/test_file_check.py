@@ -1,0 +1,128 @@
+"""`rocketproof check FILE.tla` by TLC and by the compiled model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rocketproof.cli import main
+
+CARS = """---- MODULE Cars ----
+EXTENDS Spaces, TLC
+CONSTANTS Car, Most
+ASSUME Most > 0
+ASSUME PrintT(Most) \\/ Most < Many
+VARIABLE parked
+Symmetry == Permutations(Car)
+Init == parked = {}
+Enter(c) == c \\notin parked /\\ Cardinality(parked) < Most /\\ parked' = parked \\cup {c}
+Leave(c) == c \\in parked /\\ parked' = parked \\ {c}
+Next == \\E c \\in Car : Enter(c) \\/ (Cardinality(parked) < 3 /\\ Leave(c))
+Fits == Cardinality(parked) <= Many
+Free == <>(parked = {})
+====
+"""
+SPACES = """---- MODULE Spaces ----
+EXTENDS Naturals, FiniteSets
+Many == 2
+====
+"""
+CONFIG = "INIT Init NEXT Next CONSTANTS Car = {c1, c2, c3} Most = %d\n"
+
+
+@pytest.fixture
+def cars(tmp_path: Path) -> Path:
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "Spaces.tla").write_text(SPACES)
+    (tmp_path / "Cars.tla").write_text(CARS)
+    return tmp_path / "Cars.tla"
+
+
+def check(module: Path, config: str, *options: str) -> tuple[int, dict[str, object]]:
+    path = module.with_suffix(".cfg")
+    path.write_text(config)
+    call = ["check", str(module), "--library", str(module.parent / "library"), "--json", *options]
+    result = CliRunner().invoke(main, call)
+    return result.exit_code, json.loads(result.stdout) if result.stdout else {"e": result.stderr}
+
+
+def both(module: Path, config: str, *options: str) -> tuple[int, dict[str, object]]:
+    """Check by both engines; their answers are the same."""
+    answers = []
+    for engine in ("tlc", "compiled"):
+        code, found = check(module, config, "--engine", engine, *options)
+        states = found.get("states")
+        assert isinstance(states, list), found
+        seen = {key: found[key] for key in ("outcome", "violated")} | {"length": len(states)}
+        if found["outcome"] == "success":
+            seen |= {key: found[key] for key in ("distinct", "depth")}
+        answers.append((code, seen))
+    assert answers[0] == answers[1]
+    return answers[0]
+
+
+@pytest.mark.java
+def test_both_engines_count_the_same_with_and_without_symmetry(cars: Path) -> None:
+    plain = CONFIG % 2 + "INVARIANT Fits"
+
+    assert both(cars, plain)[1] == {
+        "outcome": "success",
+        "violated": None,
+        "length": 0,
+        "distinct": 7,
+        "depth": 3,
+    }
+    assert both(cars, plain + " SYMMETRY Symmetry")[1]["distinct"] == 3
+
+
+@pytest.mark.java
+def test_both_engines_find_a_shortest_way_to_a_violation(cars: Path) -> None:
+    code, found = both(cars, CONFIG % 3 + "INVARIANT Fits")
+
+    assert (code, found["violated"], found["length"]) == (1, "Fits", 4)
+
+
+@pytest.mark.java
+def test_both_engines_find_a_deadlock_unless_it_may_be(cars: Path) -> None:
+    code, found = both(cars, CONFIG % 3)
+
+    assert (code, found["outcome"], found["length"]) == (1, "deadlock", 4)
+    code, found = both(cars, CONFIG % 3, "--no-deadlock")
+    assert (code, found["outcome"], found["distinct"]) == (0, "success", 8)
+
+
+@pytest.mark.java
+def test_both_engines_find_a_false_assumption(cars: Path) -> None:
+    for engine in ("tlc", "compiled"):
+        code, found = check(cars, CONFIG % 0, "--engine", engine)
+        assert (code, found["outcome"]) == (1, "assumption false")
+
+
+@pytest.mark.java
+def test_what_the_compiled_model_leaves_out_is_said_and_is_undecided(cars: Path) -> None:
+    code, found = check(cars, CONFIG % 2 + "PROPERTY Free", "--engine", "compiled")
+
+    assert (code, found["outcome"]) == (3, "success")
+    assert found["unchecked"] == ["PROPERTY Free (TLC does)"]
+    code, found = check(cars, CONFIG % 2, "--engine", "compiled", "--max-states", "2")
+    assert (code, found["outcome"]) == (3, "timeout")
+
+
+@pytest.mark.java
+def test_a_library_that_is_missed_is_an_error(cars: Path) -> None:
+    call = ["check", str(cars), "--engine", "compiled"]
+    cars.with_suffix(".cfg").write_text(CONFIG % 2)
+    result = CliRunner().invoke(main, call)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Spaces" in result.stderr
+
+
+def test_options_of_a_file_do_not_go_with_a_protocol() -> None:
+    for option in (["--no-deadlock"], ["--engine", "compiled"], ["--library", "x"]):
+        result = CliRunner().invoke(main, ["check", "epoch_truncation", *option])
+        assert result.exit_code == 2
+        assert f"{option[0]} goes with a FILE.tla" in result.stderr

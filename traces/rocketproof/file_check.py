@@ -1,0 +1,256 @@
+"""`rocketproof check FILE.tla`: a specification that no manifest describes, by TLC or compiled."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tlatrace.errors import SpecError
+from tlatrace.explore import CheckedModel, Images, check_model, images_of
+from tlatrace.model import Model, load_model
+from tlatrace.tla_text import to_tla
+from tlatrace.tools.jar import TlcJar
+from tlatrace.tools.tlc import TlcProgress, TlcRun, run_tlc
+from tlatrace.tools.tlc_config import properties_of, symmetry_of, view_of
+from tlatrace.tools.tlc_output import Outcome, TlcState
+from tlatrace.validate.difference import call_text
+from tlatrace.values import State
+
+__all__ = ["CheckedFile", "FileCheck", "by_model", "by_tlc", "describe_jar", "told_by_tlc"]
+
+_VIOLATED: Final = frozenset(
+    [
+        Outcome.INVARIANT,
+        Outcome.ACTION_PROPERTY,
+        Outcome.TEMPORAL,
+        Outcome.DEADLOCK,
+        Outcome.ASSUMPTION,
+        Outcome.ASSERTION,
+    ]
+)
+_UNDECIDED: Final = frozenset([Outcome.CRASH, Outcome.TIMEOUT])
+
+Show = Callable[[str, int, int], None]
+"""Is told the file's name, how many states are found, and how many of them wait."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileCheck:
+    """What to check."""
+
+    module: Path
+    config: Path
+    libraries: tuple[Path, ...] = ()
+    deadlock: bool = True
+    """Whether a state without a successor is an error."""
+    workers: int = 1
+    timeout_s: float = 3600.0
+    max_states: int | None = None
+    """Where the compiled model gives up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedFile:
+    """What was found, whoever searched."""
+
+    engine: str
+    module: str
+    outcome: Outcome
+    violated: str | None
+    distinct: int | None
+    generated: int | None
+    depth: int | None
+    seconds: float
+    message: str
+    states: tuple[TlcState, ...]
+    loop_to: int | None = None
+    stutters: bool = False
+    printed: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    """What the configuration or the module asks for, and was not done."""
+    notes: tuple[str, ...] = ()
+    jar: TlcJar | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """Return 0 where all holds, 1 where something does not, 2 for errors, 3 undecided."""
+        if self.outcome is Outcome.SUCCESS:
+            return 3 if self.unchecked else 0
+        if self.outcome in _VIOLATED:
+            return 1
+        valueless = self.engine == "compiled" and self.outcome is Outcome.EVALUATION_ERROR
+        return 3 if valueless or self.outcome in _UNDECIDED else 2
+
+    def as_text(self) -> str:
+        """Return the lines for a person."""
+        what = f"{self.outcome}" + (f": {self.violated}" if self.violated else "")
+        counts = "" if self.distinct is None else f", {self.distinct:,} distinct states"
+        depth = "" if self.depth is None else f", depth {self.depth}"
+        lines = [f"{self.module}: {what}{counts}{depth}, {self.seconds:.1f} s"]
+        lines += [f"not checked: {item}" for item in self.unchecked]
+        lines += self.notes
+        lines += [self.message] if self.message else []
+        for state in self.states:
+            lines.append(f"\n{state.number}: {state.action or 'initial state'}\n{state.text}")
+        if self.loop_to is not None:
+            lines.append(f"\nand from state {self.loop_to} again, for ever")
+        if self.stutters:
+            lines.append("\nand then nothing, for ever")
+        return "\n".join([*lines, *self.printed])
+
+    def as_json(self) -> dict[str, object]:
+        """Return the answer for a machine."""
+        return {
+            "engine": self.engine,
+            "jar": None if self.jar is None else describe_jar(self.jar),
+            "outcome": self.outcome.value,
+            "violated": self.violated,
+            "distinct": self.distinct,
+            "generated": self.generated,
+            "depth": self.depth,
+            "seconds": round(self.seconds, 3),
+            "message": self.message,
+            "states": [{"action": state.action, "text": state.text} for state in self.states],
+            "loop_to": self.loop_to,
+            "stutters": self.stutters,
+            "printed": list(self.printed),
+            "unchecked": list(self.unchecked),
+            "notes": list(self.notes),
+        }
+
+
+def describe_jar(jar: TlcJar) -> dict[str, str | bool]:
+    """Return what tells a TLC jar from another."""
+    return {
+        "path": os.fspath(jar.path),
+        "version": jar.version,
+        "sha256": jar.sha256,
+        "pinned": jar.pinned,
+    }
+
+
+def told_by_tlc(show: Show, name: str) -> Callable[[TlcProgress], None]:
+    """Return what hands TLC's progress over to `show`."""
+    return lambda seen: show(name, seen.distinct, seen.queue)
+
+
+def by_tlc(job: FileCheck, jar: TlcJar, show: Show) -> CheckedFile:
+    """Have TLC check a file.
+
+    Raises:
+        SpecError: the module or the configuration is not there.
+        ToolError: there is no Java.
+    """
+    _config_text(job)
+    run: TlcRun = run_tlc(
+        job.module,
+        job.config,
+        workers=job.workers,
+        timeout_s=job.timeout_s,
+        check_deadlock=job.deadlock,
+        libraries=job.libraries,
+        jar=jar,
+        on_progress=told_by_tlc(show, job.module.name),
+    )
+    return CheckedFile(
+        engine="tlc",
+        module=job.module.name,
+        outcome=run.outcome,
+        violated=run.violated,
+        distinct=run.distinct,
+        generated=run.generated,
+        depth=run.depth,
+        seconds=run.seconds,
+        message=run.message,
+        states=run.states,
+        loop_to=run.loop_to,
+        stutters=run.stutters,
+        printed=run.printed,
+        jar=jar,
+    )
+
+
+def by_model(job: FileCheck, show: Show) -> CheckedFile:
+    """Compile a file, and search the states of the model.
+
+    Raises:
+        SubsetError: the specification does not compile.
+        SpecError, ToolError: as `load_model`.
+    """
+    text = _config_text(job)
+    started = time.monotonic()
+    symmetry, views = symmetry_of(text), view_of(text)
+    model = load_model(
+        job.module, job.config, libraries=job.libraries, expressions=symmetry, assumptions=True
+    )
+    images: Images | None = None
+    notes: list[str] = []
+    for name in symmetry:
+        images = images_of(model.evaluate(name), name)
+        notes.append(f"SYMMETRY {name}: a state and its {len(images)} permuted images count once")
+    notes += [f"VIEW {name}: not used; states with the same view count each" for name in views]
+    false_one = model.failing_assumption()
+    if false_one is None:
+        found = check_model(
+            model,
+            deadlock=job.deadlock,
+            images=images,
+            max_states=job.max_states,
+            timeout_s=job.timeout_s,
+            on_progress=lambda found, done: show(job.module.name, found, found - done),
+        )
+    else:
+        found = CheckedModel(
+            outcome=Outcome.ASSUMPTION,
+            violated=false_one,
+            distinct=0,
+            generated=0,
+            depth=0,
+            path=(),
+            message="",
+        )
+    unchecked = [f"PROPERTY {name} (TLC does)" for name in properties_of(text)]
+    unchecked += [f"the ASSUME at {place} (TLC does)" for place in model.unread_assumptions()]
+    return CheckedFile(
+        engine="compiled",
+        module=job.module.name,
+        outcome=found.outcome,
+        violated=found.violated,
+        distinct=found.distinct,
+        generated=found.generated,
+        depth=found.depth,
+        seconds=time.monotonic() - started,
+        message=found.message,
+        states=_states(model, found),
+        unchecked=tuple(unchecked),
+        notes=tuple(notes),
+    )
+
+
+def _config_text(job: FileCheck) -> str:
+    if not job.config.is_file():
+        raise SpecError(job.config, "there is no such configuration (say which with --config)")
+    try:
+        return job.config.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(job.config, f"cannot be read ({error})") from error
+
+
+def _states(model: Model, found: CheckedModel) -> tuple[TlcState, ...]:
+    shown: list[TlcState] = []
+    for number, item in enumerate(found.path, start=1):
+        values = model.show(item.state)
+        action = None
+        if item.action is not None:
+            params = tuple([model.show_value(param) for param in item.params])
+            action = call_text(item.action, params)
+        shown.append(TlcState(number=number, action=action, text=_text(values), values=values))
+    return tuple(shown)
+
+
+def _text(state: State) -> str:
+    return "\n".join([f"/\\ {name} = {to_tla(value)}" for name, value in state.items()])

@@ -1,0 +1,126 @@
+"""Check a model as TLC does: stop at the first violation, and show a shortest way to it.
+
+The search is TLC's with one worker, so the counts of a model that holds are TLC's, and so is the
+length of a counterexample. Steps are not kept: a way is found by asking for the successors again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tlatrace.errors import EvaluationError
+from tlatrace.explore.explorer import PROGRESS_EVERY, Search
+from tlatrace.explore.machine import Machine, ModelState
+from tlatrace.explore.symmetry import Images
+from tlatrace.model.domain import D
+from tlatrace.tools.tlc_output import Outcome
+
+__all__ = ["CheckedModel", "PathState", "check_model"]
+
+
+@dataclass(frozen=True, slots=True)
+class PathState:
+    """A state of a counterexample, and the step that led there."""
+
+    action: str | None
+    """None for the initial state."""
+    params: tuple[D, ...]
+    state: ModelState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedModel:
+    """What a search found before it ended."""
+
+    outcome: Outcome
+    """SUCCESS, INVARIANT, DEADLOCK, or EVALUATION_ERROR, which is no verdict; TIMEOUT: a limit."""
+    violated: str | None
+    """The first invariant that is FALSE."""
+    distinct: int
+    generated: int
+    depth: int
+    path: tuple[PathState, ...]
+    """The counterexample, or the way to where there is no value."""
+    message: str
+    """Why there is no value, or which limit ended the search."""
+
+
+def check_model(
+    machine: Machine,
+    *,
+    deadlock: bool = True,
+    images: Images | None = None,
+    max_states: int | None = None,
+    timeout_s: float | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> CheckedModel:
+    """Search all states until an invariant is FALSE, or a state has no successor.
+
+    States that are `images` of each other count once. `on_progress` is told how many states are
+    found and how many of them are expanded. The search ends without a verdict beyond `max_states`,
+    and after `timeout_s` seconds of `clock`.
+    """
+    search = Search(machine, images=images)
+    started = clock()
+
+    def ended(
+        outcome: Outcome, at: int | None, last: ModelState | None, why: str = ""
+    ) -> CheckedModel:
+        names = search.violations[0].invariants if outcome is Outcome.INVARIANT else ()
+        return CheckedModel(
+            outcome=outcome,
+            violated=names[0] if names else None,
+            distinct=len(search.states),
+            generated=search.generated,
+            depth=max(search.levels, default=0),
+            path=_path(machine, search, at, last),
+            message=why,
+        )
+
+    try:
+        search.begin()
+        at = 0
+        while at < len(search.states) and not search.violations:
+            if max_states is not None and len(search.states) > max_states:
+                reason = f"there are more than {max_states:,} states"
+                return ended(Outcome.TIMEOUT, None, None, reason)
+            if timeout_s is not None and clock() - started > timeout_s:
+                reason = f"it was not done after {timeout_s:g} s"
+                return ended(Outcome.TIMEOUT, None, None, reason)
+            if search.expand(at) == 0 and deadlock:
+                return ended(Outcome.DEADLOCK, at, None)
+            at += 1
+            if on_progress is not None and at % PROGRESS_EVERY == 0:
+                on_progress(len(search.states), at)
+    except EvaluationError as error:
+        return ended(Outcome.EVALUATION_ERROR, *search.looking_at, str(error))
+    if search.violations:
+        violation = search.violations[0]
+        return ended(Outcome.INVARIANT, violation.source, violation.state)
+    if not search.states:
+        return ended(
+            Outcome.EVALUATION_ERROR, None, None, "there is no initial state within the constraints"
+        )
+    return ended(Outcome.SUCCESS, None, None)
+
+
+def _path(
+    machine: Machine, search: Search, at: int | None, last: ModelState | None
+) -> tuple[PathState, ...]:
+    """Go back from a place, and from a state behind it if there is one."""
+    places: list[int] = []
+    while at is not None:
+        places.append(at)
+        at = search.parents[at]
+    states = [search.states[place] for place in reversed(places)]
+    if last is not None:
+        states.append(last)
+    path = [PathState(None, (), state) for state in states[:1]]
+    for before, after in pairwise(states):
+        step = next(step for step in machine.successors(before) if step.post == after)
+        path.append(PathState(step.action, step.params, after))
+    return tuple(path)
