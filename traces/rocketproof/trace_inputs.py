@@ -158,7 +158,12 @@ class SpecChoice:
         """
         module, libraries = self.module_of(header), self.folders_of(header)[1:]
         load = partial(
-            load_model, module, blame=blame, libraries=libraries, expressions=expressions
+            load_model,
+            module,
+            blame=blame,
+            libraries=libraries,
+            expressions=expressions,
+            definitions=header.expressions,
         )
         if self.config is not None:
             return load(self.config, invariants=self.invariants)

@@ -32,6 +32,7 @@ class ToyModel:
     model_values: frozenset[str] = frozenset()
     fails_at: Callable[[State, str | None], bool] = lambda _state, _action: False
     """Where listing the steps of an action raises an error; None: of any."""
+    expressions: Mapping[str, Callable[[State], Value]] = field(default_factory=dict)
     asked: int = 0
     """How often steps were listed."""
 
@@ -93,6 +94,10 @@ class ToyModel:
     def violated(self, state: Toy) -> tuple[str, ...]:
         shown = self.show(state)
         return tuple([name for name, holds in self.invariant.items() if not holds(shown)])
+
+    def evaluate(self, name: str, state: Toy | None = None) -> Domain:
+        assert state is not None
+        return self.adopt_value(self.expressions[name](self.show(state)))
 
 
 # ---- LockServer, see traces/samples/lock_server -------------------------------------------

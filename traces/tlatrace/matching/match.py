@@ -16,7 +16,7 @@ from tlatrace.matching.model import ModelState, Questions, SpecModel
 from tlatrace.matching.observation import Observation, observe
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.matching.verdict import search_verdict
-from tlatrace.trace import Event, Trace
+from tlatrace.trace import Clues, Event, Trace
 from tlatrace.validate.traces import Names, early_verdict, step_verdict
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused
 from tlatrace.values import State, Value
@@ -87,7 +87,8 @@ class _Words:
 def is_partial(trace: Trace) -> bool:
     """Tell whether a trace leaves something to be searched for; a null action alone does not."""
     return (trace.header is not None and trace.header.silent is not None) or any(
-        event.state is None or event.known_params is not None for event in trace.events
+        event.state is None or event.known_params is not None or event.clues != Clues()
+        for event in trace.events
     )
 
 
@@ -101,9 +102,10 @@ def _match(questions: Questions, words: _Words, trace: Trace, budget: Budget) ->
             return Undecided(f"{words.names.module} has no action {', '.join(unknown)}")
     events: list[Observation] = []
     end: Undecided | None = None
+    expressions = () if trace.header is None else trace.header.expressions
     for event in trace.events:
         try:
-            events.append(observe(questions.model, event))
+            events.append(observe(questions.model, event, expressions))
         except (ModelGapError, EvaluationError) as error:
             end = Undecided(f"step {event.step}: {error}")
             break

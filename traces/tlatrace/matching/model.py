@@ -81,6 +81,9 @@ class SpecModel(Protocol):
     def violated(self, state: ModelState) -> tuple[str, ...]:
         """Name the invariants that are FALSE in a state."""
 
+    def evaluate(self, name: str, state: ModelState | None = None) -> Domain:
+        """Evaluate an expression that the model was loaded with."""
+
 
 class Questions:
     """A model with its last answers."""
@@ -97,6 +100,7 @@ class Questions:
         )
         self.violated: Callable[[ModelState], tuple[str, ...]] = lru_cache(size)(model.violated)
         self.shown: Callable[[Domain], Value] = lru_cache(size)(model.show_value)
+        self.expression: Callable[[str, ModelState], Value] = lru_cache(size)(self._expression)
 
     def is_initial(self, state: ModelState) -> bool:
         """Tell whether a state is an initial one; a list is asked where a predicate cannot be."""
@@ -125,6 +129,9 @@ class Questions:
                     steps = self.bound_successors(pre, action, params)
                 return post in [step.post for step in steps]
             raise error from None
+
+    def _expression(self, name: str, state: ModelState) -> Value:
+        return self.shown(self.model.evaluate(name, state))
 
     def _action_successors(self, state: ModelState, action: str) -> Sequence[Step]:
         if self.model.calls(action):

@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from tlatrace.errors import ModelGapError
+from tlatrace.errors import EvaluationError, ModelGapError
+from tlatrace.matching.changes import changed
 from tlatrace.matching.model import Domain, ModelState, Questions, SpecModel
 from tlatrace.model import Step
-from tlatrace.trace import Event
-from tlatrace.validate.difference import Change, brief, difference
+from tlatrace.trace import Change, Event, Part, Silent
+from tlatrace.validate.difference import Change as Difference
+from tlatrace.validate.difference import brief, difference
 from tlatrace.values import Fcn, Value, canonical, same
 
 __all__ = [
     "Observation",
+    "changes_before",
     "changes_from",
     "claim",
     "claimed_steps",
+    "explained",
     "fits",
+    "fits_before",
     "observe",
     "params_fit",
+    "quiet_before",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SeenPart:
-    """A part of the variable at `index`, with the text of its value."""
+    """A part of a variable or an expression, or, where `at` is empty, all of it."""
+
+    variable: int | str
+    """The index of the variable, or the name of the expression."""
+    path: str
+    at: tuple[Value, ...]
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SeenParam:
+    """A part of the argument at `index`."""
 
     index: int
-    path: str
     at: tuple[Value, ...]
     value: Value
 
@@ -45,13 +61,19 @@ class Observation:
     known: tuple[tuple[int, Domain], ...]
     """(index of a variable, its value) where some are logged only."""
     parts: tuple[_SeenPart, ...]
+    """Parts of variables, and expressions, after the step..."""
+    before: tuple[_SeenPart, ...]
+    """...and before it."""
+    changes: tuple[tuple[int, tuple[Change, ...]], ...]
+    """(index of a variable, all that is done to it)."""
+    param_parts: tuple[_SeenParam, ...]
 
     all_params: tuple[Domain, ...] | None
     """The arguments, if all of them are logged; `()` where no action is."""
 
 
-def observe(model: SpecModel, event: Event) -> Observation:
-    """Prepare an event.
+def observe(model: SpecModel, event: Event, expressions: Collection[str] = ()) -> Observation:
+    """Prepare an event; `expressions` are those that the model was loaded with.
 
     Raises:
         ModelGapError: an action, a variable or a number of arguments that the module does not have.
@@ -60,7 +82,10 @@ def observe(model: SpecModel, event: Event) -> Observation:
         _check_action(model, event)
     index = {name: at for at, name in enumerate(model.variables)}
     given = event.state if event.state is not None else event.observed or {}
+    clues = event.clues
     named = [*given, *[part.variable for part in event.parts]]
+    named += [change.variable for change in clues.changes]
+    named += [part.variable for part in clues.before if part.variable not in expressions]
     if unknown := sorted({name for name in named if name not in index}):
         raise ModelGapError(f"{model.module} has no variable {', '.join(unknown)}")
     missing = [name for name in model.variables if name not in given]
@@ -73,20 +98,52 @@ def observe(model: SpecModel, event: Event) -> Observation:
     logged = tuple([one for one in params or () if one is not None])
     known = [(index[name], model.adopt_value(value)) for name, value in given.items()]
     state = tuple([value for _, value in sorted(known, key=lambda pair: pair[0])])
-    parts = []
-    for part in event.parts:
-        at = tuple([model.show_value(model.adopt_value(argument)) for argument in part.at])
-        value = model.show_value(model.adopt_value(part.value))
-        path = part.variable + "".join([f"[{brief(argument, 40)}]" for argument in at])
-        parts.append(_SeenPart(index=index[part.variable], path=path, at=at, value=value))
+    values = _Shown(model, index)
     return Observation(
         event=event,
         params=params,
         all_params=None if params is None or len(logged) < len(params) else logged,
         whole=None if missing else state,
         known=tuple(known) if missing else (),
-        parts=tuple(parts),
+        parts=tuple([values.part(part) for part in (*event.parts, *clues.expressions)]),
+        before=tuple([values.part(part) for part in clues.before]),
+        changes=values.changes(clues.changes),
+        param_parts=tuple(
+            [
+                _SeenParam(
+                    index=part.number - 1, at=values.all(part.at), value=values.one(part.value)
+                )
+                for part in clues.params
+            ]
+        ),
     )
+
+
+class _Shown:
+    """The values of an event as the model shows them: strings may have become model values."""
+
+    def __init__(self, model: SpecModel, index: Mapping[str, int]) -> None:
+        self._model = model
+        self._index = index
+
+    def one(self, value: Value) -> Value:
+        return self._model.show_value(self._model.adopt_value(value))
+
+    def all(self, values: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple([self.one(value) for value in values])
+
+    def part(self, part: Part) -> _SeenPart:
+        at = self.all(part.at)
+        path = part.variable + "".join([f"[{brief(argument, 40)}]" for argument in at])
+        variable = self._index.get(part.variable, part.variable)
+        return _SeenPart(variable=variable, path=path, at=at, value=self.one(part.value))
+
+    def changes(self, changes: Sequence[Change]) -> tuple[tuple[int, tuple[Change, ...]], ...]:
+        found: dict[int, list[Change]] = {}
+        for change in changes:
+            one = replace(change, at=self.all(change.at), arguments=self.all(change.arguments))
+            found.setdefault(self._index[change.variable], []).append(one)
+        return tuple([(at, tuple(done)) for at, done in found.items()])
 
 
 def _check_action(model: SpecModel, event: Event) -> None:
@@ -98,15 +155,40 @@ def _check_action(model: SpecModel, event: Event) -> None:
         raise ModelGapError(
             f"{event.action} of {model.module} takes {arity} parameters, not {len(event.arguments)}"
         )
+    if any(part.number > arity for part in event.clues.params):
+        raise ModelGapError(f"{event.action} of {model.module} takes {arity} parameters only")
+
+
+def quiet_before(silent: Silent | None, action: str | None) -> tuple[str, ...]:
+    """Return the silent actions that may happen before an event with an action."""
+    if silent is None:
+        return ()
+    if action is None or not silent.only_before:
+        return silent.actions
+    return tuple(
+        [one for one in silent.actions if action in silent.only_before.get(one, (action,))]
+    )
 
 
 def fits(questions: Questions, seen: Observation, state: ModelState) -> bool:
-    """Tell whether a state shows what the event shows after its step."""
+    """Tell whether a state shows what the event shows after its step.
+
+    Raises:
+        EvaluationError: an expression that the event shows has no value there.
+    """
     if seen.whole is not None and seen.whole != state:
         return False
     if any(state[index] != value for index, value in seen.known):
         return False
-    return all(_part_fits(questions.shown(state[part.index]), part) for part in seen.parts)
+    return all(_part_fits(questions, part, state) for part in seen.parts)
+
+
+def fits_before(questions: Questions, seen: Observation, state: ModelState) -> bool:
+    """Tell whether a state shows what the event shows before its step.
+
+    Raises: as `fits`.
+    """
+    return all(_part_fits(questions, part, state) for part in seen.before)
 
 
 def params_fit(seen: Observation, step: Step) -> bool:
@@ -116,6 +198,50 @@ def params_fit(seen: Observation, step: Step) -> bool:
     return len(seen.params) == len(step.params) and all(
         wanted is None or wanted == given
         for wanted, given in zip(seen.params, step.params, strict=True)
+    )
+
+
+def explained(questions: Questions, seen: Observation, state: ModelState) -> list[ModelState]:
+    """List the states that an event may lead to from a state, each once.
+
+    Raises:
+        EvaluationError: the model does not know.
+    """
+    if not fits_before(questions, seen, state):
+        return []
+    if seen.whole is not None and seen.all_params is not None:
+        if not _changes_fit(questions, seen, state, seen.whole):
+            return []
+        found = questions.allows(seen.event.action, seen.all_params, state, seen.whole)
+        shown = found and fits(questions, seen, seen.whole)
+        return [seen.whole] if shown and _arguments_fit(questions, seen, seen.all_params) else []
+    posts = [
+        step.post
+        for step in claimed_steps(questions, seen, state)
+        if params_fit(seen, step)
+        and fits(questions, seen, step.post)
+        and _arguments_fit(questions, seen, step.params)
+        and _changes_fit(questions, seen, state, step.post)
+    ]
+    return list(dict.fromkeys(posts))
+
+
+def _arguments_fit(questions: Questions, seen: Observation, params: tuple[Domain, ...]) -> bool:
+    for part in seen.param_parts:
+        if part.index >= len(params):
+            raise EvaluationError("the model does not tell the arguments of the step")
+        found = _applied(questions.shown(params[part.index]), part.at)
+        if found is None or not same(found, part.value):
+            return False
+    return True
+
+
+def _changes_fit(
+    questions: Questions, seen: Observation, before: ModelState, after: ModelState
+) -> bool:
+    return all(
+        same(changed(questions.shown(before[at]), done), questions.shown(after[at]))
+        for at, done in seen.changes
     )
 
 
@@ -143,26 +269,59 @@ def claim(seen: Observation) -> str:
     return f"{event.action}({', '.join(texts)})" if texts else event.action
 
 
-def changes_from(questions: Questions, seen: Observation, state: ModelState) -> tuple[Change, ...]:
-    """List where a state differs from what the event shows; left the state, right the event."""
+def changes_from(
+    questions: Questions, seen: Observation, state: ModelState, before: ModelState | None = None
+) -> tuple[Difference, ...]:
+    """List where a state differs from what the event shows; left the state, right the event.
+
+    With the state `before` the step, what the event says to have changed is compared, too.
+
+    Raises:
+        EvaluationError: an expression or a change has no value there.
+    """
     names = questions.model.variables
     pairs = seen.known if seen.whole is None else tuple(enumerate(seen.whole))
     different = [(at, value) for at, value in pairs if state[at] != value]
-    changes = difference(
-        {names[at]: questions.shown(state[at]) for at, _ in different},
-        {names[at]: questions.shown(value) for at, value in different},
+    wanted = {names[at]: questions.shown(value) for at, value in different}
+    if before is not None:
+        for at, done in seen.changes:
+            wanted.setdefault(names[at], changed(questions.shown(before[at]), done))
+    index = {name: at for at, name in enumerate(names)}
+    found = {name: questions.shown(state[index[name]]) for name in wanted}
+    return (*difference(found, wanted), *_wrong(questions, seen.parts, state))
+
+
+def changes_before(
+    questions: Questions, seen: Observation, state: ModelState
+) -> tuple[Difference, ...]:
+    """List where a state differs from what the event shows before its step.
+
+    Raises: as `changes_from`.
+    """
+    return _wrong(questions, seen.before, state)
+
+
+def _wrong(
+    questions: Questions, parts: Sequence[_SeenPart], state: ModelState
+) -> tuple[Difference, ...]:
+    return tuple(
+        [
+            Difference(path=part.path, left=_part_of(questions, part, state), right=part.value)
+            for part in parts
+            if not _part_fits(questions, part, state)
+        ]
     )
-    wrong = [
-        Change(path=part.path, left=_applied(questions.shown(state[part.index]), part.at), right=v)
-        for part, v in [(part, part.value) for part in seen.parts]
-        if not _part_fits(questions.shown(state[part.index]), part)
-    ]
-    return (*changes, *wrong)
 
 
-def _part_fits(variable: Value, part: _SeenPart) -> bool:
-    found = _applied(variable, part.at)
+def _part_fits(questions: Questions, part: _SeenPart, state: ModelState) -> bool:
+    found = _part_of(questions, part, state)
     return found is not None and same(found, part.value)
+
+
+def _part_of(questions: Questions, part: _SeenPart, state: ModelState) -> Value | None:
+    if isinstance(part.variable, str):
+        return _applied(questions.expression(part.variable, state), part.at)
+    return _applied(questions.shown(state[part.variable]), part.at)
 
 
 def _applied(value: Value, at: tuple[Value, ...]) -> Value | None:

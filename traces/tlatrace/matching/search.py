@@ -33,7 +33,7 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import ModelState, Questions
-from tlatrace.matching.observation import Observation, claimed_steps, fits, params_fit
+from tlatrace.matching.observation import Observation, explained, fits, quiet_before
 from tlatrace.trace import Silent
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Found", "Gap", "Search", "Tainted"]
@@ -117,7 +117,7 @@ class Search:
         """Prepare a search; candidates that `apart_from` has seen are left out."""
         self._questions = questions
         self._events = events
-        self._quiet = () if silent is None else silent.actions
+        self._silent = silent
         self._most = budget.silent if silent is None or silent.most is None else silent.most
         self._budget = budget
         self._check = check_invariants and bool(questions.model.invariants)
@@ -167,12 +167,13 @@ class Search:
 
     def _go_on(self, at: int, state: ModelState, depth: int) -> None:
         """Take the silent steps of a candidate, unless it was found with fewer meanwhile."""
-        if not self._quiet or self._places[at - 1].depth_of[state] != depth:
+        quiet = quiet_before(self._silent, self._events[at].event.action)
+        if not quiet or self._places[at - 1].depth_of[state] != depth:
             return
         if depth >= self._most:
             self.found.cut = True
             return
-        for action in self._quiet:
+        for action in quiet:
             try:
                 steps = self._questions.action_successors(state, action)
             except EvaluationError as error:
@@ -257,15 +258,7 @@ class Search:
     def _explained(self, seen: Observation, state: ModelState) -> list[ModelState]:
         """List the states that an event may lead to; empty where the model has no value."""
         try:
-            if seen.whole is not None and seen.all_params is not None:
-                action = seen.event.action
-                allowed = self._questions.allows(action, seen.all_params, state, seen.whole)
-                return [seen.whole] if allowed else []
-            return [
-                step.post
-                for step in claimed_steps(self._questions, seen, state)
-                if params_fit(seen, step) and fits(self._questions, seen, step.post)
-            ]
+            return explained(self._questions, seen, state)
         except EvaluationError as error:
             self._note(seen.event.step, error)
             return []

@@ -9,9 +9,11 @@ from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import ModelState, Questions
 from tlatrace.matching.observation import (
     Observation,
+    changes_before,
     changes_from,
     claim,
     claimed_steps,
+    fits_before,
     params_fit,
 )
 from tlatrace.matching.search import Budget, Search, Tainted
@@ -143,12 +145,20 @@ def _nearest_initial(questions: Questions, seen: Observation) -> str:
 def _nearest_result(questions: Questions, seen: Observation, candidates: list[ModelState]) -> str:
     """Say how the results of the event's action differ from it, or what is possible instead."""
     asked = candidates[:_CANDIDATES_ASKED]
-    results: dict[ModelState, None] = {}
+    fitting = [state for state in asked if fits_before(questions, seen, state)]
+    if not fitting:
+        wrong = min([changes_before(questions, seen, state) for state in asked], key=len)
+        return (
+            f"before it, {_texts(wrong)} (the nearest of {_count(len(asked), 'state')} -> the log)"
+        )
+    results: dict[ModelState, ModelState] = {}
+    """Result -> the state before it."""
     possible: set[str] = set()
-    for state in asked:
+    for state in fitting:
         with suppress(EvaluationError):
-            own = claimed_steps(questions, seen, state)
-            results.update(dict.fromkeys([step.post for step in own if params_fit(seen, step)]))
+            for step in claimed_steps(questions, seen, state):
+                if params_fit(seen, step):
+                    results.setdefault(step.post, state)
         with suppress(EvaluationError):
             possible.update([step.action for step in questions.successors(state)])
     if not results:
@@ -156,9 +166,11 @@ def _nearest_result(questions: Questions, seen: Observation, candidates: list[Mo
         more = f" and {len(possible) - len(shown)} more" if len(possible) > len(shown) else ""
         instead = f"; possible are {', '.join(shown)}{more}" if shown else ""
         return f"no such step is possible{instead}"
-    nearest = min([changes_from(questions, seen, post) for post in results], key=len)
+    nearest = min([changes_from(questions, seen, *pair) for pair in results.items()], key=len)
     some = "" if len(asked) == len(candidates) else f" from {len(asked)} of them"
     results_text = _count(len(results), "result")
+    if not nearest:
+        return f"other arguments in each of {results_text}{some}"
     return f"{_texts(nearest)} (the nearest of {results_text}{some} -> the trace)"
 
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from tlatrace.errors import SubsetError
+from tlatrace.errors import SpecError, SubsetError
 from tlatrace.model.actions import Enumerations, actions_below
 from tlatrace.model.blame import Blames, Conjunct
 from tlatrace.model.domain import D, from_domain
@@ -201,6 +201,8 @@ def _written(job: Job, reader: Reader) -> ModelSource:
             names[role] = function
             parts += [_part(role, *choice) for choice in found.choices]
     for name in job.expressions:
+        if reader.operators().get(name, (0, 0))[1] >= _ACTION_LEVEL:
+            raise SpecError(reader.module, f"{name} has primes, so it has no value in a state")
         names[f"expression {name}"] = predicates.expression(reader.definition(name))
     if job.blame:
         _blames(reader, next_definition, actions, blames, names)

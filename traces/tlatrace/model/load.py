@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
-from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.errors import ModelGapError, SpecError, SubsetError
 from tlatrace.model.cache import keep, recall
 from tlatrace.model.compile import Job, compile_tree
 from tlatrace.model.domain import D, to_domain
@@ -36,14 +38,16 @@ def load_model(
     invariants: Sequence[str] = (),
     libraries: Sequence[Path] = (),
     expressions: Sequence[str] = (),
+    definitions: Mapping[str, str] | None = None,
     blame: bool = False,
     assumptions: bool = False,
 ) -> Model:
     """Compile a specification under a configuration.
 
     `constants` are used where the configuration assigns none; `invariants` come on top of those
-    of the configuration; `expressions` are operators for `Model.evaluate`; with `blame`
-    the model has `Model.blame`, and with `assumptions` `Model.failing_assumption`.
+    of the configuration; `expressions` are operators for `Model.evaluate`, and so are
+    `definitions`, TLA+ text by the name that it gets; with `blame` the model has `Model.blame`,
+    and with `assumptions` `Model.failing_assumption`.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -59,23 +63,55 @@ def load_model(
     folders = (module.parent, *libraries)
     wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
     given = {} if config.assignments else dict(constants or {})
-    fingerprint = _fingerprint(module, folders, config, given, (*wanted, "", *expressions))
+    own = dict(definitions or {})
+    asked = (*wanted, "", *expressions, "", *[f"{name} == {text}" for name, text in own.items()])
+    fingerprint = _fingerprint(module, folders, config, given, asked)
     key = fingerprint + ("-blame" if blame else "") + ("-assumed" if assumptions else "")
     source = recall(key)
     if source is None:
-        job = _job(module, config, given, libraries)
-        source = compile_tree(
-            replace(
-                job,
-                invariants=wanted,
-                expressions=tuple(expressions),
-                blame=blame,
-                assumptions=assumptions,
-                fingerprint=fingerprint,
+        with _with_definitions(module, own) as extended:
+            folders_of = libraries if extended == module else (module.parent, *libraries)
+            job = _job(extended, config, given, folders_of)
+            source = compile_tree(
+                replace(
+                    job,
+                    invariants=wanted,
+                    expressions=(*expressions, *own),
+                    blame=blame,
+                    assumptions=assumptions,
+                    fingerprint=fingerprint,
+                )
             )
-        )
+        source = replace(source, module=module.stem) if own else source
         keep(key, source)
     return Model(source)
+
+
+@contextmanager
+def _with_definitions(module: Path, definitions: Mapping[str, str]) -> Iterator[Path]:
+    """Give a module that extends another one with definitions; the module itself without any.
+
+    Raises:
+        SpecError: what is done with it meets an error in it.
+    """
+    if not definitions:
+        yield module
+        return
+    with TemporaryDirectory(prefix="rocketproof-definitions-") as folder:
+        name = f"{module.stem}__Observed"
+        lines = [f"{defined} == {text}" for defined, text in definitions.items()]
+        path = Path(folder).resolve() / f"{name}.tla"
+        text = "\n".join([f"---- MODULE {name} ----", f"EXTENDS {module.stem}", *lines, "====", ""])
+        path.write_text(text, "utf-8")
+        try:
+            yield path
+        except SpecError as error:
+            if Path(error.path).stem != name:
+                raise
+            reason = f"{', '.join(definitions)}: {error.reason}"
+            if isinstance(error, SubsetError):
+                raise SubsetError(module, reason, excerpt=error.excerpt) from error
+            raise SpecError(module, reason) from error
 
 
 def read_tree(module: Path, config: TlcConfig, *, libraries: Sequence[Path] = ()) -> Reader:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import ModelState, Questions, SpecModel
-from tlatrace.matching.observation import Observation, claimed_steps, fits, observe, params_fit
+from tlatrace.matching.observation import Observation, explained, fits, observe, quiet_before
 from tlatrace.matching.search import DEFAULT_BUDGET
 from tlatrace.trace import Event, Trace
 
@@ -47,6 +47,7 @@ class Fitting:
         """
         self._questions = Questions(model)
         self._silent = trace.header.silent if trace.header is not None else None
+        self._expressions = () if trace.header is None else tuple(trace.header.expressions)
         self._seen: dict[int, Observation] = {}
         self._kept: list[Event] = []
         self.events = trace.events
@@ -74,11 +75,11 @@ class Fitting:
             found = dict.fromkeys(self._first(seen))
         else:
             found = {}
-            states, cut = self._with_silent(before)
+            states, cut = self._with_silent(before, seen.event.action)
             if len(states) > _STATES:
                 return Unknown(_TOO_MANY)
             for state in states:
-                found.update(dict.fromkeys(self._explained(seen, state)))
+                found.update(dict.fromkeys(explained(self._questions, seen, state)))
                 if len(found) > _STATES:
                     return Unknown(_TOO_MANY)
         if not found and cut:
@@ -91,21 +92,13 @@ class Fitting:
         states = self._questions.model.initial_states()
         return [state for state in states if fits(self._questions, seen, state)]
 
-    def _explained(self, seen: Observation, state: ModelState) -> Sequence[ModelState]:
-        if seen.whole is not None and seen.all_params is not None:
-            action = seen.event.action
-            allowed = self._questions.allows(action, seen.all_params, state, seen.whole)
-            return [seen.whole] if allowed else []
-        return [
-            step.post
-            for step in claimed_steps(self._questions, seen, state)
-            if params_fit(seen, step) and fits(self._questions, seen, step.post)
-        ]
-
-    def _with_silent(self, states: frozenset[ModelState]) -> tuple[Collection[ModelState], bool]:
+    def _with_silent(
+        self, states: frozenset[ModelState], action: str | None
+    ) -> tuple[Collection[ModelState], bool]:
         """Add what silent steps lead to, and tell whether there would be more than is known."""
         found, edge = dict.fromkeys(states), list(states)
-        if self._silent is None:
+        quiet = quiet_before(self._silent, action)
+        if self._silent is None or not quiet:
             return found, False
         steps = DEFAULT_BUDGET.silent if self._silent.most is None else self._silent.most
         for _ in range(steps):
@@ -113,16 +106,15 @@ class Fitting:
                 return found, True
             new: dict[ModelState, None] = {}
             for state in edge:
-                new.update(dict.fromkeys(self._silently(state)))
+                new.update(dict.fromkeys(self._silently(state, quiet)))
             edge = [state for state in new if state not in found]
             found.update(dict.fromkeys(edge))
         return found, bool(edge) and self._silent.most is None
 
-    def _silently(self, state: ModelState) -> list[ModelState]:
-        assert self._silent is not None
+    def _silently(self, state: ModelState, quiet: Sequence[str]) -> list[ModelState]:
         return [
             step.post
-            for action in self._silent.actions
+            for action in quiet
             for step in self._questions.action_successors(state, action)
             if not self._questions.violated(step.post)
         ]
@@ -130,7 +122,7 @@ class Fitting:
     def _observed(self, event: Event) -> Observation:
         seen = self._seen.get(id(event))
         if seen is None:
-            seen = observe(self._questions.model, event)
+            seen = observe(self._questions.model, event, self._expressions)
             self._seen[id(event)] = seen
             self._kept.append(event)  # an id belongs to one object as long as that is alive
         return seen

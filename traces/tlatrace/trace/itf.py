@@ -33,7 +33,13 @@ from tlatrace.errors import TraceFormatError, ValueFormatError
 from tlatrace.tla_text import is_identifier
 from tlatrace.trace.lines import Limits, read_whole
 from tlatrace.trace.model import INIT, Event, Header, Trace
-from tlatrace.trace.schema import check_name, event_from_json, header_from_json, header_to_json
+from tlatrace.trace.schema import (
+    check_name,
+    event_from_json,
+    header_from_json,
+    header_to_json,
+    refuse_clues,
+)
 from tlatrace.trace.strict_json import parse_json
 from tlatrace.values import Json, State, Value, to_json
 
@@ -94,6 +100,7 @@ def _dumps(obj: Json) -> str:
 
 
 def _state_of(event: Event, variables: list[str]) -> Json:
+    refuse_clues(event)
     meta: dict[str, Json] = {
         "index": event.step,
         "action": event.action,

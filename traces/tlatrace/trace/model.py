@@ -16,9 +16,12 @@ __all__ = [
     "INIT",
     "VERSION",
     "VERSION_WITH_SILENT",
+    "Change",
+    "Clues",
     "Event",
     "Header",
     "Implementation",
+    "ParamPart",
     "Part",
     "Silent",
     "Trace",
@@ -46,6 +49,9 @@ class Silent:
     """Actions that are never logged."""
     most: int | None = None
     """No more of them than so many happen before one event; None: nobody knows how many."""
+    only_before: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Silent action -> the actions before whose events alone it happens, before one without an
+    action, too. Mappings say it, trace files cannot."""
 
     def __post_init__(self) -> None:
         assert self.most is None or self.most >= 0, f"{self.most} silent steps"
@@ -70,6 +76,9 @@ class Header:
     """The steps between the events that the trace does not show; None: there are none."""
     ignored: tuple[str, ...] = ()
     """Keys of the header line that this version does not know, sorted; never written."""
+    expressions: Mapping[str, str] = field(default_factory=dict)
+    """Name -> TLA+ text of what events show as if it was a variable. Mappings say it, trace files
+    cannot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +89,49 @@ class Part:
     at: tuple[Value, ...]
     """Arguments to which the variable's value is applied, one after the other; never empty."""
     value: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParamPart:
+    """A part of an argument, or all of it: m.term = 3 is ParamPart(1, ("term",), 3) of Act(m)."""
+
+    number: int
+    """Of the parameter, from 1."""
+    at: tuple[Value, ...]
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a step does to a variable; what no change of the variable speaks of is as before.
+
+    Several changes of a variable in one step are made one after the other.
+    """
+
+    variable: str
+    at: tuple[Value, ...]
+    """Where in the variable; `()`: the variable itself."""
+    operation: str
+    """One of `tlatrace.matching.changes.OPERATIONS`."""
+    arguments: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clues:
+    """What the line of a foreign log may say of a step besides; no trace file has these."""
+
+    before: tuple[Part, ...] = ()
+    """Variables, expressions and parts of them before the step; `at` may be empty here."""
+    expressions: tuple[Part, ...] = ()
+    """Expressions of the header, and parts of them, after the step; `at` may be empty here."""
+    params: tuple[ParamPart, ...] = ()
+    changes: tuple[Change, ...] = ()
+    follows: tuple[int, ...] | None = None
+    """The steps that certainly happened before this one, and are not said to by one of these;
+    None: all that stand before it."""
+
+
+_NO_CLUES: Final = Clues()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +156,8 @@ class Event:
     """Parts of variables after the step, beside `observed` or alone; never beside `state`."""
     clock: int | None = None
     """Time of the recorder in its own unit, for people; order comes from `step`."""
+    clues: Clues = _NO_CLUES
+    """What the line of a foreign log says besides; trace files do not have it."""
 
     def __post_init__(self) -> None:
         assert self.step >= 0, f"a step is counted from 0, got {self.step}"

@@ -18,6 +18,7 @@ from tlatrace.trace.model import (
     INIT,
     VERSION,
     VERSION_WITH_SILENT,
+    Clues,
     Event,
     Header,
     Implementation,
@@ -43,6 +44,7 @@ __all__ = [
     "header_from_json",
     "header_line",
     "header_to_json",
+    "refuse_clues",
 ]
 
 _HEADER_KEYS: Final = frozenset(
@@ -172,6 +174,8 @@ def header_to_json(header: Header) -> dict[str, Json]:
     if header.silent is not None:
         obj["version"] = VERSION_WITH_SILENT
         obj["silent"] = {"actions": list(header.silent.actions), "most": header.silent.most}
+    if header.expressions or (header.silent is not None and header.silent.only_before):
+        raise ValueFormatError("a mapping says more of the steps than a trace file can")
     header_from_json(obj)
     return obj
 
@@ -270,12 +274,23 @@ def _part(obj: Json) -> Part:
     )
 
 
+def refuse_clues(event: Event) -> None:
+    """Refuse an event of a foreign log that says what a trace file cannot, instead of losing it.
+
+    Raises:
+        ValueFormatError: it does.
+    """
+    if event.clues != Clues():
+        raise ValueFormatError(f"step {event.step} says what a trace file cannot, from a mapping")
+
+
 def event_line(event: Event) -> str:
     """Write an event's line, without its end; absent optional fields are left out.
 
     Raises:
         ValueFormatError: a reader with the default limits would refuse it.
     """
+    refuse_clues(event)
     action = None if event.action is None else check_name(event.action, "an action")
     params = "null"
     if event.arguments is not None:
