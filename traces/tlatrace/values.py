@@ -38,6 +38,7 @@ from tlatrace.errors import ValueFormatError
 __all__ = [
     "MAX_DEPTH",
     "MAX_DIGITS",
+    "PLAIN_INT_LIMIT",
     "Fcn",
     "Json",
     "ModelValue",
@@ -62,7 +63,7 @@ MAX_DEPTH: Final = 64
 MAX_DIGITS: Final = 1000
 
 _INT_LIMIT: Final = 10**MAX_DIGITS
-_PLAIN_INT_LIMIT: Final = 2**53  # beyond it, JSON readers with doubles lose digits
+PLAIN_INT_LIMIT: Final = 2**53  # beyond it, JSON readers with doubles lose digits
 _BIGINT: Final = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 _MODEL_NAME: Final = re.compile(r"[A-Za-z0-9_]{1,256}", re.ASCII)
 _TOO_DEEP: Final = f"the value is nested deeper than {MAX_DEPTH}"
@@ -245,7 +246,7 @@ def _text(value: Value, depth: int) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        if -_PLAIN_INT_LIMIT < value < _PLAIN_INT_LIMIT:
+        if -PLAIN_INT_LIMIT < value < PLAIN_INT_LIMIT:
             return str(value)
         return '{"#bigint":"' + _digits(value) + '"}'
     if depth > MAX_DEPTH:
@@ -316,7 +317,7 @@ def _encode(value: Value, depth: int) -> Json:
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
-        if -_PLAIN_INT_LIMIT < value < _PLAIN_INT_LIMIT:
+        if -PLAIN_INT_LIMIT < value < PLAIN_INT_LIMIT:
             return int(value)
         return {"#bigint": _digits(value)}
     if depth > MAX_DEPTH:

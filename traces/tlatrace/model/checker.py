@@ -3,13 +3,16 @@
 Traces say nearly the same again and again. A state is cut into the texts of its variables, which
 its canonical form allows; each text is decoded once and then known by the text, so that parts which
 are the same are the same object, and comparing them costs nothing.
+
+That a text is canonical is looked at when it is decoded, so once for each different text: written
+again it must be the same bytes, and its sets and functions must be in order. What the fast way does
+not take, the plain reading of `tlatrace.trace.canonical_text` decides.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, AnyStr, Final
 
 import msgspec
 
@@ -19,15 +22,9 @@ from tlatrace.model.model import Model, ModelState
 from tlatrace.model.operators import make_set, reason_of
 from tlatrace.model.parts import Parts
 from tlatrace.model.segments import Segments
+from tlatrace.trace.canonical_text import read_canonical, read_canonical_state
 from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused
-from tlatrace.values import (
-    MAX_DEPTH,
-    Value,
-    canonical,
-    canonical_state,
-    from_json,
-    state_from_json,
-)
+from tlatrace.values import MAX_DEPTH, PLAIN_INT_LIMIT, from_json
 
 __all__ = ["Checker"]
 
@@ -37,7 +34,12 @@ _MAX_KNOWN: Final = 200_000
 _LARGE_SET: Final = 200
 """Characters of a set whose elements are known by their texts, too."""
 
+_FAST_DEPTH: Final = MAX_DEPTH - 8
+"""What is nested deeper is for the plain reading, which counts exactly."""
+
 _DECODE: Final = msgspec.json.Decoder().decode
+_ENCODE: Final = msgspec.json.Encoder(order="sorted").encode
+"""Writes JSON data as canonical texts are written, but for the order inside sets and maps."""
 _ELEMENTS: Final = msgspec.json.Decoder(dict[str, list[msgspec.Raw]]).decode
 
 _ALLOWED: Final = Allowed()
@@ -52,7 +54,7 @@ class Checker:
         self._variables = model.variables
         self._segments = Segments(model.variables) if model.variables else None
         self._fields: list[list[D]] = [[] for _ in model.variables]
-        """The keys of the last value of each variable, if it was a record or the like."""
+        """The keys of the last value of each variable that was written as an object."""
         self._inner = [Segments(["-"]) for _ in model.variables]
         self._known: list[dict[str, D]] = [{} for _ in model.variables]
         self._params: dict[str, tuple[D, ...]] = {}
@@ -69,7 +71,6 @@ class Checker:
         self._parts: dict[str, D] = {}
         """The values of fields, and of elements of large sets, by their texts."""
         self._names = model.model_values
-        self._keys = 0
 
     def state(self, text: str) -> ModelState:
         """Decode the canonical JSON object of a state.
@@ -101,19 +102,22 @@ class Checker:
                 if images is not None:
                     return Fcn(zip(names, images, strict=True))
             value = self._read(part)
-            if type(value) is Fcn and part.startswith('{"') and "\\" not in part:
+            if type(value) is Fcn and part[:2] == '{"' and part[2] != "#" and "\\" not in part:
                 self._expect(at, value)
             return value
         except (ValueError, RecursionError, TlatraceError):
             return None
 
     def _expect(self, at: int, value: Fcn) -> None:
-        """Expect the fields of this value again in the next one of the variable."""
-        keys = [key.name if isinstance(key, Atom) else key for key in value]
-        texts = [key for key in keys if isinstance(key, str)]
-        if len(texts) == len(value) and sorted(texts) == texts:
-            self._fields[at] = list(value)
-            self._inner[at] = Segments(texts)
+        """Expect the fields of this value, written as an object, in the next one of the variable.
+
+        They are in the order of the text; none begins with "#", or it would be no canonical one.
+        """
+        names = [key.name if isinstance(key, Atom) else key for key in value]
+        texts = [name for name in names if isinstance(name, str)]
+        assert len(texts) == len(names), "the names of an object are strings"
+        self._fields[at] = list(value)
+        self._inner[at] = Segments(texts)
 
     def _field(self, _: int, part: str) -> D | None:
         """Decode the text of a field; None if it is no value."""
@@ -149,62 +153,98 @@ class Checker:
                     known.clear()
                 known[text] = value
             elements.append(value)
+        _check_order(texts)
         return make_set(elements)
 
     def _plain(self, part: str) -> D:
-        self._keys = 0
-        value = self._domain(_DECODE(part), 0)
-        if part.count('":') == self._keys:
-            return value
-        slow = _value(part)
-        if canonical(slow) != part:
-            raise ValueFormatError("the text is not canonical: a key twice, or spaces")
-        return self._model.adopt_value(slow)  # a string has '":'
+        raw = part.encode()
+        read = _DECODE(raw)
+        if _ENCODE(read) != raw:
+            raise ValueFormatError("spaces, escapes, a key twice, or keys out of order")
+        return self._domain(read, 0)
 
     def _domain(self, read: object, depth: int) -> D:
-        """Turn plain JSON into a value; what is not plain goes through `tlatrace.values`."""
+        """Turn JSON data into a value; of what is not canonical, text and key order are checked."""
         if type(read) is str:
             return model_value(read) if read in self._names else read
         if type(read) is int:
-            return read
+            if -PLAIN_INT_LIMIT < read < PLAIN_INT_LIMIT:
+                return read
+            raise ValueFormatError("a large integer that is not written as one")
         if read is True:
             return TRUE
         if read is False:
             return FALSE
-        if depth > MAX_DEPTH:
-            raise ValueFormatError("the value is nested too deeply")
+        if depth > _FAST_DEPTH:
+            raise ValueFormatError("the value is nested deeply")
         depth += 1
         if type(read) is list:
             return tuple([self._domain(item, depth) for item in read])
-        if type(read) is dict:
-            self._keys += len(read)
-            if len(read) == 1 and (inner := read.get("#set")) is not None:
-                return make_set([self._domain(item, depth) for item in inner])
-            if not any(key[:1] == "#" for key in read) and read:
-                names = self._names
-                if names and all(key in names for key in read):
-                    pairs = {model_value(key): item for key, item in read.items()}
-                    return Fcn({key: self._domain(item, depth) for key, item in pairs.items()})
-                return Fcn({key: self._domain(item, depth) for key, item in read.items()})
-            self._keys += _keys_of(read) - len(read)
-        return self._model.adopt_value(from_json(read))
+        if type(read) is dict and read:
+            if "#" in "".join(read):
+                return self._special(read, depth)
+            return self._record(read, depth)
+        raise ValueFormatError("null, a fraction, or the empty function as an object")
+
+    def _record(self, read: dict[str, object], depth: int) -> Fcn:
+        names = self._names
+        if names and names.issuperset(read):
+            pairs = {model_value(key): item for key, item in read.items()}
+            return Fcn({key: self._domain(item, depth) for key, item in pairs.items()})
+        return Fcn({key: self._domain(item, depth) for key, item in read.items()})
+
+    def _special(self, read: dict[str, object], depth: int) -> D:
+        """Turn an object with a "#" in its keys into a value."""
+        if len(read) == 1:
+            items, pairs = read.get("#set"), read.get("#map")
+            if type(items) is list:
+                if len(items) > 1:
+                    _check_order([_ENCODE(item) for item in items])
+                return make_set([self._domain(item, depth) for item in items])
+            if type(pairs) is list:
+                return self._function(pairs, depth)
+        if not any(key[:1] == "#" for key in read):
+            return self._record(read, depth)
+        value = from_json(read)
+        if isinstance(value, tuple) or (type(value) is int and abs(value) < PLAIN_INT_LIMIT):
+            raise ValueFormatError("a tuple or a small integer that is not written as one")
+        return self._model.adopt_value(value)
+
+    def _function(self, pairs: Sequence[object], depth: int) -> Fcn:
+        keys: list[object] = []
+        images: list[object] = []
+        for pair in pairs:
+            if type(pair) is not list or len(pair) != 2:
+                raise ValueFormatError("something that is not a [key, value] pair")
+            keys.append(pair[0])
+            images.append(pair[1])
+        _check_order([_ENCODE(key) for key in keys])
+        strings = [key for key in keys if type(key) is str]
+        if len(strings) == len(keys):
+            if not any(key[:1] == "#" for key in strings):
+                raise ValueFormatError("a record that is not written as one")
+            arguments: list[D] = list(strings)  # all are model values, or none; "#..." is none
+        elif all(type(key) is int and 1 <= key <= len(keys) for key in keys):
+            raise ValueFormatError("a tuple that is not written as one")
+        else:
+            arguments = [self._domain(key, depth) for key in keys]
+        found = zip(arguments, [self._domain(image, depth) for image in images], strict=True)
+        value = Fcn(found)
+        if len(value) != len(pairs):
+            raise ValueFormatError("a function has the same key twice")
+        return value
 
     def _slowly(self, text: str) -> ModelState:
-        """Decode a state whose text is not canonical, or hides the names of variables."""
-        try:
-            read = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ModelGapError(f"a state is not JSON: {error}") from error
-        state = state_from_json(read)
-        if canonical_state(state) != text:
-            raise ValueFormatError("a state is not written canonically")
-        return self._model.adopt(state)
+        """Decode a state that the fast way does not take."""
+        return self._model.adopt(read_canonical_state(text))
 
     def step(
         self, pre: ModelState | None, action: str | None, params: str, post: ModelState
     ) -> Judgement:
         """Judge a step; `pre` None claims an initial state, `action` None any step of Next."""
         try:
+            if params != "[]" and (pre is None or action is None):
+                return Failed(f"there are parameters without an action that takes them: {params}")
             if pre is None:
                 return _ALLOWED if self._initial(post, None) else _REFUSED
             if action is None:
@@ -227,7 +267,7 @@ class Checker:
             return Failed(reason_of(error))
 
     def _arguments(self, params: str) -> tuple[D, ...]:
-        value = _value(params)
+        value = read_canonical(params)
         if not isinstance(value, tuple):
             raise ModelGapError("the parameters are not an array")
         arguments = tuple([self._model.adopt_value(item) for item in value])
@@ -257,14 +297,7 @@ class Checker:
         return tuple(violated), None
 
 
-def _value(text: str) -> Value:
-    return from_json(json.loads(text))
-
-
-def _keys_of(read: object) -> int:
-    """Count the keys of all objects in JSON data."""
-    if isinstance(read, dict):
-        return len(read) + sum([_keys_of(item) for item in read.values()])
-    if isinstance(read, list):
-        return sum([_keys_of(item) for item in read])
-    return 0
+def _check_order(texts: list[AnyStr]) -> None:
+    """Refuse texts of elements, or of keys, that are not in order or not different."""
+    if texts != sorted(set(texts)):
+        raise ValueFormatError("elements or keys that are not in order, or twice")

@@ -4,7 +4,8 @@ From step to step most fields of a state keep their text. A field whose text sta
 expected is known without being looked at; only the others are cut out and decoded.
 
 The cut is sound without parsing: the names of the fields are known, and each piece between them has
-to be a whole JSON value, so there is only one object that the text can be.
+to be the canonical text of a value, so there is only one object that the text can be, and it is
+canonical where the names are in order, need no escapes, and none begins with "#".
 """
 
 from __future__ import annotations
