@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 import click
@@ -13,27 +14,50 @@ from rich.console import Console
 
 from rocketproof.trace_inputs import SpecChoice, TraceFile
 from tlatrace.model import Model
-from tlatrace.strength import Outcome, Strength, measure, strength_json, strength_text
+from tlatrace.strength import (
+    Hole,
+    Strength,
+    Verdict,
+    judge_strength,
+    measure,
+    read_holes,
+    strength_json,
+    strength_text,
+    write_holes,
+)
 from tlatrace.strength.measure import Progress
 from tlatrace.trace import Trace
 from tlatrace.validate.spec import differing_values
 from tlatrace.validate.traces import EMPTY_FILE
 
-__all__ = ["print_strength"]
+__all__ = ["Measuring", "print_strength"]
 
 _UNREADABLE: Final = 2
-_NOTHING: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measuring:
+    """How traces are corrupted, and which holes may be."""
+
+    count: int
+    seed: int
+    baseline: Path | None = None
+    """A file of holes that do not count."""
+    write: Path | None = None
+    """Where to write all holes that are found, and those of the baseline, as the next one."""
+    most_percent: float = 0.0
+    """So many of a hundred corruptions may be holes."""
 
 
 def print_strength(
-    files: list[TraceFile], choice: SpecChoice, *, count: int, seed: int, as_json: bool
+    files: list[TraceFile], choice: SpecChoice, measuring: Measuring, *, as_json: bool
 ) -> int:
     """Corrupt the accepted traces, print what becomes of it, and return the exit code.
 
-    0 nothing wrong is accepted, 1 there is a hole, 2 a file is not a trace, 3 nothing was examined.
+    0 new holes are few enough, 1 they are not, 2 a file is not a trace, 3 nothing was examined.
 
     Raises:
-        SubsetError, SpecError, ModelGapError, ToolError: as `SpecChoice.model`.
+        SubsetError, SpecError, ModelGapError, ToolError: as `SpecChoice.model`, `read_holes`.
     """
     unreadable = [file for file in files if file.error is not None]
     for file in unreadable:
@@ -58,20 +82,28 @@ def print_strength(
         else:
             subjects.append((str(file.path), model, file.trace))
     with _progress() as on_progress:
-        strength = measure(subjects, count, seed=seed, on_progress=on_progress)
+        strength = measure(subjects, measuring.count, seed=measuring.seed, on_progress=on_progress)
     strength = replace(strength, left_out={**left_out, **strength.left_out})
+    verdict = _judged(strength, measuring, {model.module for _, model, _ in subjects})
     if as_json:
-        click.echo(json.dumps(strength_json(strength), indent=2))
+        click.echo(json.dumps(strength_json(strength, verdict), indent=2))
     else:
-        click.echo(strength_text(strength))
-    return _UNREADABLE if unreadable else _exit_code(strength)
+        click.echo(strength_text(strength, verdict))
+    return _UNREADABLE if unreadable else verdict.exit_code
 
 
-def _exit_code(strength: Strength) -> int:
-    if strength.holes:
-        return 1
-    decided = strength.count(None, None) - strength.count(None, Outcome.UNDECIDED)
-    return 0 if decided else _NOTHING
+def _judged(strength: Strength, measuring: Measuring, modules: Collection[str]) -> Verdict:
+    """Compare with the baseline, and write the next one."""
+    known: frozenset[Hole] = frozenset()
+    if (measuring.baseline or measuring.write) and len(modules) != 1:
+        found = ", ".join(sorted(modules)) or "none"
+        raise click.UsageError(f"a file of holes is for traces of one specification, not {found}")
+    for module in modules:
+        if measuring.baseline is not None:
+            known = read_holes(measuring.baseline, module)
+        if measuring.write is not None:
+            write_holes(measuring.write, module, known | {one.hole for one in strength.holes})
+    return judge_strength(strength, known, most_percent=measuring.most_percent)
 
 
 @contextmanager

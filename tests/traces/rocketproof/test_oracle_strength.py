@@ -115,3 +115,24 @@ def test_what_corruptions_have_no_answer_for_is_a_usage_error(
     empty.write_text("")
 
     assert run(empty, "--mutate", 10, *option).exit_code == 2
+
+
+@pytest.mark.java
+def test_a_baseline_lets_known_holes_pass(tmp_path: Path) -> None:
+    trace = loose(tmp_path, ("Add 2", 2, 0), ("Look", 2, 1))
+    known = tmp_path / "holes.json"
+
+    first = run(*trace, "--mutate", 200, "--write-baseline", known)
+    second = run(*trace, "--mutate", 200, "--seed", 1, "--baseline", known)
+    few = run(*trace, "--mutate", 200, "--max-holes", 50)
+
+    assert (first.exit_code, second.exit_code, few.exit_code) == (1, 0, 0), second.stdout
+    assert "holes that the baseline knows" in second.stdout
+
+
+def test_options_of_corruptions_need_corruptions(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.ndjson"
+    empty.write_text("")
+
+    assert run(empty, "--baseline", tmp_path / "holes.json").exit_code == 2
+    assert run(empty, "--max-holes", 3).exit_code == 2

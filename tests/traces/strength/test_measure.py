@@ -13,7 +13,15 @@ from tlatrace.errors import EvaluationError
 from tlatrace.matching.match import match_traces
 from tlatrace.matching.model import Domain, ModelState
 from tlatrace.model import Step
-from tlatrace.strength import Kind, Outcome, Strength, measure, strength_json, strength_text
+from tlatrace.strength import (
+    Kind,
+    Outcome,
+    Strength,
+    judge_strength,
+    measure,
+    strength_json,
+    strength_text,
+)
 from tlatrace.strength.corrupt import Corrupter
 from tlatrace.strength.fitting import Fitting
 from tlatrace.strength.measure import _judge
@@ -170,9 +178,9 @@ def test_what_a_specification_leaves_open_is_a_hole_with_step_and_change() -> No
     hole = next(one for one in strength.holes if one.kind is Kind.FIELD)
     assert hole.what.startswith("lost: ")
     assert "after Fill(" in hole.what
-    text = strength_text(strength)
+    text = strength_text(strength, judge_strength(strength))
     assert f"trace 0, step {hole.step}: field: {hole.what}" in text
-    assert strength_json(strength)["holes"]
+    assert strength_json(strength, judge_strength(strength))["holes"]
 
 
 def test_a_lost_event_that_nobody_misses_is_a_hole() -> None:
@@ -220,7 +228,7 @@ def test_what_has_no_value_is_undecided() -> None:
     assert strength.accepted == 1
     assert strength.count(None, Outcome.UNDECIDED) > 0
     assert whys(strength, Kind.FIELD, Outcome.UNDECIDED) <= {"no value for this one"}
-    assert "no value for this one" in strength_text(strength)
+    assert "no value for this one" in strength_text(strength, judge_strength(strength))
 
 
 def test_only_accepted_traces_are_corrupted() -> None:
@@ -242,7 +250,9 @@ def test_only_accepted_traces_are_corrupted() -> None:
         "trace 1": "it has no events",
         "trace 2": "Tank has no action Paint",
     }
-    assert "not corrupted, it diverges at step 29" in strength_text(strength)
+    assert "not corrupted, it diverges at step 29" in strength_text(
+        strength, judge_strength(strength)
+    )
 
 
 def test_a_state_that_violates_an_invariant_is_refused() -> None:
@@ -268,6 +278,35 @@ def test_more_silent_steps_than_are_tried_leave_a_trace_undecided() -> None:
     assert list(strength.left_out.values()) == [
         "undecided at step 1: more silent steps would be needed than are tried"
     ]
+
+
+def test_a_lost_event_whose_step_may_be_silent_is_the_same_behaviour() -> None:
+    events = [
+        Event(step=0, action="Init", state={"level": 0, "lost": 0}),
+        Event(step=1, action="Fill", params=(2,)),
+        Event(step=2, action="Fill", params=(1,), state={"level": 3, "lost": 0}),
+    ]
+    loud = Trace(header=Header(spec="Tank"), events=tuple(events))
+    silent = replace(loud, header=Header(spec="Tank", silent=Silent(actions=("Fill",), most=1)))
+
+    for trace, outcome, why in (
+        (loud, Outcome.REFUSED, ""),
+        (silent, Outcome.EQUIVALENT, "the step may be silent"),
+    ):
+        found = of(TIGHT, trace).findings
+        drop = next(one for one in found if (one.kind, one.step) == (Kind.DROP, 1))
+        assert (drop.outcome, drop.why) == (outcome, why)
+
+
+def test_totals_by_action_add_up() -> None:
+    model = Careless()
+    strength = of(model, walk(model, 1), count=200)
+
+    assert {"Fill", "Init"} <= set(strength.actions)
+    for outcome in (None, *Outcome):
+        sums = sum(strength.count_of(action, outcome) for action in strength.actions)
+        assert sums == strength.count(None, outcome)
+    assert "\nFill " in strength_text(strength, judge_strength(strength))
 
 
 @pytest.mark.parametrize("silent", [None, Silent(actions=("Drain",), most=2)], ids=["", "silent"])

@@ -14,8 +14,9 @@ from rich.console import Console
 
 from rocketproof import __version__
 from rocketproof.commands.spec_options import spec_options
+from rocketproof.commands.strength_options import strength_options
 from rocketproof.engines import ENGINES, Judged, Judges
-from rocketproof.oracle_strength import print_strength
+from rocketproof.oracle_strength import Measuring, print_strength
 from rocketproof.trace_inputs import (
     SpecChoice,
     TraceFile,
@@ -60,8 +61,7 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="Candidates to try for what a trace does not show.",
 )
-@click.option("--mutate", type=click.IntRange(1), metavar="N", help="Corrupt traces N times.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws the corruptions.")
+@strength_options
 @click.option("--strict", is_flag=True, help="Refuse traces of another text of the specification.")
 @click.option("--junit", type=_PATH, metavar="FILE", help="Write JUnit XML.")
 @click.option("--sarif", type=_PATH, metavar="FILE", help="Write SARIF 2.1.0.")
@@ -92,8 +92,7 @@ def command(
     engine: str,
     map_file: Path | None,
     max_states: int,
-    mutate: int | None,
-    seed: int,
+    measuring: Measuring | None,
     strict: bool,
     junit: Path | None,
     sarif: Path | None,
@@ -112,7 +111,8 @@ def command(
     header, and its constants are those of the header. Without --config and --invariant, the
     invariants are those of the small model beside it. With --map, the files are logs of another
     system, which the mapping makes traces. With --mutate, the compiled model judges corruptions of
-    the accepted traces instead, and the exit code is 1 if one is accepted that should not be.
+    the accepted traces instead, and the exit code is 1 if more than --max-holes of them are
+    accepted that should not be; those that a --baseline lists do not count.
 
     Exit codes, the worst of all traces: 0 conforms, 1 diverges, 3 undecided; 2 when a file is not
     a trace or a tool fails.
@@ -120,10 +120,10 @@ def command(
     started = time.monotonic()
     limits = Limits(line_bytes=max_line_bytes, events=max_events)
     files = _read(traces, map_file, limits)
-    if mutate is not None:
+    if measuring is not None:
         if engine == "tlc" or strict or github or junit or sarif or summary:
             raise click.UsageError("--mutate is for the compiled engine, and reports by --json.")
-        sys.exit(print_strength(files, choice, count=mutate, seed=seed, as_json=as_json))
+        sys.exit(print_strength(files, choice, measuring, as_json=as_json))
     with _progress() as on_progress:
         judges = Judges(
             choice=choice,

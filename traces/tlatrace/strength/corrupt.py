@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
@@ -15,6 +16,7 @@ from tlatrace.values import State, Value
 
 __all__ = ["Corrupter"]
 
+_ARGUMENT: Final = re.compile(r"\[[^\[\]]*\]")
 _LEAST: Final = {Kind.FIELD: 0, Kind.SWAP: 2}
 """Events after the first one that a trace must have; 1 for the other kinds."""
 
@@ -62,19 +64,24 @@ class Corrupter:
 
     def _dropped(self, at: int) -> Corruption:
         what = f"{_name(self._events[at])} dropped"
-        return Corruption(kind=Kind.DROP, first=at, end=at + 1, events=(), what=what)
+        return Corruption(kind=Kind.DROP, first=at, end=at + 1, events=(), what=what, about="")
 
     def _duplicated(self, at: int) -> Corruption:
         event = self._events[at]
         what = f"{_name(event)} a second time"
+        events = (event, event)
         return Corruption(
-            kind=Kind.DUPLICATE, first=at, end=at + 1, events=(event, event), what=what
+            kind=Kind.DUPLICATE, first=at, end=at + 1, events=events, what=what, about=""
         )
 
     def _swapped(self, at: int) -> Corruption:
         one, other = self._events[at : at + 2]
         what = f"{_name(one)} swapped with {_name(other)} after it"
-        return Corruption(kind=Kind.SWAP, first=at, end=at + 2, events=(other, one), what=what)
+        events = (other, one)
+        about = other.action or ""
+        return Corruption(
+            kind=Kind.SWAP, first=at, end=at + 2, events=events, what=what, about=about
+        )
 
     def _with_field(self, at: int, draw: Random) -> Corruption | None:
         event = self._events[at]
@@ -89,13 +96,13 @@ class Corrupter:
         value = changed(state[name], name, self._states, draw)
         if value is None:
             return None
-        what = difference({name: state[name]}, {name: value})[0].text()
+        change = difference({name: state[name]}, {name: value})[0]
         after: State = {**state, name: value}
         if event.state is not None:
             made = replace(event, state=after)
         else:
             made = replace(event, observed=after)
-        return _one(Kind.FIELD, at, made, f"{what} after {_name(event)}")
+        return _one(Kind.FIELD, at, made, f"{change.text()} after {_name(event)}", change.path)
 
     def _with_part(self, at: int, number: int, draw: Random) -> Corruption | None:
         event = self._events[at]
@@ -106,8 +113,9 @@ class Corrupter:
         new = Part(variable=part.variable, at=part.at, value=value)
         parts = (*event.parts[:number], new, *event.parts[number + 1 :])
         path = part.variable + "".join([f"[{brief(one, 40)}]" for one in part.at])
-        what = difference({path: part.value}, {path: value})[0].text()
-        return _one(Kind.FIELD, at, replace(event, parts=parts), f"{what} after {_name(event)}")
+        change = difference({path: part.value}, {path: value})[0]
+        what = f"{change.text()} after {_name(event)}"
+        return _one(Kind.FIELD, at, replace(event, parts=parts), what, change.path)
 
     def _with_parameter(self, at: int, draw: Random) -> Corruption | None:
         event = self._events[at]
@@ -119,7 +127,8 @@ class Corrupter:
             return None
         params = (*event.params[:number], value, *event.params[number + 1 :])
         made = replace(event, params=params)
-        return _one(Kind.PARAMETER, at, made, f"{_name(event)} became {_name(made)}")
+        what = f"{_name(event)} became {_name(made)}"
+        return _one(Kind.PARAMETER, at, made, what, f"parameter {number + 1}")
 
     def _with_action(self, at: int, draw: Random) -> Corruption | None:
         event = self._events[at]
@@ -134,11 +143,12 @@ class Corrupter:
             return None
         params = choices[draw.randrange(len(choices))]
         made = replace(event, action=name, params=params)
-        return _one(Kind.ACTION, at, made, f"{_name(event)} became {_name(made)}")
+        return _one(Kind.ACTION, at, made, f"{_name(event)} became {_name(made)}", name)
 
 
-def _one(kind: Kind, at: int, made: Event, what: str) -> Corruption:
-    return Corruption(kind=kind, first=at, end=at + 1, events=(made,), what=what)
+def _one(kind: Kind, at: int, made: Event, what: str, path: str) -> Corruption:
+    about = _ARGUMENT.sub("[*]", path)
+    return Corruption(kind=kind, first=at, end=at + 1, events=(made,), what=what, about=about)
 
 
 def _name(event: Event) -> str:

@@ -69,6 +69,32 @@ class Fitting:
         except EvaluationError as error:
             return Unknown(str(error))
 
+    def may_be_silent(self, at: int, before: Fit) -> bool:
+        """Tell whether a behaviour that explains the trace does so without an event, too.
+
+        Then a silent step before the next event is the event's step; `before` fits the events
+        before it.
+        """
+        after = self.fits[at]
+        if at + 1 == len(self.events):
+            return False
+        if isinstance(before, Unknown) or isinstance(after, Unknown):
+            return False
+        next_action = self.events[at + 1].action
+        if not quiet_before(self._silent, next_action):
+            return False
+        both = after.intersection(self._with_silent(before, next_action)[0])
+        without: Fit = before
+        for later in range(at + 1, len(self.events)):
+            if not both or both == self.fits[later - 1]:
+                break
+            without = self.after(without, self.events[later])
+            next_ = self.after(both, self.events[later])
+            if isinstance(without, Unknown) or isinstance(next_, Unknown):
+                return False
+            both = next_ & without
+        return bool(both)
+
     def _after(self, before: frozenset[ModelState] | None, seen: Observation) -> Fit:
         cut = False
         if before is None:

@@ -38,3 +38,6 @@ class Corruption:
     """Their `step` is that of the events they are made of."""
     what: str
     """What was changed, for people."""
+    about: str
+    """What was changed, without numbers and values: the variable's path, the parameter's number, or
+    the other action; "" where the kind and the action say all."""

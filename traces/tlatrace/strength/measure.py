@@ -6,6 +6,7 @@ explained, or it is a hole. A corruption is *equivalent*, provably, if
 * the events are the same as before;
 * it is the last event that is lost: a trace that is cut short is a trace;
 * an event that changes nothing is lost: the same states fit before and after it;
+* an event is lost whose step may be silent: one behaviour explains the trace with and without it;
 * after the changed events exactly the same states of the model fit as without the corruption, so
   that no later event can tell: a step that may stutter is logged twice, neighbours commute, or the
   specification has the same step under both names or parameters.
@@ -32,7 +33,7 @@ from tlatrace.strength.kinds import Corruption, Kind
 from tlatrace.trace import Event, Trace
 from tlatrace.values import canonical, canonical_state
 
-__all__ = ["Finding", "Outcome", "Progress", "Strength", "measure"]
+__all__ = ["Finding", "Hole", "Outcome", "Progress", "Strength", "measure"]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many corruptions of how many are judged."""
@@ -50,6 +51,15 @@ class Outcome(StrEnum):
     HOLE = "hole"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Hole:
+    """Corruptions of the same kind, of events of the same action, in the same place."""
+
+    kind: Kind
+    action: str
+    about: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One corrupted trace."""
@@ -59,11 +69,20 @@ class Finding:
     kind: Kind
     step: int
     """The first step that was changed."""
+    action: str
+    """The action of the event at that step; "" where it names none."""
     what: str
     """What was changed."""
+    about: str
+    """The same without numbers and values, as in `Corruption`."""
     outcome: Outcome
     why: str
     """Why it is equivalent or undecided; empty for the others."""
+
+    @property
+    def hole(self) -> Hole:
+        """Return what this one has in common with others like it."""
+        return Hole(kind=self.kind, action=self.action, about=self.about)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +101,15 @@ class Strength:
         return sum(
             kind in (None, one.kind) and outcome in (None, one.outcome) for one in self.findings
         )
+
+    def count_of(self, action: str, outcome: Outcome | None) -> int:
+        """Count the findings of an action, with an outcome; None: with any."""
+        return sum(action == one.action and outcome in (None, one.outcome) for one in self.findings)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Return the actions of which events were corrupted, by name."""
+        return tuple(sorted({one.action for one in self.findings}))
 
     @property
     def holes(self) -> tuple[Finding, ...]:
@@ -149,7 +177,9 @@ class _Subject:
             trace=self._name,
             kind=kind,
             step=corruption.first,
+            action=self._fitting.events[corruption.first].action or "",
             what=corruption.what,
+            about=corruption.about,
             outcome=outcome,
             why=why,
         )
@@ -191,6 +221,8 @@ def _judge(fitting: Fitting, corruption: Corruption) -> tuple[Outcome, str]:
         return Outcome.UNDECIDED, fit.reason
     if not fit:
         return Outcome.REFUSED, ""
+    if corruption.kind is Kind.DROP and fitting.may_be_silent(corruption.first, at_seam):
+        return Outcome.EQUIVALENT, "the step may be silent"
     return _accepted(fitting, corruption, at_seam)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tlatrace.strength.baseline import Verdict
 from tlatrace.strength.kinds import Kind
 from tlatrace.strength.measure import Finding, Outcome, Strength
 from tlatrace.values import Json
@@ -14,25 +15,50 @@ _HOLES_SHOWN: Final = 20
 _COLUMNS: Final = (Outcome.REFUSED, Outcome.UNDECIDED, Outcome.EQUIVALENT, Outcome.HOLE)
 
 
-def strength_text(strength: Strength) -> str:
-    """Write a table by kind, why some are equivalent or undecided, and the holes."""
-    lines = [f"{'':10} {'made':>8}" + "".join([f" {one.value:>10}" for one in _COLUMNS])]
-    for kind in (*Kind, None):
-        row = f"{'all' if kind is None else kind.value:10} {strength.count(kind, None):8,}"
-        lines.append(row + "".join([f" {strength.count(kind, one):10,}" for one in _COLUMNS]))
+def strength_text(strength: Strength, verdict: Verdict) -> str:
+    """Write tables by kind and by action, why some are equivalent or undecided, and the holes."""
+    kinds = [("all" if kind is None else kind.value, kind) for kind in (*Kind, None)]
+    rows = [
+        (name, [strength.count(kind, one) for one in (None, *_COLUMNS)]) for name, kind in kinds
+    ]
+    lines = _table("kind", rows)
+    lines += ["", *_table("action", [(name or "(none)", counts) for name, counts in _by(strength)])]
     for outcome in (Outcome.EQUIVALENT, Outcome.UNDECIDED):
         lines += _reasons(strength, outcome)
-    if strength.holes:
+    new = [one for one in strength.holes if one.hole in verdict.new]
+    if new:
         lines += ["", "Holes: corruptions that the specification does not notice"]
-        lines += [_hole(one) for one in strength.holes[:_HOLES_SHOWN]]
-        if len(strength.holes) > _HOLES_SHOWN:
-            lines.append(f"  and {len(strength.holes) - _HOLES_SHOWN} more")
+        lines += [_hole(one) for one in new[:_HOLES_SHOWN]]
+        if len(new) > _HOLES_SHOWN:
+            lines.append(f"  and {len(new) - _HOLES_SHOWN} more")
+    if len(new) < len(strength.holes):
+        lines += ["", f"{len(strength.holes) - len(new)} more are holes that the baseline knows"]
+    if verdict.gone:
+        lines += ["", "Holes of the baseline that were not met"]
+        lines += [f"  {one.kind.value}: {one.action} {one.about}".rstrip() for one in verdict.gone]
     for name, why in strength.left_out.items():
         lines.append(f"{name}: not corrupted, {why}")
     made = strength.count(None, None)
     of = f"{strength.accepted} accepted trace" + ("" if strength.accepted == 1 else "s")
     lines += ["", f"{made:,} corruptions of {of}, seed {strength.seed}"]
+    if new or verdict.most_percent:
+        lines.append(f"holes: {verdict.percent:.2f} %, {verdict.most_percent:g} % may be")
     return "\n".join(lines)
+
+
+def _by(strength: Strength) -> list[tuple[str, list[int]]]:
+    return [
+        (name, [strength.count_of(name, one) for one in (None, *_COLUMNS)])
+        for name in strength.actions
+    ]
+
+
+def _table(head: str, rows: list[tuple[str, list[int]]]) -> list[str]:
+    width = max([10, *[len(name) for name, _ in rows]])
+    lines = [f"{head:{width}} {'made':>8}" + "".join([f" {one.value:>10}" for one in _COLUMNS])]
+    for name, (made, *counts) in rows:
+        lines.append(f"{name:{width}} {made:8,}" + "".join([f" {count:10,}" for count in counts]))
+    return lines
 
 
 def _reasons(strength: Strength, outcome: Outcome) -> list[str]:
@@ -50,7 +76,7 @@ def _hole(one: Finding) -> str:
     return f"  {one.trace}, step {one.step}: {one.kind.value}: {one.what}"
 
 
-def strength_json(strength: Strength) -> dict[str, Json]:
+def strength_json(strength: Strength, verdict: Verdict) -> dict[str, Json]:
     """Return the machine's answer."""
     kinds: dict[str, Json] = {}
     for kind in Kind:
@@ -58,14 +84,29 @@ def strength_json(strength: Strength) -> dict[str, Json]:
         counts.update({one.value: strength.count(kind, one) for one in _COLUMNS})
         kinds[kind.value] = counts
     holes: list[Json] = [
-        {"trace": one.trace, "step": one.step, "kind": one.kind.value, "what": one.what}
+        {
+            "trace": one.trace,
+            "step": one.step,
+            "kind": one.kind.value,
+            "action": one.action,
+            "about": one.about,
+            "what": one.what,
+            "new": one.hole in verdict.new,
+        }
         for one in strength.holes
     ]
+    actions: dict[str, Json] = {}
+    for name, (made, *numbers) in _by(strength):
+        of_action: dict[str, Json] = {"made": made}
+        of_action.update({one.value: n for one, n in zip(_COLUMNS, numbers, strict=True)})
+        actions[name] = of_action
     left_out: dict[str, Json] = dict(strength.left_out)
     return {
         "seed": strength.seed,
         "traces": strength.accepted,
         "kinds": kinds,
+        "actions": actions,
+        "new_percent": round(verdict.percent, 3),
         "holes": holes,
         "left_out": left_out,
     }
