@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tlatrace.errors import SpecError
+from tlatrace.errors import EvaluationError, SpecError
 from tlatrace.explore import CheckedModel, Images, check_model, images_of
 from tlatrace.model import Model, load_model
 from tlatrace.tla_text import to_tla
@@ -193,8 +193,8 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         images = images_of(model.evaluate(name), name)
         notes.append(f"SYMMETRY {name}: a state and its {len(images)} permuted images count once")
     notes += [f"VIEW {name}: not used; states with the same view count each" for name in views]
-    false_one = model.failing_assumption()
-    if false_one is None:
+    found = _assumed(model)
+    if found is None:
         found = check_model(
             model,
             deadlock=job.deadlock,
@@ -203,16 +203,8 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
             timeout_s=job.timeout_s,
             on_progress=lambda found, done: show(job.module.name, found, found - done),
         )
-    else:
-        found = CheckedModel(
-            outcome=Outcome.ASSUMPTION,
-            violated=false_one,
-            distinct=0,
-            generated=0,
-            depth=0,
-            path=(),
-            message="",
-        )
+    elif found.outcome is Outcome.SUCCESS:
+        notes.append(f"no variables: {len(model.source.assumptions)} ASSUMEs were evaluated")
     unchecked = [f"PROPERTY {name} (TLC does)" for name in properties_of(text)]
     unchecked += [f"the ASSUME at {place} (TLC does)" for place in model.unread_assumptions()]
     return CheckedFile(
@@ -228,6 +220,34 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         states=_states(model, found),
         unchecked=tuple(unchecked),
         notes=tuple(notes),
+    )
+
+
+def _assumed(model: Model) -> CheckedModel | None:
+    """Evaluate the ASSUMEs; None where they are TRUE and there are states to search.
+
+    Raises:
+        SpecError: there is nothing to check.
+    """
+    outcome, place, message = Outcome.SUCCESS, None, ""
+    try:
+        place = model.failing_assumption()
+        if place is not None:
+            outcome = Outcome.ASSUMPTION
+        elif model.next:
+            return None
+        elif not model.source.assumptions:
+            raise SpecError(model.module, "has neither variables nor ASSUMEs: nothing to check")
+    except EvaluationError as error:
+        outcome, message = Outcome.EVALUATION_ERROR, f"an ASSUME: {error}"
+    return CheckedModel(
+        outcome=outcome,
+        violated=place,
+        distinct=0,
+        generated=0,
+        depth=0,
+        path=(),
+        message=message,
     )
 
 

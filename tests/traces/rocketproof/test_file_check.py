@@ -102,6 +102,25 @@ def test_both_engines_find_a_false_assumption(cars: Path) -> None:
 
 
 @pytest.mark.java
+def test_a_module_without_variables_is_its_assumptions(tmp_path: Path) -> None:
+    module = tmp_path / "Sums.tla"
+    module.write_text(
+        "---- MODULE Sums ----\nEXTENDS Naturals\nCONSTANT N\n"
+        "ASSUME \\A a, b \\in 0..N : a + b = b + a\nASSUME N > 2\n====\n"
+    )
+    (tmp_path / "library").mkdir()
+
+    for engine in ("tlc", "compiled"):
+        code, found = check(module, "CONSTANT N = 4", "--engine", engine)
+        assert (code, found["outcome"]) == (0, "success"), found
+        code, found = check(module, "CONSTANT N = 1", "--engine", engine)
+        assert (code, found["outcome"]) == (1, "assumption false")
+    module.write_text("---- MODULE Sums ----\nCONSTANT N\n====\n")
+    code, found = check(module, "CONSTANT N = 1", "--engine", "compiled")
+    assert (code, "nothing to check" in str(found)) == (2, True)
+
+
+@pytest.mark.java
 def test_what_the_compiled_model_leaves_out_is_said_and_is_undecided(cars: Path) -> None:
     code, found = check(cars, CONFIG % 2 + "PROPERTY Free", "--engine", "compiled")
 

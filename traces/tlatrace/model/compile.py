@@ -69,21 +69,22 @@ class ModelSource:
     module: str
     fingerprint: str
     variables: tuple[str, ...]
-    actions: tuple[tuple[str, int], ...]
+    actions: tuple[tuple[str, int], ...] = ()
     """Operators that a trace may name, with the number of their parameters."""
-    invariants: tuple[str, ...]
-    init: str
-    next: str
+    invariants: tuple[str, ...] = ()
+    init: str = ""
+    next: str = ""
+    """"" where there are no behaviours, and only ASSUMEs can be asked."""
     python: str
     literals: tuple[tuple[str, str], ...]
     """(global name, canonical JSON) of the values that the text refers to."""
     names: tuple[tuple[str, str], ...]
     """(role, Python function): "next", "steps Crash", "invariant TypeOK" and so on."""
-    conjuncts: tuple[Conjunct, ...]
+    conjuncts: tuple[Conjunct, ...] = ()
     """What `blame` functions number."""
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...] = ()
     """What is TRUE wherever all invariants are."""
-    assumptions: tuple[Assumption, ...]
+    assumptions: tuple[Assumption, ...] = ()
     """The ASSUMEs, if they were asked for."""
     values: tuple[tuple[str, str], ...]
     """(constant, canonical JSON) of the constants whose value is known."""
@@ -171,6 +172,8 @@ def _compile(job: Job) -> ModelSource:
 
 
 def _written(job: Job, reader: Reader) -> ModelSource:
+    if job.assumptions and not reader.variables:
+        return _without_behaviour(job, reader)
     if job.specification is not None:
         init, next_name = reader.behaviours.behaviour(job.specification)
         job = replace(job, init=init, next=next_name)
@@ -208,6 +211,29 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         _blames(reader, next_definition, actions, blames, names)
         names["blame initial"] = blames.action("Init", (), reader.definition(job.init).expression)
     assumptions = _assumptions(reader, predicates, names) if job.assumptions else ()
+    source = _source(job, reader, writer, names)
+    return replace(
+        source,
+        actions=tuple(sorted(actions.items())),
+        invariants=job.invariants,
+        init=job.init,
+        next=job.next,
+        conjuncts=tuple(blames.conjuncts),
+        parts=tuple(parts),
+        assumptions=assumptions,
+    )
+
+
+def _without_behaviour(job: Job, reader: Reader) -> ModelSource:
+    """Compile a module without variables: it has ASSUMEs, and nothing that could happen."""
+    writer = Writer()
+    names: dict[str, str] = {}
+    assumptions = _assumptions(reader, Predicates(writer, Expressions(writer)), names)
+    return replace(_source(job, reader, writer, names), assumptions=assumptions)
+
+
+def _source(job: Job, reader: Reader, writer: Writer, names: Mapping[str, str]) -> ModelSource:
+    """Collect what was written; nothing is said of behaviours yet."""
     text = writer.text()
     if text.count("\n") > _MAX_LINES:
         raise SubsetError(reader.module, f"its Python has more than {_MAX_LINES} lines")
@@ -216,16 +242,9 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         module=reader.module,
         fingerprint=job.fingerprint,
         variables=reader.variables,
-        actions=tuple(sorted(actions.items())),
-        invariants=job.invariants,
-        init=job.init,
-        next=job.next,
         python=text,
         literals=tuple(literals),
         names=tuple(names.items()),
-        conjuncts=tuple(blames.conjuncts),
-        parts=tuple(parts),
-        assumptions=assumptions,
         values=tuple(
             [
                 (name, _text(value))
