@@ -45,13 +45,21 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Part, ...], 
         seen.append((subject.name, tuple(parts), effort))
         wrong = [WRONG] if subject.name == "Tally" else []
         for part in parts:
-            if part != "expressions":
+            if part in ("graphs", "corrupted"):
                 yield agreement(part, subject.name, *wrong)
 
     def examine_expressions(on_stage: Callable[[str], None] | None = None) -> Agreement:
         assert on_stage is not None
         return agreement("expressions", "constant expressions")
 
+    def examine_random_steps(
+        steps: int, *, seed: int, reproducers: Path, on_stage: Callable[[str], None]
+    ) -> Agreement:
+        on_stage("drawing")
+        seen.append((f"{steps} steps of {seed}, {reproducers}", ("random-steps",), Effort()))
+        return agreement("random-steps", "random machines")
+
+    monkeypatch.setattr(selfcheck, "examine_random_steps", examine_random_steps)
     monkeypatch.setattr(selfcheck, "examine_subject", examine_subject)
     monkeypatch.setattr(selfcheck, "examine_expressions", examine_expressions)
     return seen
@@ -97,12 +105,23 @@ def test_everything_is_examined_by_default(
 ) -> None:
     result = run()
     assert result.exit_code == 1  # Tally
-    names = [name for name, _, _ in asked]
+    names = [name for name, parts, _ in asked if parts != ("random-steps",)]
+    assert len(names) == len(asked) - 1
     packaged = [subject.name for subject in packaged_subjects()]
     assert names[: len(packaged)] == packaged
     assert "epoch_truncation:small" in names[len(packaged) :]
     assert all(name.endswith(":small") for name in names[len(packaged) :])
     assert "7 expressions" in result.output
+
+
+def test_the_size_of_what_is_drawn_is_an_option(
+    asked: list[tuple[str, tuple[Part, ...], Effort]], tmp_path: Path
+) -> None:
+    folder = str(tmp_path)
+    result = run("--only", "random-steps", "--steps", "9", "--seed", "4", "--reproducers", folder)
+    assert result.exit_code == 0, result.output
+    assert [name for name, _, _ in asked] == [f"9 steps of 4, {folder}"]
+    assert "7 random steps" in result.output
 
 
 @pytest.mark.usefixtures("asked")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
@@ -16,6 +17,7 @@ from rich.table import Table
 from tlatrace.errors import SpecError
 from tlatrace.selfcheck.agreement import Agreement, Part, verdict_of
 from tlatrace.selfcheck.examine import Effort, examine_expressions, examine_subject
+from tlatrace.selfcheck.random_steps.examine import examine_random_steps
 from tlatrace.selfcheck.subjects import Subject, manifest_subjects, packaged_subjects
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_spec_root
@@ -24,8 +26,17 @@ from tlatrace.verdict import exit_code, kind
 
 __all__ = ["command"]
 
-_PARTS: Final[tuple[Part, ...]] = ("graphs", "expressions", "corrupted")
+_PARTS: Final[tuple[Part, ...]] = ("graphs", "expressions", "corrupted", "random-steps")
 _SMALL: Final = "small"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """How much is drawn at random, and where what disagrees is written to."""
+
+    steps: int = 20_000
+    seed: int = 0
+    reproducers: Path = Path("selfcheck-disagreements")
 
 
 @click.command(epilog="Example:  rocketproof selfcheck --spec TwoQueues --only graphs")
@@ -57,6 +68,27 @@ _SMALL: Final = "small"
     show_default=True,
     help="Steps without a value to ask TLC about, of each specification; two seconds each.",
 )
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=_Drawn().steps,
+    show_default=True,
+    help="Steps of random specifications.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=_Drawn().seed,
+    show_default=True,
+    help="Another number draws other specifications.",
+)
+@click.option(
+    "--reproducers",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=_Drawn().reproducers,
+    show_default=True,
+    help="Folder for a small case of each kind of disagreement on what is drawn at random.",
+)
 @click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, nothing else.")
 @click.pass_context
@@ -66,10 +98,20 @@ def command(
     only: tuple[str, ...],
     corrupted: int,
     failed: int,
+    steps: int,
+    seed: int,
+    reproducers: Path,
     spec_root: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare the compiled model with TLC: state graphs, expressions, corrupted steps.
+    """Compare the compiled model with TLC.
+
+    \b
+    graphs        whole state graphs of specifications
+    expressions   values of expressions, and what has none
+    corrupted     steps of the specifications with one place changed
+    random-steps  steps of random specifications; TLC's own lists of successors
+                  judge the model, and TLC as the judge of batches
 
     It takes some minutes. The small specifications and the expressions come with the package; the
     models named "small" come from the manifest, where there is one.
@@ -86,9 +128,9 @@ def command(
         def tell(stage: str) -> None:
             status.update(escape(stage))
 
-        for agreement in _agreements(
-            subjects, parts, bool(specs), Effort(corrupted=corrupted, failed=failed), tell
-        ):
+        effort = Effort(corrupted=corrupted, failed=failed)
+        drawn = None if specs else _Drawn(steps=steps, seed=seed, reproducers=reproducers)
+        for agreement in _agreements(subjects, parts, effort, drawn, tell):
             agreements.append(agreement)
             if not console.is_terminal and not as_json:
                 click.echo(f"{agreement.part} {agreement.subject}: {_outcome(agreement)}", err=True)
@@ -122,12 +164,17 @@ def _chosen(names: Sequence[str], spec_root: Path | None) -> list[Subject]:
 def _agreements(
     subjects: Sequence[Subject],
     parts: Collection[Part],
-    named: bool,
     effort: Effort,
+    drawn: _Drawn | None,
     tell: Callable[[str], None],
 ) -> Iterator[Agreement]:
-    if "expressions" in parts and not named:
+    """Examine the parts; without `drawn` those of the subjects only."""
+    if drawn is not None and "expressions" in parts:
         yield examine_expressions(lambda stage: tell(f"expressions: {stage}"))
+    if drawn is not None and "random-steps" in parts:
+        yield examine_random_steps(
+            drawn.steps, seed=drawn.seed, reproducers=drawn.reproducers, on_stage=tell
+        )
     if not {"graphs", "corrupted"} & set(parts):
         return
     for number, subject in enumerate(subjects, start=1):
@@ -184,6 +231,7 @@ def _print(agreements: Sequence[Agreement]) -> None:
                 ("graphs", "steps of graphs"),
                 ("expressions", "expressions"),
                 ("corrupted", "corrupted steps"),
+                ("random-steps", "random steps"),
             )
         ]
     )

@@ -41,13 +41,14 @@ def load_model(
     definitions: Mapping[str, str] | None = None,
     blame: bool = False,
     assumptions: bool = False,
+    kept: bool = True,
 ) -> Model:
     """Compile a specification under a configuration.
 
     `constants` are used where the configuration assigns none; `invariants` come on top of those
     of the configuration; `expressions` are operators for `Model.evaluate`, and so are
     `definitions`, TLA+ text by the name that it gets; with `blame` the model has `Model.blame`,
-    and with `assumptions` `Model.failing_assumption`.
+    and with `assumptions` `Model.failing_assumption`. What nobody will load again is not `kept`.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -67,7 +68,7 @@ def load_model(
     asked = (*wanted, "", *expressions, "", *[f"{name} == {text}" for name, text in own.items()])
     fingerprint = _fingerprint(module, folders, config, given, asked)
     key = fingerprint + ("-blame" if blame else "") + ("-assumed" if assumptions else "")
-    source = recall(key)
+    source = recall(key) if kept else None
     if source is None:
         with _with_definitions(module, own) as extended:
             folders_of = libraries if extended == module else (module.parent, *libraries)
@@ -83,7 +84,8 @@ def load_model(
                 )
             )
         source = replace(source, module=module.stem) if own else source
-        keep(key, source)
+        if kept:
+            keep(key, source)
     return Model(source)
 
 

@@ -12,7 +12,7 @@ from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, combine
 
 __all__ = ["Agreement", "Disagreement", "Part", "state_text", "verdict_of"]
 
-Part: TypeAlias = Literal["graphs", "expressions", "corrupted"]
+Part: TypeAlias = Literal["graphs", "expressions", "corrupted", "random-steps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
