@@ -26,6 +26,7 @@ from rocketproof.corpus_judge import ModelCheckerSource
 from rocketproof.projection import simulate_trace
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.corpus.checker import Checker, CheckerSource
+from tlatrace.corpus.checksums import checksums_in
 from tlatrace.corpus.generate import generate_corpus, make_here
 from tlatrace.corpus.local import LocalDriver
 from tlatrace.corpus.manifest import finish, read_manifest
@@ -119,7 +120,7 @@ def repeated(once: Path, copies: int) -> Path:
                 pq.write_table(other, name, compression="zstd")
     manifest = read_manifest(once)
     grown = replace(manifest, traces=manifest.traces * copies, steps=manifest.steps * copies)
-    finish(folder, grown)
+    finish(folder, replace(grown, files=checksums_in(folder)))
     return folder
 
 

@@ -101,7 +101,7 @@ class SpecChoice:
         if self.module is not None:
             return self.module
         root = find_spec_root(self.spec_root)
-        found = sorted(root.glob(f"*/{header.spec}.tla"))
+        found = [path for path in sorted(root.glob("*/*.tla")) if path.stem == header.spec]
         if len(found) != 1:
             what = "no" if not found else "more than one"
             raise SpecError(

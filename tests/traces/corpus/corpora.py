@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.traces.corpus.toy import record_badly
+from tlatrace.corpus.checksums import checksums_in
 from tlatrace.corpus.generate import generate_corpus, make_here
+from tlatrace.corpus.manifest import finish, read_manifest
 from tlatrace.trace import Trace
 
 RUNS: Final = 60
@@ -29,6 +32,11 @@ def make(folder: Path, recorder: Callable[[int], Trace], first_seed: int = 100) 
         reproduce="simulate toy --seed {seed}",
         chunk_steps=CHUNK,
     )
+
+
+def seal(folder: Path) -> None:
+    """Give the files of a corpus their checksums again: only what is in them is damaged."""
+    finish(folder, replace(read_manifest(folder), files=checksums_in(folder)))
 
 
 def record_mixed(seed: int) -> Trace:

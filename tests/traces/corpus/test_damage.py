@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.traces.corpus.corpora import CHUNK, HERE, RUNS, content
+from tests.traces.corpus.corpora import CHUNK, HERE, RUNS, content, seal
 from tests.traces.corpus.toy import (
     Row,
     judge,
@@ -17,7 +19,7 @@ from tests.traces.corpus.toy import (
     rows_in,
 )
 from tlatrace.corpus.generate import generate_corpus
-from tlatrace.corpus.manifest import read_manifest
+from tlatrace.corpus.manifest import finish, read_manifest
 from tlatrace.corpus.on_spark import SortDriver
 from tlatrace.corpus.validate import Driver
 from tlatrace.errors import CorpusError, ToolError
@@ -32,6 +34,7 @@ def rewrite(folder: Path, table: str, change: Callable[[list[Row]], object]) -> 
     rows = old.to_pylist()
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, schema=old.schema), file, compression="zstd")
+    seal(folder)
 
 
 def put(at: int, column: str, value: str | int | None) -> Callable[[list[Row]], object]:
@@ -136,6 +139,7 @@ def test_a_lost_file_leaves_its_traces_undecided(copied: Path, driver: Driver) -
 
     assert {item.trace_id for item in result.of_kind("undecided")} == names
     assert len(result.verdicts) == RUNS
+    assert f"steps/{file.name} is missing" in result.problems
 
 
 def test_a_lost_row_of_the_table_of_traces_is_told(copied: Path) -> None:
@@ -152,14 +156,45 @@ def test_a_file_that_cannot_be_read_is_an_error(copied: Path, driver: Driver, da
     file = sorted((copied / "steps").glob("*.parquet"))[0]
     data = file.read_bytes()
     file.write_bytes(data[: len(data) // 2] if damage == "cut" else b"PAR1 no, not really")
+    seal(copied)
 
     with pytest.raises((ToolError, CorpusError), match=r"is not a Parquet file|cannot be read"):
         judge(copied, driver=driver)
 
 
+@pytest.mark.parametrize("table", ["steps", "traces"])
+def test_a_single_flipped_bit_is_an_error_for_every_driver(
+    copied: Path, driver: Driver, table: str
+) -> None:
+    file = sorted((copied / table).glob("*.parquet"))[0]
+    data = bytearray(file.read_bytes())
+    data[len(data) // 3] ^= 4
+    file.write_bytes(data)
+
+    with pytest.raises(CorpusError, match=rf"{file.name}: is damaged"):
+        judge(copied, driver=driver)
+
+
+def test_a_file_that_the_manifest_does_not_name_is_an_error(copied: Path) -> None:
+    shutil.copyfile(copied / "steps" / "part-000000.parquet", copied / "steps" / "more")
+
+    with pytest.raises(CorpusError, match=r"more: is none of the files"):
+        judge(copied)
+
+
+def test_a_corpus_without_checksums_is_judged_and_that_is_said(copied: Path) -> None:
+    finish(copied, replace(read_manifest(copied), files=None))
+
+    result = judge(copied)
+
+    assert result.verdict == Conforms(RUNS * 12)
+    assert any("has no checksums" in note for note in result.notes)
+
+
 def test_a_file_of_other_columns_is_an_error(copied: Path) -> None:
     file = sorted((copied / "steps").glob("*.parquet"))[0]
     pq.write_table(pq.read_table(file).drop_columns(["params"]), file)
+    seal(copied)
 
     with pytest.raises(CorpusError, match="has no column params"):
         judge(copied)
@@ -174,6 +209,7 @@ def test_steps_in_any_order_are_for_the_driver_that_sorts(copied: Path, driver: 
     for file in (copied / "steps").iterdir():
         file.unlink()
     pq.write_table(shuffled, copied / "steps" / "part-0.parquet", row_group_size=50)
+    seal(copied)
 
     result = judge(copied, driver=driver)
 

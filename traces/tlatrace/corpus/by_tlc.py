@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from tlatrace.corpus.checksums import check_files
 from tlatrace.corpus.examples import ExampleMaker
 from tlatrace.corpus.findings import Findings, Texts
 from tlatrace.corpus.fingerprint import digest
@@ -51,7 +52,10 @@ def validate_by_tlc(
     nothing = nothing_in(folder)
     if nothing is not None:
         return nothing
-    options = KernelOptions(chunk_steps=read_manifest(folder).chunk_steps, sample=limit + 1)
+    manifest = read_manifest(folder)
+    if manifest.files is not None:
+        check_files(folder, manifest.files)
+    options = KernelOptions(chunk_steps=manifest.chunk_steps, sample=limit + 1)
     findings = Findings()
     for batch in driver(folder, Work(source=AcceptSource(), options=options)):
         findings.add(batch)

@@ -254,6 +254,7 @@ def _finish(
         chunk_steps=chunk_steps,
         source=source,
         reproduce=reproduce,
+        files={name: checksum for part in parts for name, checksum in part.files.items()},
     )
     failures = [failure for part in parts for failure in part.failures]
     finish(folder, manifest)

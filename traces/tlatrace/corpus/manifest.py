@@ -1,5 +1,8 @@
 """`corpus.json`: what is in a corpus, and the sign that it is finished.
 
+It is damaged, and refused, where its bytes are not what this program would write of what it says:
+its last field is the checksum of all others. Version 2 had no checksums.
+
 <corpus>/corpus.json     written last, and replaced in one move: a corpus without it is unfinished
 <corpus>/_unfinished     there from the start of the work to its end
 <corpus>/steps/*.parquet <corpus>/traces/*.parquet   see `schema`
@@ -7,26 +10,38 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
-from tlatrace.corpus.schema import CHUNK_STEPS
-from tlatrace.errors import CorpusError
-from tlatrace.values import Json
+from tlatrace.corpus.checksums import TABLES, FileChecksum
+from tlatrace.corpus.schema import CHUNK_BOUNDS, CHUNK_STEPS
+from tlatrace.errors import CorpusError, TraceFormatError, ValueFormatError
+from tlatrace.trace.lines import Limits
+from tlatrace.trace.schema import check_name
+from tlatrace.trace.strict_json import parse_json
+from tlatrace.values import Json, state_from_json
 
 __all__ = ["FORMAT", "VERSION", "CorpusManifest", "begin", "finish", "read_manifest"]
 
 FORMAT: Final = "rocketproof-corpus"
-VERSION: Final = 2
+VERSION: Final = 3
 
+_WITHOUT_CHECKSUMS: Final = 2
 _NAME: Final = "corpus.json"
+_CHECKSUM: Final = "sha256"
 _MARK: Final = "_unfinished"
 _MAX_BYTES: Final = 16 << 20
+_LIMITS: Final = Limits(depth=256, values_per_line=1_000_000)
+_MAX_COUNT: Final = 2**53
+_SHA256: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_FILE: Final = re.compile(rf"(?:{'|'.join(TABLES)})/[^/\\\x00]{{1,255}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +65,8 @@ class CorpusManifest:
     """How it was made, for people and for `reproduce`."""
     reproduce: str | None = None
     """The command that makes one trace again, with `{seed}` in it."""
+    files: Mapping[str, FileChecksum] | None = None
+    """Path in the corpus -> checksum; None in a corpus without checksums."""
 
 
 def begin(folder: Path, *, force: bool = False) -> None:
@@ -74,7 +91,7 @@ def begin(folder: Path, *, force: bool = False) -> None:
 
 
 def _clear(folder: Path, force: bool) -> None:
-    ours = {_NAME, _MARK, "steps", "traces"}
+    ours = {_NAME, _MARK, *TABLES}
     names = {path.name for path in folder.iterdir()}
     if not names & {_NAME, _MARK}:
         raise CorpusError(folder, "is not empty, and holds no corpus: choose another folder")
@@ -84,7 +101,7 @@ def _clear(folder: Path, force: bool) -> None:
         raise CorpusError(folder, f"holds more than a corpus: {min(names - ours)}")
     (folder / _MARK).touch()
     (folder / _NAME).unlink(missing_ok=True)
-    for name in ("steps", "traces"):
+    for name in TABLES:
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
@@ -97,11 +114,21 @@ def finish(folder: Path, manifest: CorpusManifest) -> None:
     data = {"format": FORMAT, "version": VERSION, **asdict(manifest)}
     written = folder / f".{_NAME}"
     try:
-        written.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        written.write_bytes(_written(data))
         os.replace(written, folder / _NAME)
         (folder / _MARK).unlink(missing_ok=True)
     except OSError as error:
         raise CorpusError(folder, f"cannot be written ({error.strerror})") from error
+
+
+def _written(data: Mapping[str, object]) -> bytes:
+    """Write the document, with the checksum of its text as the last field."""
+    sha256 = hashlib.sha256(_text_of(data)).hexdigest()
+    return _text_of({**data, _CHECKSUM: sha256})
+
+
+def _text_of(data: Mapping[str, object]) -> bytes:
+    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def read_manifest(folder: Path) -> CorpusManifest:
@@ -118,51 +145,98 @@ def read_manifest(folder: Path) -> CorpusManifest:
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise CorpusError(path, "is too large for a manifest")
-        data = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        raw = path.read_bytes()
+    except OSError as error:
         raise CorpusError(path, f"cannot be read ({error})") from error
+    try:
+        data = parse_json(raw, path=path, line=1, limits=_LIMITS)
+    except TraceFormatError as error:
+        raise CorpusError(path, f"cannot be read: {error.reason}") from error
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise CorpusError(path, f"is not of the format {FORMAT}")
-    if data.get("version") != VERSION:
-        raise CorpusError(
-            path, f"has version {data.get('version')!r}; this program reads {VERSION}"
-        )
+    _check_version(path, raw, data)
+    chunk_steps = _count(path, data, "chunk_steps")
+    if not CHUNK_BOUNDS[0] <= chunk_steps <= CHUNK_BOUNDS[1]:
+        bounds = " to ".join([f"{bound:,}" for bound in CHUNK_BOUNDS])
+        raise CorpusError(path, f'"chunk_steps" must be {bounds}')
     return CorpusManifest(
-        spec=_text(path, data, "spec"),
-        spec_sha256=_text(path, data, "spec_sha256"),
-        constants=_object(path, data, "constants"),
+        spec=_checked(path, data, "spec", _is_module),
+        spec_sha256=_checked(path, data, "spec_sha256", _is_sha256),
+        constants=_constants(path, data),
         traces=_count(path, data, "traces"),
         steps=_count(path, data, "steps"),
         failed=_count(path, data, "failed"),
-        chunk_steps=_chunk_steps(path, data),
+        chunk_steps=chunk_steps,
         source=_object(path, data, "source"),
-        reproduce=_text(path, data, "reproduce"),
+        reproduce=_checked(path, data, "reproduce", str.isprintable),
+        files=_files(path, data),
     )
 
 
-def _text(path: Path, data: Mapping[str, object], key: str) -> str | None:
+def _check_version(path: Path, raw: bytes, data: dict[str, Json]) -> None:
+    version = data.get("version")
+    if version == _WITHOUT_CHECKSUMS and not data.keys() & {_CHECKSUM, "files"}:
+        return
+    if version != VERSION or not isinstance(version, int):
+        raise CorpusError(
+            path,
+            f"has version {version!r}; this program reads {VERSION} and {_WITHOUT_CHECKSUMS}",
+        )
+    if raw != _written({key: value for key, value in data.items() if key != _CHECKSUM}):
+        raise CorpusError(path, "is damaged, or was changed: its checksum is another one")
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return check_name(name, "a module") == name
+    except ValueFormatError:
+        return False
+
+
+def _is_sha256(text: str) -> bool:
+    return _SHA256.fullmatch(text) is not None
+
+
+def _checked(
+    path: Path, data: Mapping[str, Json], key: str, is_one: Callable[[str], bool]
+) -> str | None:
     value = data.get(key)
-    if value is not None and not isinstance(value, str):
-        raise CorpusError(path, f'"{key}" must be a string or null')
+    if value is not None and not (isinstance(value, str) and is_one(value)):
+        raise CorpusError(path, f'"{key}" is not what it must be')
     return value
 
 
-def _count(path: Path, data: Mapping[str, object], key: str) -> int:
+def _count(path: Path, data: Mapping[str, Json], key: str) -> int:
     value = data.get(key)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MAX_COUNT:
         raise CorpusError(path, f'"{key}" must be a count')
     return value
 
 
-def _chunk_steps(path: Path, data: Mapping[str, object]) -> int:
-    steps = _count(path, data, "chunk_steps")
-    if steps < 2:
-        raise CorpusError(path, '"chunk_steps" must be at least 2')
-    return steps
+def _constants(path: Path, data: Mapping[str, Json]) -> dict[str, Json]:
+    constants = _object(path, data, "constants")
+    try:
+        for name in state_from_json(constants):
+            check_name(name, "a constant")
+    except ValueFormatError as error:
+        raise CorpusError(path, f'in "constants": {error.reason}') from error
+    return constants
 
 
-def _object(path: Path, data: Mapping[str, object], key: str) -> dict[str, Json]:
+def _files(path: Path, data: Mapping[str, Json]) -> dict[str, FileChecksum] | None:
+    if data.get("files") is None:
+        return None
+    files: dict[str, FileChecksum] = {}
+    for name, entry in _object(path, data, "files").items():
+        if not isinstance(entry, dict) or not _FILE.fullmatch(name):
+            raise CorpusError(path, f'"files" has the strange entry {name[:64]!r}')
+        sha256 = _checked(path, entry, "sha256", _is_sha256)
+        files[name] = FileChecksum(bytes=_count(path, entry, "bytes"), sha256=sha256 or "")
+    return files
+
+
+def _object(path: Path, data: Mapping[str, Json], key: str) -> dict[str, Json]:
     value = data.get(key)
     if not isinstance(value, dict):
         raise CorpusError(path, f'"{key}" must be an object')
-    return cast("dict[str, Json]", value)  # it came out of json.loads
+    return value

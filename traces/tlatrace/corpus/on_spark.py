@@ -36,6 +36,8 @@ __all__ = ["ScanDriver", "SortDriver", "SparkParts"]
 
 _PART: Final = msgspec.json.Decoder(Part)
 _STEPS_PER_TASK: Final = 250_000
+_MAX_TASKS: Final = 100_000
+"""The number of steps is what a manifest claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class SortDriver:
 
         Raises: as `ScanDriver`.
         """
-        tasks = max(-(-self.steps // _STEPS_PER_TASK), 2)
+        tasks = min(max(-(-self.steps // _STEPS_PER_TASK), 2), _MAX_TASKS)
         rows = _carried(_steps(self.spark, folder), work.options.chunk_steps)
         rows = rows.repartition(tasks, "trace_id", "chunk")
         rows = rows.sortWithinPartitions("trace_id", "chunk", "step")

@@ -1,4 +1,4 @@
-"""The two tables of a corpus, version 2, as Parquet (zstd).
+"""The two tables of a corpus, versions 2 and 3, as Parquet (zstd).
 
 `steps/`, one row an event, sorted by trace, chunk and step. The rows of a trace with one chunk are
 a piece: they are in one row group, one after the other. The pieces of a long trace are judged
@@ -46,6 +46,7 @@ from tlatrace.trace.ndjson import header_line
 from tlatrace.values import Json, canonical_state
 
 __all__ = [
+    "CHUNK_BOUNDS",
     "CHUNK_STEPS",
     "NO_NAME",
     "SCANNED",
@@ -62,6 +63,9 @@ __all__ = [
 
 CHUNK_STEPS: Final = 1 << 16
 """Steps in a piece of a corpus that is written today."""
+
+CHUNK_BOUNDS: Final = (4, 1 << 20)
+"""Least and most steps in a piece: each has a row of its own, and all are in one row group."""
 
 SCANNED: Final = ("trace_id", "chunk", "step", "action", "params", "state")
 """The columns of `steps` that a verdict depends on."""

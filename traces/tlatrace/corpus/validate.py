@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tlatrace.corpus.checker import CheckerSource
+from tlatrace.corpus.checksums import check_files, missing_files
 from tlatrace.corpus.examples import ExampleMaker, examples_of
 from tlatrace.corpus.findings import Findings
 from tlatrace.corpus.kernel import KernelOptions
@@ -40,6 +41,7 @@ from tlatrace.errors import CorpusError, DisagreementError, ToolError
 
 __all__ = ["Driver", "Subject", "TlcRecheck", "validate_corpus"]
 
+_NO_CHECKSUMS: Final = ("its corpus.json has no checksums: damage of its files may go unnoticed",)
 _READ_COLUMNS: Final = ("trace_id", "seed", "events", "faults", "error")
 
 
@@ -110,7 +112,7 @@ def validate_corpus(
     trace of each way to diverge. `seed` chooses TLC's sample.
 
     Raises:
-        CorpusError: no finished corpus, or a file that cannot be read.
+        CorpusError: no finished corpus, or a file that is damaged or cannot be read.
         DisagreementError: TLC says something else than the compiled model.
         ToolError: a worker or TLC failed, or rows were lost on the way.
     """
@@ -119,6 +121,9 @@ def validate_corpus(
         return nothing
     manifest = read_manifest(folder)
     clock = _Clock()
+    if manifest.files is not None:
+        with clock.phase("check"):
+            check_files(folder, manifest.files)
     with clock.phase("list"):
         listed = _listed(folder)
     sample = None if tlc is None else tlc.sample
@@ -154,8 +159,8 @@ def validate_corpus(
         unseen=tuple(sorted(set(subject.actions) - actions.keys())),
         faults=listed.faults,
         examples=examples,
-        problems=_problems(manifest, listed, figures, rechecked),
-        notes=subject.notes,
+        problems=_problems(folder, manifest, listed, figures, rechecked),
+        notes=(*_NO_CHECKSUMS, *subject.notes) if manifest.files is None else subject.notes,
         rechecked=rechecked,
         seconds=clock.seconds,
     )
@@ -249,9 +254,13 @@ def _figures(findings: Findings) -> Figures:
 
 
 def _problems(
-    manifest: CorpusManifest, listed: _ListedTraces, figures: Figures, again: Rechecked | None
+    folder: Path,
+    manifest: CorpusManifest,
+    listed: _ListedTraces,
+    figures: Figures,
+    again: Rechecked | None,
 ) -> tuple[str, ...]:
-    problems = []
+    problems = [f"{name} is missing" for name in missing_files(folder, manifest.files or {})]
     if len(listed.traces) != manifest.traces:
         problems.append(f"it has {len(listed.traces)} traces; its manifest says {manifest.traces}")
     if figures.steps != manifest.steps:

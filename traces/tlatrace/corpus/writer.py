@@ -15,6 +15,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tlatrace.corpus.checksums import FileChecksum
 from tlatrace.corpus.schema import (
     STEPS_SCHEMA,
     TRACES_SCHEMA,
@@ -54,6 +55,8 @@ class Part:
     """What the traces are traces of; one kind, if they fit into one corpus."""
     failures: list[tuple[str, str]] = field(default_factory=list)
     """(trace id, reason) of the first traces that could not be made."""
+    files: dict[str, FileChecksum] = field(default_factory=dict)
+    """Path in the corpus -> checksum."""
 
 
 class PartWriter:
@@ -117,7 +120,8 @@ class PartWriter:
             self._file.close()
             listed = pa.Table.from_pylist(self._listed, schema=TRACES_SCHEMA)
             pq.write_table(listed, _unfinished(self._names["traces"]), compression="zstd")
-            for name in self._names.values():
+            for table, name in self._names.items():
+                self.part.files[f"{table}/{name.name}"] = FileChecksum.of(_unfinished(name))
                 os.replace(_unfinished(name), name)
         except (OSError, pa.ArrowException) as error:
             raise CorpusError(self._names["steps"], f"cannot be written ({error})") from error
