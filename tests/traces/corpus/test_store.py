@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,11 +37,11 @@ def test_what_was_added_is_found_again(
     VerdictStore(tmp_path, MODEL, "run-1").add("a", first)
     VerdictStore(tmp_path, MODEL, "run-2").add("b", [*second, *near, *first[:20]])
 
-    merged = VerdictStore(tmp_path, MODEL, "run-3").merge()
-
-    assert merged is not None
-    assert merged.stat().st_size == 16 * 505
-    known = open_known(merged)
+    with VerdictStore(tmp_path, MODEL, "run-3").merged() as merged:
+        assert merged is not None
+        assert merged.stat().st_size == 16 * 505
+        known = open_known(merged)
+    assert list(tmp_path.rglob("known-*")) == []
     assert all(key in known for key in [*first, *second, *near])
     assert not any(key in known for key in keys(300, seed=2))
     assert first[1][:8] + first[2][8:] not in known
@@ -49,31 +51,80 @@ def test_an_empty_store_knows_nothing(tmp_path: Path) -> None:
     store = VerdictStore(tmp_path, MODEL, "run")
     store.add("a", [])
 
-    assert store.merge() is None
+    with store.merged() as merged:
+        assert merged is None
 
 
 def test_another_model_begins_with_nothing(tmp_path: Path) -> None:
     VerdictStore(tmp_path, MODEL, "run").add("a", keys(3))
 
-    assert VerdictStore(tmp_path, "cd" * 32, "run").merge() is None
+    with VerdictStore(tmp_path, "cd" * 32, "run").merged() as merged:
+        assert merged is None
 
 
 def test_a_file_of_another_model_is_refused(tmp_path: Path) -> None:
     VerdictStore(tmp_path, MODEL, "run").add("a", keys(3))
     almost = MODEL[:32] + "ff" * 16
 
-    with pytest.raises(CorpusError, match="is not of the model"):
-        VerdictStore(tmp_path, almost, "run").merge()
+    with (
+        pytest.raises(CorpusError, match="is not of the model"),
+        VerdictStore(tmp_path, almost, "run").merged(),
+    ):
+        pass
 
 
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["no Parquet", "pages", "columns"])
+def test_a_damaged_file_is_named_with_what_to_do(tmp_path: Path, damage: str) -> None:
     store = VerdictStore(tmp_path, MODEL, "run")
     store.add("a", keys(3))
     file = next(tmp_path.rglob("*.parquet"))
-    file.write_bytes(b"no")
+    match damage:
+        case "no Parquet":
+            file.write_bytes(b"no")
+        case "pages":
+            data = bytearray(file.read_bytes())
+            data[4:24] = bytes(20)
+            file.write_bytes(data)
+        case _:
+            table = pq.read_table(file)
+            pq.write_table(table.rename_columns(["other"]), file)
 
-    with pytest.raises(CorpusError, match="cannot be read"):
-        store.merge()
+    with pytest.raises(CorpusError, match=f"{file.name}: .* delete this file"), store.merged():
+        pass
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tlatrace.corpus.store import VerdictStore
+folder, model, run = sys.argv[1:]
+with VerdictStore(Path(folder), model, run).merged():
+    (Path(folder) / model[:32] / f"{run}-task.parquet.77").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_run_has_left_goes_and_a_running_one_keeps_its_own(tmp_path: Path) -> None:
+    VerdictStore(tmp_path, MODEL, "1-1").add("a", keys(300))
+    place = tmp_path / MODEL[:32]
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), MODEL, "2-2"], check=False)
+    assert sorted(path.name for path in place.iterdir()) == [
+        "1-1-a.parquet",
+        "2-2-task.parquet.77",
+        "known-2-2.tmp",
+    ]
+
+    with VerdictStore(tmp_path, MODEL, "3-3").merged() as mine:
+        assert mine is not None
+        (place / "3-3-task.parquet.88").touch()
+        with VerdictStore(tmp_path, MODEL, "4-4").merged() as other:
+            assert other is not None
+            assert sorted(path.name for path in place.iterdir()) == [
+                "1-1-a.parquet",
+                "3-3-task.parquet.88",
+                "known-3-3.tmp",
+                "known-4-4.tmp",
+            ]
 
 
 # ---- runs ----

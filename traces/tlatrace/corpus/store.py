@@ -7,20 +7,27 @@ nothing. Only acceptance is kept, of the step and of all invariants after it: wh
 judged again, and its texts are needed anyway. A task writes its file when it has ended; the file
 appears complete or not at all, so a run that was killed has lost only its unfinished tasks.
 
-For a run, all files are merged into one sorted table, which the workers of a machine map into their
-memory and share: a lookup is a bisection, and takes no memory of its own.
+For a run, all files are merged into one sorted table, `known-<run>.tmp`, which the workers of a
+machine map into their memory and share: a lookup is a bisection, and takes no memory of its own.
+The run holds a lock on it until it ends; what a run has left that was killed has a table without a
+lock, or none, and goes when the next one begins.
+
+A damaged file can only lose verdicts: a fingerprint that is not what it was is that of nothing.
 """
 
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
+import re
 from bisect import bisect_left
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +39,11 @@ from tlatrace.errors import CorpusError
 
 __all__ = ["VerdictStore", "open_known"]
 
+_LEFT: Final = re.compile(r"known-(?P<table>.+)\.(?:tmp|low)|(?P<task>\d+-\d+)-.+\.parquet\.\d+")
+"""A table, or a file that a worker has not finished; with the name of the run."""
 _FORMAT: Final = "rocketproof-verdicts"
 _VERSION: Final = "1"
+_SCHEMA: Final = pa.schema([("fingerprint", pa.binary(KEY_BYTES))])
 Pairs: TypeAlias = "npt.NDArray[np.uint64]"
 """Fingerprints as rows of two numbers."""
 
@@ -54,7 +64,7 @@ class VerdictStore:
         return self.folder / self.model[:32]
 
     @property
-    def _merged(self) -> Path:
+    def _table(self) -> Path:
         return self._place / f"known-{self.run}.tmp"
 
     def add(self, task: str, keys: Sequence[bytes]) -> None:
@@ -65,10 +75,7 @@ class VerdictStore:
         """
         if not keys:
             return
-        schema = pa.schema(
-            [("fingerprint", pa.binary(KEY_BYTES))],
-            metadata={"format": _FORMAT, "version": _VERSION, "model": self.model},
-        )
+        about = {"format": _FORMAT, "version": _VERSION, "model": self.model}
         rows = pa.array(sorted(keys), type=pa.binary(KEY_BYTES))
         path = self._place / f"{self.run}-{task}.parquet"
         unfinished = path.with_name(f"{path.name}.{os.getpid()}")
@@ -76,7 +83,7 @@ class VerdictStore:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Fingerprints are random: nothing makes them shorter.
             pq.write_table(
-                pa.Table.from_arrays([rows], schema=schema),
+                pa.Table.from_arrays([rows], schema=_SCHEMA.with_metadata(about)),
                 unfinished,
                 compression="none",
                 use_dictionary=False,
@@ -90,53 +97,107 @@ class VerdictStore:
         for path in self._place.glob(f"{self.run}-*.parquet"):
             path.unlink(missing_ok=True)
 
-    def merge(self) -> Path | None:
-        """Write the sorted table of everything that is kept; None if there is nothing.
+    @contextmanager
+    def merged(self) -> Iterator[Path | None]:
+        """Keep the sorted table of everything that is kept, until the block ends; None if empty.
 
         Raises:
             CorpusError: a file is no part of a store, or belongs to another model.
         """
+        try:
+            self._place.mkdir(parents=True, exist_ok=True)
+            self._clean()
+            table = self._locked()
+        except OSError as error:
+            raise CorpusError(self._place, f"cannot be written ({error.strerror})") from error
+        with table:
+            try:
+                yield self._table if self._merge(table) else None
+            finally:
+                self._table.unlink(missing_ok=True)
+
+    def _locked(self) -> BinaryIO:
+        """Open the table and lock it; another run may have taken it for one that was left."""
+        while True:
+            table = self._table.open("w+b")
+            fcntl.flock(table, fcntl.LOCK_EX)
+            if self._table.exists() and os.path.samestat(
+                self._table.stat(), os.fstat(table.fileno())
+            ):
+                return table
+            table.close()
+
+    def _clean(self) -> None:
+        """Remove what runs have left that were killed."""
+        for path in sorted(self._place.iterdir()):
+            found = _LEFT.fullmatch(path.name)
+            if found is not None:
+                run = found["table"] or found["task"]
+                if not _is_locked(self._place / f"known-{run}.tmp"):
+                    path.unlink(missing_ok=True)
+
+    def _merge(self, table: BinaryIO) -> bool:
+        """Write the sorted table; tell whether there is anything in it."""
         files = sorted(self._place.glob("*.parquet"))
         total = sum(self._check(path) for path in files)
-        if not total:
-            return None
         buckets = -(-total // _BUCKET)
-        with self._merged.open("wb") as high:
-            low = self._merged.with_suffix(".low")
+        low = self._table.with_suffix(".low")
+        try:
             with low.open("w+b") as lows:
-                count = 0
                 for bucket in range(buckets):
                     rows = _sorted([_bucket(path, bucket, buckets) for path in files])
-                    count += len(rows)
-                    high.write(rows[:, 0].tobytes())
+                    table.write(rows[:, 0].tobytes())
                     lows.write(rows[:, 1].tobytes())
                 lows.seek(0)
                 while part := lows.read(1 << 20):
-                    high.write(part)
-            low.unlink()
-        return self._merged
-
-    def close(self) -> None:
-        """Remove the sorted table."""
-        self._merged.unlink(missing_ok=True)
+                    table.write(part)
+            table.flush()
+        finally:
+            low.unlink(missing_ok=True)
+        return total > 0
 
     def _check(self, path: Path) -> int:
         """Return the number of rows of a file of this model."""
         try:
-            metadata = pq.read_metadata(path)
+            with pq.ParquetFile(path) as file:
+                metadata, schema = file.metadata, file.schema_arrow
         except (OSError, pa.ArrowException) as error:
-            raise CorpusError(path, f"cannot be read ({error})") from error
+            raise _damaged(path, f"cannot be read: {error}") from error
         about = metadata.metadata or {}
         wanted = {b"format": _FORMAT, b"version": _VERSION, b"model": self.model}
         for key, value in wanted.items():
             if about.get(key) != value.encode():
-                raise CorpusError(path, f"is not of the {key.decode()} {value}")
+                raise _damaged(path, f"is not of the {key.decode()} {value}")
+        if not schema.equals(_SCHEMA):
+            raise _damaged(path, "has other columns than one of fingerprints")
         return int(metadata.num_rows)
+
+
+def _is_locked(table: Path) -> bool:
+    """Tell whether a run that is not over has this table."""
+    try:
+        with table.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:  # it is locked, or nobody can tell
+        return True
+    return False
+
+
+def _damaged(path: Path, reason: str) -> CorpusError:
+    reason = " ".join(reason.split())  # Arrow's has several lines
+    return CorpusError(
+        path, f"{reason}; delete this file: it only spares judging again what was accepted"
+    )
 
 
 def _bucket(path: Path, bucket: int, buckets: int) -> Pairs:
     """Return the fingerprints of a file that fall into a bucket, as pairs of 64-bit numbers."""
-    column = pq.read_table(path).column("fingerprint").combine_chunks()
+    try:
+        column = pq.read_table(path).column("fingerprint").combine_chunks()
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(path, f"cannot be read: {error}") from error
     data = column.buffers()[1]
     start = column.offset * KEY_BYTES
     numbers = np.frombuffer(data, dtype=">u8", offset=start, count=2 * len(column))

@@ -174,13 +174,12 @@ def _stored(work: Work, subject: Subject, folder: Path | None) -> Iterator[Work]
         return
     run = f"{time.time_ns():020d}-{os.getpid()}"
     store = VerdictStore(folder.resolve(), subject.fingerprint, run)
-    try:
-        yield replace(work, store=store, known=store.merge())
-    except DisagreementError:
-        store.withdraw()
-        raise
-    finally:
-        store.close()
+    with store.merged() as known:
+        try:
+            yield replace(work, store=store, known=known)
+        except DisagreementError:
+            store.withdraw()
+            raise
 
 
 # ---- reading ----

@@ -29,6 +29,14 @@ __all__ = ["load_model", "read_tree"]
 
 _REDIRECT: Final = re.compile(r"(\S+) <- (?:\[ (\w+) \] )?(\S+)")
 
+_TLATRACE: Final = Path(__file__).parents[1]
+_READERS: Final = (
+    _TLATRACE / "values.py",
+    _TLATRACE / "trace" / "canonical_text.py",
+    _TLATRACE / "trace" / "strict_json.py",
+)
+"""They say what a text is, besides the compiler."""
+
 
 def load_model(
     module: Path,
@@ -193,7 +201,7 @@ def _fingerprint(
     fields += [str(config.init), str(config.next), str(config.specification), *wanted]
     fields += ["", *config.constraints, "", *config.action_constraints]
     digest.update("\0".join(fields).encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    for path in sorted([*Path(__file__).parent.rglob("*.py"), *_READERS]):
         digest.update(path.read_bytes())
     digest.update(find_jar().sha256.encode())
     return digest.hexdigest()
