@@ -11,9 +11,9 @@ import pytest
 from tests.traces.matching.toy import lock_server
 from tlatrace.errors import SpecError, TraceFormatError
 from tlatrace.matching import match_traces, read_log, read_mapping
-from tlatrace.trace import Event, Part, Silent, Trace
+from tlatrace.trace import Change, Event, ParamPart, Part, Silent, Trace
 from tlatrace.trace.lines import Limits
-from tlatrace.values import Json, ModelValue, fcn, record, tla_set
+from tlatrace.values import Json, ModelValue, Value, fcn, record, tla_set
 from tlatrace.verdict import Conforms, Diverges
 
 SAMPLES: Final = Path(__file__).parents[3] / "traces" / "samples" / "lock_server"
@@ -122,10 +122,17 @@ def test_arguments_are_taken_from_fields(params: str, arguments: object, read: R
         ('field = "o"\nnames = {x = {"#model" = "m"}}', fcn([(ModelValue("m"), 1), ("y", "z")])),
         ('field = "nil"\nnull = "nobody"', "nobody"),
         ('value = [1, {"#set" = []}]', (1, tla_set([]))),
+        ('tuple = ["n", {value = 1}]', (7, 1)),
+        ('set = ["n", {field = "d", as = "number"}]', tla_set([7, -12])),
+        ('record = {a = "n", b = {tuple = []}}', record({"a": 7, "b": ()})),
+        ('sum = ["n", {value = 1}, {field = "d", as = "number"}]', -4),
+        ('field = "yes"\nas = "negated"', False),
+        ('field = "tla"\nas = "tla"', (1, record({"a": tla_set([2])}))),
     ],
 )
 def test_values_are_formed_as_declared(source: str, value: object, read: Read) -> None:
-    line = '{"n":7,"s":[2,1,2],"d":"-12","yes":true,"o":{"x":1,"y":"z"},"nil":null}\n'
+    line = '{"n":7,"s":[2,1,2],"d":"-12","yes":true,"o":{"x":1,"y":"z"},"nil":null,'
+    line += '"tla":"<<1, [a |-> {2}]>>"}\n'
 
     trace = read(f'[names]\nz = "Z"\n[[observe]]\nvariable = "v"\n{source}\n', line)
 
@@ -187,6 +194,146 @@ def test_lines_are_skipped_by_condition(condition: str, kept: list[int], tmp_pat
     assert list(log.lines[1:]) == kept
 
 
+@pytest.mark.parametrize(
+    ("condition", "skipped"),
+    [
+        ('all = [{field = "a", is = 1}, {field = "b", not = 1}]', [2]),
+        ('any = [{field = "a", not = 1}, {field = "b", is = 2}]', [2, 3]),
+        ('none = [{field = "a", is = 2}, {field = "b", is = 2}]', [1]),
+        ('any = [{all = [{field = "a", is = 2}]}, {none = [{field = "b", is = 1}]}]', [2, 3]),
+        ('field = "a"\nsame = "b"', [1]),
+        ('field = "a"\ndiffers = "b"', [2, 3]),
+        ('field = "a"\nless = "b"', [2]),
+        ('field = "b"\nless = 2', [1, 3]),
+        ('field = "l.-1"\nis = "z"', [1, 2]),
+    ],
+)
+def test_conditions_are_joined_and_compare_fields(
+    condition: str, skipped: list[int], tmp_path: Path
+) -> None:
+    (tmp_path / "map.toml").write_text(HEAD + f"[[skip]]\n{condition}\n")
+    (tmp_path / "log.jsonl").write_text(
+        '{"a":1,"b":1,"l":["y","z"]}\n{"a":1,"b":2,"l":["z"]}\n{"a":2,"b":1,"l":["z","y"]}\n'
+    )
+
+    log = read_log(tmp_path / "log.jsonl", read_mapping(tmp_path / "map.toml"))
+
+    assert sorted({1, 2, 3} - set(log.lines)) == skipped
+
+
+def test_a_line_without_its_action_is_refused_or_open_or_no_step(read: Read) -> None:
+    log = '{"a":"Act"}\n{"b":1}\n'
+    text = '[action]\nfield = "a"\nmissing = "{}"\nother = "same"\n[params]\nAct = []\n'
+
+    for missing, actions in (("unnamed", ["Act", None]), ("skip", ["Act"])):
+        trace = read(text.format(missing), log)
+        assert [event.action for event in trace.events[1:]] == actions
+    with pytest.raises(TraceFormatError, match=r"log.jsonl:2: the line has no field a"):
+        read(text.format("error"), log)
+
+
+def test_cases_tell_actions_by_other_fields(read: Read) -> None:
+    mapping = (
+        '[action]\nfield = "a"\nother = "skip"\n[action.names]\nplain = "Plain"\n'
+        '[[action.case]]\nif = {all = [{field = "a", is = "recv"}, {field = "t", less = "m"}]}\n'
+        'action = ["UpdateTerm", "Receive"]\n'
+        '[[action.case]]\nif = {field = "a", is = "recv"}\naction = "Receive"\n'
+        "[params]\nPlain = []\nReceive = []\nUpdateTerm = []\n"
+        '[[observe]]\nvariable = "term"\nfield = "t"\nwhen = "before"\n'
+        '[[observe]]\nvariable = "seen"\nfield = "m"\nonly = ["Receive"]\n'
+        '[[observe]]\nvariable = "last"\nvalue = 9\n'
+    )
+    log = '{"a":"recv","t":1,"m":2}\n{"a":"recv","t":2,"m":2}\n{"a":"plain","t":5}\n{"a":"no"}\n'
+
+    trace = read(mapping, log)
+
+    def show(event: Event) -> tuple[str | None, list[int], object]:
+        return event.action, [int(str(p.value)) for p in event.clues.before], event.observed
+
+    assert [show(event) for event in trace.events[1:]] == [
+        ("UpdateTerm", [1], None),
+        ("Receive", [], {"seen": 2, "last": 9}),
+        ("Receive", [2], {"seen": 2, "last": 9}),
+        ("Plain", [5], {"last": 9}),
+    ]
+
+
+def test_a_line_may_hold_several_steps(tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(
+        HEAD + 'each = {field = "batch", optional = true}\nnode = "id"\n'
+        '[action]\nfield = "each.op"\nmissing = "skip"\nother = "same"\n'
+        '[params]\nAct = ["each.x", "id"]\n'
+        '[[skip]]\nfield = "each.x"\nis = 2\n'
+    )
+    (tmp_path / "log.jsonl").write_text(
+        '{"id":"n","batch":[{"op":"Act","x":1},{"op":"Act","x":2},{"op":"Act","x":3}]}\n'
+        '{"id":"m"}\n{"id":"m","batch":[]}\n{"id":"m","batch":[{"op":"Act","x":4}]}\n'
+    )
+
+    log = read_log(tmp_path / "log.jsonl", read_mapping(tmp_path / "map.toml"))
+
+    assert [(e.params, e.node) for e in log.trace.events[1:]] == [
+        ((1, "n"), "n"),
+        ((3, "n"), "n"),
+        ((4, "m"), "m"),
+    ]
+    assert log.lines == (1, 1, 1, 4)
+    assert log.counts.text() == "4 lines, 2 skipped; Act 3"
+
+
+def test_updates_of_a_recorder_become_changes(read: Read) -> None:
+    mapping = '[names]\nrm-0 = "r0"\n[updates]\nvariables = ["msgs", "store"]\nnull = "none"\n'
+    log = (
+        '{"msgs":[{"op":"AddElement","path":[],"args":[{"rm":"rm-0"}]},'
+        '{"op":"Clear","path":[],"args":[]}]}\n'
+        '{"store":[{"op":"SetKey","path":["rm-0"],"args":[1,null]},'
+        '{"op":"AddElements","path":[],"args":[[1,2]]}]}\n'
+    )
+
+    trace = read(mapping, log)
+
+    def change(variable: str, at: tuple[Value, ...], operation: str, *args: Value) -> Change:
+        return Change(variable=variable, at=at, operation=operation, arguments=args)
+
+    assert trace.events[1].clues.changes == (
+        change("msgs", (), "add", record({"rm": "r0"})),
+        change("msgs", (), "set", tla_set([])),
+    )
+    assert trace.events[2].clues.changes == (
+        change("store", ("r0",), "set key", 1, "none"),
+        change("store", (), "add all", tla_set([1, 2])),
+    )
+
+
+def test_changes_expressions_and_arguments_are_declared(read: Read) -> None:
+    mapping = (
+        '[action]\nfield = "a"\nother = "same"\n[params]\nAct = ["?"]\nNo = []\n'
+        '[expressions]\nlength = "[i \\\\in Node |-> Len(log[i])]"\n'
+        '[[change]]\nvariable = "log"\nat = ["id"]\ndo = "append"\nwith = "x"\n'
+        'only = ["Act"]\nif = {field = "x", present = true}\n'
+        '[[observe]]\nvariable = "length"\nat = ["id"]\nfield = "n"\n'
+        '[[observe]]\nargument = 1\nat = [{value = "term"}]\nfield = "t"\nonly = ["Act"]\n'
+    )
+
+    trace = read(mapping, '{"a":"Act","id":"i","x":7,"n":3,"t":2}\n{"a":"No","id":"i","n":3}\n')
+
+    assert trace.header is not None
+    assert trace.header.expressions == {"length": "[i \\in Node |-> Len(log[i])]"}
+    clues = first(trace).clues
+    assert clues.changes == (Change(variable="log", at=("i",), operation="append", arguments=(7,)),)
+    assert clues.expressions == (Part(variable="length", at=("i",), value=3),)
+    assert clues.params == (ParamPart(number=1, at=("term",), value=2),)
+    assert trace.events[2].clues.changes == ()
+    assert trace.events[2].clues.params == ()
+
+
+def test_silent_steps_are_bound_to_the_actions_before_which_they_happen(read: Read) -> None:
+    trace = read('silent = {actions = ["A", "B"], before = {A = ["X"]}}\n', '{"a":1}\n')
+
+    assert trace.header is not None
+    assert trace.header.silent == Silent(actions=("A", "B"), only_before={"A": frozenset(["X"])})
+
+
 def test_a_log_without_a_step_has_no_events(read: Read) -> None:
     trace = read('[[skip]]\nfield = "a"\npresent = true\n', '{"a":1}\n')
 
@@ -215,6 +362,19 @@ def test_a_log_without_a_step_has_no_events(read: Read) -> None:
         ('[[observe]]\nvariable = "v"\nfield = "x"\nas = "text"\n', '{"x":[]}', "neither"),
         ('[[observe]]\nvariable = "v"\nfield = "x"\n', '{"x":' + "[" * 66 + "]" * 66 + "}", "deep"),
         ('clock = "x"\n', '{"x":"now"}', "not a 64-bit integer"),
+        ('[[skip]]\nfield = "x"\nsame = "y"\n', '{"x":1}', "no field y, which is compared"),
+        ('[[skip]]\nfield = "x"\nless = 2\n', '{"x":"1"}', "compared as a number"),
+        ('[[observe]]\nvariable = "v"\nsum = ["x"]\n', '{"x":"1"}', "no number"),
+        ('[[observe]]\nvariable = "v"\nfield = "x"\nas = "negated"\n', '{"x":1}', "boolean"),
+        ('[[observe]]\nvariable = "v"\nfield = "x"\nas = "tla"\n', '{"x":"<<"}', "field x"),
+        ('each = "x"\n', '{"x":1}', "no array"),
+        ('each = "x"\n', '{"x":[1],"each":2}', "has a field 'each'"),
+        ('updates = ["x"]\n', '{"x":1}', "no array of updates"),
+        ('updates = ["x"]\n', '{"x":[{"op":"Init","path":[],"args":[]}]}', "unknown operation"),
+        ('updates = ["x"]\n', '{"x":[{"op":"Add","path":[],"args":[]}]}', "0 arguments, not 1"),
+        ('updates = ["x"]\n', '{"x":[{"op":"Add","path":[]}]}', 'no "args"'),
+        ('updates = ["x"]\n', '{"x":[{"op":"Add","path":[],"args":[null]}]}', "holds null"),
+        ('updates = ["x"]\n', '{"x":[{"op":"Add","at":[],"args":[1]}]}', "is not an object with"),
         ('node = "x"\n', '{"x":1}', "is not a string"),
         ('[[observe]]\nvariable = "v"\nfield = "x"\n' * 2, '{"x":1}', "two rules"),
     ],
@@ -283,6 +443,25 @@ def test_the_limits_are_those_of_the_reader(tmp_path: Path) -> None:
         (HEAD + '[[observe]]\nvariable = "v"\nfield = "a"\nas = "bag"\n', 7, "plain, set, number"),
         (HEAD + '[[observe]]\nvariable = "v"\nfield = "a"\nonly = []\n', 7, "only of"),
         (HEAD + "[names]\nx = 1.5\n", 5, "fraction"),
+        (HEAD + "[[skip]]\nall = []\n", 5, "joins nothing"),
+        (HEAD + '[[skip]]\nall = [{field = "a"}]\n', 4, "exactly one of"),
+        (HEAD + '[[skip]]\nfield = "a"\nis = 1\nsame = "b"\n', 4, "exactly one of"),
+        (HEAD + '[[skip]]\nfield = "a"\nless = 1.5\n', 6, "less has no field"),
+        (HEAD + '[[skip]]\nany = [{field = "a", is = 1}]\nis = 1\n', 6, "unknown key 'is'"),
+        (HEAD + '[action]\nfield = "a"\nmissing = "x"\n', 6, "error, unnamed, skip"),
+        (HEAD + '[[action.case]]\naction = "A"\n', 4, "if of an"),
+        (HEAD + '[action]\nfield = "a"\n[action.names]\nx = []\n', 7, "not the name of one"),
+        (HEAD + 'silent = {actions = ["A"], before = {B = ["A"]}}\n', 4, "unknown key 'B'"),
+        (HEAD + '[expressions]\n"a b" = "1"\n', 5, "no name with TLA+ text"),
+        (HEAD + "[expressions]\na = 1\n", 5, "no name with TLA+ text"),
+        (HEAD + '[[observe]]\nargument = 0\nfield = "a"\n', 5, "no number from 1"),
+        (HEAD + '[[observe]]\nargument = 1\nwhen = "before"\nfield = "a"\n', 6, "the same"),
+        (HEAD + '[[observe]]\nvariable = "v"\nwhen = "now"\nfield = "a"\n', 6, "after, before"),
+        (HEAD + '[[change]]\nvariable = "v"\n', 5, "has no do"),
+        (HEAD + '[[change]]\nvariable = "v"\ndo = "push"\n', 6, "is not one of"),
+        (HEAD + '[[change]]\nvariable = "v"\ndo = "add"\n', None, "takes 1 values in with"),
+        (HEAD + '[[change]]\nvariable = "v"\ndo = "add"\nwith = "x"\nto = 1\n', 8, "'to'"),
+        (HEAD + "updates = []\n", None, "variables of updates"),
         (HEAD + "[constants]\nC = 2024-01-01\n", 5, "not a TLA+ value"),
     ],
 )

@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from tlatrace.errors import SpecError, ValueFormatError
+from tlatrace.matching.changes import OPERATIONS
+from tlatrace.matching.conditions import Condition, read_condition
+from tlatrace.matching.log_line import Keys
+from tlatrace.matching.order_of_lines import LogOrder, read_order
+from tlatrace.matching.sources import Field, Source, SourceReader
+from tlatrace.matching.toml_tables import FaultError, Table, each, read_path
 from tlatrace.trace import INIT, Silent, State
 from tlatrace.trace.schema import check_name
-from tlatrace.values import Json, Value, from_json
+from tlatrace.values import Json
 
 __all__ = [
-    "Condition",
-    "Field",
-    "Keys",
-    "Literal",
+    "ActionCase",
+    "ActionRule",
+    "ChangeRule",
     "LogMapping",
     "Observe",
-    "Source",
+    "Updates",
     "read_mapping",
 ]
 
@@ -33,60 +38,72 @@ _FORMAT: Final = "rocketproof-mapping"
 _VERSION: Final = 1
 _MAX_BYTES: Final = 2**20
 _NOT_LOGGED: Final = "?"
-_FORMS: Final = ("plain", "set", "number", "text")
-_OTHERS: Final = ("error", "same", "unnamed")
+_OTHERS: Final = ("error", "same", "unnamed", "skip")
+_MISSING: Final = ("error", "unnamed", "skip")
 _INITS: Final = ("unknown", "first line")
+_WHENS: Final = ("after", "before")
 
-Keys: TypeAlias = tuple[str, ...]
-"""Keys from the outermost object inwards; digits may also be an index of an array, from 0."""
-
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
-    """A value that is taken from a line."""
-
-    path: Keys
-    form: str = "plain"
-    """"plain", "set" (an array), "number" (a string of digits) or "text" (a number or boolean)."""
-    names: Mapping[str, Value]
-    """What stands for a string of the log; other strings stay."""
-    null: Value | None = None
-    """What stands for null; None: null is refused."""
-    optional: bool = False
-    """Whether a line may lack the field, which then says nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A value that is the same for all lines."""
-
-    value: Value
-
-
-Source: TypeAlias = Field | Literal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
-    """What a line looks like; exactly one of the three is not None."""
-
-    path: Keys
-    equals: tuple[Json, ...] | None = None
-    differs: tuple[Json, ...] | None = None
-    present: bool | None = None
+Steps: TypeAlias = tuple[str, ...]
+"""The actions that one line stands for, one after the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observe:
-    """A variable, or a part of it, that lines show."""
+    """A variable, an expression or an argument, or a part of it, that lines show."""
 
-    variable: str
+    what: str | int
+    """The variable or expression; or the number of the argument, from 1."""
     at: tuple[Source, ...]
     source: Source
     only: frozenset[str] | None
     """The actions whose lines show it, "Init" for the first line; None: all."""
+    condition: Condition | None = None
+    """What such a line looks like; None: any."""
+    before: bool = False
+    """Whether it is shown as it was before the step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRule:
+    """What lines show to have been done to a variable, or to a part of it."""
+
+    variable: str
+    at: tuple[Source, ...]
+    operation: str
+    arguments: tuple[Source, ...]
+    only: frozenset[str] | None
+    condition: Condition | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updates:
+    """Variables whose changes stand in fields of their name, as recorders of TLA+ traces write."""
+
+    variables: tuple[str, ...]
+    field: Field
+    """How their values are read; its path is empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionCase:
+    """What lines with a certain look stand for."""
+
+    condition: Condition
+    steps: Steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionRule:
+    """How a line tells its action."""
+
+    cases: tuple[ActionCase, ...]
+    """Tried in their order, before the field."""
+    path: Keys | None
+    names: Mapping[str, Steps]
+    other: str
+    """What becomes of an action without a name: "error", "same", "unnamed" or "skip"."""
+    missing: str
+    """What becomes of a line without the field: "error", "unnamed" or "skip"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,15 +116,20 @@ class LogMapping:
     silent: Silent | None
     starts_with_init: bool
     """Whether the first line shows the initial state; else nothing is known of it."""
+    each: Field | None
+    """The array whose elements are lines of their own, each with the fields of the line."""
     skip: tuple[Condition, ...]
-    action: Keys | None
-    """Where the action stands; None: no line says its action."""
-    action_names: Mapping[str, str]
-    other_actions: str
-    """What becomes of an action that has no name here: "error", "same" or "unnamed"."""
+    action: ActionRule | None
+    """None: no line says its action."""
     params: Mapping[str, tuple[Source | None, ...] | None]
     """Action -> its arguments, None for one that is not logged; None if none is."""
+    expressions: Mapping[str, str]
+    """Name -> TLA+ text of what is observed as a variable is."""
     observe: tuple[Observe, ...]
+    changes: tuple[ChangeRule, ...]
+    updates: Updates | None
+    order: LogOrder | None
+    """How the order of the steps is found; None: it is that of the lines."""
     node: Field | None
     clock: Field | None
 
@@ -133,118 +155,77 @@ def read_mapping(path: Path) -> LogMapping:
         place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         line, column = (int(place[1]), int(place[2])) if place else (None, None)
         raise SpecError(path, f"the mapping is not TOML: {error}", line, column) from None
-    return _Reader(path, text).mapping(_Table(document, "the mapping"))
+    try:
+        return _Reader(path, Table(document, "the mapping")).mapping()
+    except FaultError as fault:
+        raise SpecError(path, fault.reason, _line_of(text, fault.key)) from None
+    except ValueFormatError as error:
+        raise SpecError(path, error.reason) from None
 
 
-class _FaultError(Exception):
-    """What is wrong, and the key that shows where."""
-
-    def __init__(self, reason: str, key: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.key = key
-
-
-class _Table:
-    """A table of which each key is taken once; what is left is unknown."""
-
-    def __init__(self, obj: Json, what: str) -> None:
-        if not isinstance(obj, dict):
-            raise _FaultError(f"{what} is not a table", what.split()[-1])
-        self._left = dict(obj)
-        self.what = what
-
-    def take(self, key: str) -> Json:
-        """Take a key's value, None if it is not there (TOML has no null)."""
-        return self._left.pop(key, None)
-
-    def has(self, key: str) -> bool:
-        """Tell whether a key is there that nobody took yet."""
-        return key in self._left
-
-    def rest(self) -> dict[str, Json]:
-        """Take all that is left."""
-        rest, self._left = self._left, {}
-        return rest
-
-    def end(self) -> None:
-        """Refuse what nobody took."""
-        if self._left:
-            key = min(self._left)
-            raise _FaultError(f"{self.what} has the unknown key {key!r}", key)
+def _line_of(text: str, key: str) -> int | None:
+    """Find the first line that begins with a key, or else holds it."""
+    if not key:
+        return None
+    begins = re.compile(rf"""\s*\[*\s*(?:[\w-]+\.)*["']?{re.escape(key)}\b""")
+    lines = list(enumerate(text.splitlines(), start=1))
+    found = [number for number, line in lines if begins.match(line)]
+    inside = re.compile(rf"""(?<![\w-]){re.escape(key)}(?![\w-])""")
+    found += [number for number, line in lines if inside.search(line)]
+    return found[0] if found else None
 
 
 class _Reader:
-    """Turns a TOML document into a mapping."""
+    """Turns a TOML document into a mapping; all methods raise FaultError."""
 
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: Path, top: Table) -> None:
         self._path = path
-        self._text = text
-        self._names: dict[str, Value] = {}
+        self._top = top
+        self._sources = SourceReader(None)
+        self._expressions: dict[str, str] = {}
 
-    def mapping(self, top: _Table) -> LogMapping:
-        """Read the document.
-
-        Raises:
-            SpecError: as `read_mapping`.
-        """
-        try:
-            return self._mapping(top)
-        except _FaultError as fault:
-            raise SpecError(self._path, fault.reason, self._line_of(fault.key)) from None
-        except ValueFormatError as error:
-            raise SpecError(self._path, error.reason) from None
-
-    def _line_of(self, key: str) -> int | None:
-        """Find the first line that begins with a key, or else holds it."""
-        if not key:
-            return None
-        begins = re.compile(rf"""\s*\[*\s*(?:[\w-]+\.)*["']?{re.escape(key)}\b""")
-        lines = list(enumerate(self._text.splitlines(), start=1))
-        found = [number for number, line in lines if begins.match(line)]
-        inside = re.compile(rf"""(?<![\w-]){re.escape(key)}(?![\w-])""")
-        found += [number for number, line in lines if inside.search(line)]
-        return found[0] if found else None
-
-    def _mapping(self, top: _Table) -> LogMapping:
+    def mapping(self) -> LogMapping:
+        """Read the document."""
+        top = self._top
         if top.take("format") != _FORMAT:
-            raise _FaultError(f'the mapping has no format = "{_FORMAT}"', "format")
+            raise FaultError(f'the mapping has no format = "{_FORMAT}"', "format")
         version = top.take("version")
         if version is True or version != _VERSION:
-            raise _FaultError(f"the mapping has no version = {_VERSION}", "version")
-        spec = check_name(_text(top, "spec"), "a module")
-        init = _choice(top, "init", _INITS)
-        self._names = self._renaming(top.take("names"), "names")
+            raise FaultError(f"the mapping has no version = {_VERSION}", "version")
+        spec = check_name(top.text("spec"), "a module")
+        init = top.choice("init", _INITS)
+        self._sources = SourceReader(top.take("names"))
         constants = {
-            check_name(name, "a constant"): self._value(value, name)
-            for name, value in _Table(top.take("constants") or {}, "[constants]").rest().items()
+            check_name(name, "a constant"): self._sources.value(value, name)
+            for name, value in Table(top.take("constants") or {}, "[constants]").rest().items()
         }
-        action, action_names, others = self._action(top.take("action"))
+        self._expressions = self._read_expressions(top.take("expressions"))
+        action = self._action(top.take("action"))
         params = self._params(top.take("params"))
-        for name in action_names.values():
-            if name not in params:
-                raise _FaultError(
-                    f'[params] lacks {name}: write {name} = [] if it has none, {name} = "?" if '
-                    "they are not logged",
-                    name,
-                )
-        node, clock = top.take("node"), top.take("clock")
+        _refuse_unknown_arity(action, params)
+        node, clock, elements = top.take("node"), top.take("clock"), top.take("each")
+        order = top.take("order")
         mapping = LogMapping(
             path=self._path,
             spec=spec,
             constants=constants,
             silent=self._silent(top.take("silent")),
             starts_with_init=init == "first line",
-            skip=tuple(_each(top.take("skip"), "skip", _condition)),
+            each=None if elements is None else self._sources.field(elements, "each"),
+            skip=each(top.take("skip"), "skip", read_condition),
             action=action,
-            action_names=action_names,
-            other_actions=others,
             params=params,
-            observe=tuple(_each(top.take("observe"), "observe", self._observe)),
-            node=None if node is None else replace(self._field(node, "node"), names={}),
-            clock=None if clock is None else self._field(clock, "clock"),
+            expressions=self._expressions,
+            observe=each(top.take("observe"), "observe", self._observe),
+            changes=each(top.take("change"), "change", self._change),
+            updates=self._updates(top.take("updates")),
+            order=None if order is None else read_order(Table(order, "[order]"), self._sources),
+            node=None if node is None else replace(self._sources.field(node, "node"), names={}),
+            clock=None if clock is None else self._sources.field(clock, "clock"),
         )
         top.end()
+        if mapping.order is not None and mapping.starts_with_init:
+            raise FaultError("lines of several nodes have no first line: init", "init")
         return mapping
 
     # ---- parts ----------------------------------------------------------------------------
@@ -252,154 +233,171 @@ class _Reader:
     def _silent(self, obj: Json) -> Silent | None:
         if obj is None:
             return None
-        table = _Table(obj, "silent")
-        actions = [check_name(name, "an action") for name in _texts(table, "actions")]
+        table = Table(obj, "silent")
+        actions = [check_name(name, "an action") for name in table.texts("actions")]
         most = table.take("most")
+        bound = Table(table.take("before") or {}, "before of silent")
         table.end()
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
-            raise _FaultError("most of silent is not a number of steps", "most")
-        return Silent(actions=tuple(actions), most=most)
+            raise FaultError("most of silent is not a number of steps", "most")
+        only_before: dict[str, frozenset[str]] = {}
+        for name in actions:
+            if bound.has(name):
+                only_before[name] = frozenset(bound.texts(name))
+        bound.end()
+        return Silent(actions=tuple(actions), most=most, only_before=only_before)
 
-    def _action(self, obj: Json) -> tuple[Keys | None, dict[str, str], str]:
+    def _action(self, obj: Json) -> ActionRule | None:
         if obj is None:
-            return None, {}, "unnamed"
-        table = _Table(obj, "[action]")
-        path = _path(table.take("field"), "[action]")
-        names: dict[str, str] = {}
-        for text, name in _Table(table.take("names") or {}, "[action.names]").rest().items():
-            if not isinstance(name, str) or name == INIT:
-                raise _FaultError(f"the action of {text!r} is not the name of one", text)
-            names[text] = check_name(name, "an action")
-        others = _choice(table, "other", _OTHERS)
+            return None
+        table = Table(obj, "[action]")
+        cases = each(table.take("case"), "action.case", self._case)
+        path = None
+        if not cases or table.has("field"):
+            path = read_path(table.take("field"), "[action]")
+        names: dict[str, Steps] = {}
+        for text, name in Table(table.take("names") or {}, "[action.names]").rest().items():
+            names[text] = _steps(name, text)
+        rule = ActionRule(
+            cases=cases,
+            path=path,
+            names=names,
+            other=table.choice("other", _OTHERS),
+            missing=table.choice("missing", _MISSING),
+        )
         table.end()
-        return path, names, others
+        return rule
+
+    def _case(self, table: Table) -> ActionCase:
+        condition = read_condition(Table(table.take("if"), "if of an [[action.case]]"))
+        steps = _steps(table.take("action"), "case")
+        table.end()
+        return ActionCase(condition=condition, steps=steps)
 
     def _params(self, obj: Json) -> dict[str, tuple[Source | None, ...] | None]:
         params: dict[str, tuple[Source | None, ...] | None] = {}
-        for name, sources in _Table(obj or {}, "[params]").rest().items():
+        for name, sources in Table(obj or {}, "[params]").rest().items():
             check_name(name, "an action")
             if sources == _NOT_LOGGED:
                 params[name] = None
             elif isinstance(sources, list):
                 params[name] = tuple(
                     [
-                        None if source == _NOT_LOGGED else self._source(source, name)
+                        None if source == _NOT_LOGGED else self._sources.source(source, name)
                         for source in sources
                     ]
                 )
             else:
-                raise _FaultError(f'the params of {name} are neither an array nor "?"', name)
+                raise FaultError(f'the params of {name} are neither an array nor "?"', name)
         return params
 
-    def _observe(self, table: _Table) -> Observe:
-        variable = check_name(_text(table, "variable"), "a variable")
-        at = table.take("at")
-        if at is not None and not isinstance(at, list):
-            raise _FaultError(f"at of {variable} is not an array", "at")
-        only = _texts(table, "only") if table.has("only") else None
+    def _read_expressions(self, obj: Json) -> dict[str, str]:
+        texts: dict[str, str] = {}
+        for name, text in Table(obj or {}, "[expressions]").rest().items():
+            if not isinstance(text, str) or not text.strip() or not name.isidentifier():
+                raise FaultError(f"the expression {name!r} is no name with TLA+ text", name)
+            texts[check_name(name, "an expression")] = text
+        return texts
+
+    def _observe(self, table: Table) -> Observe:
+        number = table.take("argument")
+        what: str | int
+        if number is None:
+            what = check_name(table.text("variable"), "a variable")
+        elif isinstance(number, int) and not isinstance(number, bool) and number > 0:
+            what = number
+        else:
+            raise FaultError("argument of an [[observe]] is no number from 1", "argument")
+        before = table.choice("when", _WHENS) == "before"
+        if before and number is not None:
+            raise FaultError("an argument is the same before and after a step", "when")
+        only, condition = self._bounds(table)
         return Observe(
-            variable=variable,
-            at=tuple([self._source(argument, variable) for argument in at or []]),
-            source=self._source(table.rest(), variable),
-            only=None if only is None else frozenset(only),
+            what=what,
+            at=self._all(table, "at", str(what)),
+            source=self._sources.source(table.rest(), str(what)),
+            only=only,
+            condition=condition,
+            before=before,
         )
 
-    def _source(self, obj: Json, where: str) -> Source:
-        """Read a field's path, `{field = ...}` or `{value = ...}`."""
-        if isinstance(obj, dict) and "value" in obj:
-            table = _Table(obj, f"a value of {where}")
-            literal = Literal(self._value(table.take("value"), where))
-            table.end()
-            return literal
-        return self._field(obj, where)
+    def _bounds(self, table: Table) -> tuple[frozenset[str] | None, Condition | None]:
+        """Take `only` and `if`: the lines that a rule is for."""
+        only = frozenset(table.texts("only")) if table.has("only") else None
+        condition = table.take("if")
+        return only, (
+            None if condition is None else read_condition(Table(condition, f"if of {table.what}"))
+        )
 
-    def _field(self, obj: Json, where: str) -> Field:
-        if not isinstance(obj, dict):
-            return Field(path=_path(obj, where), names=self._names)
-        table = _Table(obj, f"a field of {where}")
-        null, names = table.take("null"), table.take("names")
-        optional = table.take("optional")
-        if optional not in (None, True, False):
-            raise _FaultError(f"optional of {where} is not a boolean", "optional")
-        field = Field(
-            path=_path(table.take("field"), where),
-            form=_choice(table, "as", _FORMS),
-            names=self._names if names is None else self._renaming(names, where),
-            null=None if null is None else self._value(null, where),
-            optional=optional is True,
+    def _change(self, table: Table) -> ChangeRule:
+        variable = check_name(table.text("variable"), "a variable")
+        operation = table.choice("do", ("", *OPERATIONS))
+        if not operation:
+            raise FaultError(f"a [[change]] of {variable} has no do", variable)
+        arity, _ = OPERATIONS[operation]
+        only, condition = self._bounds(table)
+        arguments = table.take("with")
+        if arguments is not None and not isinstance(arguments, list):
+            arguments = [arguments]
+        sources = tuple([self._sources.source(one, variable) for one in arguments or []])
+        if len(sources) != arity:
+            raise FaultError(f"{operation!r} of {variable} takes {arity} values in with", "with")
+        rule = ChangeRule(
+            variable=variable,
+            at=self._all(table, "at", variable),
+            operation=operation,
+            arguments=sources,
+            only=only,
+            condition=condition,
         )
         table.end()
-        return field
+        return rule
 
-    def _renaming(self, obj: Json, where: str) -> dict[str, Value]:
-        table = _Table(obj or {}, f"the names of {where}")
-        return {text: self._value(value, text) for text, value in table.rest().items()}
+    def _all(self, table: Table, key: str, where: str) -> tuple[Source, ...]:
+        sources = table.take(key)
+        if sources is not None and not isinstance(sources, list):
+            raise FaultError(f"{key} of {where} is not an array", key)
+        return tuple([self._sources.source(one, where) for one in sources or []])
 
-    def _value(self, obj: Json, where: str) -> Value:
-        try:
-            return from_json(obj)
-        except ValueFormatError as error:
-            raise _FaultError(f"{where}: {error.reason}", where) from None
-
-
-def _condition(table: _Table) -> Condition:
-    path = _path(table.take("field"), "[[skip]]")
-    equals, differs, present = table.take("is"), table.take("not"), table.take("present")
-    table.end()
-    if sum(test is not None for test in (equals, differs, present)) != 1:
-        raise _FaultError("a [[skip]] has exactly one of is, not, present", "skip")
-    if present is not None and not isinstance(present, bool):
-        raise _FaultError("present of a [[skip]] is not a boolean", "present")
-    return Condition(
-        path=path,
-        equals=None if equals is None else _values(equals),
-        differs=None if differs is None else _values(differs),
-        present=present,
-    )
+    def _updates(self, obj: Json) -> Updates | None:
+        if obj is None:
+            return None
+        table = Table(obj if isinstance(obj, dict) else {"variables": obj}, "updates")
+        variables = [check_name(name, "a variable") for name in table.texts("variables")]
+        null = table.take("null")
+        table.end()
+        return Updates(
+            variables=tuple(variables),
+            field=Field(
+                path=(),
+                names=self._sources.names,
+                null=None if null is None else self._sources.value(null, "null"),
+            ),
+        )
 
 
-def _values(obj: Json) -> tuple[Json, ...]:
-    return tuple(obj) if isinstance(obj, list) else (obj,)
+def _steps(obj: Json, text: str) -> Steps:
+    """Read an action, or the actions that a line stands for."""
+    names = obj if isinstance(obj, list) else [obj]
+    steps: list[str] = []
+    for name in names:
+        if not isinstance(name, str) or name == INIT:
+            raise FaultError(f"the action of {text!r} is not the name of one", text)
+        steps.append(check_name(name, "an action"))
+    if not steps:
+        raise FaultError(f"the action of {text!r} is not the name of one", text)
+    return tuple(steps)
 
 
-def _each(obj: Json, what: str, read: Callable[[_Table], _T]) -> list[_T]:
-    if obj is None:
-        return []
-    if not isinstance(obj, list):
-        raise _FaultError(f"{what} is not an array of tables [[{what}]]", what)
-    return [read(_Table(one, f"[[{what}]]")) for one in obj]
-
-
-def _path(obj: Json, where: str) -> Keys:
-    """Read "a.b.0" or ["a.b", "0"]."""
-    if isinstance(obj, str) and obj and obj != _NOT_LOGGED:
-        return tuple(obj.split("."))
-    if isinstance(obj, list) and obj:
-        keys = [key for key in obj if isinstance(key, str)]
-        if len(keys) == len(obj):
-            return tuple(keys)
-    raise _FaultError(f"{where} has no field of the log, or one that is no path", where)
-
-
-def _text(table: _Table, key: str) -> str:
-    value = table.take(key)
-    if not isinstance(value, str):
-        raise _FaultError(f"{table.what} has no {key}, or one that is not a string", key)
-    return value
-
-
-def _texts(table: _Table, key: str) -> list[str]:
-    value = table.take(key)
-    texts = [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
-    if not isinstance(value, list) or not value or len(texts) < len(value):
-        raise _FaultError(f"{key} of {table.what} is not an array of names", key)
-    return texts
-
-
-def _choice(table: _Table, key: str, choices: tuple[str, ...]) -> str:
-    value = table.take(key)
-    if value is None:
-        return choices[0]
-    if not isinstance(value, str) or value not in choices:
-        raise _FaultError(f"{key} of {table.what} is not one of {', '.join(choices)}", key)
-    return value
+def _refuse_unknown_arity(action: ActionRule | None, params: Mapping[str, object]) -> None:
+    """Refuse actions of which nobody says what their arguments are."""
+    if action is None:
+        return
+    given = [*action.names.values(), *[case.steps for case in action.cases]]
+    for name in [name for steps in given for name in steps]:
+        if name not in params:
+            raise FaultError(
+                f'[params] lacks {name}: write {name} = [] if it has none, {name} = "?" if '
+                "they are not logged",
+                name,
+            )

@@ -15,7 +15,7 @@ from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.matching.model import ModelState, Questions, SpecModel
 from tlatrace.matching.observation import Observation, observe
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
-from tlatrace.matching.verdict import search_verdict
+from tlatrace.matching.verdict import concurrent_verdict, search_verdict
 from tlatrace.trace import Clues, Event, Trace
 from tlatrace.validate.traces import Names, early_verdict, step_verdict
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused
@@ -111,6 +111,9 @@ def _match(questions: Questions, words: _Words, trace: Trace, budget: Budget) ->
             break
     if end is not None and not events:
         return end
+    if any(seen.event.clues.follows is not None for seen in events):
+        # what stands behind the end may have happened before what stands before it
+        return end or concurrent_verdict(questions, words.names, events, silent, budget)
     verdict = search_verdict(questions, words.names, events, silent, budget)
     return end if end is not None and isinstance(verdict, Conforms) else verdict
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from tlatrace.errors import EvaluationError
+from tlatrace.matching.concurrent import Concurrent, Stuck
 from tlatrace.matching.model import ModelState, Questions
 from tlatrace.matching.observation import (
     Observation,
@@ -22,7 +24,7 @@ from tlatrace.validate.difference import Change
 from tlatrace.validate.traces import Names
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
-__all__ = ["search_verdict"]
+__all__ = ["concurrent_verdict", "search_verdict"]
 
 _CANDIDATES_ASKED: Final = 64
 _CHANGES_SHOWN: Final = 6
@@ -62,6 +64,82 @@ def search_verdict(
     if tainted is not None:
         return _violation(events[stuck], tainted)
     return _divergence(questions, names, events[stuck], search.candidates(stuck))
+
+
+def concurrent_verdict(
+    questions: Questions,
+    names: Names,
+    events: list[Observation],
+    silent: Silent | None,
+    budget: Budget,
+) -> Verdict:
+    """Search for an explanation of events in any order that they allow; `events` is not empty.
+
+    It diverges if there is none in any order; the step told is the earliest of those that could be
+    next where the search came furthest.
+    """
+    clues = [seen.event.clues for seen in events]
+    follows = [
+        tuple(range(1, step)) if clue.follows is None else clue.follows
+        for step, clue in enumerate(clues)
+    ]
+    found = _stuck(questions, events, follows, silent, budget)
+    if not isinstance(found, Stuck):
+        return found
+    surely = [follows[at] if clue.surely is None else clue.surely for at, clue in enumerate(clues)]
+    if surely != follows:
+        other = _stuck(questions, events, surely, silent, budget)
+        if isinstance(other, Conforms):
+            return Undecided(
+                f"step {found.explained + 1}: no order that the clocks allow explains it, but one "
+                "that they rule out does; such clocks do not tell what was the cause of what"
+            )
+        if not isinstance(other, Stuck):
+            return other
+        found = other
+    if not found.ready:
+        return _divergence(questions, names, events[0], [])
+    seen = events[found.ready[0]]
+    many = len(found.ready)
+    where = "" if many == 1 else f", nor one of the {many - 1} that are concurrent with it"
+    if found.violated:
+        holds = " and ".join(sorted(found.violated))
+        return Diverges(
+            step=seen.event.step,
+            action=seen.event.action,
+            expected=f"an explanation in which {holds} holds",
+            observed=f"none, in any order that the log allows{where}",
+        )
+    told = _divergence(questions, names, seen, found.states)
+    return replace(told, observed=f"{told.observed}; in any order that the log allows{where}")
+
+
+def _stuck(
+    questions: Questions,
+    events: list[Observation],
+    follows: list[tuple[int, ...]],
+    silent: Silent | None,
+    budget: Budget,
+) -> Verdict | Stuck:
+    """Search once: what came of it, or what was seen where nothing explains the events."""
+    search = Concurrent(questions, events, follows, silent=silent, budget=budget)
+    if search.explains():
+        return Conforms(len(events))
+    found = search.stuck
+    if found.gap is not None:
+        return Undecided(f"step {found.gap.step}: {found.gap.reason}")
+    if found.over_budget:
+        return Undecided(
+            f"gave up after {found.looked_at} states in orders that the log allows; at most "
+            f"{found.explained} of {len(events) - 1} events were explained, and {len(found.ready)} "
+            "could be next there"
+        )
+    if found.cut and (silent is None or silent.most is None):
+        return Undecided(
+            f"nothing explains it with {budget.silent} silent steps before an event, and the log "
+            "does not say that there are no more"
+        )
+    return found
 
 
 def _violating(

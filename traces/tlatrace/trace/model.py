@@ -128,7 +128,9 @@ class Clues:
     changes: tuple[Change, ...] = ()
     follows: tuple[int, ...] | None = None
     """The steps that certainly happened before this one, and are not said to by one of these;
-    None: all that stand before it."""
+    None: all that stand before it. That of its own node comes first."""
+    surely: tuple[int, ...] | None = None
+    """As `follows`, of what the log proves; None: that is the same."""
 
 
 _NO_CLUES: Final = Clues()

@@ -1,0 +1,280 @@
+"""The steps that one line of a foreign log stands for, as events of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tlatrace.errors import ValueFormatError
+from tlatrace.matching.changes import OPERATIONS
+from tlatrace.matching.conditions import Condition, holds
+from tlatrace.matching.log_line import MISSING, LineError, find, path_text
+from tlatrace.matching.mapping import LogMapping, Observe
+from tlatrace.matching.sources import Field, Source, converted, value_of
+from tlatrace.trace import INIT, Change, Clues, Event, ParamPart, Part
+from tlatrace.trace.schema import check_name
+from tlatrace.values import Json, Value, canonical, tla_set
+
+__all__ = ["actions_of", "steps_of"]
+
+_INT64: Final = 2**63
+
+_RECORDED: Final = {
+    "Update": "set",
+    "Unchanged": "unchanged",
+    "AddElement": "add",
+    "AddElements": "add all",
+    "RemoveElement": "remove",
+    "AppendElement": "append",
+    "SetKey": "set key",
+    "UpdateRec": "set fields",
+    "AddElementToBag": "add copy",
+    "RemoveElementFromBag": "remove copy",
+    "Add": "plus",
+    "Sub": "minus",
+}
+"""What recorders of TLA+ traces write as "op" -> the operation."""
+_CLEARED: Final[dict[str, Value]] = {"Clear": tla_set([]), "ClearBag": ()}
+
+
+def steps_of(mapping: LogMapping, obj: Json, first: int) -> list[Event]:
+    """Return the events of a line, the first of which is step `first`; `[]` if it is no step.
+
+    Raises:
+        LineError: the line lacks something that the mapping names.
+        ValueFormatError: an action is no name.
+    """
+    actions: tuple[str | None, ...] = (INIT,) if first == 0 else actions_of(mapping, obj)
+    return [
+        _event(mapping, obj, first + at, action, is_first=at == 0, is_last=at + 1 == len(actions))
+        for at, action in enumerate(actions)
+    ]
+
+
+def actions_of(mapping: LogMapping, obj: Json) -> tuple[str | None, ...]:
+    """Return the actions that a line stands for, None for one that it does not name.
+
+    Raises: as `steps_of`.
+    """
+    rule = mapping.action
+    if rule is None:
+        return (None,)
+    for case in rule.cases:
+        if holds(case.condition, obj):
+            return case.steps
+    other, reason = rule.other, "no case of [action] is for this line"
+    if rule.path is not None:
+        where = path_text(rule.path)
+        found = find(obj, rule.path)
+        if found is MISSING:
+            other = rule.missing
+            reason = f"the line has no field {where}, where the action stands"
+        elif not isinstance(found, str):
+            raise LineError(f"the action in the field {where} is not a string")
+        elif found in rule.names:
+            return rule.names[found]
+        elif other == "same":
+            return (check_name(found, "an action"),)
+        else:
+            reason = f"the action {found[:64]!r} stands not in [action.names]"
+    match other:
+        case "unnamed":
+            return (None,)
+        case "skip":
+            return ()
+        case _:
+            raise LineError(reason)
+
+
+def _event(
+    mapping: LogMapping,
+    obj: Json,
+    step: int,
+    action: str | None,
+    *,
+    is_first: bool,
+    is_last: bool,
+) -> Event:
+    """Make one event; a rule without `only` is for the first or the last step of the line."""
+    known: tuple[Value | None, ...] = ()
+    if step and action is not None:
+        known = _params(mapping, obj, action)
+    logged = tuple([value for value in known if value is not None])
+    all_logged = not step or action is None or _has_all(mapping, action, known)
+    shown = _Shown(mapping, obj, action, is_first=is_first, is_last=is_last)
+    observed, parts = shown.after()
+    return Event(
+        step=step,
+        action=action,
+        params=logged if all_logged else (),
+        known_params=None if all_logged else known,
+        node=_node(mapping.node, obj),
+        observed=observed or None,
+        parts=tuple(parts),
+        clock=_clock(mapping.clock, obj),
+        clues=shown.clues(),
+    )
+
+
+def _params(mapping: LogMapping, obj: Json, action: str) -> tuple[Value | None, ...]:
+    if action not in mapping.params:
+        raise LineError(f"[params] lacks the action {action}")
+    sources = mapping.params[action]
+    return tuple([None if source is None else value_of(source, obj) for source in sources or ()])
+
+
+def _has_all(mapping: LogMapping, action: str, known: tuple[Value | None, ...]) -> bool:
+    return mapping.params[action] is not None and None not in known
+
+
+class _Shown:
+    """What a line shows of one of its steps."""
+
+    def __init__(
+        self, mapping: LogMapping, obj: Json, action: str | None, *, is_first: bool, is_last: bool
+    ) -> None:
+        self._mapping = mapping
+        self._obj = obj
+        self._action = action
+        self._is_first = is_first
+        self._is_last = is_last
+        self._rules = [
+            (rule, part) for rule in mapping.observe if (part := self._part(rule)) is not None
+        ]
+
+    def _is_for(
+        self, only: frozenset[str] | None, condition: Condition | None, *, before: bool
+    ) -> bool:
+        by_place = self._is_first if before else self._is_last
+        if not (by_place if only is None else self._action in only):
+            return False
+        return condition is None or holds(condition, self._obj)
+
+    def _values(self, sources: tuple[Source, ...]) -> tuple[Value, ...] | None:
+        values = [value_of(source, self._obj) for source in sources]
+        known = tuple([value for value in values if value is not None])
+        return known if len(known) == len(values) else None
+
+    def _part(self, rule: Observe) -> tuple[tuple[Value, ...], Value] | None:
+        if not self._is_for(rule.only, rule.condition, before=rule.before):
+            return None
+        value = value_of(rule.source, self._obj)
+        at = self._values(rule.at)
+        return None if value is None or at is None else (at, value)
+
+    def after(self) -> tuple[dict[str, Value], list[Part]]:
+        """Return the variables, and the parts of variables, after the step."""
+        observed: dict[str, Value] = {}
+        parts: list[Part] = []
+        for rule, (at, value) in self._rules:
+            what = rule.what
+            if rule.before or isinstance(what, int) or what in self._mapping.expressions:
+                continue
+            if at:
+                parts.append(Part(variable=what, at=at, value=value))
+            elif what in observed:
+                raise LineError(f"two rules of the mapping show {what} in this line")
+            else:
+                observed[what] = value
+        return observed, parts
+
+    def clues(self) -> Clues:
+        """Return what else the line shows; nothing of the initial state."""
+        expressions = [
+            Part(variable=rule.what, at=at, value=value)
+            for rule, (at, value) in self._rules
+            if not rule.before and rule.what in self._mapping.expressions
+            if isinstance(rule.what, str)
+        ]
+        if self._action == INIT:
+            return Clues(expressions=tuple(expressions))
+        return Clues(
+            before=tuple(
+                [
+                    Part(variable=rule.what, at=at, value=value)
+                    for rule, (at, value) in self._rules
+                    if rule.before and isinstance(rule.what, str)
+                ]
+            ),
+            expressions=tuple(expressions),
+            params=tuple(
+                [
+                    ParamPart(number=rule.what, at=at, value=value)
+                    for rule, (at, value) in self._rules
+                    if isinstance(rule.what, int)
+                ]
+            ),
+            changes=(*self._changes(), *self._updates()),
+        )
+
+    def _changes(self) -> Iterator[Change]:
+        for rule in self._mapping.changes:
+            if self._is_for(rule.only, rule.condition, before=False):
+                at, given = self._values(rule.at), self._values(rule.arguments)
+                if at is not None and given is not None:
+                    yield Change(
+                        variable=rule.variable, at=at, operation=rule.operation, arguments=given
+                    )
+
+    def _updates(self) -> Iterator[Change]:
+        updates = self._mapping.updates
+        if updates is None or not self._is_last:
+            return
+        for variable in updates.variables:
+            found = find(self._obj, (variable,))
+            if found is MISSING:
+                continue
+            if not isinstance(found, list):
+                raise LineError(f"the field {variable} is no array of updates")
+            for update in found:
+                yield _update(updates.field, variable, update)
+
+
+def _update(field: Field, variable: str, update: Json) -> Change:
+    """Read {"op": ..., "path": [...], "args": [...]}."""
+    where = f"an update of {variable}"
+    if not isinstance(update, dict) or update.keys() - {"op", "path", "args"}:
+        raise LineError(f'{where} is not an object with "op", "path" and "args"')
+    op, path, args = update.get("op"), update.get("path"), update.get("args")
+    if not isinstance(path, list) or not isinstance(args, list):
+        raise LineError(f'{where} has no "path" or no "args", or one that is no array')
+    try:
+        at = tuple([converted(one, field) for one in path])
+        given = tuple([converted(one, field) for one in args])
+        for value in (at, given):
+            canonical(value)
+    except ValueFormatError as error:
+        raise LineError(f"{where}: {error.reason}") from None
+    if isinstance(op, str) and op in _CLEARED:
+        return Change(variable=variable, at=at, operation="set", arguments=(_CLEARED[op],))
+    if not isinstance(op, str) or op not in _RECORDED:
+        raise LineError(f"{where} has the unknown operation {str(op)[:64]!r}")
+    operation = _RECORDED[op]
+    arity, _ = OPERATIONS[operation]
+    if operation == "add all" and len(given) == 1 and isinstance(given[0], tuple):
+        given = (tla_set(given[0]),)
+    if operation == "unchanged":
+        given = ()
+    if len(given) != arity:
+        raise LineError(f"{where}: {op} has {len(given)} arguments, not {arity}")
+    return Change(variable=variable, at=at, operation=operation, arguments=given)
+
+
+def _node(field: Field | None, obj: Json) -> str | None:
+    if field is None:
+        return None
+    value = value_of(field, obj)
+    if value is not None and not isinstance(value, str):
+        raise LineError(f"the node in the field {path_text(field.path)} is not a string")
+    return value
+
+
+def _clock(field: Field | None, obj: Json) -> int | None:
+    if field is None:
+        return None
+    value = value_of(field, obj)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not -_INT64 <= value < _INT64:
+        raise LineError(f"the clock in the field {path_text(field.path)} is not a 64-bit integer")
+    return value
