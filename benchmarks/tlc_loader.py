@@ -17,7 +17,7 @@ from tlatrace.tools.jar import find_jar
 from tlatrace.tools.java import find_java
 from tlatrace.trace import Trace
 from tlatrace.validate.spec import SpecUnderTest
-from tlatrace.values import Fcn, ModelValue, TlaSet, Value
+from tlatrace.values import ExactString, Fcn, ModelValue, TlaSet, Value
 
 __all__ = ["javac", "seconds_by_loader"]
 
@@ -104,8 +104,9 @@ def _lines(spec: SpecUnderTest, traces: Sequence[Trace]) -> Iterator[str]:
             assert event.state is not None
             yield "t3"
             yield f"s{event.action}"
-            yield from _value(tuple([spec.adopt(param) for param in event.params]))
-            yield from _value(tuple([spec.adopt(event.state[name]) for name in spec.variables]))
+            yield from _value(spec.reading.params(event.action, event.params))
+            state = spec.reading.state(event.state)
+            yield from _value(tuple([state[name] for name in spec.variables]))
 
 
 def _value(value: Value) -> Iterator[str]:
@@ -116,6 +117,8 @@ def _value(value: Value) -> Iterator[str]:
             yield f"i{value}"
         case str():
             yield f"s{value}"
+        case ExactString():
+            yield f"s{value.text}"
         case tuple():
             yield f"t{len(value)}"
             for element in value:

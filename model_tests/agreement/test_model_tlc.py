@@ -95,7 +95,7 @@ def test_a_step_is_allowed_iff_it_is_a_successor(subject: Subject) -> None:
             if step.action is None:
                 found = model.successors(model.adopt(step.pre))
             else:
-                params = tuple([model.adopt_value(param) for param in step.params])
+                params = model.adopt_params(step.action, step.params)
                 found = model.bound_successors(model.adopt(step.pre), step.action, params)
         except EvaluationError:
             continue  # a successor that has nothing to do with this step

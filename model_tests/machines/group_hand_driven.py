@@ -143,7 +143,7 @@ class GroupHandDriven:
     def _allowed(self) -> Collection[Call]:
         """Return what the model allows in the state of the group."""
         observed = self.observe()
-        state = [self._moves.adopt(observed[name]) for name in self._moves.model.variables]
+        state = [self._moves.adopt(name, observed[name]) for name in self._moves.model.variables]
         return self._moves.of(tuple(state)).keys()
 
     def _proposed(self, master: GroupNode) -> Collection[BrokerId]:

@@ -110,9 +110,9 @@ class _Realizable:
         """Tell whether Next calls an action by name."""
         return self._model.calls(action)
 
-    def adopt_value(self, value: Value) -> Domain:
-        """Make a value the model's."""
-        return self._model.adopt_value(value)
+    def adopt_variable(self, name: str, value: Value) -> Domain:
+        """Make the value of a variable the model's."""
+        return self._model.adopt_variable(name, value)
 
     def show_value(self, datum: Domain) -> Value:
         """Return a value of the model's as everybody knows it."""

@@ -137,7 +137,7 @@ class HandDriven:
     def _allowed(self) -> Collection[Call]:
         """Return what the model allows in the state of the cores."""
         observed = self.observe()
-        state = [self._moves.adopt(observed[name]) for name in self._moves.model.variables]
+        state = [self._moves.adopt(name, observed[name]) for name in self._moves.model.variables]
         return self._moves.of(tuple(state)).keys()
 
     def _wire(self, slave: str) -> Wire:

@@ -137,7 +137,7 @@ class HandSnapshots:
     def _allows(self, action: str) -> bool:
         """Ask the model."""
         model = self._moves.model
-        state = tuple([self._moves.adopt(self._state[name]) for name in model.variables])
+        state = tuple([self._moves.adopt(name, self._state[name]) for name in model.variables])
         return any(call.action == action for call in self._moves.of(state))
 
     def _surviving(self, there: TlaSet, *, lost: bool) -> int | None:

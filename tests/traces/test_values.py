@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 
 from model_tests.value_strategies import json_documents, values
-from tlatrace.errors import ValueFormatError
+from tlatrace.errors import ModelGapError, ValueFormatError
+from tlatrace.readings import Reading, Types
 from tlatrace.values import (
     MAX_DEPTH,
+    ExactString,
     Fcn,
     Json,
     ModelValue,
@@ -27,7 +29,6 @@ from tlatrace.values import (
     state_to_json,
     tla_set,
     to_json,
-    with_model_values,
 )
 
 CANONICAL: list[tuple[Value, str]] = [
@@ -235,7 +236,7 @@ def test_strings_become_the_model_values_that_a_configuration_declares() -> None
         }
     )
 
-    mapped = with_model_values(value, names)
+    mapped = Reading(Types.of_names(names)).plain(value)
 
     b1, b2 = ModelValue("b1"), ModelValue("b2")
     expected = record(
@@ -246,6 +247,27 @@ def test_strings_become_the_model_values_that_a_configuration_declares() -> None
         }
     )
     assert canonical(expected) == canonical(mapped)
+
+
+def test_a_string_that_is_no_model_value_is_another_value_until_it_is_read() -> None:
+    exact = from_json({"#str": "b1"})
+
+    assert exact == ExactString("b1")
+    assert canonical(exact) == '{"#str":"b1"}'
+    assert to_json(exact) == {"#str": "b1"}
+    assert not same(exact, "b1")
+    reading = Reading(Types.of_names(["b1"]))
+    assert reading.plain(fcn([(exact, exact), ("c", "b1")])) == record(
+        {"b1": "b1", "c": ModelValue("b1")}
+    )
+    with pytest.raises(ModelGapError, match="same key twice"):
+        reading.plain(fcn([(exact, 1), ("b1", 1), (1, 1), (ModelValue("b1"), 2)]))
+
+
+@pytest.mark.parametrize("payload", [1, None, ["b1"], {"#str": "b1"}])
+def test_an_exact_string_holds_a_string(payload: object) -> None:
+    with pytest.raises(ValueFormatError, match='"#str" does not hold'):
+        from_json({"#str": payload})
 
 
 def test_a_set_iterates_in_canonical_order() -> None:

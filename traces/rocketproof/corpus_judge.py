@@ -12,12 +12,12 @@ from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.corpus.result import CorpusResult
 from tlatrace.errors import CorpusError, EvaluationError, ModelGapError, SubsetError
 from tlatrace.model import Model, ModelSource
+from tlatrace.readings import differing_values
 from tlatrace.trace import Header
 from tlatrace.validate.difference import difference
 from tlatrace.validate.spec import (
     SpecUnderTest,
     differing_constants,
-    differing_values,
     module_sha256,
 )
 from tlatrace.validate.transition import Transition
@@ -127,7 +127,7 @@ def _by_tlc(
 
 
 def _check_constants(folder: Path, recorded: State, model: Model) -> None:
-    differing = differing_values(model.values, model.model_values, recorded)
+    differing = differing_values(model.values, recorded)
     if differing:
         raise _other_constant(folder, differing[0])
 
@@ -158,7 +158,7 @@ class NearestOfModel:
             return Allowed(None)
         try:
             before, after = model.adopt(transition.pre), model.adopt(transition.post)
-            params = tuple([model.adopt_value(value) for value in transition.params])
+            params = model.adopt_params(transition.action, transition.params)
             found = model.bound_successors(before, transition.action, params)
         except (EvaluationError, ModelGapError) as error:
             return Allowed(None, str(error))

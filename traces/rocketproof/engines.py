@@ -15,11 +15,12 @@ from tlatrace.matching import DEFAULT_BUDGET, Budget, is_partial, match_traces
 from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons, explain_verdict
 from tlatrace.model import Model
+from tlatrace.readings import differing_values
 from tlatrace.report.results import SpecPlace
 from tlatrace.trace import Header, Trace
 from tlatrace.validate.bounds import out_of_bounds
 from tlatrace.validate.judge import DEFAULT_BATCH
-from tlatrace.validate.spec import SpecUnderTest, differing_values
+from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.traces import Names, validate_traces
 from tlatrace.values import Value
 from tlatrace.verdict import Diverges, Undecided, Verdict
@@ -88,7 +89,7 @@ def match_by_model(
         model,
         traces,
         names=Names(module=model.module, init=model.init, next=model.next),
-        differing=lambda constants: differing_values(model.values, model.model_values, constants),
+        differing=lambda constants: differing_values(model.values, constants),
         out_of_bounds=outside,
         budget=judges.budget,
         on_progress=judges.on_progress,

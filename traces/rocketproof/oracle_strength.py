@@ -14,6 +14,7 @@ from rich.console import Console
 
 from rocketproof.trace_inputs import SpecChoice, TraceFile
 from tlatrace.model import Model
+from tlatrace.readings import differing_values
 from tlatrace.strength import (
     Hole,
     Strength,
@@ -27,7 +28,6 @@ from tlatrace.strength import (
 )
 from tlatrace.strength.measure import Progress
 from tlatrace.trace import Trace
-from tlatrace.validate.spec import differing_values
 from tlatrace.validate.traces import EMPTY_FILE
 
 __all__ = ["Measuring", "print_strength"]
@@ -76,7 +76,7 @@ def print_strength(
         if key not in models:
             models[key] = choice.model(header)
         model = models[key]
-        differing = differing_values(model.values, model.model_values, header.constants)
+        differing = differing_values(model.values, header.constants)
         if differing:
             left_out[str(file.path)] = f"the configuration has another {differing[0]}"
         else:

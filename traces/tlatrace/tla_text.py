@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Final
 
 from tlatrace.errors import ModelGapError, TlaTextError, ValueFormatError
-from tlatrace.values import MAX_DEPTH, Fcn, ModelValue, TlaSet, Value, fcn, tla_set
+from tlatrace.values import MAX_DEPTH, ExactString, Fcn, ModelValue, TlaSet, Value, fcn, tla_set
 
 __all__ = ["RESERVED_WORDS", "is_identifier", "parse_state", "parse_tla", "to_tla"]
 
@@ -86,6 +86,8 @@ def _write(value: Value, depth: int) -> str:
         return _write_int(value)
     if isinstance(value, str):
         return _write_string(value)
+    if isinstance(value, ExactString):
+        return _write_string(value.text)
     if isinstance(value, tuple):
         return "<<" + ", ".join([_write(element, depth) for element in value]) + ">>"
     if isinstance(value, TlaSet):

@@ -5,6 +5,7 @@
 | TRUE, FALSE               | bool                | true, false                                   |
 | integer                   | int                 | number if |i| < 2^53, else {"#bigint": "..."} |
 | string                    | str                 | string                                        |
+| string, no model value    | ExactString         | {"#str": "text"}                              |
 | model value               | ModelValue          | {"#model": "name"}                            |
 | tuple, sequence           | tuple               | array ({"#tup": [...]} is read too)           |
 | set                       | TlaSet              | {"#set": [...]}                               |
@@ -14,6 +15,9 @@
 In TLA+ a tuple is a function, so a function with the domain 1..n is always a Python tuple here, and
 the empty function is `()`. A record with a field that starts with "#" is written as "#map".
 
+A trace's plain string may stand for a model value, which `tlatrace.readings` finds out with the
+specification; an `ExactString` may not. Of values that are read so, none is an `ExactString`.
+
 Python says `1 == True`; TLA+ does not. Two values are the same iff their canonical texts are
 equal: never compare raw Python values where booleans and integers may mix. The canonical text is
 the JSON above without spaces, with object keys in code point order, and with the elements of sets
@@ -21,7 +25,7 @@ and the pairs of maps ordered by the canonical text of the element or key.
 
 Nesting is limited to `MAX_DEPTH`, so that no recursion here can exhaust the stack.
 
-Source: Apalache ADR-015 (ITF) for the `#` keys; "#model" is ours.
+Source: Apalache ADR-015 (ITF) for the `#` keys; "#model" and "#str" are ours.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_DIGITS",
     "PLAIN_INT_LIMIT",
+    "ExactString",
     "Fcn",
     "Json",
     "ModelValue",
@@ -49,14 +54,12 @@ __all__ = [
     "canonical_state",
     "fcn",
     "from_json",
-    "model_values_in",
     "record",
     "same",
     "state_from_json",
     "state_to_json",
     "tla_set",
     "to_json",
-    "with_model_values",
 ]
 
 MAX_DEPTH: Final = 64
@@ -69,7 +72,7 @@ _MODEL_NAME: Final = re.compile(r"[A-Za-z0-9_]{1,256}", re.ASCII)
 _TOO_DEEP: Final = f"the value is nested deeper than {MAX_DEPTH}"
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-Value: TypeAlias = "bool | int | str | ModelValue | tuple[Value, ...] | TlaSet | Fcn"
+Value: TypeAlias = "bool | int | str | ExactString | ModelValue | tuple[Value, ...] | TlaSet | Fcn"
 State: TypeAlias = Mapping[str, Value]
 
 
@@ -78,6 +81,13 @@ class ModelValue:
     """A TLC model value: equal only to itself."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExactString:
+    """A string of a trace that stands for no model value, whatever the specification declares."""
+
+    text: str
 
 
 class TlaSet:
@@ -262,6 +272,8 @@ def _text(value: Value, depth: int) -> str:
         return value._text
     if isinstance(value, ModelValue):
         return '{"#model":' + _string(value.name) + "}"
+    if isinstance(value, ExactString):
+        return '{"#str":' + _string(value.text) + "}"
     raise ValueFormatError(f"a Python {type(value).__name__} is not a TLA+ value")
 
 
@@ -334,6 +346,9 @@ def _encode(value: Value, depth: int) -> Json:
         return {"#set": [_encode(element, depth) for element in value.elements]}
     if isinstance(value, ModelValue):
         return {"#model": value.name}
+    if isinstance(value, ExactString):
+        _refuse_lone_surrogates(value.text)
+        return {"#str": value.text}
     assert_never(value)
 
 
@@ -405,7 +420,10 @@ def _decode_special(key: str, payload: object, depth: int) -> Value:
             return _decode(int(payload), depth)
         case "#model", str() if _MODEL_NAME.fullmatch(payload):
             return ModelValue(payload)
-        case (("#set" | "#map" | "#tup" | "#bigint" | "#model"), _):
+        case "#str", str():
+            _refuse_lone_surrogates(payload)
+            return ExactString(payload)
+        case (("#set" | "#map" | "#tup" | "#bigint" | "#model" | "#str"), _):
             raise ValueFormatError(f'"{key}" does not hold what it must')
         case _:
             raise ValueFormatError(f'the key "{key[:32]}" is unknown')
@@ -429,50 +447,3 @@ def _json_kind(obj: object) -> str:
             return "an object"
         case _:
             return f"a {type(obj).__name__}"
-
-
-# ---- model values -------------------------------------------------------------------------
-
-
-def model_values_in(value: Value) -> frozenset[str]:
-    """Collect the names of the model values in a value."""
-    match value:
-        case ModelValue():
-            return frozenset([value.name])
-        case tuple() | TlaSet():
-            return frozenset().union(*[model_values_in(element) for element in value])
-        case Fcn():
-            return frozenset().union(
-                *[model_values_in(part) for pair in value.pairs for part in pair]
-            )
-        case _:
-            return frozenset()
-
-
-def with_model_values(value: Value, names: frozenset[str]) -> Value:
-    """Replace every string that is in `names` by the model value of that name.
-
-    A record becomes a function over model values if all its field names are in `names`; otherwise
-    its field names stay strings. JSON recorders know no model values; a configuration that
-    declares `Brokers = {b1, b2}` says which strings stand for them.
-    """
-    return _with_models(value, names, 0)
-
-
-def _with_models(value: Value, names: frozenset[str], depth: int) -> Value:
-    if isinstance(value, str):
-        return ModelValue(value) if value in names else value
-    if depth > MAX_DEPTH:
-        raise ValueFormatError(_TOO_DEEP)
-    depth += 1
-    if isinstance(value, tuple):
-        return tuple([_with_models(element, names, depth) for element in value])
-    if isinstance(value, TlaSet):
-        return _set_of([_with_models(element, names, depth) for element in value], depth)
-    if isinstance(value, Fcn):
-        keys = [key for key, _ in value.pairs]
-        if not value.is_record or all(key in names for key in keys):
-            keys = [_with_models(key, names, depth) for key in keys]
-        images = [_with_models(image, names, depth) for _, image in value.pairs]
-        return _fcn_of(list(zip(keys, images, strict=True)), depth)
-    return value

@@ -55,7 +55,9 @@ def params_agree(model: ToyModel, event: Event, params: ModelState) -> bool:
         return True
     return all(
         wanted is None or model.adopt_value(wanted) == given
-        for wanted, given in zip(event.arguments, params, strict=True)
+        for wanted, given in zip(
+            model.reading.arguments(event.action, event.arguments), params, strict=True
+        )
     )
 
 

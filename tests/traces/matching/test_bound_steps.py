@@ -41,7 +41,7 @@ def test_they_are_the_steps_of_the_action_that_have_those_arguments() -> None:
         steps = model.successors(state)
         for action in ("Request", "Grant", "Release"):
             for client in ("c1", "c2", "c3"):
-                params = (model.adopt_value(client),)
+                params = model.adopt_params(action, [client])
                 wanted = [s for s in steps if (s.action, s.params) == (action, params)]
                 assert model.bound_successors(state, action, params) == wanted
                 compared += len(wanted)
@@ -63,7 +63,7 @@ def test_parameters_from_an_infinite_set_need_no_override() -> None:
         assert event.action is not None
         after = model.adopt(event.state)
         if before is not None:
-            params = tuple([model.adopt_value(param) for param in event.params])
+            params = model.adopt_params(event.action, event.params)
             steps = model.bound_successors(before, event.action, params)
             assert after in [step.post for step in steps]
             assert {(step.action, step.params) for step in steps} == {(event.action, params)}

@@ -12,7 +12,8 @@ from typing import TypeAlias
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import Domain
 from tlatrace.model import ModelState, Step
-from tlatrace.values import ModelValue, State, Value, canonical, from_json, same, with_model_values
+from tlatrace.readings import Reading, Types
+from tlatrace.values import ModelValue, State, Value, canonical, from_json, same
 
 CLIENTS = (ModelValue("c1"), ModelValue("c2"), ModelValue("c3"))
 NOBODY = ModelValue("Nobody")
@@ -41,18 +42,23 @@ class ToyModel:
         return tuple(sorted(self.initial[0]))
 
     @property
+    def reading(self) -> Reading:
+        return Reading(Types.of_names(self.model_values))
+
+    @property
     def invariants(self) -> tuple[str, ...]:
         return tuple(self.invariant)
 
     def adopt(self, state: State) -> Toy:
-        return tuple([self.adopt_value(state[name]) for name in self.variables])
+        read = self.reading.state(state)
+        return tuple([self.adopt_value(read[name]) for name in self.variables])
 
     def show(self, state: Toy) -> State:
         pairs = zip(self.variables, state, strict=True)
         return {name: self.show_value(value) for name, value in pairs}
 
     def adopt_value(self, value: Value) -> Domain:
-        return canonical(with_model_values(value, self.model_values))
+        return canonical(value)
 
     def show_value(self, value: Domain) -> Value:
         assert isinstance(value, str)
@@ -76,9 +82,12 @@ class ToyModel:
         if self.fails_at(shown, None):
             raise EvaluationError("no value here")
         return [
-            Step(action, tuple([self.adopt_value(p) for p in params]), self.adopt(post))
+            Step(action, self._params(action, params), self.adopt(post))
             for action, params, post in self.steps(shown)
         ]
+
+    def _params(self, action: str, params: Sequence[Value]) -> Toy:
+        return tuple([self.adopt_value(param) for param in self.reading.params(action, params)])
 
     def action_successors(self, state: Toy, action: str) -> list[Step]:
         if self.fails_at(self.show(state), action):

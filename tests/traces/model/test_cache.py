@@ -9,6 +9,7 @@ import pytest
 from tlatrace.model import ModelSource
 from tlatrace.model.cache import cache_folder, keep, recall
 from tlatrace.model.compile import Part
+from tlatrace.readings import Types
 
 KEY = "a" * 64
 SOURCE = ModelSource(
@@ -26,6 +27,7 @@ SOURCE = ModelSource(
     parts=(Part("initial", ("7",), ((0, None), (0, '"b1"'))),),
     assumptions=(),
     values=(),
+    types=Types.of_names(["n1"]),
 )
 
 

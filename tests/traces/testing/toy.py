@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tlatrace.model import Step
+from tlatrace.readings import Reading, Types
 from tlatrace.testing.oracle import Domain, ModelState
 from tlatrace.values import State, Value
 
@@ -45,8 +46,12 @@ class TankModel:
     def invariants(self) -> tuple[str, ...]:
         return ("LittleLost",)
 
+    @property
+    def reading(self) -> Reading:
+        return Reading(Types.of_names([]))
+
     def adopt(self, state: State) -> ModelState:
-        return tuple([self.adopt_value(state[name]) for name in self.variables])
+        return tuple([self.adopt_variable(name, state[name]) for name in self.variables])
 
     def is_initial(self, state: ModelState) -> bool:
         return state in self.initial_states()
@@ -71,6 +76,9 @@ class TankModel:
 
     def calls(self, action: str) -> bool:
         return action in self.actions
+
+    def adopt_variable(self, _name: str, value: Value) -> Domain:
+        return self.adopt_value(value)
 
     def adopt_value(self, value: Value) -> Domain:
         assert isinstance(value, int)  # so are all values of this toy

@@ -17,6 +17,7 @@ from tests.traces.validate.toy import (
     transition_of,
 )
 from tlatrace.errors import SpecError, ToolError
+from tlatrace.readings import Reading, Types
 from tlatrace.tools.tlc_run import TlcRun, read_run
 from tlatrace.validate.batch_module import AT, YES, BatchItem
 from tlatrace.validate.config import read_config
@@ -54,7 +55,7 @@ def counter(invariants: tuple[str, ...] = ()) -> SpecUnderTest:
         constants=(),
         definitions=(),
         values={},
-        model_values=frozenset(),
+        reading=Reading(Types.of_names([])),
         places={"Inc": (Place(("\\in (Nat)",)),)},
     )
 
@@ -275,7 +276,7 @@ def test_an_action_outside_of_next_is_refused_though_its_formula_is_true(
 ) -> None:
     before = state_of(((2, 0), (), 0))
     after = state_of(((0, 0), (), 0))
-    node = next(iter(mailbox.model_values & {"n1"}))
+    node = next(iter(mailbox.reading.names & {"n1"}))
 
     judged = judge(mailbox, [Transition(before, "Cheat", (node,), after)])
 

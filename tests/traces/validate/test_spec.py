@@ -43,14 +43,14 @@ def test_constants_come_from_the_trace_where_there_is_no_configuration() -> None
     spec = load_spec(MAILBOX, constants={"Node": tla_set(["a", "b"]), "Max": 3})
 
     assert spec.constants == ("Max = 3", 'Node = {"a", "b"}')
-    assert spec.model_values == frozenset()
+    assert spec.reading.names == frozenset()
 
 
 def test_strings_that_the_configuration_declares_become_model_values() -> None:
     spec = load_spec(MAILBOX, config=read_config(SPECS / "Mailbox.cfg"))
 
-    assert spec.model_values == {"n1", "n2"}
-    assert spec.adopt(("n1", "other")) == (ModelValue("n1"), "other")
+    assert spec.reading.names == {"n1", "n2"}
+    assert spec.reading.plain(("n1", "other")) == (ModelValue("n1"), "other")
     assert spec.invariants == ("TypeOK", "Bounded")
     assert differing_constants(spec, {"Node": tla_set(["n1", "n2"]), "Max": 3}) == []
     assert differing_constants(spec, {"Max": 4}) == ["Max"]

@@ -16,7 +16,6 @@ from tlatrace.validate.difference import difference
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import action_successors
 from tlatrace.validate.transition import Transition
-from tlatrace.values import State
 from tlatrace.verdict import Conforms, Diverges
 
 __all__ = ["Allowed", "ExampleMaker", "NearestSuccessor", "examples_of"]
@@ -54,9 +53,10 @@ class NearestSuccessor:
         spec = self.spec
         if transition.pre is None or transition.action is None:
             return Allowed(None)
-        before, observed = self._adopted(transition.pre), self._adopted(transition.post)
-        params = tuple([spec.adopt(param) for param in transition.params])
         try:
+            before = spec.reading.state(transition.pre)
+            observed = spec.reading.state(transition.post)
+            params = spec.reading.params(transition.action, transition.params)
             found = action_successors(
                 spec, before, transition.action, params, timeout_s=self.timeout_s
             )
@@ -67,9 +67,6 @@ class NearestSuccessor:
         nearest = min([difference(successor.state, observed) for successor in found], key=len)
         lines = [change.text("expected, but the trace has") for change in nearest]
         return Allowed(tuple(lines[:_MAX_LINES]))
-
-    def _adopted(self, state: State) -> State:
-        return {name: self.spec.adopt(value) for name, value in state.items()}
 
 
 def examples_of(

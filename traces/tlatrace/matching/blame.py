@@ -98,8 +98,8 @@ def false_conjuncts(
     elif action is not None and action in model.actions:
         named = [(action, params, True)]
     for name, given, claimed in named:
-        adopted = tuple([model.adopt_value(param) for param in given])
         try:
+            adopted = model.adopt_params(name, given)
             blame = model.blame(name, adopted, before, after)
             if blame is not None:
                 found.append(_conjunct(model, folders, name, given, claimed, blame))

@@ -14,7 +14,7 @@ from tlatrace.tla_text import to_tla
 from tlatrace.trace import Change
 from tlatrace.values import Fcn, TlaSet, Value, canonical, fcn, same, tla_set
 
-__all__ = ["OPERATIONS", "changed"]
+__all__ = ["OPERATIONS", "PLACES", "changed"]
 
 
 def changed(value: Value, changes: Sequence[Change]) -> Value:
@@ -182,3 +182,15 @@ OPERATIONS: Final[dict[str, tuple[int, Callable[[Value, _Arguments], Value]]]] =
     "minus": (1, _minus),
 }
 """Name in a mapping -> the number of its arguments, and what it makes of a value."""
+
+PLACES: Final = {
+    "add": ("element",),
+    "remove": ("element",),
+    "append": ("image",),
+    "set key": ("key", "image"),
+    "put key": ("key", "image"),
+    "remove key": ("key",),
+    "add copy": ("key",),
+    "remove copy": ("key",),
+}
+"""What the arguments of a change are of the changed value; those of others are like all of it."""

@@ -78,7 +78,7 @@ def _steps(
         if event.action in model.actions:
             assert event.action is not None
             params: tuple[Value, ...] = event.params
-            adopted = tuple([model.adopt_value(param) for param in params])
+            adopted = model.adopt_params(event.action, params)
             found += [(s, True) for s in model.bound_successors(pre, event.action, adopted)]
     except (EvaluationError, ModelGapError) as error:
         notes.append(f"{event.action or model.init}: {error}")

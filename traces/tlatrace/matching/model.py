@@ -10,6 +10,7 @@ from typing import Final, Protocol, TypeAlias
 from tlatrace.errors import EvaluationError
 from tlatrace.model import ModelState, Step
 from tlatrace.model.domain import D
+from tlatrace.readings import Reading
 from tlatrace.values import State, Value
 
 __all__ = ["MEMO", "Domain", "ModelState", "Questions", "SpecModel"]
@@ -47,8 +48,12 @@ class SpecModel(Protocol):
     def show(self, state: ModelState) -> State:
         """Turn a state of the model back."""
 
+    @property
+    def reading(self) -> Reading:
+        """How values of traces are read."""
+
     def adopt_value(self, value: Value) -> Domain:
-        """Turn one value into the model's."""
+        """Turn one value that is read into the model's."""
 
     def show_value(self, value: Domain) -> Value:
         """Turn a value of the model back."""

@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tlatrace.errors import EvaluationError, ModelGapError
-from tlatrace.matching.changes import changed
+from tlatrace.matching.changes import PLACES, changed
 from tlatrace.matching.model import Domain, ModelState, Questions, SpecModel
 from tlatrace.model import Step
-from tlatrace.trace import Change, Event, Part, Silent
+from tlatrace.readings import Reading
+from tlatrace.trace import Change, Event, ParamPart, Part, Silent
 from tlatrace.validate.difference import Change as Difference
 from tlatrace.validate.difference import brief, difference
 from tlatrace.values import Fcn, Value, canonical, same
@@ -76,7 +77,8 @@ def observe(model: SpecModel, event: Event, expressions: Collection[str] = ()) -
     """Prepare an event; `expressions` are those that the model was loaded with.
 
     Raises:
-        ModelGapError: an action, a variable or a number of arguments that the module does not have.
+        ModelGapError: an action, a variable or a number of arguments that the module does not have;
+            or a text may be the string or the model value of that name.
     """
     if event.step and event.action is not None:
         _check_action(model, event)
@@ -94,11 +96,15 @@ def observe(model: SpecModel, event: Event, expressions: Collection[str] = ()) -
     arguments = event.arguments
     params: tuple[Domain | None, ...] | None = None
     if arguments is not None:
-        params = tuple([None if one is None else model.adopt_value(one) for one in arguments])
+        read = model.reading.arguments(event.action, arguments)
+        params = tuple([None if one is None else model.adopt_value(one) for one in read])
     logged = tuple([one for one in params or () if one is not None])
-    known = [(index[name], model.adopt_value(value)) for name, value in given.items()]
+    known = [
+        (index[name], model.adopt_value(value))
+        for name, value in model.reading.state(given).items()
+    ]
     state = tuple([value for _, value in sorted(known, key=lambda pair: pair[0])])
-    values = _Shown(model, index)
+    values = _Read(model.reading, index)
     return Observation(
         event=event,
         params=params,
@@ -108,40 +114,35 @@ def observe(model: SpecModel, event: Event, expressions: Collection[str] = ()) -
         parts=tuple([values.part(part) for part in (*event.parts, *clues.expressions)]),
         before=tuple([values.part(part) for part in clues.before]),
         changes=values.changes(clues.changes),
-        param_parts=tuple(
-            [
-                _SeenParam(
-                    index=part.number - 1, at=values.all(part.at), value=values.one(part.value)
-                )
-                for part in clues.params
-            ]
-        ),
+        param_parts=tuple([values.param_part(event.action, part) for part in clues.params]),
     )
 
 
-class _Shown:
-    """The values of an event as the model shows them: strings may have become model values."""
+class _Read:
+    """The values of an event, read: strings may have become model values."""
 
-    def __init__(self, model: SpecModel, index: Mapping[str, int]) -> None:
-        self._model = model
+    def __init__(self, reading: Reading, index: Mapping[str, int]) -> None:
+        self._reading = reading
         self._index = index
 
-    def one(self, value: Value) -> Value:
-        return self._model.show_value(self._model.adopt_value(value))
-
-    def all(self, values: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple([self.one(value) for value in values])
-
     def part(self, part: Part) -> _SeenPart:
-        at = self.all(part.at)
+        at, value = self._reading.part(part.variable, part.at, part.value)
         path = part.variable + "".join([f"[{brief(argument, 40)}]" for argument in at])
         variable = self._index.get(part.variable, part.variable)
-        return _SeenPart(variable=variable, path=path, at=at, value=self.one(part.value))
+        return _SeenPart(variable=variable, path=path, at=at, value=value)
+
+    def param_part(self, action: str | None, part: ParamPart) -> _SeenParam:
+        at, value = self._reading.argument_part(action, part.number, part.at, part.value)
+        return _SeenParam(index=part.number - 1, at=at, value=value)
 
     def changes(self, changes: Sequence[Change]) -> tuple[tuple[int, tuple[Change, ...]], ...]:
         found: dict[int, list[Change]] = {}
         for change in changes:
-            one = replace(change, at=self.all(change.at), arguments=self.all(change.arguments))
+            parts = PLACES.get(change.operation, ("whole",))
+            at, arguments = self._reading.change(
+                change.variable, change.at, parts, change.arguments
+            )
+            one = replace(change, at=at, arguments=arguments)
             found.setdefault(self._index[change.variable], []).append(one)
         return tuple([(at, tuple(done)) for at, done in found.items()])
 

@@ -70,7 +70,11 @@ class Checker:
         self._invariant_parts = Parts(model.parts(), len(model.variables))
         self._parts: dict[str, D] = {}
         """The values of fields, and of elements of large sets, by their texts."""
-        self._names = model.model_values
+        self._names = model.reading.names
+        self._clashing = [name in model.reading.clashing for name in model.variables]
+        self._clashing_params = [
+            name for name in model.actions if model.reading.has_clashing_parameters(name)
+        ]
 
     def state(self, text: str) -> ModelState:
         """Decode the canonical JSON object of a state.
@@ -96,6 +100,8 @@ class Checker:
     def _decode(self, at: int, part: str) -> D | None:
         """Decode the text of a variable; None if it is no value: a name was found inside one."""
         try:
+            if self._clashing[at]:
+                return self._model.adopt_variable(self._variables[at], read_canonical(part))
             names = self._fields[at]
             if names:
                 images = self._inner[at].cut(part, self._field)
@@ -208,7 +214,7 @@ class Checker:
         value = from_json(read)
         if isinstance(value, tuple) or (type(value) is int and abs(value) < PLAIN_INT_LIMIT):
             raise ValueFormatError("a tuple or a small integer that is not written as one")
-        return self._model.adopt_value(value)
+        return self._model.adopt_value(self._model.reading.plain(value))
 
     def _function(self, pairs: Sequence[object], depth: int) -> Fcn:
         keys: list[object] = []
@@ -253,9 +259,10 @@ class Checker:
             if entry is None:
                 return Failed(f"{self._model.module} has no action {action}")
             predicate, arity = entry
-            arguments = self._params.get(params)
+            key = f"{action} {params}" if action in self._clashing_params else params
+            arguments = self._params.get(key)
             if arguments is None:
-                arguments = self._arguments(params)
+                arguments = self._arguments(key, action, params)
             if len(arguments) != arity:
                 given = len(arguments)
                 name = self._model.module
@@ -266,14 +273,14 @@ class Checker:
         except Exception as error:  # Python's own words for an expression without a value
             return Failed(reason_of(error))
 
-    def _arguments(self, params: str) -> tuple[D, ...]:
+    def _arguments(self, key: str, action: str, params: str) -> tuple[D, ...]:
         value = read_canonical(params)
         if not isinstance(value, tuple):
             raise ModelGapError("the parameters are not an array")
-        arguments = tuple([self._model.adopt_value(item) for item in value])
+        arguments = self._model.adopt_params(action, value)
         if len(self._params) >= _MAX_KNOWN:
             self._params.clear()
-        self._params[params] = arguments
+        self._params[key] = arguments
         return arguments
 
     def invariants(self, state: ModelState) -> tuple[tuple[str, ...], str | None]:

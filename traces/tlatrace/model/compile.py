@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from xml.etree import ElementTree
 
 import msgspec
@@ -22,18 +22,31 @@ from tlatrace.model.blame import Blames, Conjunct
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.instances import Cell
+from tlatrace.model.mentions import model_values_of, strings_of
 from tlatrace.model.predicates import Predicates, claim
 from tlatrace.model.reader import Reader
 from tlatrace.model.sany_nodes import place_of
 from tlatrace.model.scope import Redirect, Scope
 from tlatrace.model.tree import Definition
+from tlatrace.model.types import infer
 from tlatrace.model.writer import Writer
+from tlatrace.readings import NO_TYPES, Types
 from tlatrace.values import canonical
 
 if TYPE_CHECKING:
     from tlatrace.model.model import Model
 
-__all__ = ["Assumption", "Job", "ModelSource", "Part", "compile_tree"]
+__all__ = [
+    "Assumption",
+    "Job",
+    "ModelSource",
+    "Part",
+    "compile_tree",
+    "deeply",
+    "types_of",
+]
+
+T = TypeVar("T")
 
 _ACTION_LEVEL: Final = 2
 
@@ -88,6 +101,8 @@ class ModelSource:
     """The ASSUMEs, if they were asked for."""
     values: tuple[tuple[str, str], ...]
     """(constant, canonical JSON) of the constants whose value is known."""
+    types: Types = NO_TYPES
+    """What may stand where, for whoever reads traces."""
 
     def open(self) -> Model:
         """Execute the text; needs no Java."""
@@ -138,12 +153,21 @@ def compile_tree(job: Job) -> ModelSource:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`, or is too large.
         SpecError: an operator or a constant is missing.
     """
-    result: list[ModelSource] = []
+    return deeply(lambda: _compile(job))
+
+
+def deeply(work: Callable[[], T]) -> T:
+    """Do something in a thread with a large stack.
+
+    Raises:
+        SubsetError: even that is not large enough.
+    """
+    result: list[T] = []
     failure: list[BaseException] = []
 
     def run() -> None:
         try:
-            result.append(_compile(job))
+            result.append(work())
         except BaseException as error:  # handed to the caller's thread
             failure.append(error)
 
@@ -221,6 +245,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         conjuncts=tuple(blames.conjuncts),
         parts=tuple(parts),
         assumptions=assumptions,
+        types=types_of(job, reader, actions),
     )
 
 
@@ -252,6 +277,27 @@ def _source(job: Job, reader: Reader, writer: Writer, names: Mapping[str, str]) 
                 if name in reader.constants and not isinstance(value, Redirect)
             ]
         ),
+    )
+
+
+def types_of(job: Job, reader: Reader, actions: Mapping[str, int]) -> Types:
+    """Infer what may stand where in the states of a job's specification.
+
+    Raises:
+        SubsetError: one of its parts uses TLA+ outside the subset.
+    """
+    values = [*job.overrides.values(), *job.module_overrides.values()]
+    known = [value for value in values if not isinstance(value, Redirect)]
+    next_definition = reader.definition(job.next)
+    below = actions_below(next_definition)
+    return infer(
+        model_values_of(known),
+        strings_of(job.root, known),
+        reader.variables,
+        [reader.definition(job.init), next_definition],
+        {name: (below.get(name) or reader.definition(name), n) for name, n in actions.items()},
+        [reader.definition(name) for name in job.invariants],
+        {name: reader.definition(name) for name in job.expressions},
     )
 
 

@@ -21,8 +21,8 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError
+from tlatrace.values import ExactString, ModelValue, TlaSet, Value, fcn, tla_set
 from tlatrace.values import Fcn as FcnValue
-from tlatrace.values import ModelValue, TlaSet, Value, fcn, tla_set
 
 __all__ = [
     "FALSE",
@@ -271,6 +271,8 @@ def to_domain(value: Value) -> D:
             return TRUE if value else FALSE
         case int() | str():
             return value
+        case ExactString():
+            return value.text
         case ModelValue():
             return model_value(value.name)
         case tuple():

@@ -14,18 +14,21 @@ from typing import Final
 
 from tlatrace.errors import ModelGapError, SpecError, SubsetError
 from tlatrace.model.cache import keep, recall
-from tlatrace.model.compile import Job, compile_tree
+from tlatrace.model.compile import Job, compile_tree, deeply, types_of
 from tlatrace.model.domain import D, to_domain
+from tlatrace.model.mentions import model_values_of, strings_of
 from tlatrace.model.model import Model
 from tlatrace.model.reader import Reader
 from tlatrace.model.scope import Redirect
+from tlatrace.model.types import unknown_types
+from tlatrace.readings import Types
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.sany import export_xml
 from tlatrace.validate.config import TlcConfig, read_config
 from tlatrace.validate.declarations import read_declarations
 from tlatrace.values import State, canonical
 
-__all__ = ["load_model", "read_tree"]
+__all__ = ["load_model", "read_tree", "read_types"]
 
 _REDIRECT: Final = re.compile(r"(\S+) <- (?:\[ (\w+) \] )?(\S+)")
 
@@ -135,6 +138,45 @@ def read_tree(module: Path, config: TlcConfig, *, libraries: Sequence[Path] = ()
     overrides, module_overrides = _overrides(config)
     root = export_xml(module, libraries=tuple(libraries))
     return Reader(root, (module.parent, *libraries), overrides, module_overrides)
+
+
+def read_types(
+    module: Path,
+    config: TlcConfig,
+    constants: State,
+    invariants: Sequence[str] = (),
+    libraries: Sequence[Path] = (),
+) -> Types:
+    """Infer what may stand where, for a judge that does not compile the specification.
+
+    Where it uses TLA+ outside the subset, only its strings are known.
+
+    Raises:
+        SpecError, ModelGapError, ToolError: as `load_model`.
+    """
+    job = _job(module.resolve(), config, constants, libraries)
+    values = [*job.overrides.values(), *job.module_overrides.values()]
+    known = [value for value in values if not isinstance(value, Redirect)]
+    names = model_values_of(known)
+    strings = strings_of(job.root, known)
+    declared = read_declarations(module, libraries)
+    actions = {name: one.arity for name, one in declared.operators.items() if one.is_action}
+    wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
+
+    def read() -> Types:
+        reader = Reader(job.root, job.folders, job.overrides, job.module_overrides)
+        parts = replace(job, invariants=wanted)
+        if job.specification is not None:
+            init, next_name = reader.behaviours.behaviour(job.specification)
+            parts = replace(parts, init=init, next=next_name)
+        return types_of(parts, reader, actions)
+
+    if names and strings.among(names) != frozenset():
+        try:
+            return deeply(read)
+        except SubsetError:
+            pass
+    return unknown_types(names, strings, declared.variables, actions)
 
 
 def _job(module: Path, config: TlcConfig, constants: State, libraries: Sequence[Path]) -> Job:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -19,7 +19,8 @@ from tlatrace.model import domain, lazy, operators
 from tlatrace.model.blame import Conjunct
 from tlatrace.model.compile import ModelSource
 from tlatrace.model.domain import D, from_domain, to_domain
-from tlatrace.values import State, Value, from_json, model_values_in, with_model_values
+from tlatrace.readings import Reading
+from tlatrace.values import State, Value, from_json
 
 if TYPE_CHECKING:
     from tlatrace.model.checker import Checker
@@ -79,17 +80,29 @@ class Model:
         self.init = source.init
         self.next = source.next
         self.values: State = {name: from_json(json.loads(text)) for name, text in source.values}
-        self.model_values = frozenset(
-            name for value in self.values.values() for name in model_values_in(value)
-        )
+        self.reading = Reading(source.types)
         self._functions = _open(source)
 
     # ---- values ----
 
+    def adopt_variable(self, name: str, value: Value) -> D:
+        """Turn the value of a variable in a trace into the model's own.
+
+        Raises:
+            ModelGapError: as `Reading.state`.
+        """
+        return to_domain(self.reading.variable(name, value))
+
+    def adopt_params(self, action: str | None, params: Sequence[Value]) -> tuple[D, ...]:
+        """Turn the arguments of an action in a trace into the model's own.
+
+        Raises:
+            ModelGapError: as `Reading.state`.
+        """
+        return tuple([to_domain(value) for value in self.reading.params(action, params)])
+
     def adopt_value(self, value: Value) -> D:
-        """Turn a value of a trace into the model's own; names of model values become those."""
-        if self.model_values:
-            value = with_model_values(value, self.model_values)
+        """Turn a value that is read into the model's own."""
         return to_domain(value)
 
     def show_value(self, value: D) -> Value:
@@ -100,7 +113,8 @@ class Model:
         """Turn a whole state into the model's own.
 
         Raises:
-            ModelGapError: a variable is missing, or is none of the specification.
+            ModelGapError: a variable is missing, or is none of the specification; or as
+                `Reading.state`.
         """
         missing = [name for name in self.variables if name not in state]
         unknown = [name for name in sorted(state) if name not in self.variables]
@@ -108,7 +122,7 @@ class Model:
             raise ModelGapError(f"a state lacks {', '.join(missing)} of {self.module}")
         if unknown:
             raise ModelGapError(f"{self.module} has no variable {', '.join(unknown)}")
-        return tuple([self.adopt_value(state[name]) for name in self.variables])
+        return tuple([self.adopt_variable(name, state[name]) for name in self.variables])
 
     def show(self, state: ModelState) -> State:
         """Turn a state of the model into one that can be shown and written."""

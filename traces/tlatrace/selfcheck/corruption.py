@@ -26,7 +26,18 @@ from typing import Final, TypeAlias, assert_never
 
 from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
 from tlatrace.validate.transition import Transition, transition_key
-from tlatrace.values import Fcn, ModelValue, State, TlaSet, Value, canonical, fcn, same, tla_set
+from tlatrace.values import (
+    ExactString,
+    Fcn,
+    ModelValue,
+    State,
+    TlaSet,
+    Value,
+    canonical,
+    fcn,
+    same,
+    tla_set,
+)
 
 __all__ = ["KINDS", "Corrupted", "corruptions"]
 
@@ -45,7 +56,7 @@ _WEIGHTS: Final = (8, 2, 5, 3, 4, 2, 3, 1, 1)
 _TRIES: Final = 40
 _OTHERS: Final[tuple[Value, ...]] = (0, 1, "other", True, (), (1,), tla_set([]), tla_set([1]))
 
-_Atom: TypeAlias = "bool | int | str | ModelValue"
+_Atom: TypeAlias = "bool | int | str | ExactString | ModelValue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +179,7 @@ class _Corruptor:
     def _change(self, value: Value, wild: bool) -> Value:
         """Change a part of a value; the result may happen to be the same."""
         match value:
-            case bool() | int() | str() | ModelValue():
+            case bool() | int() | str() | ExactString() | ModelValue():
                 return self._other_kind(value) if wild else self._other_atom(value)
             case tuple():
                 return self._change_tuple(value, wild)
@@ -255,7 +266,7 @@ def _distinct_states(steps: Sequence[Transition], initial: Sequence[State]) -> l
 
 def _atoms(value: Value) -> Iterator[_Atom]:
     match value:
-        case bool() | int() | str() | ModelValue():
+        case bool() | int() | str() | ExactString() | ModelValue():
             yield value
         case tuple() | TlaSet():
             for element in value:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import TypeAlias
 
-from tlatrace.values import Fcn, ModelValue, TlaSet, Value, canonical, fcn, tla_set
+from tlatrace.values import ExactString, Fcn, ModelValue, TlaSet, Value, canonical, fcn, tla_set
 
 __all__ = ["Path", "Pool", "changed"]
 
@@ -24,7 +24,7 @@ class Pool:
     def learn(self, shape: str, value: Value) -> None:
         """Note the names in a value that stands at a place of this shape."""
         for path, leaf in _places(value):
-            if isinstance(leaf, str | ModelValue):
+            if isinstance(leaf, str | ExactString | ModelValue):
                 inner = shape + _shape(value, path)
                 for key in (inner, _last_name(inner)):
                     self._by_shape.setdefault(key, {})[canonical(leaf)] = leaf
@@ -56,7 +56,7 @@ def _others(part: Value, shape: str, pool: Pool) -> list[Value]:
             return [not part]
         case int():
             return [part + 1, part - 1]
-        case str() | ModelValue():
+        case str() | ExactString() | ModelValue():
             return pool.others(shape, part)
         case tuple():
             return [part[:-1], (*part, part[-1])] if part else []

@@ -143,7 +143,7 @@ class Lockstep:
             raise ModelGapError(f"{self._model.module} has no variable {', '.join(unknown)}")
         if not observed and not self.steps:
             raise ModelGapError("the system shows nothing: there is nothing to compare")
-        return [(places[name], self._moves.adopt(observed[name])) for name in observed]
+        return [(places[name], self._moves.adopt(name, observed[name])) for name in observed]
 
     def _record(self, step: Step | None, observed: State) -> None:
         whole = len(observed) == len(self._model.variables)

@@ -33,7 +33,7 @@ class Moves:
         self._known: dict[ModelState, Mapping[Call, tuple[ModelState, ...]]] = {}
         self._violated: dict[ModelState, tuple[str, ...]] = {}
         self._calls: dict[tuple[str, tuple[Domain, ...]], Call] = {}
-        self._adopted: dict[str, Domain] = {}
+        self._adopted: dict[tuple[str, str], Domain] = {}
 
     def of(self, state: ModelState) -> Mapping[Call, tuple[ModelState, ...]]:
         """Return what can happen in a state, simple calls first, and where each may lead.
@@ -56,12 +56,12 @@ class Moves:
             found = _keep(self._violated, state, self.model.violated(state))
         return found
 
-    def adopt(self, value: Value) -> Domain:
-        """Make a value the model's."""
-        text = canonical(value)
-        if text not in self._adopted:
-            return _keep(self._adopted, text, self.model.adopt_value(value))
-        return self._adopted[text]
+    def adopt(self, variable: str, value: Value) -> Domain:
+        """Make the value of a variable the model's."""
+        key = variable, canonical(value)
+        if key not in self._adopted:
+            return _keep(self._adopted, key, self.model.adopt_variable(variable, value))
+        return self._adopted[key]
 
     def _ask(self, state: ModelState) -> Mapping[Call, tuple[ModelState, ...]]:
         if not self.model.within(state):

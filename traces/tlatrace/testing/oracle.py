@@ -33,8 +33,8 @@ class Oracle(Protocol):
     def calls(self, action: str, /) -> bool:
         """Tell whether Next calls an action by name."""
 
-    def adopt_value(self, value: Value, /) -> Domain:
-        """Make a value the model's."""
+    def adopt_variable(self, name: str, value: Value, /) -> Domain:
+        """Make the value of a variable the model's."""
 
     def show_value(self, datum: Domain, /) -> Value:
         """Return a value of the model's as everybody knows it."""

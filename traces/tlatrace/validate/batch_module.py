@@ -97,7 +97,7 @@ class _Writer:
             [
                 pack.intern(kind),
                 self._state(before),
-                pack.tuple_of([pack.intern(self._spec.adopt(param)) for param in params]),
+                pack.tuple_of([pack.intern(param) for param in params]),
                 self._state(after),
             ]
         )
@@ -106,7 +106,7 @@ class _Writer:
     def _state(self, state: State) -> Node:
         known = self._states.get(id(state))
         if known is None:
-            values = [self._spec.adopt(state[name]) for name in self._spec.variables]
+            values = [state[name] for name in self._spec.variables]
             node = self._packer.tuple_of([self._packer.intern(value) for value in values])
             known = self._states[id(state)] = (state, node)
         return known[1]

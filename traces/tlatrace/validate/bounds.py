@@ -22,7 +22,7 @@ def out_of_bounds(spec: SpecUnderTest, action: str | None, params: tuple[Value, 
     places = spec.places.get(action or "")
     if not places:
         return False
-    adopted = [spec.adopt(param) for param in params]
+    adopted = spec.reading.params(action, params)
     return all(
         len(place.bounds) == len(adopted)
         and any(

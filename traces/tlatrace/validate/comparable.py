@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, assert_never
 
-from tlatrace.values import Fcn, ModelValue, State, TlaSet, Value, canonical
+from tlatrace.values import ExactString, Fcn, ModelValue, State, TlaSet, Value, canonical
 
 __all__ = ["is_doubtful", "state_is_doubtful"]
 
@@ -71,6 +71,8 @@ def _alike(values: Sequence[Value]) -> bool:
                 continue  # can be compared with everything
             case bool() | int() | str():
                 kinds.add(type(value).__name__)
+            case ExactString():
+                kinds.add("str")
             case TlaSet():
                 kinds.add("set")
                 elements += value.elements

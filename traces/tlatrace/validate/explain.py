@@ -10,7 +10,7 @@ from tlatrace.validate.difference import Change, difference
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import action_successors, initial_states, survey
 from tlatrace.validate.traces import validate_traces
-from tlatrace.values import State, Value, canonical_state
+from tlatrace.values import State, canonical_state
 from tlatrace.verdict import Diverges, Verdict
 
 __all__ = ["Candidate", "Explanation", "explain", "nearest"]
@@ -70,8 +70,8 @@ def explain(spec: SpecUnderTest, trace: Trace, *, timeout_s: float = 120.0) -> E
     candidates: list[Candidate] = []
     operator = spec.declarations.operators.get(event.action or "")
     if event.action is not None and operator is not None:
-        params: tuple[Value, ...] = event.params
         try:
+            params = spec.reading.params(event.action, event.params)
             own = action_successors(spec, before, event.action, params, timeout_s=timeout_s)
             candidates += nearest([(event.action, found.state) for found in own], observed, True)
         except (SpecError, ModelGapError, ToolError) as error:
@@ -130,4 +130,4 @@ def nearest(pairs: list[tuple[str, State]], observed: State, claimed: bool) -> l
 
 def _adopted(spec: SpecUnderTest, state: State | None) -> State:
     assert state is not None, "a divergence is found at whole states only"
-    return {name: spec.adopt(value) for name, value in state.items()}
+    return spec.reading.state(state)

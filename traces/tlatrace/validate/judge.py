@@ -87,7 +87,7 @@ def judge(
         ToolError: there is no Java or no jar, or TLC does not run even without transitions.
     """
     runner = run_batch or _run_batch
-    reasons = {at: reason for at, t in enumerate(transitions) if (reason := _unfit(spec, t))}
+    transitions, reasons = _read(spec, transitions)
     states: dict[str, int] = {}
     state_of: list[int] = []
     refused: set[int] = set()
@@ -123,6 +123,36 @@ def judge(
             step = second_look(spec, transition, timeout_s=min(timeout_s, _ONE_STEP_S)) or step
         judged.append(_judged(spec, step, found, state_of[at]))
     return judged
+
+
+def _read(
+    spec: SpecUnderTest, transitions: Sequence[Transition]
+) -> tuple[list[Transition], dict[int, str]]:
+    """Read the values; say of which transitions TLC cannot be asked, and why."""
+    known: dict[int, State] = {}  # by id: the state after a step is that before the next one
+
+    def read(state: State) -> State:
+        found = known.get(id(state))
+        if found is None:
+            found = known[id(state)] = spec.reading.state(state)
+        return found
+
+    found: list[Transition] = []
+    reasons: dict[int, str] = {}
+    for at, given in enumerate(transitions):
+        reason = _unfit(spec, given)
+        transition = given
+        if reason is None:
+            try:
+                pre = None if given.pre is None else read(given.pre)
+                params = spec.reading.params(given.action, given.params)
+                transition = Transition(pre, given.action, params, read(given.post))
+            except ModelGapError as error:
+                reason = error.reason
+        if reason is not None:
+            reasons[at] = reason
+        found.append(transition)
+    return found, reasons
 
 
 def _judged(spec: SpecUnderTest, step: Judgement, found: _Found, state: int) -> Judged:
@@ -182,7 +212,7 @@ def _judge_items(
     runner: RunBatch,
 ) -> _Found:
     clean: set[str] = set()
-    doubtful = [at for at, item in enumerate(items) if _is_doubtful(spec, item, clean)]
+    doubtful = [at for at, item in enumerate(items) if _is_doubtful(item, clean)]
     apart = set(doubtful)
     certain = [at for at in range(len(items)) if at not in apart]
     batches = [certain[at : at + batch_size] for at in range(0, len(certain), batch_size)]
@@ -210,15 +240,12 @@ def _judge_items(
     return found
 
 
-def _is_doubtful(spec: SpecUnderTest, item: BatchItem, clean: set[str]) -> bool:
+def _is_doubtful(item: BatchItem, clean: set[str]) -> bool:
     states = [item.state] if isinstance(item, StateCheck) else [item.pre, item.post]
-    adopted = [
-        {name: spec.adopt(value) for name, value in state.items()} if spec.model_values else state
-        for state in states
-        if state is not None
-    ]
     params = () if isinstance(item, StateCheck) else item.params
-    return any(state_is_doubtful(state, clean) for state in adopted) or is_doubtful(params)
+    return any(
+        state is not None and state_is_doubtful(state, clean) for state in states
+    ) or is_doubtful(params)
 
 
 class _Batch:

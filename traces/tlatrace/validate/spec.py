@@ -10,24 +10,16 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.readings import Reading, differing_values, model_values_in
 from tlatrace.tla_text import to_tla
 from tlatrace.validate.config import TlcConfig
 from tlatrace.validate.declarations import Declarations, Place, read_declarations
-from tlatrace.values import (
-    ModelValue,
-    State,
-    TlaSet,
-    Value,
-    canonical,
-    model_values_in,
-    with_model_values,
-)
+from tlatrace.values import ModelValue, State, TlaSet, Value
 
 __all__ = [
     "PREFIX",
     "SpecUnderTest",
     "differing_constants",
-    "differing_values",
     "load_spec",
     "module_sha256",
 ]
@@ -54,7 +46,8 @@ class SpecUnderTest:
     """Definitions that the assignments need, in TLA+."""
     values: State
     """The constants whose value is known."""
-    model_values: frozenset[str]
+    reading: Reading
+    """How values of traces are read."""
     places: Mapping[str, tuple[Place, ...]]
     """Action -> where it stands in Next."""
     libraries: tuple[Path, ...] = ()
@@ -63,10 +56,6 @@ class SpecUnderTest:
     def variables(self) -> tuple[str, ...]:
         """The variables, sorted."""
         return tuple(sorted(self.declarations.variables))
-
-    def adopt(self, value: Value) -> Value:
-        """Turn the strings that are model values of this configuration into those."""
-        return with_model_values(value, self.model_values) if self.model_values else value
 
 
 def module_sha256(module: Path) -> str:
@@ -117,12 +106,24 @@ def load_spec(
         constants=lines,
         definitions=definitions,
         values=values,
-        model_values=frozenset().union(*[model_values_in(value) for value in values.values()]),
+        reading=_reading(module, config, given, invariants, libraries),
         places=declarations.places.get(next_name, {}),
         libraries=tuple(libraries),
     )
     _check(spec)
     return spec
+
+
+def _reading(
+    module: Path,
+    config: TlcConfig,
+    constants: State,
+    invariants: Sequence[str],
+    libraries: Sequence[Path],
+) -> Reading:
+    from tlatrace.model.load import read_types  # which imports this package
+
+    return Reading(read_types(module, config, constants, invariants, libraries))
 
 
 def _assigned(
@@ -195,17 +196,4 @@ def _check(spec: SpecUnderTest) -> None:
 
 def differing_constants(spec: SpecUnderTest, constants: State) -> list[str]:
     """Name the constants of a trace's header that the specification has with another value."""
-    return differing_values(spec.values, spec.model_values, constants)
-
-
-def differing_values(values: State, model_values: frozenset[str], constants: State) -> list[str]:
-    """Name the constants that have another value here; strings stand for model values."""
-
-    def text(value: Value) -> str:
-        return canonical(with_model_values(value, model_values))
-
-    return [
-        name
-        for name in sorted(constants)
-        if name in values and text(constants[name]) != text(values[name])
-    ]
+    return differing_values(spec.values, constants)

@@ -108,8 +108,7 @@ def second_look(
                 spec, transition.pre, transition.action, transition.params, timeout_s=timeout_s
             )
             allowed = [successor.state for successor in successors]
-        claimed = {name: spec.adopt(value) for name, value in transition.post.items()}
-        if canonical_state(claimed) not in {canonical_state(state) for state in allowed}:
+        if canonical_state(transition.post) not in {canonical_state(state) for state in allowed}:
             return Refused() if complete else None
     except TlatraceError:
         return None
@@ -163,10 +162,10 @@ def _write(
 ) -> tuple[Path, Path]:
     pack = Packer(PREFIX)
     for value in params:
-        pack.add(pack.intern(spec.adopt(value)))
+        pack.add(pack.intern(value))
     for name in spec.variables if state is not None else ():
         assert state is not None
-        pack.add(pack.intern(spec.adopt(state[name])))
+        pack.add(pack.intern(state[name]))
     values = f"{PREFIX}Values"
     models = pack.model_values
     data = [
