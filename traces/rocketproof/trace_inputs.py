@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import SpecError, TraceFormatError
-from tlatrace.matching import LogMapping, read_log
+from tlatrace.matching import LogCounts, LogMapping, read_log, read_mapping
 from tlatrace.model import Model, load_model
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_spec_root
@@ -23,9 +23,10 @@ from tlatrace.validate.declarations import read_declarations
 from tlatrace.validate.spec import SpecUnderTest, load_spec, module_sha256
 from tlatrace.values import canonical_state
 
-__all__ = ["SpecChoice", "TraceFile", "find_trace_files", "read_mapped_file", "read_trace_file"]
+__all__ = ["SpecChoice", "TraceFile", "find_logs", "find_trace_files", "read_trace_files"]
 
 _SUFFIXES: Final = (".ndjson", ".ndjson.gz", ".itf.json")
+_LOG_SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".log", ".log.gz", ".ndjson", ".ndjson.gz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +38,20 @@ class TraceFile:
     error: TraceFormatError | None = None
     lines: tuple[int, ...] | None = None
     """The line of each event of a log that is no trace; None for traces."""
+    logs: tuple[Path, ...] | None = None
+    """The file of each event, where the logs of several nodes make one trace; else None."""
+    counts: LogCounts | None = None
+    """What became of the lines of a log; None for traces."""
 
     def line_of(self, step: int) -> int | None:
         """Return the line of a step, where the header is line 1; None for ITF, one document."""
         if self.lines is not None:
             return self.lines[step]
         return None if self.path.name.endswith(".itf.json") else step + 2
+
+    def log_of(self, step: int) -> str | None:
+        """Return the file that a step's line stands in, if it is not `path`."""
+        return None if self.logs is None else str(self.logs[step])
 
 
 def find_trace_files(paths: Sequence[Path]) -> list[Path]:
@@ -51,20 +60,61 @@ def find_trace_files(paths: Sequence[Path]) -> list[Path]:
     Raises:
         TraceFormatError: a folder without traces.
     """
+    return _files(paths, _SUFFIXES)
+
+
+def find_logs(paths: Sequence[Path], mapping: LogMapping) -> list[Path]:
+    """List the logs of another system; a folder stands for all logs below it, sorted by name.
+
+    With an order in the mapping, a log is a folder with the logs of the nodes of one run; a folder
+    without any stands for those below it.
+
+    Raises:
+        TraceFormatError: a folder without logs.
+    """
+    if mapping.order is None:
+        return _files(paths, _LOG_SUFFIXES)
+    runs: list[Path] = []
+    for path in paths:
+        inside = [path]
+        if path.is_dir() and not any(any(path.glob(p)) for p in mapping.order.files):
+            found = {file.parent for p in mapping.order.files for file in path.rglob(p)}
+            inside = sorted(found) or [path]
+        runs += inside
+    return runs
+
+
+def _files(paths: Sequence[Path], suffixes: tuple[str, ...]) -> list[Path]:
     files: list[Path] = []
     for path in paths:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = sorted(file for file in path.rglob("*") if file.name.endswith(_SUFFIXES))
+        inside = sorted(file for file in path.rglob("*") if file.name.endswith(suffixes))
         if not inside:
-            raise TraceFormatError(path, None, f"no {', '.join(_SUFFIXES)} in this folder")
+            raise TraceFormatError(path, None, f"no {', '.join(suffixes)} in this folder")
         files += inside
     return files
 
 
-def read_trace_file(path: Path, limits: Limits = DEFAULT_LIMITS) -> TraceFile:
-    """Read a trace; a file that is no trace is an answer, too."""
+def read_trace_files(
+    paths: Sequence[Path], map_file: Path | None, limits: Limits = DEFAULT_LIMITS
+) -> list[TraceFile]:
+    """Read traces, or, with a mapping, logs of another system; see `find_logs`.
+
+    A file that is no trace, and a log that the mapping does not fit, is an answer, too.
+
+    Raises:
+        TraceFormatError: a folder without any.
+        SpecError: the mapping is wrong.
+    """
+    if map_file is None:
+        return [_trace_file(path, limits) for path in find_trace_files(paths)]
+    mapping = read_mapping(map_file)
+    return [_mapped_file(path, mapping, limits) for path in find_logs(paths, mapping)]
+
+
+def _trace_file(path: Path, limits: Limits) -> TraceFile:
     try:
         if path.name.endswith(".itf.json"):
             return TraceFile(path=path, trace=read_itf(path))
@@ -73,13 +123,13 @@ def read_trace_file(path: Path, limits: Limits = DEFAULT_LIMITS) -> TraceFile:
         return TraceFile(path=path, trace=None, error=error)
 
 
-def read_mapped_file(path: Path, mapping: LogMapping, limits: Limits = DEFAULT_LIMITS) -> TraceFile:
-    """Read a log of another system; one that the mapping does not fit is an answer, too."""
+def _mapped_file(path: Path, mapping: LogMapping, limits: Limits) -> TraceFile:
     try:
         log = read_log(path, mapping, limits)
     except TraceFormatError as error:
         return TraceFile(path=path, trace=None, error=error)
-    return TraceFile(path=path, trace=log.trace, lines=log.lines)
+    merged = log.files if path.is_dir() else None
+    return TraceFile(path=path, trace=log.trace, lines=log.lines, logs=merged, counts=log.counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -21,13 +23,14 @@ from rocketproof.commands.simulation_options import (
     repeat_command,
     simulation_options,
 )
-from rocketproof.commands.spec_options import spec_options
+from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.corpus_judge import judge_corpus
 from rocketproof.projection import PROTOCOLS
-from rocketproof.trace_inputs import SpecChoice, find_trace_files
+from rocketproof.trace_inputs import SpecChoice, find_logs, find_trace_files
 from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.result import nothing_in
 from tlatrace.errors import ToolError
+from tlatrace.matching import read_mapping
 from tlatrace.report.corpus_html import write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
@@ -149,6 +152,7 @@ def _simulate(protocol: str, options: SimOptions, seed: int) -> Trace | tuple[Tr
 )
 @click.argument("traces", nargs=-1, required=True, type=_FILE, metavar="TRACE...")
 @click.option("--out", type=_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
+@map_option
 @_MAKER
 @_CORES
 @_FORCE
@@ -156,6 +160,7 @@ def _simulate(protocol: str, options: SimOptions, seed: int) -> Trace | tuple[Tr
 def import_(
     *,
     traces: tuple[Path, ...],
+    map_file: Path | None,
     out: Path,
     driver: str,
     cores: int | None,
@@ -164,17 +169,19 @@ def import_(
 ) -> None:
     """Write recorded traces as a corpus; a folder stands for the traces in it.
 
-    All traces must have the same specification and constants, and show whole states.
+    All traces must have the same specification and constants, and show whole states. With --map,
+    they are logs of another system.
 
     Exit codes: 0 all traces are there, 2 some are unreadable, or nothing could be written.
     """
     from tlatrace.corpus.generate import import_corpus
 
     started = time.monotonic()
-    files = find_trace_files(traces)
+    mapping = None if map_file is None else read_mapping(map_file)
+    files = find_trace_files(traces) if mapping is None else find_logs(traces, mapping)
     with _parts(driver, cores) as make_parts:
         began = time.monotonic()
-        made = import_corpus(make_parts, out, files, force=force)
+        made = import_corpus(make_parts, out, files, mapping=mapping, force=force)
         ended = time.monotonic()
     _print_made(made, out, "traces", (began - started, ended - began), as_json)
 
@@ -184,6 +191,7 @@ def import_(
 )
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @spec_options
+@map_option
 @click.option(
     "--engine",
     type=click.Choice([_COMPILED, _TLC]),
@@ -235,6 +243,7 @@ def validate(
     choice: SpecChoice,
     *,
     folder: Path,
+    map_file: Path | None,
     engine: str,
     driver: str,
     store: Path | None,
@@ -248,24 +257,28 @@ def validate(
     """Hold every trace of the corpus in DIR against the TLA+ text.
 
     Without --spec, the specification is found below the spec root by its name, its constants are
-    those of the traces, and the invariants are those of the small model beside it.
+    those of the traces, and the invariants are those of the small model beside it. With --map, DIR
+    holds logs of another system, which are imported first, into a folder that is deleted.
 
     Exit codes: 0 all conform, 1 some diverge, 3 some are undecided; 2 when DIR is no corpus or a
     tool fails.
     """
-    result = nothing_in(folder)
-    if result is None:
-        steps = read_manifest(folder).steps
-        with _driver(suited_driver(steps) if driver == _AUTO else driver, cores, steps) as chosen:
-            result = judge_corpus(
-                folder,
-                choice,
-                chosen,
-                by_tlc=engine == _TLC,
-                sample=sample,
-                store=store,
-                seed=sample_seed,
-            )
+    with _imported(folder, map_file, cores) as corpus:
+        result = nothing_in(corpus)
+        if result is None:
+            steps = read_manifest(corpus).steps
+            name = suited_driver(steps) if driver == _AUTO else driver
+            with _driver(name, cores, steps) as chosen:
+                result = judge_corpus(
+                    corpus,
+                    choice,
+                    chosen,
+                    by_tlc=engine == _TLC,
+                    sample=sample,
+                    store=store,
+                    seed=sample_seed,
+                )
+        result = replace(result, folder=folder)
     if report is not None:
         try:
             write_corpus_html(report, result, limit)
@@ -278,6 +291,22 @@ def validate(
         if report is not None:
             click.echo(f"\nreport      {report}")
     sys.exit(exit_code(result.verdict))
+
+
+@contextmanager
+def _imported(folder: Path, map_file: Path | None, cores: int | None) -> Iterator[Path]:
+    """Give the folder of a corpus: without a mapping the folder itself, else one of its logs."""
+    if map_file is None:
+        yield folder
+        return
+    from tlatrace.corpus.generate import import_corpus, make_here
+
+    mapping = read_mapping(map_file)
+    logs = find_logs([folder], mapping)
+    with TemporaryDirectory(prefix="rocketproof-logs-", ignore_cleanup_errors=True) as temporary:
+        corpus = Path(temporary) / "corpus"
+        import_corpus(make_here(cores), corpus, logs, mapping=mapping)
+        yield corpus
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from rocketproof.commands.spec_options import spec_options
+from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.engines import ENGINES, explain_by_model
-from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_file
+from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import SubsetError
 from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons
@@ -35,6 +35,7 @@ _PATH = click.Path(path_type=Path)
 @click.command(epilog="Example:  rocketproof explain run.ndjson")
 @click.argument("trace", type=_PATH)
 @spec_options
+@map_option
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 @click.option(
     "--engine",
@@ -48,6 +49,7 @@ def command(
     choice: SpecChoice,
     *,
     trace: Path,
+    map_file: Path | None,
     as_json: bool,
     engine: str,
     timeout_s: float,
@@ -61,7 +63,9 @@ def command(
 
     Exit codes: 0 conforms, 1 diverges, 2 no trace or a tool error, 3 undecided.
     """
-    file = read_trace_file(trace)
+    file, *others = read_trace_files([trace], map_file)
+    if others:
+        raise click.UsageError(f"{trace} has {len(others) + 1} traces; name one.")
     if file.error is not None:
         raise file.error
     reasons = _explain(file, choice, engine, timeout_s)

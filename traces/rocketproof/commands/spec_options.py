@@ -1,4 +1,4 @@
-"""The options that say which specification traces are held against; three commands have them."""
+"""The options that say which specification traces are held against, and how traces are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from rocketproof.trace_inputs import SpecChoice
 
-__all__ = ["spec_options"]
+__all__ = ["map_option", "spec_options"]
 
 R = TypeVar("R")
 
@@ -32,6 +32,11 @@ _OPTIONS: Final = (
     click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too."),
     click.option("--spec-root", type=_PATH, help="Folder with manifest.toml."),
 )
+
+map_option: Final = click.option(
+    "--map", "map_file", type=_PATH, metavar="FILE.toml", help="Read logs of another system by it."
+)
+"""The mapping with which the traces are logs of another system."""
 
 
 def spec_options(command: Callable[..., R]) -> Callable[..., R]:

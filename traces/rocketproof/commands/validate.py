@@ -13,19 +13,13 @@ import click
 from rich.console import Console
 
 from rocketproof import __version__
-from rocketproof.commands.spec_options import spec_options
+from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.commands.strength_options import strength_options
 from rocketproof.engines import ENGINES, Judged, Judges
 from rocketproof.oracle_strength import Measuring, print_strength
-from rocketproof.trace_inputs import (
-    SpecChoice,
-    TraceFile,
-    find_trace_files,
-    read_mapped_file,
-    read_trace_file,
-)
+from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import ModelGapError, SpecError
-from tlatrace.matching import DEFAULT_BUDGET, Budget, read_mapping
+from tlatrace.matching import DEFAULT_BUDGET, Budget
 from tlatrace.report.github import github_annotations
 from tlatrace.report.junit import junit_xml
 from tlatrace.report.markdown import markdown_summary
@@ -53,7 +47,7 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="Compiled model, TLC, or TLC where the specification does not compile.",
 )
-@click.option("--map", "map_file", type=_PATH, metavar="FILE.toml", help="Read other logs by it.")
+@map_option
 @click.option(
     "--max-states",
     type=click.IntRange(1),
@@ -119,7 +113,7 @@ def command(
     """
     started = time.monotonic()
     limits = Limits(line_bytes=max_line_bytes, events=max_events)
-    files = _read(traces, map_file, limits)
+    files = read_trace_files(traces, map_file, limits)
     if measuring is not None:
         if engine == "tlc" or strict or github or junit or sarif or summary:
             raise click.UsageError("--mutate is for the compiled engine, and reports by --json.")
@@ -146,13 +140,6 @@ def command(
     if github and not as_json:
         click.echo(github_annotations(results), nl=False)
     sys.exit(_exit_code(results))
-
-
-def _read(paths: tuple[Path, ...], map_file: Path | None, limits: Limits) -> list[TraceFile]:
-    if map_file is None:
-        return [read_trace_file(path, limits) for path in find_trace_files(paths)]
-    mapping = read_mapping(map_file)
-    return [read_mapped_file(path, mapping, limits) for path in find_trace_files(paths)]
 
 
 def _results(
@@ -194,6 +181,8 @@ def _results(
                 spec=header.spec,
                 outcome=verdict,
                 line=files[at].line_of(verdict.step) if isinstance(verdict, Diverges) else None,
+                log=files[at].log_of(verdict.step) if isinstance(verdict, Diverges) else None,
+                counts=files[at].counts,
                 warnings=(*warnings[at], *judged.warnings),
                 guilty=judged.guilty.get(position),
             )
@@ -208,12 +197,14 @@ def _early(file: TraceFile) -> TraceResult | None:
         text = f"{file.error.reason}"
         if file.error.column is not None:
             text = f"column {file.error.column}: {text}"
-        return TraceResult(path=path, spec=None, outcome=text, line=file.error.line)
+        own = str(file.error.path)
+        log = None if own == path else own
+        return TraceResult(path=path, spec=None, outcome=text, line=file.error.line, log=log)
     if file.trace.header is None:
         return TraceResult(path=path, spec=None, outcome=Undecided(EMPTY_FILE))
     if not file.trace.events:
         spec = file.trace.header.spec
-        return TraceResult(path=path, spec=spec, outcome=Undecided(HEADER_ONLY))
+        return TraceResult(path=path, spec=spec, outcome=Undecided(HEADER_ONLY), counts=file.counts)
     return None
 
 
@@ -235,7 +226,10 @@ def _print(results: list[TraceResult], as_json: bool) -> None:
         for warning in result.warnings:
             click.echo(f"{result.path}: warning: {warning}", err=True)
         place = f":{result.line}" if result.status == "unreadable" and result.line else ""
-        click.echo(f"{result.path}{place}: {result.text}", err=result.status == "unreadable")
+        shown = result.file if place else result.path
+        click.echo(f"{shown}{place}: {result.text}", err=result.status == "unreadable")
+        if result.counts is not None:
+            click.echo(f"    {result.counts.text()}")
 
 
 def _exit_code(results: list[TraceResult]) -> int:

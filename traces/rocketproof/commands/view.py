@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from rocketproof.commands.spec_options import spec_options
-from rocketproof.trace_inputs import SpecChoice, TraceFile, find_trace_files, read_trace_file
+from rocketproof.commands.spec_options import map_option, spec_options
+from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import ModelGapError, SpecError, ToolError
 from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model
@@ -26,6 +26,7 @@ _PATH = click.Path(path_type=Path)
 )
 @click.argument("traces", nargs=-1, required=True, type=_PATH, metavar="TRACE...")
 @spec_options
+@map_option
 @click.option(
     "--operator",
     required=True,
@@ -43,7 +44,13 @@ _PATH = click.Path(path_type=Path)
     "--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR"
 )
 def command(
-    choice: SpecChoice, *, traces: tuple[Path, ...], operator: str, higher: str, out: Path
+    choice: SpecChoice,
+    *,
+    traces: tuple[Path, ...],
+    map_file: Path | None,
+    operator: str,
+    higher: str,
+    out: Path,
 ) -> None:
     """Write what runs are for a higher specification, which theirs claims to implement.
 
@@ -53,13 +60,14 @@ def command(
     Exit codes: 0 all traces are written, 2 a file is no trace, shows no whole states, or the
     operator does not fit.
     """
-    files = find_trace_files(traces)
-    targets = {path: out / _name(path) for path in files}
+    files = read_trace_files(traces, map_file)
+    targets = {file.path: out / _name(file.path) for file in files}
     if len(set(targets.values())) < len(targets):
         raise click.UsageError("two of the traces have the same name")
     models: dict[tuple[Path, str], tuple[Model, View]] = {}
-    for path in files:
-        trace, header = _readable(read_trace_file(path))
+    for file in files:
+        path = file.path
+        trace, header = _readable(file)
         key = choice.key(header)
         if key not in models:
             models[key] = (
@@ -106,6 +114,6 @@ def _view(choice: SpecChoice, header: Header, operator: str, higher: str) -> Vie
 
 def _name(path: Path) -> str:
     name = path.name
-    for suffix in (".ndjson.gz", ".ndjson", ".itf.json"):
+    for suffix in (".ndjson.gz", ".ndjson", ".itf.json", ".jsonl.gz", ".jsonl", ".log.gz", ".log"):
         name = name.removesuffix(suffix)
     return f"{name}.ndjson"

@@ -22,9 +22,11 @@ from tlatrace.corpus.processes import quiet_collector, run_tasks
 from tlatrace.corpus.schema import CHUNK_STEPS
 from tlatrace.corpus.writer import Part, PartWriter
 from tlatrace.errors import CorpusError, ModelGapError, TraceFormatError
+from tlatrace.matching import LogMapping, read_log
 from tlatrace.trace import Trace
 from tlatrace.trace.lines import DEFAULT_LIMITS
 from tlatrace.trace.ndjson import read_trace
+from tlatrace.trace.schema import refuse_clues
 from tlatrace.trace.strict_json import parse_json
 from tlatrace.values import Json
 
@@ -164,10 +166,13 @@ def import_corpus(
     folder: Path,
     files: Iterable[Path],
     *,
+    mapping: LogMapping | None = None,
     force: bool = False,
     chunk_steps: int = CHUNK_STEPS,
 ) -> Generated:
     """Write traces from NDJSON files as a corpus; a trace is named by its path as given.
+
+    With a mapping the files are logs of another system.
 
     Raises: as `generate_corpus`; CorpusError, too, if a file is given twice.
     """
@@ -176,7 +181,7 @@ def import_corpus(
         raise CorpusError(folder, "the same trace file is given twice")
     absolute = [str(Path(path).resolve()) for path in paths]
     begin(folder, force=force)
-    reader, names = _Reader(tuple(absolute)), _Names(tuple(paths))
+    reader, names = _Reader(tuple(absolute), mapping), _Names(tuple(paths))
     maker = PartMaker(folder.resolve(), reader, names, False, chunk_steps)
     parts = make_parts(maker, _tasks(range(len(paths))), "reading")
     source: Mapping[str, Json] = {"kind": "import", "files": len(paths)}
@@ -186,9 +191,16 @@ def import_corpus(
 @dataclass(frozen=True, slots=True)
 class _Reader:
     paths: tuple[str, ...]
+    mapping: LogMapping | None
 
     def __call__(self, number: int) -> Trace:
-        trace = read_trace(Path(self.paths[number]))
+        path = Path(self.paths[number])
+        if self.mapping is None:
+            trace = read_trace(path)
+        else:
+            trace = read_log(path, self.mapping).trace
+            for event in trace.events:
+                refuse_clues(event)
         if trace.header is None:
             raise TraceFormatError(self.paths[number], None, "the file is empty")
         if trace.header.silent is not None:

@@ -41,6 +41,7 @@ _NOT_LOGGED: Final = "?"
 _OTHERS: Final = ("error", "same", "unnamed", "skip")
 _MISSING: Final = ("error", "unnamed", "skip")
 _INITS: Final = ("unknown", "first line")
+_SHOWS: Final = ("part", "state")
 _WHENS: Final = ("after", "before")
 
 Steps: TypeAlias = tuple[str, ...]
@@ -114,6 +115,8 @@ class LogMapping:
     spec: str
     constants: State
     silent: Silent | None
+    shows_states: bool
+    """Whether what a line shows is the whole state after its step."""
     starts_with_init: bool
     """Whether the first line shows the initial state; else nothing is known of it."""
     each: Field | None
@@ -210,6 +213,7 @@ class _Reader:
             spec=spec,
             constants=constants,
             silent=self._silent(top.take("silent")),
+            shows_states=top.choice("shows", _SHOWS) == "state",
             starts_with_init=init == "first line",
             each=None if elements is None else self._sources.field(elements, "each"),
             skip=each(top.take("skip"), "skip", read_condition),
@@ -226,6 +230,8 @@ class _Reader:
         top.end()
         if mapping.order is not None and mapping.starts_with_init:
             raise FaultError("lines of several nodes have no first line: init", "init")
+        if mapping.shows_states and any(rule.at and not rule.before for rule in mapping.observe):
+            raise FaultError("a part of a variable with at is no whole state: shows", "shows")
         return mapping
 
     # ---- parts ----------------------------------------------------------------------------

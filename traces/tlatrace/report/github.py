@@ -19,7 +19,7 @@ def github_annotations(results: Sequence[TraceResult]) -> str:
         if result.status == "conforms":
             continue
         level = "warning" if result.status == "undecided" else "error"
-        lines.append(_command(level, result.path, result.line or 1, None, result.text))
+        lines.append(_command(level, result.file, result.line or 1, None, result.text))
         if result.guilty is not None:
             guilty = result.guilty
             told = f"false for {result.path}: {guilty.text}"

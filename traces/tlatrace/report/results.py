@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
+from tlatrace.matching import LogCounts
 from tlatrace.values import Json
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, kind
 
@@ -39,9 +40,18 @@ class TraceResult:
     """The verdict, or why the file is no trace."""
     line: int | None = None
     """The line of the first step that diverges, or of the format error."""
+    log: str | None = None
+    """The file that the line stands in, where the logs of several nodes make one trace."""
     warnings: tuple[str, ...] = ()
+    counts: LogCounts | None = None
+    """What became of the lines of a foreign log; None for traces."""
     guilty: SpecPlace | None = None
     """Where the specification forbids the step, if the compiled model could tell."""
+
+    @property
+    def file(self) -> str:
+        """The file that `line` is a line of."""
+        return self.log or self.path
 
     @property
     def status(self) -> Status:
@@ -57,7 +67,8 @@ class TraceResult:
             case Conforms(events):
                 return f"conforms, {events} event" + ("" if events == 1 else "s")
             case Diverges(step, action, expected, observed):
-                place = f"step {step}" + (f" (line {self.line})" if self.line else "")
+                where = f"{self.log}:{self.line}" if self.log else f"line {self.line}"
+                place = f"step {step}" + (f" ({where})" if self.line else "")
                 named = f", {action}" if action else ""
                 said = f"diverges at {place}{named}: expected {expected}; observed {observed}"
                 return said + (f"; false is {self.guilty}" if self.guilty else "")
@@ -75,6 +86,12 @@ class TraceResult:
             "line": self.line,
             "warnings": list(self.warnings),
         }
+        if self.log is not None:
+            answer["log"] = self.log
+        if self.counts is not None:
+            answer["lines"] = self.counts.lines
+            answer["skipped"] = self.counts.skipped
+            answer["actions"] = dict(self.counts.actions)
         if self.guilty is not None:
             answer["conjunct"] = {
                 "path": self.guilty.path,

@@ -48,7 +48,7 @@ def _result(result: TraceResult) -> Json:
         "ruleId": result.status,
         "level": _RULES[result.status][0],
         "message": {"text": result.text},
-        "locations": [_location(result.path, {"startLine": result.line or 1})],
+        "locations": [_location(result.file, {"startLine": result.line or 1})],
     }
     guilty = result.guilty
     if guilty is not None:
