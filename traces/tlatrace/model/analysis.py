@@ -51,7 +51,7 @@ _KINDS: Final = {
     "int": "+ - * ^ % div negate Len Cardinality",
     "set": "BOOLEAN STRING Nat Int cap cup setminus SUBSET UNION DOMAIN set functions product .."
     " Seq records Permutations",
-    "function": "tuple record Append Tail SubSeq SelectSeq SortSeq :> @@",
+    "function": "tuple record Append Tail SubSeq SelectSeq SortSeq :> @@ SetToSeq SetToSortSeq",
     "string": "ToString",
 }
 _KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}

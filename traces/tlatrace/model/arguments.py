@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tlatrace.model.builtin import OF_LANGUAGE, OF_MODULES
+from tlatrace.model.builtin import OF_LANGUAGE
 from tlatrace.model.sany_nodes import Element, place_of, text_of, uid_of
 from tlatrace.model.scope import ByName, LetName, Meaning, Parameter, Redirect, Rigid, Scope
 from tlatrace.model.tree import (
@@ -72,13 +72,12 @@ class Arguments:
         replacement = self._r.overridden.get(uid)
         if isinstance(replacement, Redirect):
             uid, operator = replacement.name, self._r.nodes[replacement.name]
-        if self._r.is_standard(operator):
-            key = OF_MODULES.get(text_of(operator, "uniquename"))
-            if key is None:
-                raise self._r.sources.refusal(
-                    node, f"{text_of(operator, 'uniquename')} as an argument"
-                )
+        key = self._r.modules.key(operator)
+        if key is not None:
             return OperatorRef(names, Apply(key, arguments, place), place)
+        reason = self._r.modules.reason_against(operator)
+        if reason is not None:
+            raise self._r.sources.refusal(node, reason)
         if text_of(operator, "uniquename") == "LAMBDA":
             return self._lambda(operator, scope, place)
         return self._as_argument(self._r.read_definition(uid, scope), names, node)

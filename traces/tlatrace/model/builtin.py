@@ -1,8 +1,9 @@
 """Which names of TLA+ and of the standard modules are built in, and under which key.
 
 SANY gives the standard modules dummy bodies; TLC has them in Java. The keys are what
-`tlatrace.model.tree.Apply` carries. A module that is written in TLA+ (Bags, the community modules)
-needs nothing here: it is compiled from its text.
+`tlatrace.model.tree.Apply` carries. A module that is written in TLA+ (Bags) needs nothing here: it
+is compiled from its text. So are the community modules, whose text is ours (`tlatrace.community`),
+but for what Python does better than that text.
 
 Source: tla2sany.semantic.BuiltInOps; the standard modules of the TLC jar.
 """
@@ -11,7 +12,17 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["IN_JAVA", "OF_LANGUAGE", "OF_MODULES", "REFUSED", "STANDARD_MODULES"]
+__all__ = [
+    "IN_JAVA",
+    "NOT_DONE",
+    "OF_COMMUNITY",
+    "OF_LANGUAGE",
+    "OF_MODULES",
+    "REFUSED",
+    "STANDARD_MODULES",
+    "UNSETTLED",
+    "WITH_A_VALUE",
+]
 
 OF_LANGUAGE: Final = {
     "TRUE": "TRUE",
@@ -105,5 +116,49 @@ REFUSED: Final = {
 }
 """Names that are understood and refused, with the reason."""
 
-IN_JAVA: Final = frozenset(["CSV", "IOUtils", "Json", "Randomization", "TLCExt"])
-"""Modules whose text only says what TLC's Java does."""
+OF_COMMUNITY: Final = frozenset(
+    [
+        ("BagsExt", "FoldBag"),
+        ("FiniteSetsExt", "FoldSet"),
+        ("Folds", "MapThenFoldSet"),
+        ("Functions", "FoldFunction"),
+        ("Functions", "FoldFunctionOnSet"),
+        ("SequencesExt", "FoldLeft"),
+        ("SequencesExt", "FoldRight"),
+        ("SequencesExt", "IsPrefix"),
+        ("SequencesExt", "ReplaceAllSubSeqs"),
+        ("SequencesExt", "ReplaceFirstSubSeq"),
+        ("SequencesExt", "SetToSeq"),
+        ("SequencesExt", "SetToSortSeq"),
+    ]
+)
+"""Operators of our own text of the community modules, by module; the key is the name."""
+
+_OUTSIDE: Final = "it reads or writes outside of the specification: give a log as a trace"
+_OF_A_RUN: Final = "it shows or steers a run of TLC"
+_PICTURES: Final = "it makes text for people to look at"
+
+IN_JAVA: Final = {
+    "CSV": _OUTSIDE,
+    "IOUtils": _OUTSIDE,
+    "Json": _OUTSIDE,
+    "Randomization": "it has another value at each use",
+    "TLCExt": _OF_A_RUN,
+}
+"""Modules whose text, wherever it is from, only says what TLC's Java does, with the reason why
+their operators are refused where they are used."""
+
+NOT_DONE: Final = {
+    "GraphViz": _PICTURES,
+    "HTML": _PICTURES,
+    "SVG": _PICTURES,
+    "ShiViz": _PICTURES,
+    "Statistics": "it is a part of TLC, in Java",
+}
+"""Modules of which our text has only the names."""
+
+UNSETTLED: Final = {("VectorClocks", "CausalOrder"): "TLC takes one order of several, in Java"}
+"""Operators of which our text has only the name."""
+
+WITH_A_VALUE: Final = frozenset(["AssertEq", "TLCCache", "TLCNoOp"])
+"""Operators of those modules that are functions of their arguments all the same."""

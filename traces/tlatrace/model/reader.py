@@ -23,9 +23,9 @@ from tlatrace.errors import SpecError
 from tlatrace.model.analysis import free_locals
 from tlatrace.model.arguments import Arguments
 from tlatrace.model.behaviours import Behaviours
-from tlatrace.model.builtin import IN_JAVA, OF_MODULES, REFUSED, STANDARD_MODULES
 from tlatrace.model.constructs import Constructs
 from tlatrace.model.domain import D
+from tlatrace.model.modules import Modules
 from tlatrace.model.sany_nodes import Element, identifier, is_known_in, place_of, text_of, uid_of
 from tlatrace.model.scope import (
     MAX_DEPTH,
@@ -113,6 +113,7 @@ class Reader:
         self.constructs = Constructs(self)
         self.arguments = Arguments(self)
         self.sources = Sources(self)
+        self.modules = Modules(self.sources)
         self.behaviours = Behaviours(self)
 
     def _configure(
@@ -368,19 +369,13 @@ class Reader:
         elif replacement is not None:
             return Literal(replacement, place)
         definition_node = self.nodes[uid]
-        name = text_of(definition_node, "uniquename")
-        if self.is_standard(definition_node):
-            key = OF_MODULES.get(name)
-            if key is None:
-                reason = REFUSED.get(name, f"{name} is not evaluated")
-                raise self.sources.refusal(node, reason)
+        key = self.modules.key(definition_node)
+        if key is not None:
             operands_read = tuple([self.arguments.operand(item, scope) for item in operands])
             return Apply(key, operands_read, place)
-        module = text_of(definition_node, "body/*/location/filename")
-        if name in REFUSED and module == "Reals":
-            raise self.sources.refusal(node, REFUSED[name])
-        if module in IN_JAVA:
-            raise self.sources.refusal(node, f"{name} of {module} is a part of TLC, in Java")
+        reason = self.modules.reason_against(definition_node)
+        if reason is not None:
+            raise self.sources.refusal(node, reason)
         definition = self.read_definition(uid, scope)
         return self._call(definition, operands, scope, place)
 
@@ -397,16 +392,6 @@ class Reader:
             self.arguments.operand(operands[at], primed) for at in definition.primed_positions
         ]
         return Call(definition, tuple(arguments), place)
-
-    def is_standard(self, node: Element) -> bool:
-        body = node.find("body/*")
-        return (
-            body is not None
-            and text_of(body, "location/filename") in STANDARD_MODULES
-            and (
-                text_of(node, "uniquename") in OF_MODULES or text_of(node, "uniquename") in REFUSED
-            )
-        )
 
     def _let(self, node: Element, scope: Scope) -> Expr:
         frame = Frame()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tlatrace.errors import SubsetError
 from tlatrace.model.sany_nodes import Element, place_of
 from tlatrace.model.tree import Place
+from tlatrace.tools.sany import COMMUNITY
 
 if TYPE_CHECKING:
     from tlatrace.model.reader import Reader
@@ -34,11 +36,19 @@ class Sources:
             for line in lines[max(place.line - 2, 0) : place.end_line]
         )
 
+    def is_ours(self, module: str) -> bool:
+        """Tell whether a module is a community module in our own text."""
+        path = self._path(module)
+        return path is not None and path.parent == COMMUNITY
+
+    def _path(self, module: str) -> Path | None:
+        paths = [folder / f"{module}.tla" for folder in (*self._r.folders, COMMUNITY)]
+        return next((path for path in paths if path.is_file()), None)
+
     def _source(self, module: str) -> list[str]:
         if module not in self._sources:
-            paths = [folder / f"{module}.tla" for folder in self._r.folders]
-            found = [path for path in paths if path.is_file()]
-            text = found[0].read_text("utf-8", errors="replace") if found else ""
+            path = self._path(module)
+            text = path.read_text("utf-8", errors="replace") if path is not None else ""
             self._sources[module] = text.split("\n")
         return self._sources[module]
 

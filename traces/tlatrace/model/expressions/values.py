@@ -13,6 +13,7 @@ from tlatrace.model.expressions.environment import (
     Environment,
     Ready,
 )
+from tlatrace.model.folding import any_order, takes_any
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -65,9 +66,28 @@ _FUNCTIONS: Final = {
     "@@": "override",
     "Permutations": "permutations",
     "ToString": "to_string",
+    "IsPrefix": "is_prefix",
+    "ReplaceAllSubSeqs": "replace_all",
+    "ReplaceFirstSubSeq": "replace_first",
+    "SetToSeq": "set_to_sequence",
     "images": "images",
 }
+_FOLDS: Final = {
+    "FoldBag": ("fold_bag", 0),
+    "FoldFunction": ("fold_function", 1),
+    "FoldFunctionOnSet": ("fold_function_on", 1),
+    "FoldLeft": ("fold_left", None),
+    "FoldRight": ("fold_right", None),
+    "FoldSet": ("fold_set", 1),
+    "MapThenFoldSet": ("map_then_fold", 1),
+}
+"""Key -> the Python function, and the parameter that takes what has been folded, if it asks."""
 _CONSTANTS: Final = {"BOOLEAN": "BOOLEAN", "STRING": "STRING", "Nat": "NAT", "Int": "INT"}
+_TESTED: Final = {
+    "SelectSeq": "select_sequence",
+    "SetToSortSeq": "set_to_sorted",
+    "SortSeq": "sort_sequence",
+}
 _ARITHMETIC: Final = {"+": ("+", "add"), "-": ("-", "subtract")}
 
 
@@ -144,8 +164,10 @@ class Values:
 
     def apply(self, node: Apply, env: Environment) -> str:
         operator, operands = node.operator, node.operands
-        if operator in ("SelectSeq", "SortSeq"):
+        if operator in _TESTED:
             return self._with_test(node, env)
+        if operator in _FOLDS:
+            return self._fold(node, env)
         if operator == "apply" and self._x.quantifiers.cells:
             looked, at = operands
             if isinstance(looked, Variable) and isinstance(at, Local):
@@ -210,8 +232,22 @@ class Values:
             if not lines:
                 return f"tuple([{element} for {element} in sequence({text}) if {condition}])"
         name = self._x.calls.python_function(test, env, as_condition=True)
-        function = "select_sequence" if node.operator == "SelectSeq" else "sort_sequence"
-        return f"{function}({text}, {name})"
+        return f"{_TESTED[node.operator]}({text}, {name})"
+
+    def _fold(self, node: Apply, env: Environment) -> str:
+        function, accumulator = _FOLDS[node.operator]
+        arguments: list[str] = []
+        for item in node.operands:
+            if isinstance(item, OperatorRef):
+                picks = node.operator == "MapThenFoldSet" and item is node.operands[3]
+                any_ = picks and takes_any(item)
+                function_text = self._x.calls.python_function
+                arguments.append("None" if any_ else function_text(item, env, as_condition=False))
+            else:
+                arguments.append(self.value(item, env))
+        if accumulator is not None:
+            arguments.append(str(any_order(node.operands[0], accumulator, env)))
+        return f"{function}({', '.join(arguments)})"
 
     def _choice(self, node: If | Case, env: Environment) -> str:
         w = self._w

@@ -1,4 +1,4 @@
-"""What the operators of TLA+ and of the standard modules do with values of the domain.
+"""What the operators of TLA+ and of modules do with values of the domain.
 
 Compiled models call these functions. Each raises `EvaluationError`, or an error of Python's own
 that the model turns into one, where TLC stops with an error; none guesses.
@@ -8,6 +8,20 @@ Source: Specifying Systems, chapter 16 and 18; tlc2.module and tlc2.tool.Tool of
 
 from __future__ import annotations
 
+from tlatrace.model.operators.community import (
+    fold_bag,
+    fold_function,
+    fold_function_on,
+    fold_left,
+    fold_right,
+    fold_set,
+    is_prefix,
+    map_then_fold,
+    replace_all,
+    replace_first,
+    set_to_sequence,
+    set_to_sorted,
+)
 from tlatrace.model.operators.evaluation import (
     UNSET,
     Broken,
@@ -105,6 +119,12 @@ __all__ = [
     "domain_of",
     "domain_values",
     "few",
+    "fold_bag",
+    "fold_function",
+    "fold_function_on",
+    "fold_left",
+    "fold_right",
+    "fold_set",
     "function_of",
     "function_over",
     "has_domain",
@@ -120,6 +140,7 @@ __all__ = [
     "is_finite",
     "is_int",
     "is_nat",
+    "is_prefix",
     "is_sequence",
     "is_string",
     "largest",
@@ -127,6 +148,7 @@ __all__ = [
     "less",
     "less_equal",
     "make_set",
+    "map_then_fold",
     "multiply",
     "negate",
     "order",
@@ -138,8 +160,12 @@ __all__ = [
     "reason_of",
     "remainder",
     "remembered",
+    "replace_all",
+    "replace_first",
     "select_sequence",
     "sequence",
+    "set_to_sequence",
+    "set_to_sorted",
     "single",
     "smallest",
     "sort_sequence",
