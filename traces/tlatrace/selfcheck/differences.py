@@ -22,6 +22,8 @@ _EXCEPT: Final = "TLC evaluates no new value for a key outside of the domain; th
 _BAGS: Final = "TLC has Bags in Java, where only bags are added; the model takes the text of Bags"
 _EAGER: Final = "TLC evaluates a function that is applied at once at this argument only"
 _ENDLESS: Final = "TLC orders sets by listing them; the model looks into one after another"
+_FOLDED: Final = "TLC takes the elements in an order of its own; the model asks for only one value"
+_UNUSED: Final = "TLC looks at no argument of a fold that is not used; the model does, as Java does"
 
 _RANGES: Final = (
     (1, 4, _OVERFLOW),
@@ -33,6 +35,8 @@ _RANGES: Final = (
     (29, 30, _EAGER),
     (31, 32, _BAGS),
     (33, 33, _ENDLESS),
+    (61, 65, _FOLDED),
+    (66, 66, _UNUSED),
 )
 """(first, last, reason): the expressions with these numbers."""
 

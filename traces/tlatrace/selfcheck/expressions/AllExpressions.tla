@@ -1,10 +1,11 @@
 --------------------------- MODULE AllExpressions ---------------------------
 (* All expressions in one specification, because a model is made of one. *)
-EXTENDS ArithmeticExpressions, BagExpressions, DifferentExpressions,
-  EdgeExpressions, EqualityExpressions, FailingExpressions,
+EXTENDS ArithmeticExpressions, BagExpressions, CommunityExpressions,
+  DifferentExpressions,
+  EdgeExpressions, EqualityExpressions, FailingExpressions, FoldExpressions,
   FunctionExpressions, LogicExpressions, MembershipExpressions,
   MixedSetExpressions, OperatorExpressions,
-  RecordExpressions, SequenceExpressions, SetExpressions, StringExpressions,
+  RecordExpressions, RelationExpressions, SequenceExpressions, SetExpressions, StringExpressions,
   TlcExpressions
 
 VARIABLE item

@@ -1,6 +1,6 @@
 ------------------------ MODULE DifferentExpressions -------------------------
 (* Where the model and TLC are meant to differ; the table of differences has the reasons. *)
-EXTENDS Integers, Sequences, TLC, Bags
+EXTENDS Integers, Sequences, TLC, Bags, FiniteSetsExt, SequencesExt
 
 Different01 == 2147483647 + 1
 Different02 == -2147483647 - 2
@@ -35,4 +35,11 @@ Different30 == [x \in {1, 2} |-> IF x = 1 THEN 1 ELSE Head(<<>>)][1]
 Different31 == [a |-> 0] (+) [a |-> 1]
 Different32 == IsABag([a |-> TRUE])
 Different33 == <<-1>> \in UNION {[1..n -> Int] : n \in 0..3}
+Different61 == FoldSet(LAMBDA x, acc : 2 * acc + x, 0, {1, 2, 3})
+Different62 == FoldSet(LAMBDA x, acc : 2 * acc + x, 0, 1..12)
+Different63 == FoldFunction(LAMBDA x, acc : <<x, acc>>, 0, [a |-> 1, b |-> 2])
+Different64 == SetToSeq({"a", "b"})
+Different65 == MapThenFoldSet(LAMBDA x, acc : <<x, acc>>, 0, LAMBDA x : x,
+                              LAMBDA S : CHOOSE x \in S : TRUE, {1, 2})
+Different66 == FoldSet(LAMBDA x, acc : x, Head(<<>>), {1})
 ==============================================================================
