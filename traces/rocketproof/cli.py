@@ -25,6 +25,7 @@ import click
 
 from rocketha.errors import RockethaError
 from rocketproof import __version__
+from rocketproof.saying import say
 from tlatrace.errors import TlatraceError
 
 EXIT_CONFORMS: Final = 0
@@ -84,7 +85,7 @@ class LazyGroup(click.Group):
             with ended_in_order():
                 return super().invoke(ctx)
         except (TlatraceError, RockethaError) as error:
-            click.echo(f"rocketproof: {error}", err=True)
+            say(f"rocketproof: {error}", err=True)
             ctx.exit(EXIT_ERROR)
         except (click.ClickException, click.exceptions.Exit):
             raise

@@ -12,6 +12,7 @@ from typing import Final
 import click
 from rich.console import Console
 
+from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, TraceFile
 from tlatrace.model import Model
 from tlatrace.readings import differing_values
@@ -61,7 +62,7 @@ def print_strength(
     """
     unreadable = [file for file in files if file.error is not None]
     for file in unreadable:
-        click.echo(f"{file.error}", err=True)
+        say(f"{file.error}", err=True)
     subjects: list[tuple[str, Model, Trace]] = []
     left_out: dict[str, str] = {}
     models: dict[object, Model] = {}
@@ -88,7 +89,7 @@ def print_strength(
     if as_json:
         click.echo(json.dumps(strength_json(strength, verdict), indent=2))
     else:
-        click.echo(strength_text(strength, verdict))
+        say(strength_text(strength, verdict))
     return _UNREADABLE if unreadable else verdict.exit_code
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tlatrace.harmless import harmless
+
 __all__ = [
     "CorpusError",
     "DisagreementError",
@@ -44,7 +46,7 @@ class TraceFormatError(TlatraceError):
         self.column = column
 
     def __str__(self) -> str:
-        place = str(self.path)
+        place = harmless(str(self.path))
         if self.line is not None:
             place += f":{self.line}"
             if self.column is not None:
@@ -103,7 +105,7 @@ class SpecError(TlatraceError):
         self.column = column
 
     def __str__(self) -> str:
-        place = str(self.path)
+        place = harmless(str(self.path))
         if self.line is not None:
             place += f":{self.line}"
             if self.column is not None:
@@ -156,7 +158,7 @@ class CorpusError(TlatraceError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason}"
+        return f"{harmless(str(self.path))}: {self.reason}"
 
 
 class DisagreementError(TlatraceError):

@@ -415,6 +415,7 @@ def test_the_limits_are_those_of_the_reader(tmp_path: Path) -> None:
     ("text", "line", "reason"),
     [
         ("x =\n1", 1, "not TOML"),
+        (f"x = {'9' * 5000}", None, "not TOML"),
         ("", None, 'no format = "rocketproof-mapping"'),
         ('format = "rocketproof-mapping"\nversion = 2\n', 2, "no version = 1"),
         ('format = "rocketproof-mapping"\nversion = true\n', 2, "no version = 1"),

@@ -203,7 +203,7 @@ def test_a_terminal_is_told_no_control_characters() -> None:
     text = corpus_text(HOSTILE_RESULT, limit=10)
 
     assert "\x1b" not in text
-    assert "?[31m" in text
+    assert "\\x1b[31m" in text
 
 
 def test_an_empty_folder_has_a_report_too(tmp_path: Path) -> None:

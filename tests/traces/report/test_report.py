@@ -28,7 +28,7 @@ RESULTS = [
 def test_every_outcome_is_one_line_of_text() -> None:
     assert [result.text for result in RESULTS] == [
         "conforms, 12 events",
-        "diverges at step 3 (line 5), Send: expected <<1>> & \x00; observed a|b *c* <script>",
+        "diverges at step 3 (line 5), Send: expected <<1>> & \\x00; observed a|b *c* <script>",
         "undecided: no events",
         "no JSON",
     ]
@@ -120,7 +120,7 @@ def test_github_gets_an_annotation_at_the_trace_and_one_at_the_spec() -> None:
     first, second = github_annotations([RESULTS[0], GUILTY]).splitlines()
 
     assert first.startswith("::error file=bad.ndjson,line=5::diverges at step 3")
-    assert "100%25 other%0Athings" in first
+    assert "100%25 other\\nthings" in first
     assert second.startswith("::notice file=spec/Mail%2Cbox.tla,line=7,col=4::false for bad.ndjson")
 
 

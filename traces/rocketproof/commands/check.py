@@ -17,6 +17,7 @@ from rich.table import Table
 
 from rocketproof.counterexample import told
 from rocketproof.file_check import FileCheck, by_model, by_tlc, describe_jar, told_by_tlc
+from rocketproof.saying import say
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, Model, Witness, read_manifest
@@ -128,7 +129,10 @@ def _check_file(job: FileCheck, jar: TlcJar | None, as_json: bool) -> NoReturn:
     """Check a specification that no manifest describes, without a jar by the compiled model."""
     with _status() as show:
         found = by_model(job, show) if jar is None else by_tlc(job, jar, show)
-    click.echo(json.dumps(found.as_json(), indent=2) if as_json else found.as_text())
+    if as_json:
+        click.echo(json.dumps(found.as_json(), indent=2))
+    else:
+        say(found.as_text())
     sys.exit(found.exit_code)
 
 
@@ -223,4 +227,4 @@ def _print_counterexamples(results: list[CheckedEntry]) -> None:
         if isinstance(checked.entry, Model) and checked.run.states:
             click.echo(f"\n{checked.entry.protocol} {checked.entry.name}: {checked.row.found}")
             for line in told(checked.run):
-                click.echo(line)
+                say(line)

@@ -26,10 +26,12 @@ from rocketproof.commands.simulation_options import (
 from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.corpus_judge import judge_corpus
 from rocketproof.projection import PROTOCOLS
+from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, find_logs, find_trace_files
 from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.result import nothing_in
 from tlatrace.errors import ToolError
+from tlatrace.harmless import harmless
 from tlatrace.matching import read_mapping
 from tlatrace.report.corpus_html import write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
@@ -289,7 +291,7 @@ def validate(
     else:
         click.echo(corpus_text(result, limit), nl=False)
         if report is not None:
-            click.echo(f"\nreport      {report}")
+            say(f"\nreport      {report}")
     sys.exit(exit_code(result.verdict))
 
 
@@ -383,13 +385,14 @@ def _print_made(
         click.echo(json.dumps(answer, indent=2))
     else:
         rate = manifest.traces / max(seconds[1], 0.001)
-        click.echo(
-            f"{folder}: {manifest.traces:,} {what}, {manifest.steps:,} steps of {manifest.spec}\n"
+        say(
+            f"{harmless(str(folder))}: {manifest.traces:,} {what}, "
+            f"{manifest.steps:,} steps of {manifest.spec}\n"
             f"{seconds[1]:.1f} s, {rate:,.0f} {what}/s"
             + (f", and {seconds[0]:.1f} s to start Spark" if seconds[0] > 0.5 else "")
         )
         for name, reason in made.failures:
-            click.echo(f"{name} failed: {reason}", err=True)
+            say(f"{harmless(name)} failed: {harmless(reason)}", err=True)
     if manifest.failed:
         if not as_json:
             click.echo(f"{manifest.failed:,} of {manifest.traces:,} {what} failed", err=True)

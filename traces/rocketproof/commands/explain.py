@@ -16,6 +16,7 @@ from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.engines import ENGINES, explain_by_model
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import SubsetError
+from tlatrace.harmless import harmless, without_commands
 from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons
 from tlatrace.report.results import TraceResult
@@ -106,24 +107,31 @@ def _result(reasons: Reasons, file: TraceFile) -> TraceResult:
 
 
 def _print(reasons: Reasons, file: TraceFile) -> None:
-    explanation = reasons.explanation
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    with console.capture() as captured:
+        _print_to(console, reasons, file)
+    # A line may be broken anywhere.
+    click.echo(without_commands(captured.get()), nl=False, color=console.is_terminal)
+
+
+def _print_to(console: Console, reasons: Reasons, file: TraceFile) -> None:
+    explanation = reasons.explanation
     result = _result(reasons, file)
     event = explanation.event
     if event is None or not isinstance(explanation.verdict, Diverges):
-        console.print(escape(f"{file.path}: {result.text}"))
+        console.print(_shown(f"{file.path}: {result.text}"))
         return
     call = call_text(event.action, event.params)
     where = f"step {event.step}" + (f" (line {result.line})" if result.line else "")
     where += f" at {event.node}" if event.node else ""
-    console.print(f"{escape(str(file.path))}: [bold red]diverges[/] at {escape(where)}")
-    console.print(f"  the trace says    {escape(call)}")
-    console.print(f"  expected          {escape(explanation.verdict.expected)}")
+    console.print(f"{_shown(str(file.path))}: [bold red]diverges[/] at {_shown(where)}")
+    console.print(f"  the trace says    {_shown(call)}")
+    console.print(f"  expected          {_shown(explanation.verdict.expected)}")
     _print_conjuncts(console, reasons.conjuncts)
     if event.step:
         _print_changes(console, "What the trace changes", explanation.changes, "before", "after")
     if event.step and event.action is not None and not explanation.claimed_is_enabled:
-        console.print(f"\n{escape(call)} has no successor in the state before this step.")
+        console.print(f"\n{_shown(call)} has no successor in the state before this step.")
     for candidate in explanation.candidates[:_CANDIDATES_SHOWN]:
         title = _title(candidate, call)
         _print_changes(console, title, candidate.differences, "specification", "trace")
@@ -132,34 +140,35 @@ def _print(reasons: Reasons, file: TraceFile) -> None:
         console.print(f"\n{hidden} more actions are possible; their results differ more.")
     if event.step:
         enabled = ", ".join(explanation.enabled) or "none"
-        console.print(f"\nActions possible before this step: {escape(enabled)}")
+        console.print(f"\nActions possible before this step: {_shown(enabled)}")
     if explanation.nat_up_to is not None:
         console.print(f"(numbers were tried as parameters up to {explanation.nat_up_to})")
     for note in explanation.notes:
-        console.print(escape(f"note: {note}"))
+        console.print(_shown(f"note: {note}"))
 
 
 def _print_conjuncts(console: Console, conjuncts: tuple[FalseConjunct, ...]) -> None:
     """Print the false conjunct of the trace's own action in full, of the others in a table."""
     for conjunct in [item for item in conjuncts if item.claimed]:
-        console.print(f"\n[bold]False in {escape(conjunct.call)}[/], {escape(conjunct.place)}")
-        console.print(f"    {escape(conjunct.text)}")
+        console.print(f"\n[bold]False in {_shown(conjunct.call)}[/], {_shown(conjunct.place)}")
+        for line in conjunct.text.split("\n"):
+            console.print(f"    {_shown(line)}")
         if conjunct.differences():
             for change in conjunct.differences()[:_CHANGES_SHOWN]:
-                console.print(f"    {escape(change.text('expected, but the trace has'))}")
+                console.print(f"    {_shown(change.text('expected, but the trace has'))}")
         elif conjunct.sides():
-            console.print(f"    {escape(conjunct.sides())}  is false")
+            console.print(f"    {_shown(conjunct.sides())}  is false")
         if conjunct.within:
-            console.print(f"    within  {escape(' > '.join(conjunct.within))}")
+            console.print(f"    within  {_shown(' > '.join(conjunct.within))}")
         if conjunct.operators:
-            console.print(f"    made of {escape(', '.join(conjunct.operators))}")
+            console.print(f"    made of {_shown(', '.join(conjunct.operators))}")
     others = [item for item in conjuncts if not item.claimed]
     if others:
         table = Table(title="What is false in the other actions", title_justify="left")
         for name in ("action", "place", "conjunct"):
             table.add_column(name, overflow="fold")
         for item in others:
-            table.add_row(escape(item.call), escape(item.place), escape(item.text))
+            table.add_row(_shown(item.call), _shown(item.place), _shown(item.text))
         console.print()
         console.print(table)
 
@@ -174,21 +183,26 @@ def _print_changes(
     console: Console, title: str, changes: tuple[Change, ...], left: str, right: str
 ) -> None:
     if not changes:
-        console.print(f"\n{escape(title)}: no difference")
+        console.print(f"\n{_shown(title)}: no difference")
         return
-    table = Table(title=escape(title), title_justify="left", title_style="bold")
+    table = Table(title=_shown(title), title_justify="left", title_style="bold")
     for name in ("where", left, right):
         table.add_column(name, overflow="fold")
     for change in changes[:_CHANGES_SHOWN]:
-        table.add_row(escape(change.path), _cell(change.left), _cell(change.right))
+        table.add_row(_shown(change.path), _cell(change.left), _cell(change.right))
     console.print()
     console.print(table)
     if len(changes) > _CHANGES_SHOWN:
         console.print(f"and {len(changes) - _CHANGES_SHOWN} more")
 
 
+def _shown(text: str) -> str:
+    """Make a text of a trace harmless, for rich, too."""
+    return escape(harmless(text))
+
+
 def _cell(value: Value | None) -> str:
-    return "" if value is None else escape(brief(value))
+    return "" if value is None else _shown(brief(value))
 
 
 def _json(reasons: Reasons, file: TraceFile) -> Json:

@@ -17,8 +17,10 @@ from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.commands.strength_options import strength_options
 from rocketproof.engines import ENGINES, Judged, Judges
 from rocketproof.oracle_strength import Measuring, print_strength
+from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.harmless import harmless
 from tlatrace.matching import DEFAULT_BUDGET, Budget
 from tlatrace.report.github import github_annotations
 from tlatrace.report.junit import junit_xml
@@ -223,13 +225,14 @@ def _print(results: list[TraceResult], as_json: bool) -> None:
         click.echo(json.dumps(answer, indent=2))
         return
     for result in results:
+        path = harmless(result.path)
         for warning in result.warnings:
-            click.echo(f"{result.path}: warning: {warning}", err=True)
+            say(f"{path}: warning: {harmless(warning)}", err=True)
         place = f":{result.line}" if result.status == "unreadable" and result.line else ""
-        shown = result.file if place else result.path
-        click.echo(f"{shown}{place}: {result.text}", err=result.status == "unreadable")
+        shown = harmless(result.file) if place else path
+        say(f"{shown}{place}: {result.text}", err=result.status == "unreadable")
         if result.counts is not None:
-            click.echo(f"    {result.counts.text()}")
+            say(f"    {harmless(result.counts.text())}")
 
 
 def _exit_code(results: list[TraceResult]) -> int:

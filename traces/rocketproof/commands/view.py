@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from rocketproof.commands.spec_options import map_option, spec_options
+from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import ModelGapError, SpecError, ToolError
+from tlatrace.harmless import harmless
 from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model
 from tlatrace.trace import Header, Trace
@@ -85,7 +87,8 @@ def command(
         except OSError as error:
             raise ToolError("view", f"cannot write {error.filename}: {error.strerror}") from None
         steps = len(seen.events) - 1
-        click.echo(f"{targets[path]}: {len(trace.events) - 1} steps are {steps} of {view.spec}")
+        target = harmless(str(targets[path]))
+        say(f"{target}: {len(trace.events) - 1} steps are {steps} of {view.spec}")
 
 
 def _readable(file: TraceFile) -> tuple[Trace, Header]:

@@ -22,6 +22,7 @@ from tlatrace.corpus.processes import quiet_collector, run_tasks
 from tlatrace.corpus.schema import CHUNK_STEPS
 from tlatrace.corpus.writer import Part, PartWriter
 from tlatrace.errors import CorpusError, ModelGapError, TraceFormatError
+from tlatrace.harmless import harmless, is_text
 from tlatrace.matching import LogMapping, read_log
 from tlatrace.trace import Trace
 from tlatrace.trace.lines import DEFAULT_LIMITS
@@ -172,16 +173,18 @@ def import_corpus(
 ) -> Generated:
     """Write traces from NDJSON files as a corpus; a trace is named by its path as given.
 
-    With a mapping the files are logs of another system.
+    With a mapping the files are logs of another system. Bytes of a path that are no UTF-8 are
+    written out in the name, `\\xff`.
 
     Raises: as `generate_corpus`; CorpusError, too, if a file is given twice.
     """
     paths = sorted(str(path) for path in files)
-    if len(set(paths)) < len(paths):
+    known = tuple([path if is_text(path) else harmless(path) for path in paths])
+    if len(set(known)) < len(paths):
         raise CorpusError(folder, "the same trace file is given twice")
     absolute = [str(Path(path).resolve()) for path in paths]
     begin(folder, force=force)
-    reader, names = _Reader(tuple(absolute), mapping), _Names(tuple(paths))
+    reader, names = _Reader(tuple(absolute), mapping), _Names(known)
     maker = PartMaker(folder.resolve(), reader, names, False, chunk_steps)
     parts = make_parts(maker, _tasks(range(len(paths))), "reading")
     source: Mapping[str, Json] = {"kind": "import", "files": len(paths)}

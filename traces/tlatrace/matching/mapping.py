@@ -152,9 +152,9 @@ def read_mapping(path: Path) -> LogMapping:
         document: Json = tomllib.loads(text)
     except OSError as error:
         raise SpecError(path, f"the mapping cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, RecursionError) as error:
+    except RecursionError as error:
         raise SpecError(path, f"the mapping is not TOML: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # no UTF-8, no TOML, a number of more digits than Python takes
         place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         line, column = (int(place[1]), int(place[2])) if place else (None, None)
         raise SpecError(path, f"the mapping is not TOML: {error}", line, column) from None

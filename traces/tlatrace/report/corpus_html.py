@@ -1,6 +1,7 @@
 """The result of a corpus validation as one HTML page without anything from elsewhere.
 
-Everything is escaped: names and values come from traces, and traces come from anywhere. The page
+Everything is made harmless and escaped: names and values come from traces, and traces come from
+anywhere. The page
 has no script, and a policy in it forbids the browser to load or run anything.
 """
 
@@ -13,6 +14,7 @@ from typing import Final
 import jinja2
 
 from tlatrace.corpus.result import CorpusResult
+from tlatrace.harmless import harmless
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import source_text
 
@@ -34,7 +36,11 @@ class _Bar:
 def corpus_html(result: CorpusResult, limit: int) -> str:
     """Write the page; at most `limit` diverging and as many undecided traces are listed."""
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda shown: harmless(shown) if isinstance(shown, str) else shown,
     )
     environment.filters["n"] = lambda count: f"{count:,}"
     template = environment.from_string(_TEMPLATE.read_text("utf-8"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tlatrace.corpus.result import CorpusResult, Figures, TraceVerdict
+from tlatrace.harmless import harmless
 from tlatrace.verdict import Diverges, Undecided
 
 __all__ = ["corpus_text", "source_text"]
@@ -16,12 +17,9 @@ _LABEL: Final = 10
 def corpus_text(result: CorpusResult, limit: int) -> str:
     """Write the summary, and at most `limit` diverging and as many undecided traces.
 
-    Names and values come from traces: what a terminal would obey is written as a question mark.
+    Names and values come from traces: each line is made harmless.
     """
-    lines = [
-        "".join([letter if letter.isprintable() else "?" for letter in line])
-        for line in _lines(result, limit)
-    ]
+    lines = [harmless(line) for line in _lines(result, limit)]
     return "\n".join(lines) + "\n"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tlatrace.harmless import harmless
 from tlatrace.report.results import TraceResult
 
 __all__ = ["github_annotations"]
@@ -22,7 +23,7 @@ def github_annotations(results: Sequence[TraceResult]) -> str:
         lines.append(_command(level, result.file, result.line or 1, None, result.text))
         if result.guilty is not None:
             guilty = result.guilty
-            told = f"false for {result.path}: {guilty.text}"
+            told = f"false for {harmless(result.path)}: {harmless(guilty.text)}"
             lines.append(_command("notice", guilty.path, guilty.line, guilty.column, told))
     return "".join([line + "\n" for line in lines])
 
@@ -37,5 +38,7 @@ def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _property(path: str) -> str:
+    """Keep a file name from ending the property; line breaks stay, so that it is still the file."""
+    shown = "".join([letter if letter in "\r\n" else harmless(letter) for letter in path])
+    return _data(shown).replace(":", "%3A").replace(",", "%2C")

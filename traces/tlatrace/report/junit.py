@@ -8,16 +8,13 @@ Source: the JUnit schema of Apache Ant, as build servers read it.
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
-from typing import Final
 
+from tlatrace.harmless import harmless
 from tlatrace.report.results import TraceResult
 
 __all__ = ["junit_xml"]
-
-_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_xml(results: Sequence[TraceResult], *, seconds: float) -> str:
@@ -35,17 +32,13 @@ def junit_xml(results: Sequence[TraceResult], *, seconds: float) -> str:
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", counts)
     for result in results:
-        names = {"classname": result.spec or "trace", "name": _clean(result.path)}
-        case = ElementTree.SubElement(suite, "testcase", {**names, "file": _clean(result.path)})
+        path = harmless(result.path)  # which leaves nothing that XML 1.0 cannot hold
+        names = {"classname": result.spec or "trace", "name": path}
+        case = ElementTree.SubElement(suite, "testcase", {**names, "file": path})
         if result.status == "conforms":
             continue
         tag = "failure" if result.status == "diverges" else "error"
-        attributes = {"type": result.status, "message": _clean(result.text)}
-        ElementTree.SubElement(case, tag, attributes).text = _clean(result.text)
+        attributes = {"type": result.status, "message": result.text}
+        ElementTree.SubElement(case, tag, attributes).text = result.text
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _clean(text: str) -> str:
-    """Replace the characters that XML 1.0 cannot hold: texts of a trace may contain them."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from tlatrace.harmless import harmless
 from tlatrace.report.results import Status, TraceResult
 
 __all__ = ["markdown_summary"]
@@ -38,6 +39,7 @@ def markdown_summary(results: Sequence[TraceResult]) -> str:
 
 def _cell(text: str) -> str:
     """Keep a text of a trace from being read as Markdown or HTML."""
+    text = harmless(text)
     for character in "\\`*_{}[]<>|~#":
         text = text.replace(character, "\\" + character)
     return " ".join(text.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
+from tlatrace.harmless import harmless, is_text
 from tlatrace.matching import LogCounts
 from tlatrace.values import Json
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, kind
@@ -26,7 +27,8 @@ class SpecPlace:
     """The conjunct as it is written, and the values that make it false."""
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column}: {self.text}"
+        text = " ".join(self.text.split())
+        return harmless(f"{self.path}:{self.line}:{self.column}: {text}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,10 @@ class TraceResult:
 
     @property
     def text(self) -> str:
-        """Say the outcome in one line, without the path."""
+        """Say the outcome in one harmless line, without the path."""
+        return harmless(self._said())
+
+    def _said(self) -> str:
         match self.outcome:
             case str():
                 return self.outcome
@@ -80,7 +85,7 @@ class TraceResult:
     def to_json(self) -> dict[str, Json]:
         """Return the machine's answer."""
         answer: dict[str, Json] = {
-            "path": self.path,
+            "path": self.path if is_text(self.path) else harmless(self.path),
             "spec": self.spec,
             "verdict": self.status,
             "line": self.line,

@@ -8,11 +8,13 @@ Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final
 from urllib.parse import quote
 
+from tlatrace.harmless import harmless
 from tlatrace.report.results import Status, TraceResult
 from tlatrace.values import Json
 
@@ -53,12 +55,12 @@ def _result(result: TraceResult) -> Json:
     guilty = result.guilty
     if guilty is not None:
         region: dict[str, Json] = {"startLine": guilty.line, "startColumn": guilty.column}
-        said: dict[str, Json] = {"message": {"text": guilty.text}}
+        said: dict[str, Json] = {"message": {"text": harmless(guilty.text)}}
         answer["relatedLocations"] = [{"id": 1, **said, **_location(guilty.path, region)}]
     return answer
 
 
 def _location(name: str, region: dict[str, Json]) -> dict[str, Json]:
     path = PurePath(name)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    uri = path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
     return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": dict(region)}}

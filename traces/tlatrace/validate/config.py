@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import SpecError
-from tlatrace.values import ModelValue, Value, tla_set
+from tlatrace.values import MAX_DIGITS, ModelValue, Value, tla_set
 
 __all__ = ["Assignment", "TlcConfig", "parse_config", "read_config"]
 
@@ -201,6 +201,8 @@ class _Assignments:
         if token in ("TRUE", "FALSE"):
             return token == "TRUE"
         if re.fullmatch(r"-?\d+", token):
+            if len(token) > MAX_DIGITS:
+                raise self._error(f"a number of more than {MAX_DIGITS} digits")
             return int(token)
         if token.startswith('"'):
             return re.sub(r"\\(.)", r"\1", token[1:-1])

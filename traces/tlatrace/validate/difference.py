@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tlatrace.errors import ModelGapError
+from tlatrace.harmless import harmless
 from tlatrace.tla_text import is_identifier, to_tla
 from tlatrace.values import Fcn, ModelValue, State, TlaSet, Value, canonical
 
@@ -84,6 +85,7 @@ def brief(value: Value, limit: int = _BRIEF) -> str:
         text = to_tla(value)
     except ModelGapError:
         text = canonical(value)
+    text = harmless(text)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
