@@ -59,6 +59,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Part, ...], 
         seen.append((f"{steps} steps of {seed}, {reproducers}", ("random-steps",), Effort()))
         return agreement("random-steps", "random machines")
 
+    def examine_hostile(
+        cases: int, *, seed: int, on_stage: Callable[[str], None]
+    ) -> Iterator[Agreement]:
+        on_stage("changing")
+        yield agreement("hostile", f"{cases} cases of {seed}", examined=cases)
+
+    monkeypatch.setattr("tlatrace.selfcheck.hostile.examine.examine_hostile", examine_hostile)
     monkeypatch.setattr(selfcheck, "examine_random_steps", examine_random_steps)
     monkeypatch.setattr(selfcheck, "examine_subject", examine_subject)
     monkeypatch.setattr(selfcheck, "examine_expressions", examine_expressions)
@@ -122,6 +129,14 @@ def test_the_size_of_what_is_drawn_is_an_option(
     assert result.exit_code == 0, result.output
     assert [name for name, _, _ in asked] == [f"9 steps of 4, {folder}"]
     assert "7 random steps" in result.output
+
+
+@pytest.mark.usefixtures("asked")
+def test_the_number_of_hostile_cases_is_an_option() -> None:
+    result = run("--only", "hostile", "--cases", "1234", "--seed", "5")
+    assert result.exit_code == 0, result.output
+    assert "1234 cases of 5" in result.output
+    assert "1,234 hostile inputs" in result.output
 
 
 @pytest.mark.usefixtures("asked")

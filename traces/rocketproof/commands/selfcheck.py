@@ -26,7 +26,7 @@ from tlatrace.verdict import exit_code, kind
 
 __all__ = ["command"]
 
-_PARTS: Final[tuple[Part, ...]] = ("graphs", "expressions", "corrupted", "random-steps")
+_PARTS: Final[tuple[Part, ...]] = ("graphs", "expressions", "corrupted", "random-steps", "hostile")
 _SMALL: Final = "small"
 
 
@@ -35,6 +35,7 @@ class _Drawn:
     """How much is drawn at random, and where what disagrees is written to."""
 
     steps: int = 20_000
+    cases: int = 20_000
     seed: int = 0
     reproducers: Path = Path("selfcheck-disagreements")
 
@@ -76,6 +77,13 @@ class _Drawn:
     help="Steps of random specifications.",
 )
 @click.option(
+    "--cases",
+    type=click.IntRange(min=10),
+    default=_Drawn().cases,
+    show_default=True,
+    help="Hostile texts and rows; besides them a tenth as many trace files.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=_Drawn().seed,
@@ -99,6 +107,7 @@ def command(
     corrupted: int,
     failed: int,
     steps: int,
+    cases: int,
     seed: int,
     reproducers: Path,
     spec_root: Path | None,
@@ -112,6 +121,8 @@ def command(
     corrupted     steps of the specifications with one place changed
     random-steps  steps of random specifications; TLC's own lists of successors
                   judge the model, and TLC as the judge of batches
+    hostile       changed texts, rows and trace files; the plain reading judges
+                  the readers of corpora, without TLC
 
     It takes some minutes. The small specifications and the expressions come with the package; the
     models named "small" come from the manifest, where there is one.
@@ -129,7 +140,9 @@ def command(
             status.update(escape(stage))
 
         effort = Effort(corrupted=corrupted, failed=failed)
-        drawn = None if specs else _Drawn(steps=steps, seed=seed, reproducers=reproducers)
+        drawn = (
+            None if specs else _Drawn(steps=steps, cases=cases, seed=seed, reproducers=reproducers)
+        )
         for agreement in _agreements(subjects, parts, effort, drawn, tell):
             agreements.append(agreement)
             if not console.is_terminal and not as_json:
@@ -175,6 +188,11 @@ def _agreements(
         yield examine_random_steps(
             drawn.steps, seed=drawn.seed, reproducers=drawn.reproducers, on_stage=tell
         )
+    if drawn is not None and "hostile" in parts:
+        # here: Arrow takes half a second
+        from tlatrace.selfcheck.hostile.examine import examine_hostile
+
+        yield from examine_hostile(drawn.cases, seed=drawn.seed, on_stage=tell)
     if not {"graphs", "corrupted"} & set(parts):
         return
     for number, subject in enumerate(subjects, start=1):
@@ -232,6 +250,7 @@ def _print(agreements: Sequence[Agreement]) -> None:
                 ("expressions", "expressions"),
                 ("corrupted", "corrupted steps"),
                 ("random-steps", "random steps"),
+                ("hostile", "hostile inputs"),
             )
         ]
     )

@@ -33,7 +33,7 @@ from tlatrace.corpus.fingerprint import TransitionKey, fingerprint
 from tlatrace.corpus.memo import Digests, Memo
 from tlatrace.corpus.schema import NO_NAME, SCANNED, fault_in_row, first_row
 from tlatrace.corpus.sketch import Ranks, rank_of
-from tlatrace.errors import TlatraceError
+from tlatrace.errors import CorpusError, TlatraceError
 from tlatrace.trace import INIT
 from tlatrace.validate.transition import Allowed, Failed, Refused
 
@@ -134,8 +134,10 @@ class Kernel(Generic[S]):
         piece: _Piece[S] | None = None
         for batch in batches:
             run.counts["rows"] += batch.num_rows
-            for name, count in _value_counts(batch.column("action")):
-                run.actions[name] += count
+            actions = pc.value_counts(batch.column("action"))
+            counts = actions.field("counts").to_pylist()
+            for name, count in zip(_objects(actions.field("values")), counts, strict=True):
+                run.actions[cast("str | None", name)] += count
             for at in range(0, batch.num_rows, _SLICE):
                 columns = [_objects(batch.column(name).slice(at, _SLICE)) for name in SCANNED]
                 piece = self._slice(run, piece, columns)
@@ -372,11 +374,13 @@ def _flush(run: _Run) -> pa.RecordBatch:
 
 
 def _objects(column: pa.Array) -> Sequence[object]:
-    """Return a column as Python objects."""
-    values: Sequence[object] = column.to_pylist()
+    """Return a column as Python objects.
+
+    Raises:
+        CorpusError: a text in it is not UTF-8, which Parquet does not look at.
+    """
+    try:
+        values: Sequence[object] = column.to_pylist()
+    except UnicodeDecodeError as error:
+        raise CorpusError("steps", f"a text is not UTF-8: {error}") from None
     return values
-
-
-def _value_counts(column: pa.Array) -> list[tuple[str | None, int]]:
-    """Count the different values of a column."""
-    return [(item["values"], item["counts"]) for item in pc.value_counts(column).to_pylist()]

@@ -12,12 +12,15 @@ from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, combine
 
 __all__ = ["Agreement", "Disagreement", "Part", "state_text", "verdict_of"]
 
-Part: TypeAlias = Literal["graphs", "expressions", "corrupted", "random-steps"]
+Part: TypeAlias = Literal["graphs", "expressions", "corrupted", "random-steps", "hostile", "flips"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """One question to which TLC and the model have different answers."""
+    """One question to which TLC and the model have different answers.
+
+    Of hostile input: `tlc` is what the plain reading says, or what must be; `model`, what is seen.
+    """
 
     question: str
     tlc: str

@@ -1,0 +1,239 @@
+"""Changed rows of corpora: the kernel against a plain loop.
+
+A piece that the kernel accepts is one whose rows are in order, and whose steps the plain reading
+and the model allow, and the other way round; there are no other errors than ours.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from random import Random
+from typing import Final
+
+import pyarrow as pa
+
+from tlatrace.corpus.kernel import Kernel, KernelOptions
+from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, first_row
+from tlatrace.errors import TlatraceError
+from tlatrace.model import Model, ModelState
+from tlatrace.selfcheck.agreement import Agreement, Disagreement
+from tlatrace.selfcheck.hostile.changes import change_text
+from tlatrace.selfcheck.hostile.material import draw_state
+from tlatrace.selfcheck.hostile.texts import plain_judgement
+from tlatrace.trace import INIT
+from tlatrace.trace.canonical_text import read_canonical_state
+from tlatrace.validate.transition import Allowed
+from tlatrace.values import State, canonical_state
+
+__all__ = ["check_rows"]
+
+_CHUNK: Final = 4
+_OPTIONS: Final = KernelOptions(chunk_steps=_CHUNK)
+_RENEW: Final = 40
+"""Corpora that one kernel judges."""
+_MOST: Final = 5
+_ACTIONS: Final = (None, INIT, "Swap", "Count", "Never", "", "\x01", "Small")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    trace_id: str | None
+    chunk: int | None
+    step: int | None
+    action: str | None
+    params: str | None
+    state: str | None
+
+
+def check_rows(model: Model, cases: int, seed: int, tell: Callable[[str], None]) -> Agreement:
+    """Judge corpora of `cases` rows in which some are changed."""
+    began = time.monotonic()
+    draw = Random(f"rows {seed}")
+    counts: Counter[str] = Counter()
+    found: list[Disagreement] = []
+    kernel = Kernel(model.checker(), _OPTIONS)
+    corpora = 0
+    while counts["rows"] < cases and len(found) < _MOST:
+        corpora += 1
+        if corpora % _RENEW == 0:
+            kernel = Kernel(model.checker(), _OPTIONS)
+            tell(f"{counts['rows']:,} of {cases:,} rows")
+        rows = _changed(draw, [row for name in ("t1", "t2") for row in _trace(draw, name)])
+        plain = _plain(model, rows)
+        fast = _by_kernel(kernel, rows)
+        counts["rows"] += len(rows)
+        counts["pieces accepted"] += sum(plain)
+        counts["pieces rejected"] += len(plain) - sum(plain)
+        if fast not in (None, plain):
+            found.append(_finding(model, rows))
+            kernel = Kernel(model.checker(), _OPTIONS)
+    return Agreement(
+        part="hostile",
+        subject="rows",
+        examined=counts.pop("rows"),
+        facts=dict(counts),
+        disagreements=tuple(found),
+        seconds=time.monotonic() - began,
+    )
+
+
+def _trace(draw: Random, name: str) -> list[_Row]:
+    """Draw the rows of a trace that conforms, the carried ones included."""
+    state: State = draw_state(draw, 0)
+    rows = [_Row(name, 0, 0, INIT, "[]", canonical_state(state))]
+    for step in range(1, draw.randrange(1, 3 * _CHUNK)):
+        chunk = step // _CHUNK
+        if chunk != rows[-1].chunk:
+            rows.append(replace(rows[-1], chunk=chunk))
+        count, left, right = state["count"], state["left"], state["right"]
+        assert isinstance(count, int)
+        if draw.random() < 0.3:
+            action, params = "Swap", "[]"
+            state = {"count": count, "left": right, "right": left}
+        else:
+            k = draw.randrange(1, 10)
+            action, params = "Count", f"[{k}]"
+            state = {"count": count + k, "left": left, "right": right}
+        named = draw.random() < 0.9
+        text = canonical_state(state)
+        rows.append(
+            _Row(name, chunk, step, action if named else None, params if named else "[]", text)
+        )
+    return rows
+
+
+def _changed(draw: Random, rows: list[_Row]) -> list[_Row]:
+    """Change up to three rows."""
+    for _ in range(draw.randrange(4)):
+        at = draw.randrange(len(rows))
+        row = rows[at]
+        match draw.randrange(12):
+            case 0 | 1 | 2 | 3:
+                rows[at] = replace(row, state=change_text(draw, row.state or ""))
+            case 4 | 5:
+                rows[at] = replace(row, params=change_text(draw, row.params or ""))
+            case 6:
+                rows[at] = replace(row, action=draw.choice(_ACTIONS))
+            case 7:
+                number = draw.choice([None, -1, 0, 1, (row.step or 0) + 1, 2**40])
+                rows[at] = replace(row, step=number)
+            case 8:
+                rows[at] = replace(row, chunk=draw.choice([None, -1, 0, 1, 2**31 - 1]))
+            case 9:
+                name = draw.choice([None, "t1", "t2", "", "\x00"])
+                rows[at] = replace(row, trace_id=name)
+            case 10:
+                rows[at] = replace(row, **{draw.choice(["state", "params"]): None})
+            case _:
+                other = rows.pop(at)
+                for _ in range(draw.randrange(3)):
+                    rows.insert(draw.randrange(len(rows) + 1), other)
+                if not rows:
+                    return [other]
+    return rows
+
+
+# ---- the plain loop ----
+
+
+def _plain(model: Model, rows: Sequence[_Row]) -> list[bool]:
+    """Tell of each piece, in order, whether it is accepted to its end."""
+    pieces = groupby(rows, key=lambda row: (row.trace_id, row.chunk))
+    return [_accepted(model, key, list(piece)) for key, piece in pieces]
+
+
+def _accepted(model: Model, key: tuple[str | None, int | None], rows: Sequence[_Row]) -> bool:
+    name, chunk = key
+    if name is None or chunk is None or chunk < 0:
+        return False
+    before: str | None = None
+    for expected, row in enumerate(rows, start=first_row(chunk, _CHUNK)):
+        if row.step != expected or row.params is None or row.state is None:
+            return False
+        if (row.action == INIT) is not (expected == 0):
+            return False
+        is_carried = before is None and expected > 0
+        if not is_carried and not _allowed(model, before, row):
+            return False
+        before = row.state
+    return True
+
+
+def _allowed(model: Model, before: str | None, row: _Row) -> bool:
+    assert row.params is not None and row.state is not None, "it has been looked at"  # noqa: PT018 # both
+    try:
+        pre = None if before is None else model.adopt(read_canonical_state(before))
+        post = model.adopt(read_canonical_state(row.state))
+        judged = plain_judgement(model, pre, row.action, row.params, post)
+        return isinstance(judged, Allowed) and not model.violated(post)
+    except TlatraceError:
+        return False
+
+
+# ---- the kernel ----
+
+
+def _by_kernel(kernel: Kernel[ModelState], rows: Sequence[_Row]) -> list[bool] | str | None:
+    """Tell of each piece whether the kernel accepts it, or with what error it broke.
+
+    None: it has refused everything, because a text is not UTF-8.
+    """
+    try:
+        found = [row for batch in kernel([_batch(rows)]) for row in batch.to_pylist()]
+    except TlatraceError as error:
+        return f"{type(error).__name__}: {error}" if _all_utf8(rows) else None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return [row["status"] is None for row in found if row["kind"] == "piece"]
+
+
+def _batch(rows: Sequence[_Row]) -> pa.RecordBatch:
+    """Write rows as Parquet would give them, strings that are not UTF-8 included."""
+    arrays = []
+    for name in SCANNED:
+        values = [getattr(row, name) for row in rows]
+        kind = STEPS_SCHEMA.field(name).type
+        if kind == pa.string():
+            raw = [value and value.encode("utf-8", "surrogatepass") for value in values]
+            arrays.append(pa.array(raw, pa.binary()).view(pa.string()))
+        else:
+            arrays.append(pa.array(values, kind))
+    return pa.RecordBatch.from_arrays(arrays, names=list(SCANNED))
+
+
+def _all_utf8(rows: Sequence[_Row]) -> bool:
+    try:
+        "".join([text or "" for row in rows for text in _strings(row)]).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _strings(row: _Row) -> tuple[str | None, ...]:
+    return row.trace_id, row.action, row.params, row.state
+
+
+def _finding(model: Model, rows: list[_Row]) -> Disagreement:
+    """Drop rows while the answers differ."""
+
+    def both(some: Sequence[_Row]) -> tuple[list[bool], list[bool] | str | None]:
+        return _plain(model, some), _by_kernel(Kernel(model.checker(), _OPTIONS), some)
+
+    at = 0
+    while at < len(rows):
+        rest = [*rows[:at], *rows[at + 1 :]]
+        plain, fast = both(rest)
+        if rest and fast not in (None, plain):
+            rows = rest
+        else:
+            at += 1
+    plain, fast = both(rows)
+    return Disagreement(
+        question="; ".join([ascii(row) for row in rows]),
+        tlc=f"plain: {plain}",
+        model=f"kernel: {fast}",
+    )
