@@ -145,7 +145,7 @@ def _wrong(folder: Path, file: _File, counts: Counter[str]) -> tuple[str, str] |
         for text in texts:
             try:
                 _DECODE(text)
-            except msgspec.MsgspecError as error:
+            except ValueError as error:
                 if "out of range" not in str(error):
                     return f"plain: no JSON: {error}", "it is read"
     return _written_again(folder, trace)
