@@ -70,9 +70,19 @@ class ScriptedTlc:
     def __init__(self, *runs: tuple[str, int | None]) -> None:
         self.runs = list(runs)
         self.sizes: list[int] = []
+        self.careful: list[bool] = []
 
-    def __call__(self, _spec: SpecUnderTest, items: Sequence[BatchItem], _limit_s: float) -> TlcRun:
+    def __call__(
+        self,
+        _spec: SpecUnderTest,
+        items: Sequence[BatchItem],
+        _limit_s: float,
+        /,
+        *,
+        careful: bool = False,
+    ) -> TlcRun:
         self.sizes.append(len(items))
+        self.careful.append(careful)
         text, exit_code = self.runs.pop(0) if len(self.runs) > 1 else self.runs[0]
         return read_run(SANY_END + text, exit_code=exit_code, seconds=1.0)
 
@@ -161,6 +171,7 @@ def test_too_many_bad_steps_end_in_failed_and_not_in_endless_runs() -> None:
 
     assert {type(one.step) for one in judged} == {Failed}
     assert len(tlc.sizes) <= 40
+    assert tlc.careful[:4] == [False, False, False, True]
 
 
 def test_a_mark_beyond_the_batch_or_of_another_shape_counts_for_nothing() -> None:
@@ -342,3 +353,33 @@ def test_an_action_that_tlc_cannot_evaluate_is_failed_and_harms_no_other(action:
     judged = judge(spec, [*good[:2], bad, *good[2:]], timeout_s=8.0)
 
     assert kinds([one.step for one in judged]) == ["Allowed"] * 2 + ["Failed"] + ["Allowed"] * 2
+
+
+@pytest.mark.java
+def test_many_steps_without_a_value_cost_no_other_step_its_answer() -> None:
+    spec = load_spec(SPECS / "Shelf.tla")
+    gains = (0, 5, 6, 7)
+    places = [0 if at % 5 == 3 else 1 + at % 3 for at in range(400)]
+    steps = [
+        Transition({"x": at}, "Take", (place,), {"x": at + gains[place] + (at % 7 == 6)})
+        for at, place in enumerate(places)
+    ]
+
+    judged = judge(spec, steps, second_looks=0)
+
+    wanted = [
+        "Failed" if place == 0 else "Refused" if at % 7 == 6 else "Allowed"
+        for at, place in enumerate(places)
+    ]
+    assert kinds([one.step for one in judged]) == wanted
+
+
+@pytest.mark.java
+def test_many_states_in_which_an_invariant_has_no_value_are_told_from_others() -> None:
+    spec = load_spec(SPECS / "Shelf.tla", invariants=["Odd"])
+    steps = [Transition({"x": at}, "Take", (1,), {"x": at + 5}) for at in range(40)]
+
+    judged = judge(spec, steps, second_looks=0)
+
+    assert [one.unevaluated is None for one in judged] == [at < 3 for at in range(40)]
+    assert kinds([one.step for one in judged]) == ["Allowed"] * 40

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from tlatrace.tools.jar import TlcJar, find_jar
 from tlatrace.tools.java import JavaHome, find_java
-from tlatrace.tools.tlc import run_tlc
 from tlatrace.tools.tlc_run import TlcRun
-from tlatrace.validate.batch_module import BatchItem, write_batch
-from tlatrace.validate.judge import judge
+from tlatrace.validate.batch_module import BatchItem
+from tlatrace.validate.judge import judge, run_batch_in
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.transition import Judged, Transition
 
@@ -42,18 +39,24 @@ class TlcJudge:
             run_batch=self._run,
         )
 
-    def _run(self, spec: SpecUnderTest, items: Sequence[BatchItem], timeout_s: float) -> TlcRun:
-        with tempfile.TemporaryDirectory(prefix="rocketproof-batch-") as folder:
-            module, config = write_batch(spec, items, Path(folder))
-            return run_tlc(
-                module,
-                config,
-                timeout_s=timeout_s,
-                libraries=(spec.module.parent, *spec.libraries),
-                jvm_args=_JVM_ARGS,
-                jar=self.jar,
-                java=self.java,
-            )
+    def _run(
+        self,
+        spec: SpecUnderTest,
+        items: Sequence[BatchItem],
+        timeout_s: float,
+        /,
+        *,
+        careful: bool = False,
+    ) -> TlcRun:
+        return run_batch_in(
+            spec,
+            items,
+            timeout_s,
+            careful=careful,
+            jvm_args=_JVM_ARGS,
+            jar=self.jar,
+            java=self.java,
+        )
 
 
 def tlc_judge(

@@ -10,12 +10,13 @@ Source: Specifying Systems, section 14.2.6; `getActions` and `getNextStates` of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
-from tlatrace.model.analysis import definition_reads, kind_of, reads, strict
+from tlatrace.model.analysis import kind_of, reads, strict
 from tlatrace.model.expressions import Environment, Expressions, Parameters, ready
+from tlatrace.model.paths import Path
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -30,11 +31,12 @@ from tlatrace.model.tree import (
     OperatorRef,
     Quantified,
     Variable,
+    children,
     unsupported,
 )
 from tlatrace.model.writer import Function, Writer
 
-__all__ = ["Enumerations", "Reach", "actions_below"]
+__all__ = ["Enumerations"]
 
 Continue = Callable[[], None]
 
@@ -57,6 +59,10 @@ class Enumerations:
         self._x = expressions
         self._variables = variables
         self._left = "return"
+        self._towards: Call | None = None
+        """The call that a path leads to, while that is written."""
+        self._taken = _Label("")
+        """What the steps of a path are named after."""
         expressions.enabled = self.enabled
 
     # ---- functions ----
@@ -73,10 +79,22 @@ class Enumerations:
             return self._write(definition, lambda: self._act(body, {}, lambda: self._found(label)))
         return self._write(definition, lambda: self._walk(body, {}, label))
 
-    def steps_of(self, definition: Definition, action: Definition) -> str:
-        """Write the enumeration of the steps that are the action, with its arguments."""
-        body = definition.expression
-        return self._write(definition, lambda: self._towards(body, {}, action, Reach(action)))
+    def steps_of(self, definition: Definition, paths: Sequence[Path]) -> str:
+        """Write the enumeration of the steps along paths to an action, with its arguments."""
+
+        def body() -> None:
+            for path in paths:
+                self._branch(partial(self._along, path))
+
+        return self._write(definition, body)
+
+    def _along(self, path: Path) -> None:
+        """Write the steps along a path; they are named after its call, where that is reached."""
+        leaf = replace(path.call)
+        self._towards = leaf
+        tree = path.build(leaf, {})
+        self._act(tree, {}, lambda: self._found(self._taken))
+        self._towards = None
 
     def bound_steps(self, definition: Definition, parameters: Parameters, formula: Expr) -> str:
         """Write `def f(s, out, p)`: the steps that make `formula` TRUE, its parameters being p."""
@@ -163,29 +181,6 @@ class Enumerations:
             self._act(definition.expression, inner, lambda: self._found(label))
         else:
             self._walk(definition.expression, inner, label)
-
-    def _towards(self, node: Expr, env: Environment, action: Definition, reach: Reach) -> None:
-        self._w.spend(len(node.operands) if isinstance(node, Apply) else 1)
-        match node:
-            case Apply() if node.operator == "or":
-                for item in _expressions(node):
-                    if reach(item):
-                        self._branch(partial(self._towards, item, env, action, reach))
-            case Quantified() if node.what == "exists":
-                self._exists(
-                    node, env, lambda inner: self._towards(node.body, inner, action, reach)
-                )
-            case Let():
-                self._towards(node.body, self._x.names.bind(node, env), action, reach)
-            case Call() if node.definition is action:
-                label = self._label(node, env)
-                inner = self._x.calls.bind_arguments(node, env)
-                self._act(action.expression, inner, lambda: self._found(label))
-            case Call() if not node.definition.recursive and reach(node):
-                inner = self._x.calls.bind_arguments(node, env)
-                self._towards(node.definition.expression, inner, action, reach)
-            case _:
-                return
 
     def _label(self, node: Call, env: Environment) -> _Label:
         texts = []
@@ -300,6 +295,10 @@ class Enumerations:
                 self._act(node.body, self._x.names.bind(node, env), then)
             case Quantified() if node.what == "exists" and self._assigns(node, env):
                 self._exists(node, env, lambda inner: self._act(node.body, inner, then))
+            case Call() if node is self._towards:
+                self._taken = self._label(node, env)
+                inner = self._x.calls.bind_arguments(node, env)
+                self._act(node.definition.expression, inner, then)
             case Call() if not node.definition.recursive and self._assigns(node, env):
                 inner = self._x.calls.bind_arguments(node, env)
                 self._act(node.definition.expression, inner, then)
@@ -368,7 +367,9 @@ class Enumerations:
         return None
 
     def _assigns(self, node: Operand, env: Environment) -> bool:
-        """Tell whether a tree reads a primed variable that has no value yet."""
+        """Tell whether a tree reads a primed variable that has no value yet, or is on the path."""
+        if self._towards is not None and _holds(node, self._towards):
+            return True
         return self._x.names.is_unsettled(node, env)
 
 
@@ -376,57 +377,18 @@ def _expressions(node: Apply) -> list[Expr]:
     return [item for item in node.operands if not isinstance(item, OperatorRef)]
 
 
+def _holds(node: Operand, call: Call) -> bool:
+    """Tell whether a path to the call goes through a tree."""
+    waiting = [node]
+    while waiting:
+        item = waiting.pop()
+        if item is call:
+            return True
+        if isinstance(item, Call) and item.definition.on_path:
+            waiting.append(item.definition.expression)
+        waiting += children(item)
+    return False
+
+
 def _is_constant(node: Quantified) -> bool:
     return all(among is not None and reads(among).constant for _, _, among in node.bounds)
-
-
-class Reach:
-    """Which trees reach an action through disjunctions, quantifiers, LET and calls."""
-
-    def __init__(self, action: Definition) -> None:
-        self._action = action
-        self._known: dict[int, bool] = {}
-
-    def __call__(self, node: Operand) -> bool:
-        """Tell whether a tree reaches the action."""
-        match node:
-            case Call():
-                definition = node.definition
-                if definition is self._action:
-                    return True
-                if definition.recursive:
-                    return False
-                known = self._known.get(id(definition))
-                if known is None:
-                    known = self._known[id(definition)] = self(definition.expression)
-                return known
-            case Apply() if node.operator == "or":
-                return any(self(item) for item in node.operands)
-            case Quantified() if node.what == "exists":
-                return self(node.body)
-            case Let():
-                return self(node.body)
-            case _:
-                return False
-
-
-def actions_below(definition: Definition) -> dict[str, Definition]:
-    """Find the operators that Next reaches through disjunctions, quantifiers and calls."""
-    found: dict[str, Definition] = {}
-    waiting: list[Operand] = [definition.expression]
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case Call() if not node.definition.recursive and node.definition.name not in found:
-                if definition_reads(node.definition).primed:
-                    found[node.definition.name] = node.definition
-                    waiting.append(node.definition.expression)
-            case Apply() if node.operator == "or":
-                waiting += node.operands
-            case Quantified() if node.what == "exists":
-                waiting.append(node.body)
-            case Let():
-                waiting.append(node.body)
-            case _:
-                pass
-    return found

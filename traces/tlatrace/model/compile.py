@@ -17,17 +17,18 @@ from xml.etree import ElementTree
 import msgspec
 
 from tlatrace.errors import SpecError, SubsetError
-from tlatrace.model.actions import Enumerations, actions_below
+from tlatrace.model.actions import Enumerations
 from tlatrace.model.blame import Blames, Conjunct
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.instances import Cell
 from tlatrace.model.mentions import model_values_of, strings_of
-from tlatrace.model.predicates import Predicates, claim
+from tlatrace.model.paths import Paths, definitions_below, find_paths
+from tlatrace.model.predicates import Claim, Predicates, claim
 from tlatrace.model.reader import Reader
 from tlatrace.model.sany_nodes import place_of
 from tlatrace.model.scope import Redirect, Scope
-from tlatrace.model.tree import Definition
+from tlatrace.model.tree import Apply, Definition
 from tlatrace.model.types import infer
 from tlatrace.model.writer import Writer
 from tlatrace.readings import NO_TYPES, Types
@@ -232,20 +233,21 @@ def _written(job: Job, reader: Reader) -> ModelSource:
             raise SpecError(reader.module, f"{name} has primes, so it has no value in a state")
         names[f"expression {name}"] = predicates.expression(reader.definition(name))
     if job.blame:
-        _blames(reader, next_definition, actions, blames, names)
+        _blames(actions, blames, names)
         names["blame initial"] = blames.action("Init", (), reader.definition(job.init).expression)
     assumptions = _assumptions(reader, predicates, names) if job.assumptions else ()
     source = _source(job, reader, writer, names)
+    arities = {name: len(action.claim.parameters) for name, action in actions.items()}
     return replace(
         source,
-        actions=tuple(sorted(actions.items())),
+        actions=tuple(sorted(arities.items())),
         invariants=job.invariants,
         init=job.init,
         next=job.next,
         conjuncts=tuple(blames.conjuncts),
         parts=tuple(parts),
         assumptions=assumptions,
-        types=types_of(job, reader, actions),
+        types=types_of(job, reader, arities),
     )
 
 
@@ -289,13 +291,13 @@ def types_of(job: Job, reader: Reader, actions: Mapping[str, int]) -> Types:
     values = [*job.overrides.values(), *job.module_overrides.values()]
     known = [value for value in values if not isinstance(value, Redirect)]
     next_definition = reader.definition(job.next)
-    below = actions_below(next_definition)
+    below = definitions_below(next_definition)
     return infer(
         model_values_of(known),
         strings_of(job.root, known),
         reader.variables,
         [reader.definition(job.init), next_definition],
-        {name: (below.get(name) or reader.definition(name), n) for name, n in actions.items()},
+        {name: (_meant(reader.definition(name), below), n) for name, n in actions.items()},
         [reader.definition(name) for name in job.invariants],
         {name: reader.definition(name) for name in job.expressions},
     )
@@ -336,19 +338,32 @@ def _text(value: D) -> str:
     return canonical(from_domain(value))
 
 
-def _blames(
-    reader: Reader,
-    next_definition: Definition,
-    actions: Mapping[str, int],
-    blames: Blames,
-    names: dict[str, str],
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Action:
+    """An operator that a trace may name."""
+
+    definition: Definition
+    claim: Claim
+    paths: Paths
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether Next's steps that are this action can be listed, and are worth it.
+
+        What is only called as a part of other actions is none of Next's own.
+        """
+        return self.paths.unclear is None and not all(path.inside for path in self.paths.found)
+
+
+def _blames(actions: Mapping[str, _Action], blames: Blames, names: dict[str, str]) -> None:
     """Write for each action which of its conjuncts is false, with the given parameters."""
-    below = actions_below(next_definition)
-    for name in actions:
-        claimed = claim(below.get(name) or reader.definition(name), next_definition)
-        names[f"blame {name}"] = blames.action(name, claimed.parameters, claimed.formula)
-        if name in below and (claimed.places or not claimed.parameters):
+    for name, action in actions.items():
+        claimed = action.claim
+        formula = claimed.formula
+        if isinstance(formula, Apply) and formula.operator == "or":  # of several paths none holds
+            formula = Apply("and", (claimed.call, formula), formula.place)
+        names[f"blame {name}"] = blames.action(name, claimed.parameters, formula)
+        if action.is_listed and (claimed.places or not claimed.parameters):
             names[f"parameters {name}"] = blames.parameters(
                 name, claimed.parameters, claimed.places if claimed.parameters else ()
             )
@@ -360,25 +375,44 @@ def _actions(
     predicates: Predicates,
     enumerations: Enumerations,
     names: dict[str, str],
-) -> dict[str, int]:
+) -> dict[str, _Action]:
     """Write the actions that a trace may name: all operators of action level that compile."""
-    below = actions_below(next_definition)
-    found: dict[str, int] = {}
+    below = definitions_below(next_definition)
+    found: dict[str, _Action] = {}
     for name, (arity, level) in reader.operators().items():
         if level != _ACTION_LEVEL:
             continue
+        definition: Definition | None = None
         try:
-            definition = below.get(name) or reader.definition(name)
-            names[f"action {name}"] = predicates.action(definition, next_definition)
+            definition = _meant(reader.definition(name), below)
+            paths = find_paths(definition, next_definition)
+            action = _Action(
+                definition=definition,
+                claim=claim(definition, next_definition, paths),
+                paths=paths,
+            )
+            names[f"action {name}"] = predicates.action(definition, action.claim)
         except SubsetError:
-            if name in below:
+            if definition in below and definition.operator_parameters == frozenset():
                 raise
             continue  # no part of Next: nobody asked for it
-        found[name] = arity
-        if name in below:
-            names[f"steps {name}"] = enumerations.steps_of(next_definition, definition)
+        found[name] = action
+        if action.is_listed:
+            names[f"steps {name}"] = enumerations.steps_of(definition, paths.found)
             if arity:
-                claimed = claim(definition, next_definition)
+                claimed = action.claim
                 bound = enumerations.bound_steps(definition, claimed.parameters, claimed.formula)
                 names[f"bound {name}"] = bound
     return found
+
+
+def _meant(definition: Definition, below: Sequence[Definition]) -> Definition:
+    """Return what Next calls by the name of an operator.
+
+    Where an INSTANCE brings the name, it is the definition of the other module, which that module's
+    Next calls.
+    """
+    if definition in below or not definition.instanced:
+        return definition
+    named = [item for item in below if item.name == definition.name]
+    return named[0] if len(named) == 1 else definition

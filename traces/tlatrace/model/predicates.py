@@ -2,41 +2,33 @@ r"""Write the questions that a trace asks: is this step that action, does this i
 
 A trace says `Crash(b1, 2)`, the specification `\E b \in Broker, k \in Nat : Crash(b, k)`. The step
 is one of Next if the action holds and its parameters lie in their bounds, for at least one place of
-Next. A place counts if Next reaches it through disjunctions, quantifiers over sets and calls only,
-and if no bound depends on another one; for an action without such a place Next itself is asked.
+Next. Where a place demands more than that, the whole path from Next to it is asked
+(`tlatrace.model.paths`); of an action that Next does not call, Next itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
 
-from tlatrace.model.actions import Reach
-from tlatrace.model.analysis import free_locals, kind_of, size
+from tlatrace.model.analysis import kind_of
 from tlatrace.model.expressions import Expressions, Parameters, ready
 from tlatrace.model.instances import Instances, instances
+from tlatrace.model.paths import Bound, Paths
 from tlatrace.model.tree import (
     Apply,
     Call,
     Definition,
     Expr,
-    Let,
     Literal,
     Local,
     Operand,
     OperatorRef,
-    Quantified,
     unsupported,
 )
 from tlatrace.model.writer import Function, Writer
 
 __all__ = ["Claim", "Predicates", "claim"]
-
-_MAX_PLACES: Final = 100
-
-_Bound: TypeAlias = tuple[str, Expr] | None
-"""("in", set) or ("=", value); None for what depends on other names."""
 
 
 class Predicates:
@@ -76,10 +68,8 @@ class Predicates:
         w.finish(f"def {name}(s, t):", function)
         return name
 
-    def action(self, definition: Definition, next_definition: Definition) -> str:
+    def action(self, definition: Definition, claimed: Claim) -> str:
         """Write `def f(s, t, p)`: is a step of Next this action with the parameters p?"""
-        self._w.spend(size(next_definition.expression))
-        claimed = claim(definition, next_definition)
         return self._write("s, t, p", definition.name, claimed.formula, claimed.parameters)
 
     def _write(
@@ -111,45 +101,65 @@ class Claim:
 
     parameters: Parameters
     formula: Expr
-    places: Sequence[Sequence[tuple[str, Expr]]]
-    """("in", set) or ("=", value) of each parameter, for each place of Next; empty if only Next
-    knows."""
+    places: Sequence[tuple[Bound, ...]]
+    """What the parameters must meet in each place of Next; empty where some place demands more."""
+    call: Expr
+    """The action with its parameters, as a part of `formula`."""
 
 
-def claim(definition: Definition, next_definition: Definition) -> Claim:
+def claim(definition: Definition, next_definition: Definition, paths: Paths) -> Claim:
     """Return the formula "a step of Next is this action with these parameters".
 
     Raises:
         SubsetError: a parameter is an operator.
     """
-    extra = len(definition.primed_positions)
-    arity = len(definition.parameters) - extra
-    names = [f"parameter_{at}" for at in range(1, arity + 1)]
-    arguments = [Local(name) for name in names]
-    arguments += [arguments[at] for at in definition.primed_positions]
-    call: Expr = Call(definition, tuple(arguments), definition.place)
     if definition.operator_parameters:
         raise unsupported(definition.place, f"{definition.name} takes an operator")
-    places = _places(next_definition, definition)
-    if definition is next_definition:
-        whole = call
-    elif not places:
-        step = Call(next_definition, (), next_definition.place)
-        whole = Apply("and", (call, step), definition.place)
-    elif not arity:
-        whole = call
+    arity = len(definition.parameters) - len(definition.primed_positions)
+    names = [f"parameter_{at}" for at in range(1, arity + 1)]
+    arguments = [Local(name) for name in names]
+    primed = [arguments[at] for at in definition.primed_positions]
+    call = Call(definition, (*arguments, *primed), definition.place)
+    places = [bounds for path in paths.found if (bounds := path.bounds()) is not None]
+    only_places = len(places) == len(paths.found) and paths.unclear is None
+    ways: list[Expr] = []
+    if definition is next_definition or (places and not arity):
+        ways = [call]
     else:
-        bounds = [
-            Apply("and", tuple([_bounded(a, b) for a, b in zip(arguments, place, strict=False)]))
-            for place in places
-        ]
-        within = bounds[0] if len(bounds) == 1 else Apply("or", tuple(bounds))
-        whole = Apply("and", (within, call), definition.place)
-    kinds = [_kind(at, places) for at in range(arity)]
-    return Claim(tuple(zip(names, kinds, strict=True)), whole, places)
+        if places:
+            met = [_meets(arguments, place, definition) for place in places]
+            within = met[0] if len(met) == 1 else Apply("or", tuple(met))
+            ways = [Apply("and", (within, call), definition.place)]
+        others = [path for path in paths.found if path.bounds() is None]
+        ways += [path.formula(arguments, definition) for path in others]
+        if paths.unclear is not None or not ways:
+            ways.append(_by_next(call, next_definition, paths.unclear))
+    whole = ways[0] if len(ways) == 1 else Apply("or", tuple(ways), definition.place)
+    kinds = [_kind(at, places if only_places else []) for at in range(arity)]
+    parameters = tuple(zip(names, kinds, strict=True))
+    return Claim(parameters, whole, places if only_places else [], call)
 
 
-def _kind(position: int, places: list[tuple[tuple[str, Expr], ...]]) -> str:
+def _by_next(call: Call, next_definition: Definition, unclear: str | None) -> Expr:
+    """Say that a step is one of Next for which the action is TRUE.
+
+    That is all that can be asked of an action that Next does not call. Of one that it calls where
+    no path leads, the step may still be none: then what is TRUE has no value.
+    """
+    step = Call(next_definition, (), next_definition.place)
+    nothing = () if unclear is None else (Apply("unknown", (Literal(unclear),)),)
+    return Apply("and", (call, step, *nothing), call.place)
+
+
+def _meets(arguments: Sequence[Local], place: Sequence[Bound], definition: Definition) -> Expr:
+    parts = [
+        Apply(operator, (argument, expr), expr.place)
+        for argument, (operator, expr) in zip(arguments, place, strict=True)
+    ]
+    return Apply("and", tuple(parts), definition.place)
+
+
+def _kind(position: int, places: Sequence[tuple[Bound, ...]]) -> str:
     """Name the kind that a parameter is sure to have once its bounds have been checked."""
     kinds: set[str] = set() if places else {"?"}
     for place in places:
@@ -161,62 +171,3 @@ def _kind(position: int, places: list[tuple[tuple[str, Expr], ...]]) -> str:
         else:
             kinds.add("?")
     return kinds.pop() if len(kinds) == 1 else "?"
-
-
-def _bounded(argument: Local, bound: tuple[str, Expr]) -> Expr:
-    return Apply(bound[0], (argument, bound[1]), bound[1].place)
-
-
-def _places(next_definition: Definition, action: Definition) -> list[tuple[tuple[str, Expr], ...]]:
-    """Return the bounds of the action's parameters at each place; [] if only Next knows."""
-    found: list[tuple[_Bound, ...]] = []
-    _walk(next_definition.expression, {}, action, found, Reach(action))
-    known = [tuple([bound for bound in place if bound is not None]) for place in found]
-    if any(len(bounds) < len(place) for bounds, place in zip(known, found, strict=True)):
-        return []
-    return known if len(known) <= _MAX_PLACES else []
-
-
-def _walk(
-    node: Operand,
-    bounds: Mapping[str, _Bound],
-    action: Definition,
-    found: list[tuple[_Bound, ...]],
-    reach: Reach,
-) -> None:
-    if len(found) > _MAX_PLACES or not reach(node):
-        return
-    match node:
-        case Apply() if node.operator == "or":
-            for item in node.operands:
-                _walk(item, bounds, action, found, reach)
-        case Quantified() if node.what == "exists":
-            inner = dict(bounds)
-            for names, pattern, among in node.bounds:
-                known = among is not None and not pattern and not free_locals(among)
-                for name in names:
-                    inner[name] = ("in", among) if known and among is not None else None
-            _walk(node.body, inner, action, found, reach)
-        case Let():
-            inner = dict(bounds)
-            for name, value in node.bindings:
-                inner[name] = None if free_locals(value) else ("=", value)
-            _walk(node.body, inner, action, found, reach)
-        case Call() if not node.definition.recursive:
-            arguments = [_argument(item, bounds) for item in node.arguments]
-            if node.definition is action:
-                count = len(node.arguments) - len(action.primed_positions)
-                found.append(tuple(arguments[:count]))
-                return
-            inner = dict(zip(node.definition.parameters, arguments, strict=True))
-            _walk(node.definition.expression, inner, action, found, reach)
-        case _:
-            return
-
-
-def _argument(node: Operand, bounds: Mapping[str, _Bound]) -> _Bound:
-    if isinstance(node, OperatorRef):
-        return None
-    if isinstance(node, Local):
-        return bounds.get(node.name)
-    return None if free_locals(node) else ("=", node)

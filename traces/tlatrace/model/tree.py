@@ -111,6 +111,8 @@ class Definition:
     """Parameters that are passed a second time, primed, after the others."""
     free: frozenset[str] = frozenset()
     """Locals that the body of a local definition takes from around it."""
+    on_path: bool = False
+    """Its body is that part of another one through which a path leads, see `model.paths`."""
 
     @property
     def expression(self) -> Expr:

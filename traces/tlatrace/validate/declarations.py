@@ -2,9 +2,10 @@ r"""What a TLA+ module declares, and how its next-state relation uses its action
 
 A trace says `Crash(b1, 2)`; the specification says `\E b \in Broker, k \in Nat : Crash(b, k)`. A
 step is a step of Next if the action holds and its parameters lie in their bounds, for at least one
-place of Next. A place counts if Next reaches it through disjunctions, bounded quantifiers and
-operators only, and if every bound is an expression without local names. For an action without such
-a place the judge has to ask Next itself.
+place of Next. That is all that a place demands if Next reaches it through disjunctions, bounded
+quantifiers and operators only, if every bound is an expression without local names, and if each
+name that a quantifier binds is one argument. An action with any other place is *woven* into Next:
+TLC has to walk through Next to find its steps.
 
 Source: the XML of tla2sany.xml.XMLExporter, whose node kinds are those of tla2sany.semantic.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NewType
@@ -21,7 +22,7 @@ from typing import Final, NewType
 from tlatrace.errors import ToolError
 from tlatrace.tools.sany import export_xml
 
-__all__ = ["Declarations", "Operator", "Place", "read_declarations"]
+__all__ = ["Box", "Declarations", "Operator", "Place", "Side", "read_declarations"]
 
 _CONSTANT, _VARIABLE = "2", "3"
 _ACTION_LEVEL: Final = 2
@@ -54,6 +55,26 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """The v of [][Next]_v: what stays as it is in a step that is none of Next."""
+
+    text: tuple[str, ...] | None
+    """The lines that define it, in the columns of their file; None if they are not at hand."""
+    is_whole: bool
+    """Whether it is a tuple of all variables, or of such tuples."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A disjunct of Next."""
+
+    text: tuple[str, ...]
+    """Its lines, in the columns of their file."""
+    calls: frozenset[str]
+    """The actions that it calls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Declarations:
     """The names of a module, with those of the modules that it extends."""
 
@@ -65,6 +86,14 @@ class Declarations:
     """Temporal formula `Init /\\ [][Next]_v /\\ ...` -> the names of its Init and Next."""
     places: Mapping[str, Mapping[str, tuple[Place, ...]]]
     """Action without parameters, which may be the Next -> action in it -> its places there."""
+    woven: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The same -> the actions that it calls in other places, too."""
+    foreign: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The same -> the names of definitions of instanced modules that it calls there."""
+    sides: Mapping[str, tuple[Side, ...]] = field(default_factory=dict)
+    """The same -> its disjuncts; none if their text is not at hand."""
+    boxes: Mapping[str, Box] = field(default_factory=dict)
+    """Temporal formula -> the v of its [][Next]_v."""
 
 
 def read_declarations(module: Path, libraries: Sequence[Path] = ()) -> Declarations:
@@ -81,6 +110,11 @@ def read_declarations(module: Path, libraries: Sequence[Path] = ()) -> Declarati
 @lru_cache(maxsize=32)
 def _read(module: Path, libraries: tuple[Path, ...], stamp: int) -> Declarations:  # noqa: ARG001
     tree = _Tree(export_xml(module, libraries=libraries), (module.parent, *libraries))
+    uses = {
+        name: tree.uses(name)
+        for name, node in tree.definitions.items()
+        if (_text(node, "arity"), _text(node, "level")) == ("0", str(_ACTION_LEVEL))
+    }
     return Declarations(
         module=tree.module,
         constants=tree.declared(_CONSTANT),
@@ -90,12 +124,21 @@ def _read(module: Path, libraries: tuple[Path, ...], stamp: int) -> Declarations
             for name, node in tree.definitions.items()
         },
         formulas=tree.formulas(),
-        places={
-            name: tree.places(name)
-            for name, node in tree.definitions.items()
-            if (_text(node, "arity"), _text(node, "level")) == ("0", str(_ACTION_LEVEL))
-        },
+        places={name: found.places for name, found in uses.items()},
+        woven={name: found.woven for name, found in uses.items()},
+        foreign={name: found.foreign for name, found in uses.items()},
+        sides={name: tree.sides(name) for name in uses},
+        boxes=tree.boxes,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """How a next-state relation uses actions."""
+
+    places: Mapping[str, tuple[Place, ...]]
+    woven: frozenset[str]
+    foreign: frozenset[str]
 
 
 class _Tree:
@@ -119,6 +162,7 @@ class _Tree:
         self.definitions = {
             _text(node, "uniquename"): node for node in refs if node.tag == "UserDefinedOpKind"
         }
+        self.boxes: dict[str, Box] = {}
 
     def declared(self, kind: str) -> tuple[str, ...]:
         nodes = [self._nodes[_uid(ref)] for ref in self._root.iterfind("OpDeclNodeRef")]
@@ -133,10 +177,12 @@ class _Tree:
                 continue
             inits: list[str | None] = []
             nexts: list[str | None] = []
+            boxes: list[Box] = []
             for part in self._conjuncts(node.find("body/*"), 0):
                 operator = self._operator(part)
                 if operator is not None and _text(operator, "uniquename") == "[]":
                     nexts.append(self._boxed(part))
+                    boxes.append(self._box(part))
                 elif _text(part, "level") in ("0", "1"):
                     named = operator is not None and operator.tag == "UserDefinedOpKind"
                     whole = named and not part.findall("operands/*")
@@ -146,6 +192,7 @@ class _Tree:
             match inits, nexts:
                 case [str(init)], [str(next_name)]:
                     found[name] = init, next_name
+                    self.boxes[name] = boxes[0]
                 case _:
                     pass  # parts without names: nothing that a judge could call
         return found
@@ -170,95 +217,227 @@ class _Tree:
             return None
         return _text(operator, "uniquename")
 
-    # ---- places of actions ----
+    def _box(self, part: _Element) -> Box:
+        """Read the v of a part [][Next]_v."""
+        square = part.find("operands/*")
+        subscript = square.findall("operands/*")[1:] if square is not None else []
+        if not subscript:
+            return Box(text=None, is_whole=False)
+        variables = self._variables_of(subscript[0], 0)
+        return Box(
+            text=self._lines(subscript[0]),
+            is_whole=variables is not None and variables == set(self.declared(_VARIABLE)),
+        )
 
-    def places(self, next_name: str) -> dict[str, tuple[Place, ...]]:
-        found: dict[str, list[Place] | None] = {}
-        body = self.definitions[next_name].find("body/*")
-        if body is not None:
-            self._walk(body, {}, found, 0)
-        return {
-            name: tuple(dict.fromkeys(places))
-            for name, places in found.items()
-            if places is not None and len(places) <= _MAX_PLACES
-        }
-
-    def _walk(
-        self,
-        node: _Element,
-        bounds: Mapping[_Uid, str | None],
-        found: dict[str, list[Place] | None],
-        depth: int,
-    ) -> None:
-        """Note the places below a disjunct; `bounds` are those of the local names, None unknown."""
-        body = node.find("body/*") if node.tag == "LetInNode" else None
-        if body is not None:
-            below: dict[str, list[Place] | None] = {}
-            self._walk(body, bounds, below, depth + 1)
-            found.update(dict.fromkeys(below))  # LET's names mean nothing outside: ask Next
-            return
+    def _variables_of(self, node: _Element, depth: int) -> set[str] | None:
+        """Return the variables of a tuple of variables and of such tuples; None for all else."""
         operator = self._operator(node)
         if operator is None or depth > _MAX_DEPTH:
-            return
-        operands = node.findall("operands/*")
-        name = _text(operator, "uniquename")
-        if name in ("$DisjList", "\\lor"):
-            for operand in operands:
-                self._walk(operand, bounds, found, depth + 1)
-        elif name == "$BoundedExists":
-            inner = dict(bounds)
-            for bound in node.iterfind("boundSymbols/bound"):
-                symbols = [_uid(ref) for ref in bound.iterfind("FormalParamNodeRef")]
-                text = self._slice(bound[-1]) if bound.find("tuple") is None else None
-                inner.update(dict.fromkeys(symbols, None if text is None else f"\\in {text}"))
-            self._walk(operands[0], inner, found, depth + 1)
-        elif operator.tag == "UserDefinedOpKind" and _text(operator, "level") == str(_ACTION_LEVEL):
-            arguments = [self._argument(operand, bounds) for operand in operands]
-            self._note(name, arguments, found)
-            formals = [_uid(ref) for ref in operator.iterfind("params/*/FormalParamNodeRef")]
-            body = operator.find("body/*")
-            if body is not None and len(formals) == len(arguments):
-                self._walk(body, dict(zip(formals, arguments, strict=True)), found, depth + 1)
+            return None
+        if operator.tag == "OpDeclNode":
+            is_variable = _text(operator, "kind") == _VARIABLE
+            return {_text(operator, "uniquename")} if is_variable else None
+        parts = node.findall("operands/*")
+        if operator.tag == "UserDefinedOpKind" and not parts:
+            parts = operator.findall("body/*")
+        elif _text(operator, "uniquename") != "$Tuple":
+            return None
+        found = [self._variables_of(part, depth + 1) for part in parts]
+        known = [variables for variables in found if variables is not None]
+        return set().union(*known) if len(known) == len(found) else None
 
-    def _note(
-        self, name: str, arguments: list[str | None], found: dict[str, list[Place] | None]
-    ) -> None:
-        known = [argument for argument in arguments if argument is not None]
-        places = found.setdefault(name, [])
-        if len(known) < len(arguments):
-            found[name] = None  # one place that is not understood: only Next knows them all
-        elif places is not None:
-            places.append(Place(tuple(known)))
+    # ---- places of actions ----
 
-    def _argument(self, node: _Element, bounds: Mapping[_Uid, str | None]) -> str | None:
-        operator = node.find("operator/FormalParamNodeRef")
-        if operator is not None and not node.findall("operands/*"):
-            return bounds.get(_uid(operator))
-        text = self._slice(node)
-        return None if text is None else f"= {text}"
+    def uses(self, next_name: str) -> _Uses:
+        return _Walk(self).of(self.definitions[next_name])
+
+    def sides(self, next_name: str) -> tuple[Side, ...]:
+        """Return the disjuncts of a next-state relation."""
+        found: list[Side] = []
+        waiting = self.definitions[next_name].findall("body/*")
+        while waiting:
+            node = waiting.pop(0)
+            operator = self._operator(node)
+            if operator is not None and _text(operator, "uniquename") in ("$DisjList", "\\lor"):
+                waiting = node.findall("operands/*") + waiting
+                continue
+            lines = self._lines(node, closed=True)
+            if lines is None:
+                return ()
+            below = [_text(definition, "uniquename") for definition in self.below(node)]
+            found.append(Side(text=lines, calls=frozenset(below)))
+        return tuple(found)
+
+    def operator(self, node: _Element) -> _Element | None:
+        return self._operator(node)
+
+    def below(self, node: _Element) -> Iterator[_Element]:
+        """Yield the definitions that an expression calls, at any depth, where a step may be."""
+        seen: set[str] = set()
+        waiting = [node]
+        while waiting:
+            item = waiting.pop()
+            parts = list(item)
+            if item.tag == "OpApplNode":
+                operator = self._operator(item)
+                name = "" if operator is None else _text(operator, "uniquename")
+                if name in ("ENABLED", "\\lnot"):
+                    continue
+                if name == "=>":
+                    parts = item.findall("operands/*")[1:]
+            if item.tag == "UserDefinedOpKindRef" and (uid := _uid(item)) not in seen:
+                seen.add(uid)
+                definition = self._nodes.get(uid)
+                if definition is not None and definition.tag == "UserDefinedOpKind":
+                    yield definition
+                    parts = definition.findall("body/*")
+            waiting += parts
 
     def _operator(self, node: _Element) -> _Element | None:
         ref = node.find("operator/*") if node.tag == "OpApplNode" else None
         return None if ref is None else self._nodes.get(_uid(ref))
 
-    def _slice(self, node: _Element) -> str | None:
+    def slice(self, node: _Element) -> str | None:
         """Cut an expression out of its file; None if it has local names or does not fit a line."""
-        if any(True for _ in node.iter("FormalParamNodeRef")) or any(
-            True for _ in node.iter("LetInNode")
-        ):
+        lines = self._lines(node)
+        if lines is None or len(lines) > 1 or "\t" in lines[0]:
+            return None
+        return f"({lines[0].strip()})"
+
+    def _lines(self, node: _Element, *, closed: bool = False) -> tuple[str, ...] | None:
+        """Cut out the lines of an expression without local names; what stands before is blank.
+
+        Where the expression is known to be closed, it binds all its local names.
+        """
+        inner = ("FormalParamNodeRef", "LetInNode")
+        if not closed and any(True for tag in inner for _ in node.iter(tag)):
             return None
         location = node.find("location")
-        if location is None or _text(location, "line/begin") != _text(location, "line/end"):
+        if location is None:
             return None
         file = f"{_text(location, 'filename')}.tla"
         paths = [folder / file for folder in self._folders if (folder / file).is_file()]
         if not paths:
             return None
-        line = paths[0].read_text("utf-8").split("\n")[int(_text(location, "line/begin")) - 1]
-        if "\t" in line:
-            return None
+        first, last = int(_text(location, "line/begin")), int(_text(location, "line/end"))
         begin, end = int(_text(location, "column/begin")), int(_text(location, "column/end"))
-        return f"({line[begin - 1 : end]})"
+        lines = paths[0].read_text("utf-8").split("\n")[first - 1 : last]
+        if not lines or "\t" in "".join(lines[:-1]) + lines[-1][:end]:
+            return None
+        lines[-1] = lines[-1][:end]
+        lines[0] = " " * (begin - 1) + lines[0][begin - 1 :]
+        return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """What is known of a local name, or of an argument."""
+
+    symbol: _Uid | None = None
+    """The name that a quantifier has bound, if it is one."""
+    text: str | None = None
+    r"""`\in S` or `= e`; None if nothing can be written."""
+
+
+class _Walk:
+    """One walk through a next-state relation."""
+
+    def __init__(self, tree: _Tree) -> None:
+        self._tree = tree
+        self._places: dict[str, list[Place]] = {}
+        self._woven: set[str] = set()
+        self._foreign: set[str] = set()
+
+    def of(self, next_definition: _Element) -> _Uses:
+        body = next_definition.find("body/*")
+        if body is not None:
+            self._walk(body, {}, (), 0)
+        crowded = [name for name, places in self._places.items() if len(places) > _MAX_PLACES]
+        woven = self._woven.union(crowded)
+        return _Uses(
+            {
+                name: tuple(dict.fromkeys(places))
+                for name, places in self._places.items()
+                if name not in woven or (places and not places[0].bounds)
+            },
+            frozenset(woven),
+            frozenset(self._foreign),
+        )
+
+    def _walk(
+        self,
+        node: _Element,
+        known: Mapping[_Uid, _Argument],
+        chosen: tuple[_Uid, ...],
+        depth: int,
+    ) -> None:
+        """Note the places below a disjunct; `chosen` are the names that quantifiers have bound."""
+        operator = self._tree.operator(node)
+        name = "" if operator is None else _text(operator, "uniquename")
+        operands = node.findall("operands/*")
+        if operator is None or depth > _MAX_DEPTH:
+            self._weave(node)
+        elif name in ("$DisjList", "\\lor"):
+            for operand in operands:
+                self._walk(operand, known, chosen, depth + 1)
+        elif name == "$BoundedExists":
+            inner = dict(known)
+            for bound in node.iterfind("boundSymbols/bound"):
+                symbols = [_uid(ref) for ref in bound.iterfind("FormalParamNodeRef")]
+                among = self._tree.slice(bound[-1]) if bound.find("tuple") is None else None
+                text = None if among is None else f"\\in {among}"
+                inner.update({symbol: _Argument(symbol, text) for symbol in symbols})
+                chosen += tuple(symbols)
+            self._walk(operands[0], inner, chosen, depth + 1)
+        elif _is_action(operator) and operator.find("recursive") is None:
+            for operand in operands:
+                self._weave(operand)
+            arguments = [self._argument(operand, known) for operand in operands]
+            self._note(operator, arguments, chosen)
+            formals = [_uid(ref) for ref in operator.iterfind("params/*/FormalParamNodeRef")]
+            body = operator.find("body/*")
+            if body is not None and len(formals) == len(arguments):
+                inner = dict(zip(formals, arguments, strict=True))
+                self._walk(body, inner, chosen, depth + 1)
+        else:
+            self._weave(node)
+
+    def _weave(self, node: _Element) -> None:
+        """Note the actions that are called below a node, wherever that is."""
+        for definition in self._tree.below(node):
+            if not _is_action(definition):
+                continue
+            name = _text(definition, "uniquename")
+            if self._tree.definitions.get(name) is definition:
+                self._woven.add(name)
+            else:
+                self._foreign.add(name)
+
+    def _note(
+        self, operator: _Element, arguments: list[_Argument], chosen: tuple[_Uid, ...]
+    ) -> None:
+        name = _text(operator, "uniquename")
+        if self._tree.definitions.get(name) is not operator:
+            self._foreign.add(name)
+            return
+        texts = [argument.text for argument in arguments if argument.text is not None]
+        symbols = [argument.symbol for argument in arguments if argument.symbol is not None]
+        if len(texts) < len(arguments) or sorted(symbols) != sorted(chosen):
+            self._woven.add(name)
+        else:
+            self._places.setdefault(name, []).append(Place(tuple(texts)))
+
+    def _argument(self, node: _Element, known: Mapping[_Uid, _Argument]) -> _Argument:
+        operator = node.find("operator/FormalParamNodeRef")
+        if operator is not None and not node.findall("operands/*"):
+            return known.get(_uid(operator), _Argument())
+        text = self._tree.slice(node)
+        return _Argument(text=None if text is None else f"= {text}")
+
+
+def _is_action(operator: _Element) -> bool:
+    is_defined = operator.tag == "UserDefinedOpKind"
+    return is_defined and _text(operator, "level") == str(_ACTION_LEVEL)
 
 
 def _text(node: _Element, path: str) -> str:

@@ -2,9 +2,10 @@
 
 For each item of a batch TLC prints that it looks at it, and then what it found. TLC has one worker,
 so when it stops early, the last item that it looked at is the one that stopped it: that one is
-Failed, those before it have their verdicts, and the rest is run again without it. When it stops
-before the first item, because a value of the batch cannot be built, the batch is halved. Nothing is
-ever concluded from silence.
+Failed, those before it have their verdicts, and the rest is run again without it. After a few such
+runs the rest is judged carefully: TLC goes on after what it cannot evaluate, which takes longer and
+leaves the reason unsaid. When it stops before the first item, because a value of the batch cannot
+be built, the batch is halved. Nothing is ever concluded from silence.
 """
 
 from __future__ import annotations
@@ -13,41 +14,72 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from tlatrace.errors import ModelGapError, SpecError, ToolError
+from tlatrace.tools.jar import TlcJar
+from tlatrace.tools.java import JavaHome
 from tlatrace.tools.tlc import Outcome, TlcRun, run_tlc
-from tlatrace.validate.batch_module import AT, VIOLATED, YES, BatchItem, StateCheck, write_batch
+from tlatrace.validate.batch_module import (
+    AT,
+    DONE,
+    OPEN,
+    VIOLATED,
+    YES,
+    BatchItem,
+    StateCheck,
+    write_batch,
+)
 from tlatrace.validate.bounds import out_of_bounds
 from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
+from tlatrace.validate.declarations import Box
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import second_look
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
 from tlatrace.values import State, canonical_state
 
-__all__ = ["DEFAULT_BATCH", "RunBatch", "judge"]
+__all__ = ["DEFAULT_BATCH", "RunBatch", "judge", "run_batch_in"]
 
 DEFAULT_BATCH: Final = 10_000
 """Items in a TLC process: beyond it the start of the JVM no longer counts, and memory does."""
 
 _JVM_ARGS: Final = ("-XX:+UseSerialGC", "-Xmx4g", "-Xss64m", "-XX:TieredStopAtLevel=1")
 """One worker needs no parallel collector; 10,000 steps: 6.3 CPU s, with C2 9.8, parallel 7.4."""
+_MAX_STOPS: Final = 3
+"""So often is a batch run until TLC stops, each time with a reason; then the rest is careful."""
+_CAREFUL_BATCH: Final = 2_000
+"""TLC keeps so many states in memory; those on disk would have to have all their values."""
 _MAX_RUNS: Final = 40
+"""Of a batch that TLC does not survive even when it is careful: it crashes, or takes too long."""
 _MAX_SECOND_LOOKS: Final = 20
 _MAX_DOUBTFUL: Final = 20
 _ONE_STEP_S: Final = 30.0
-_MARK: Final = re.compile(rf'<<"({AT}|{YES}|{VIOLATED})", (\d+)(?:, (\d+))?>>')
+_MARK: Final = re.compile(rf'<<"({AT}|{YES}|{VIOLATED}|{OPEN}|{DONE})", (\d+)(?:, (\d+))?>>')
 _REASON_CHARACTERS: Final = 400
 _BOILERPLATE: Final = re.compile(
     r"TLC threw an unexpected exception\..*? The exception was an? \S+ : "
     r"| The error occurred when .*"
 )
+_NOT_TOLD: Final = "Next allows the step, but TLC does not tell whether it is one of this action"
 _EMPTY_BATCH: Final[tuple[BatchItem, ...]] = ()
 
-RunBatch = Callable[[SpecUnderTest, Sequence[BatchItem], float], TlcRun]
-"""Run TLC on a batch, with a time limit in seconds; a parameter, so that tests can break it."""
+
+class RunBatch(Protocol):
+    """Runs TLC on a batch; a parameter, so that tests can break it."""
+
+    def __call__(
+        self,
+        spec: SpecUnderTest,
+        items: Sequence[BatchItem],
+        timeout_s: float,
+        /,
+        *,
+        careful: bool = False,
+    ) -> TlcRun:
+        """Run TLC for at most so many seconds; careful: as `write_batch` says."""
+        ...
 
 
 @dataclass(slots=True)
@@ -55,8 +87,10 @@ class _Found:
     """What is known of the items of a batch, by their position."""
 
     yes: set[int] = field(default_factory=set)
-    violated: dict[int, list[int]] = field(default_factory=dict)
+    violated: dict[int, set[int]] = field(default_factory=dict)
     examined: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
+    """What a careful run has evaluated."""
     failed: dict[int, str] = field(default_factory=dict)
 
 
@@ -109,6 +143,7 @@ def judge(
                 items.append(StateCheck(transition.post))
             state_of[at] = states[key]
     found = _judge_items(spec, items, batch_size, timeout_s, workers, on_progress, runner)
+    _refuse_by_themselves(spec, items, found, batch_size, timeout_s, workers, runner)
     judged: list[Judged] = []
     for at, transition in enumerate(transitions):
         step: Judgement
@@ -240,6 +275,35 @@ def _judge_items(
     return found
 
 
+def _refuse_by_themselves(
+    spec: SpecUnderTest,
+    items: Sequence[BatchItem],
+    found: _Found,
+    batch_size: int,
+    timeout_s: float,
+    workers: int,
+    runner: RunBatch,
+) -> None:
+    """Refuse steps that are none of their action, although TLC could not walk through Next.
+
+    An action that is FALSE by itself is so wherever Next calls it.
+    """
+    woven = {
+        at: item
+        for at in found.failed
+        if isinstance(item := items[at], Transition) and item.action in spec.woven
+    }
+    if not woven:
+        return
+    alone = replace(spec, next="TRUE", places={}, woven=frozenset(), foreign=frozenset(), box=None)
+    steps = list(woven.values())
+    asked = _judge_items(alone, steps, batch_size, timeout_s, workers, None, runner)
+    for number, at in enumerate(woven):
+        if number in asked.examined and number not in asked.yes:
+            del found.failed[at]
+            found.examined.add(at)
+
+
 def _is_doubtful(item: BatchItem, clean: set[str]) -> bool:
     states = [item.state] if isinstance(item, StateCheck) else [item.pre, item.post]
     params = () if isinstance(item, StateCheck) else item.params
@@ -259,6 +323,7 @@ class _Batch:
         self._timeout_s = timeout_s
         self._runner = runner
         self._runs = 0
+        self._stops = 0
         self._probed = False
         self.found = _Found()
 
@@ -267,32 +332,57 @@ class _Batch:
         while waiting:
             pending = waiting.pop()
             if self._runs >= _MAX_RUNS:
-                reason = f"too many steps of this batch stop TLC; gave up after {_MAX_RUNS} runs"
+                reason = f"TLC does not survive this batch; gave up after {_MAX_RUNS} runs"
                 self.found.failed.update(dict.fromkeys(pending, reason))
-                continue
-            waiting += reversed(self._run_once(pending))
+            elif self._stops >= _MAX_STOPS and len(pending) > _CAREFUL_BATCH:
+                waiting += [pending[_CAREFUL_BATCH:], pending[:_CAREFUL_BATCH]]
+            else:
+                waiting += reversed(self._run_once(pending))
         return self.found
 
     def _run_once(self, pending: list[int]) -> list[list[int]]:
         """Run TLC; return the lists of items that are to be run again."""
+        careful = self._stops >= _MAX_STOPS
         self._runs += 1
+        items = [self._items[at] for at in pending]
         try:
-            run = self._runner(self._spec, [self._items[at] for at in pending], self._timeout_s)
+            run = self._runner(self._spec, items, self._timeout_s, careful=careful)
         except ModelGapError as error:
             return self._halve(pending, error.reason)
         order = self._read(run, pending)
+        looked_at = {pending[number] for number in order}
+        if careful:
+            self._note_values(looked_at)
         if run.outcome is Outcome.SUCCESS:
             return []
         reason = _reason(run)
+        if not order and self._has_excerpts():
+            self._spec = replace(self._spec, sides=(), box=_unread(self._spec.box))
+            return [pending]
         if not order:
             self._probe(run)
             return self._halve(pending, reason)
+        self._stops += 1
         culprit = pending[order[-1]]
-        self.found.examined.discard(culprit)
-        self.found.failed[culprit] = reason
-        looked_at = {pending[number] for number in order}
+        if culprit not in self.found.yes:
+            self._fail(culprit, reason)
         rest = [at for at in pending if at not in looked_at]
         return [rest] if rest else []
+
+    def _has_excerpts(self) -> bool:
+        """Whether batches have text of the module, which may have names that are LOCAL there."""
+        box = self._spec.box
+        return bool(self._spec.sides) or (box is not None and box.text is not None)
+
+    def _note_values(self, looked_at: set[int]) -> None:
+        """Fail what a careful run has looked at without coming to an end."""
+        silent = looked_at - self.found.done - self.found.yes
+        for at in silent:
+            self._fail(at, f"TLC cannot evaluate it, nor {len(silent) - 1} others of its batch")
+
+    def _fail(self, at: int, reason: str) -> None:
+        self.found.examined.discard(at)
+        self.found.failed[at] = reason
 
     def _read(self, run: TlcRun, pending: list[int]) -> list[int]:
         """Note what TLC printed; return the positions in `pending` in the order of its looks."""
@@ -308,8 +398,12 @@ class _Batch:
                 self.found.examined.add(at)
             elif match[1] == YES:
                 self.found.yes.add(at)
+            elif match[1] == DONE:
+                self.found.done.add(at)
+            elif match[1] == OPEN:
+                self.found.failed[at] = _NOT_TOLD
             elif match[3] is not None:
-                self.found.violated.setdefault(at, []).append(int(match[3]))
+                self.found.violated.setdefault(at, set()).add(int(match[3]))
         return order
 
     def _halve(self, pending: list[int], reason: str) -> list[list[int]]:
@@ -338,6 +432,10 @@ class _Batch:
                 raise SpecError(self._spec.module, _reason(failure))
 
 
+def _unread(box: Box | None) -> Box | None:
+    return None if box is None else replace(box, text=None)
+
+
 def _reason(run: TlcRun) -> str:
     if run.outcome is Outcome.TIMEOUT:
         return f"TLC gave no answer in {run.seconds:.0f} s"
@@ -345,14 +443,38 @@ def _reason(run: TlcRun) -> str:
     return f"TLC: {run.outcome.value}: {text[:_REASON_CHARACTERS]}"
 
 
-def _run_batch(spec: SpecUnderTest, items: Sequence[BatchItem], timeout_s: float) -> TlcRun:
+def run_batch_in(
+    spec: SpecUnderTest,
+    items: Sequence[BatchItem],
+    timeout_s: float,
+    *,
+    careful: bool,
+    jvm_args: Sequence[str],
+    jar: TlcJar | None = None,
+    java: JavaHome | None = None,
+) -> TlcRun:
+    """Write a batch into a folder of its own, and run TLC there."""
     with tempfile.TemporaryDirectory(prefix="rocketproof-batch-") as folder:
-        module, config = write_batch(spec, items, Path(folder))
+        module, config = write_batch(spec, items, Path(folder), careful=careful)
         return run_tlc(
             module,
             config,
             workers=1,
             timeout_s=timeout_s,
             libraries=(spec.module.parent, *spec.libraries),
-            jvm_args=_JVM_ARGS,
+            extra_args=("-dump", str(Path(folder) / "careful.dump")) if careful else (),
+            jvm_args=jvm_args,
+            jar=jar,
+            java=java,
         )
+
+
+def _run_batch(
+    spec: SpecUnderTest,
+    items: Sequence[BatchItem],
+    timeout_s: float,
+    /,
+    *,
+    careful: bool = False,
+) -> TlcRun:
+    return run_batch_in(spec, items, timeout_s, careful=careful, jvm_args=_JVM_ARGS)

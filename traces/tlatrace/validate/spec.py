@@ -13,7 +13,7 @@ from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.readings import Reading, differing_values, model_values_in
 from tlatrace.tla_text import to_tla
 from tlatrace.validate.config import TlcConfig
-from tlatrace.validate.declarations import Declarations, Place, read_declarations
+from tlatrace.validate.declarations import Box, Declarations, Place, Side, read_declarations
 from tlatrace.values import ModelValue, State, TlaSet, Value
 
 __all__ = [
@@ -49,7 +49,15 @@ class SpecUnderTest:
     reading: Reading
     """How values of traces are read."""
     places: Mapping[str, tuple[Place, ...]]
-    """Action -> where it stands in Next."""
+    """Action -> where it stands in Next, if all that it needs there is its bounds."""
+    woven: frozenset[str] = frozenset()
+    """The actions that stand in Next in other ways, too."""
+    foreign: frozenset[str] = frozenset()
+    """Names of actions that Next calls within instanced modules."""
+    sides: tuple[Side, ...] = ()
+    """The disjuncts of Next, if they are known: an action is looked for where it is called."""
+    box: Box | None = None
+    """The v of [][Next]_v where steps that leave it alone are allowed."""
     libraries: tuple[Path, ...] = ()
 
     @property
@@ -77,10 +85,12 @@ def load_spec(
     constants: State | None = None,
     invariants: Sequence[str] = (),
     libraries: Sequence[Path] = (),
+    stuttering: bool = False,
 ) -> SpecUnderTest:
     """Read a specification with its constants from a configuration or, without one, `constants`.
 
-    `invariants` come on top of those of the configuration.
+    `invariants` come on top of those of the configuration. `stuttering`: whether a step without an
+    action may be none of Next where the configuration's SPECIFICATION is a [][Next]_v.
 
     Raises:
         SpecError: SANY refuses the module, a constant has no value, or an operator is missing.
@@ -97,6 +107,13 @@ def load_spec(
     values: dict[str, Value] = {**from_config, **given}
     init, next_name = _relations(declarations, config)
     wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
+    places = declarations.places.get(next_name, {})
+    woven = declarations.woven.get(next_name, frozenset())
+    sides = declarations.sides.get(next_name, ())
+    if _replaced_actions(declarations, config):  # Next is not what its text says
+        operators = declarations.operators.items()
+        woven = frozenset([name for name, operator in operators if operator.is_action])
+        places, sides = {}, ()
     spec = SpecUnderTest(
         module=module.resolve(),
         declarations=declarations,
@@ -107,7 +124,11 @@ def load_spec(
         definitions=definitions,
         values=values,
         reading=_reading(module, config, given, invariants, libraries),
-        places=declarations.places.get(next_name, {}),
+        places=places,
+        woven=woven - {next_name},
+        foreign=declarations.foreign.get(next_name, frozenset()),
+        sides=sides,
+        box=declarations.boxes.get(config.specification or "") if stuttering else None,
         libraries=tuple(libraries),
     )
     _check(spec)
@@ -149,6 +170,17 @@ def _assigned(
         reason = f"no value for the constant {', '.join(missing)}: give a configuration"
         raise SpecError(config.path, reason)
     return tuple(lines), tuple(definitions)
+
+
+def _replaced_actions(declarations: Declarations, config: TlcConfig) -> list[str]:
+    """Name the actions in whose place the configuration puts others."""
+    return [
+        item.name
+        for item in config.assignments
+        if item.value is None
+        and (operator := declarations.operators.get(item.name)) is not None
+        and operator.is_action
+    ]
 
 
 def _config_text(value: Value) -> str | None:

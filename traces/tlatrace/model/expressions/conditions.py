@@ -158,6 +158,10 @@ class Conditions:
                 return f"({held} or stop({f'Assert is violated ({node.place})'!r}))"
             case "PrintT":
                 return "True"
+            case "unknown":
+                (reason,) = operands
+                assert isinstance(reason, Literal)
+                return f"stop({reason.value!r})"
             case "has_fields":
                 names = ", ".join([self._x.values.value(item, env) for item in operands[1:]])
                 return f"has_fields({self._x.values.value(operands[0], env)}, ({names},))"
