@@ -141,6 +141,8 @@ class SpecChoice:
     invariants: tuple[str, ...] = ()
     libraries: tuple[Path, ...] = ()
     spec_root: Path | None = None
+    stuttering: bool = True
+    """Whether a step without an action may change nothing, where SPECIFICATION allows it."""
 
     def module_of(self, header: Header) -> Path:
         """Find the module: the option, or the one of the header's name below the spec root.
@@ -187,7 +189,13 @@ class SpecChoice:
         module, libraries = self.module_of(header), self.folders_of(header)[1:]
         if self.config is not None:
             config = read_config(self.config)
-            return load_spec(module, config=config, invariants=self.invariants, libraries=libraries)
+            return load_spec(
+                module,
+                config=config,
+                invariants=self.invariants,
+                libraries=libraries,
+                stuttering=self.stuttering,
+            )
         wanted = self.invariants or _invariants_beside(module, libraries)
         return load_spec(
             module,
@@ -214,6 +222,7 @@ class SpecChoice:
             libraries=libraries,
             expressions=expressions,
             definitions=header.expressions,
+            stuttering=self.stuttering,
         )
         if self.config is not None:
             return load(self.config, invariants=self.invariants)

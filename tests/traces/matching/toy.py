@@ -97,6 +97,8 @@ class ToyModel:
     def bound_successors(self, state: Toy, action: str, params: Toy) -> list[Step]:
         return [s for s in self.action_successors(state, action) if s.params == params]
 
+    box = ""
+
     def calls(self, action: str) -> bool:
         return action in self.actions
 

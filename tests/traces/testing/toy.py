@@ -29,6 +29,7 @@ class TankModel:
     """An invariant: no more than this is lost."""
     bound: int = 3
     """A constraint: what is lost, at most, where the model goes on."""
+    box: str = ""
 
     @property
     def module(self) -> str:

@@ -30,6 +30,13 @@ _OPTIONS: Final = (
         help="Look for modules here, too.",
     ),
     click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check it, too."),
+    click.option(
+        "--no-stuttering",
+        "stuttering",
+        flag_value=False,
+        default=True,
+        help="A step without an action has to be one of Next, not of [Next]_v.",
+    ),
     click.option("--spec-root", type=_PATH, help="Folder with manifest.toml."),
 )
 
@@ -49,6 +56,7 @@ def spec_options(command: Callable[..., R]) -> Callable[..., R]:
         config: Path | None,
         libraries: tuple[Path, ...],
         invariants: tuple[str, ...],
+        stuttering: bool,
         spec_root: Path | None,
         **rest: object,
     ) -> R:
@@ -58,6 +66,7 @@ def spec_options(command: Callable[..., R]) -> Callable[..., R]:
             libraries=libraries,
             invariants=invariants,
             spec_root=spec_root,
+            stuttering=stuttering,
         )
         return command(choice, **rest)
 

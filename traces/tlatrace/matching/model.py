@@ -42,6 +42,13 @@ class SpecModel(Protocol):
     def invariants(self) -> tuple[str, ...]:
         """The invariants that `violated` evaluates."""
 
+    @property
+    def box(self) -> str:
+        """What stays as it is in a step of [Next]_v that is none of Next.
+
+        "whole": all variables; "part": what the specification says; "": there are no such steps.
+        """
+
     def adopt(self, state: State) -> ModelState:
         """Turn a whole state into the model's."""
 

@@ -253,10 +253,17 @@ def claimed_steps(questions: Questions, seen: Observation, state: ModelState) ->
         EvaluationError: the model cannot list them.
     """
     if seen.event.action is None:
-        return questions.successors(state)
+        return [*questions.successors(state), *_stuttering(questions, state)]
     if seen.all_params is not None:
         return questions.bound_successors(state, seen.event.action, seen.all_params)
     return questions.action_successors(state, seen.event.action)
+
+
+def _stuttering(questions: Questions, state: ModelState) -> list[Step]:
+    """List the steps of [Next]_v that are none of Next, if the specification has them."""
+    if questions.model.box == "part":
+        raise EvaluationError("a step without an action may change what [Next]_v does not mention")
+    return [Step("", (), state)] if questions.model.box else []
 
 
 def claim(seen: Observation) -> str:

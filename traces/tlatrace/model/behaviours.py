@@ -12,6 +12,7 @@ from tlatrace.model.scope import MAX_DEPTH, Part, Redirect, Scope
 from tlatrace.model.tree import (
     Apply,
     Definition,
+    Expr,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Behaviours:
 
     def __init__(self, reader: Reader) -> None:
         self._r = reader
+        self._boxes: list[Part] = []
 
     def behaviour(self, name: str) -> tuple[str, str]:
         """Return the names by which `definition` knows the Init and the Next of a formula.
@@ -41,6 +43,7 @@ class Behaviours:
             raise SpecError(self._r.module, f"there is no operator {name}")
         initial: list[Part] = []
         steps: list[Part] = []
+        self._boxes = []
         body = self._r.nodes[self._r.by_name[name]].find("body/*")
         if body is not None:
             self._take_apart(body, Scope({}, None), initial, steps)
@@ -49,6 +52,11 @@ class Behaviours:
             raise SpecError(self._r.module, reason)
         self._r.parts_of = {"Init": initial, "Next": steps}
         return "Init", "Next"
+
+    def unchanged(self) -> Expr:
+        """Return that the v of the formula's [][Next]_v stays as it is; after `behaviour`."""
+        ((node, scope),) = self._boxes
+        return self._r.constructs.unchanged(node, scope, node)
 
     def _take_apart(
         self, node: Element, scope: Scope, initial: list[Part], steps: list[Part]
@@ -75,7 +83,9 @@ class Behaviours:
             inner = Scope(dict(scope.instance or {}), scope.instance)
             self._take_apart(body, inner, initial, steps)
         elif name == "[]" and self._is_square(operands[0]):
-            steps.append((operands[0].findall("operands/*")[0], scope))
+            action, subscript = operands[0].findall("operands/*")
+            steps.append((action, scope))
+            self._boxes.append((subscript, scope))
         elif int(text_of(node, "level")) != _TEMPORAL_LEVEL:
             raise self._r.sources.refusal(node, "an action outside of [][Next]_v")
         self._r.depth -= 1

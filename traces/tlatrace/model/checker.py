@@ -62,7 +62,6 @@ class Checker:
             name: (model.predicate(f"action {name}"), arity)
             for name, arity in model.actions.items()
         }
-        self._next = model.predicate("next")
         self._initial = model.predicate("initial")
         self._invariants = [
             (name, model.predicate(f"invariant {name}")) for name in model.invariants
@@ -254,7 +253,7 @@ class Checker:
             if pre is None:
                 return _ALLOWED if self._initial(post, None) else _REFUSED
             if action is None:
-                return _ALLOWED if self._next(pre, post) else _REFUSED
+                return _ALLOWED if self._model.allows(None, (), pre, post) else _REFUSED
             entry = self._actions.get(action)
             if entry is None:
                 return Failed(f"{self._model.module} has no action {action}")

@@ -28,7 +28,7 @@ from tlatrace.model.predicates import Claim, Predicates, claim
 from tlatrace.model.reader import Reader
 from tlatrace.model.sany_nodes import place_of
 from tlatrace.model.scope import Redirect, Scope
-from tlatrace.model.tree import Apply, Definition
+from tlatrace.model.tree import Apply, Definition, Expr, Variable
 from tlatrace.model.types import infer
 from tlatrace.model.writer import Writer
 from tlatrace.readings import NO_TYPES, Types
@@ -104,6 +104,9 @@ class ModelSource:
     """(constant, canonical JSON) of the constants whose value is known."""
     types: Types = NO_TYPES
     """What may stand where, for whoever reads traces."""
+    box: str = ""
+    """"whole" or "part": what stays as it is in a step of [Next]_v that is none of Next; "": no
+    such step is allowed."""
 
     def open(self) -> Model:
         """Execute the text; needs no Java."""
@@ -140,6 +143,8 @@ class Job:
     invariants: tuple[str, ...] = ()
     expressions: tuple[str, ...] = ()
     """Operators that the model is to evaluate."""
+    stuttering: bool = True
+    """Whether a step without an action may be one of [Next]_v, where `specification` has it."""
     blame: bool = False
     """Whether the model is to say which conjunct of an action is false."""
     assumptions: bool = False
@@ -202,6 +207,9 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     if job.specification is not None:
         init, next_name = reader.behaviours.behaviour(job.specification)
         job = replace(job, init=init, next=next_name)
+    same = None
+    if job.specification is not None and job.stuttering:
+        same = reader.behaviours.unchanged()
     writer = Writer()
     expressions = Expressions(writer)
     predicates = Predicates(writer, expressions)
@@ -214,6 +222,8 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         "steps": enumerations.steps(next_definition),
         "initials": enumerations.initial(reader.definition(job.init, primed=True)),
     }
+    if same is not None:
+        names["box"] = predicates.formula("same", same)
     actions = _actions(reader, next_definition, predicates, enumerations, names)
     for role, wanted in (
         ("invariant", job.invariants),
@@ -248,7 +258,19 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         parts=tuple(parts),
         assumptions=assumptions,
         types=types_of(job, reader, arities),
+        box="" if same is None else _box_of(same, len(reader.variables)),
     )
+
+
+def _box_of(same: Expr, variables: int) -> str:
+    """Tell whether that v is the same, of [][Next]_v, says so of each variable."""
+    parts = same.operands if isinstance(same, Apply) and same.operator == "and" else (same,)
+    kept = {
+        item.operands[1].index
+        for item in parts
+        if isinstance(item, Apply) and isinstance(item.operands[1], Variable)
+    }
+    return "whole" if len(kept) == len(parts) == variables else "part"
 
 
 def _without_behaviour(job: Job, reader: Reader) -> ModelSource:

@@ -71,7 +71,7 @@ class Constructs:
             case "'":
                 return self._r.expr(operands[0], replace(scope, primed=True))
             case "UNCHANGED":
-                return self._unchanged(operands[0], scope, node)
+                return self.unchanged(operands[0], scope, node)
             case "ENABLED":
                 if scope.primed:
                     raise self._r.sources.refusal(node, "ENABLED of the state after a step")
@@ -177,12 +177,12 @@ class Constructs:
     def _box(self, name: str, operands: list[Element], scope: Scope, node: Element) -> Expr:
         """Read [A]_v and <<A>>_v; as conjunctions: TLC looks for no names of actions in them."""
         action = self._r.expr(operands[0], scope)
-        same = self._unchanged(operands[1], scope, node)
+        same = self.unchanged(operands[1], scope, node)
         if name == "$AngleAct":
             return Apply("and", (action, Apply("not", (same,), place_of(node))), place_of(node))
         return Apply("and", (Apply("or", (action, same), place_of(node)),), place_of(node))
 
-    def _unchanged(self, node: Element, scope: Scope, whole: Element) -> Expr:
+    def unchanged(self, node: Element, scope: Scope, whole: Element) -> Expr:
         before = self._r.expr(node, scope)
         after = self._r.expr(node, replace(scope, primed=True))
         parts = list(_unchanged_parts(before, after, place_of(whole)))

@@ -53,6 +53,7 @@ def load_model(
     blame: bool = False,
     assumptions: bool = False,
     kept: bool = True,
+    stuttering: bool = True,
 ) -> Model:
     """Compile a specification under a configuration.
 
@@ -60,6 +61,8 @@ def load_model(
     of the configuration; `expressions` are operators for `Model.evaluate`, and so are
     `definitions`, TLA+ text by the name that it gets; with `blame` the model has `Model.blame`,
     and with `assumptions` `Model.failing_assumption`. What nobody will load again is not `kept`.
+    `stuttering`: whether a step without an action may be none of Next where the configuration's
+    SPECIFICATION is a [][Next]_v.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -77,6 +80,7 @@ def load_model(
     given = {} if config.assignments else dict(constants or {})
     own = dict(definitions or {})
     asked = (*wanted, "", *expressions, "", *[f"{name} == {text}" for name, text in own.items()])
+    asked += ("no stuttering",) * (not stuttering)
     fingerprint = _fingerprint(module, folders, config, given, asked)
     key = fingerprint + ("-blame" if blame else "") + ("-assumed" if assumptions else "")
     source = recall(key) if kept else None
@@ -90,6 +94,7 @@ def load_model(
                     invariants=wanted,
                     expressions=(*expressions, *own),
                     blame=blame,
+                    stuttering=stuttering,
                     assumptions=assumptions,
                     fingerprint=fingerprint,
                 )

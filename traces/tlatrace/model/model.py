@@ -79,6 +79,7 @@ class Model:
         self.invariants = source.invariants
         self.init = source.init
         self.next = source.next
+        self.box = source.box
         self.values: State = {name: from_json(json.loads(text)) for name, text in source.values}
         self.reading = Reading(source.types)
         self._functions = _open(source)
@@ -137,13 +138,18 @@ class Model:
     def allows(
         self, action: str | None, params: tuple[D, ...], pre: ModelState, post: ModelState
     ) -> bool:
-        """Tell whether a step is this action with these parameters; None: any step of Next.
+        """Tell whether a step is this action with these parameters.
+
+        None: any step of Next, or of [Next]_v where the specification is that.
 
         Raises:
             ModelGapError: there is no such action, or it takes another number of parameters.
         """
         if action is None:
-            return self._ask("next", pre, post)
+            if self.box and pre == post:
+                return True
+            in_next = self._ask("next", pre, post)
+            return in_next or (self.box == "part" and self._ask("box", pre, post))
         self._check_arity(action, params)
         return self._ask(f"action {action}", pre, post, params)
 

@@ -42,7 +42,11 @@ class Predicates:
         """Write `def f(s, t)`: does a definition without parameters hold?"""
         if definition.parameters:
             raise unsupported(definition.place, f"{definition.name} has parameters")
-        return self._write("s, t", definition.name, definition.expression)
+        return self.formula(definition.name, definition.expression)
+
+    def formula(self, stem: str, node: Expr) -> str:
+        """Write `def f(s, t)`: is a formula without parameters TRUE?"""
+        return self._write("s, t", stem, node)
 
     def parts(self, definition: Definition) -> list[tuple[str, Instances]]:
         """Write `def f(s, t, p)` for each conjunct of an invariant: does an instance of it hold?"""

@@ -85,7 +85,7 @@ def load_spec(
     constants: State | None = None,
     invariants: Sequence[str] = (),
     libraries: Sequence[Path] = (),
-    stuttering: bool = False,
+    stuttering: bool = True,
 ) -> SpecUnderTest:
     """Read a specification with its constants from a configuration or, without one, `constants`.
 
