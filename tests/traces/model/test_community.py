@@ -14,6 +14,7 @@ import pytest
 
 from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.model import Model, load, load_model
+from tlatrace.model.builtin import NOT_DONE
 from tlatrace.model.domain import TRUE, D, Fcn, from_domain
 from tlatrace.model.lazy import Subsets, Union
 from tlatrace.model.operators.community import fold_function, fold_set, set_to_sorted
@@ -249,6 +250,36 @@ def test_what_has_no_value_is_refused_where_it_is_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.java
+def test_a_module_with_proofs_can_be_read(tmp_path: Path) -> None:
+    path = _write(
+        tmp_path,
+        "Proved",
+        "EXTENDS FiniteSetTheorems, TLAPS",
+        "VARIABLE v",
+        "Start == v = {}",
+        "Go == v' = v \\cup {1}",
+        "Inv == IsFiniteSet(v)",
+        "Induction == IsWellFoundedOn({}, v)",
+        "THEOREM Kept == Start /\\ [][Go]_v => []Inv",
+        "<1>1. Start => Inv BY FS_EmptySet DEF Start, Inv",
+        "<1>2. Inv /\\ [Go]_v => Inv' BY FS_AddElement, SMTT(10) DEF Inv, Go",
+        "<1>. QED BY <1>1, <1>2, PTL",
+    )
+    assert len(_model(path).successors((frozenset(),))) == 1
+    with pytest.raises(SubsetError, match="IsWellFoundedOn of WellFoundedInduction"):
+        _model(path, init="Induction")
+
+
+@pytest.mark.java
+def test_every_community_module_can_be_had_beside_the_others(tmp_path: Path) -> None:
+    names = sorted(path.stem for path in COMMUNITY.glob("*.tla"))
+    instances = [f"{name}_ == INSTANCE {name}" for name in names]
+    own = ("VARIABLE v", "Start == v = SequencesExt_!Last(<<7>>)", "Go == UNCHANGED v")
+    path = _write(tmp_path, "All", *instances, *own)
+    assert _model(path).initial_states() == [(7,)]
+
+
+@pytest.mark.java
 def test_a_model_is_kept_under_the_text_of_the_community_modules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -342,10 +373,11 @@ def test_the_document_names_every_module_and_operator() -> None:
     words = set(re.findall(r"\w+", document))
     for path in COMMUNITY.glob("*.tla"):
         text = path.read_text("utf-8")
-        names = re.findall(r"^([A-Za-z]\w*)(?:\(|\[| ==)", text, re.MULTILINE)
-        shown = {path.stem} if path.stem in ("SVG", "HTML", "ShiViz", "GraphViz") else set(names)
-        assert shown
-        assert sorted({path.stem, *shown} - words) == []
+        names = set(re.findall(r"^([A-Za-z]\w*)(?:\(|\[| ==)", text, re.MULTILINE))
+        assert names or "THEOREM" in text
+        if path.stem in NOT_DONE or path.stem == "TLAPS":
+            names = set()  # all of them, says the document
+        assert sorted({path.stem, *names} - words) == []
 
 
 def test_the_document_names_the_java_of_each_difference() -> None:

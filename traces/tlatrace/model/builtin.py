@@ -136,6 +136,7 @@ OF_COMMUNITY: Final = frozenset(
 
 _OUTSIDE: Final = "it reads or writes outside of the specification: give a log as a trace"
 _OF_A_RUN: Final = "it shows or steers a run of TLC"
+_PROOFS: Final = "it is there for proofs"
 _PICTURES: Final = "it makes text for people to look at"
 
 IN_JAVA: Final = {
@@ -149,11 +150,16 @@ IN_JAVA: Final = {
 their operators are refused where they are used."""
 
 NOT_DONE: Final = {
+    "BagsTheorems": _PROOFS,
+    "FiniteSetTheorems": _PROOFS,
     "GraphViz": _PICTURES,
     "HTML": _PICTURES,
+    "NaturalsInduction": _PROOFS,
     "SVG": _PICTURES,
+    "SequencesExtTheorems": _PROOFS,
     "ShiViz": _PICTURES,
     "Statistics": "it is a part of TLC, in Java",
+    "WellFoundedInduction": _PROOFS,
 }
 """Modules of which our text has only the names."""
 
