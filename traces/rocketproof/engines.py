@@ -34,6 +34,7 @@ whole states with steps without an action that the compiled model has no value f
 _MAX_BLAMED: Final = 100
 """Traces whose conjunct is looked for; `explain` does it for any one."""
 
+_CHOSEN: Final = "with --choose-any: another choice of CHOOSE may allow what this one does not"
 _WHAT_TO_DO: Final = "(--engine tlc judges traces of whole states)"
 
 
@@ -143,7 +144,8 @@ class Judges:
                 own = [item for item in reasons.conjuncts if item.claimed]
                 if own:
                     guilty[at] = _place(own[0], folders)
-        return Judged(verdicts=verdicts, guilty=guilty)
+        warnings = (_CHOSEN,) if diverging and self.choice.choose_any else ()
+        return Judged(verdicts=verdicts, warnings=warnings, guilty=guilty)
 
     def _looked_at_again(self, judged: Judged, traces: Sequence[Trace]) -> Judged:
         """Ask TLC about steps without an action that the compiled model has no value for.

@@ -51,6 +51,8 @@ class FileCheck:
     timeout_s: float = 3600.0
     max_states: int | None = None
     """Where the compiled model gives up."""
+    choose_any: bool = False
+    """Whether CHOOSE takes the first of several witnesses in the compiled model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +187,12 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     started = time.monotonic()
     symmetry, views = symmetry_of(text), view_of(text)
     model = load_model(
-        job.module, job.config, libraries=job.libraries, expressions=symmetry, assumptions=True
+        job.module,
+        job.config,
+        libraries=job.libraries,
+        expressions=symmetry,
+        assumptions=True,
+        choose_any=job.choose_any,
     )
     images: Images | None = None
     notes: list[str] = []
@@ -193,6 +200,8 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         images = images_of(model.evaluate(name), name)
         notes.append(f"SYMMETRY {name}: a state and its {len(images)} permuted images count once")
     notes += [f"VIEW {name}: not used; states with the same view count each" for name in views]
+    if job.choose_any:
+        notes.append("CHOOSE takes the first of several: TLC may take another, and count otherwise")
     found = _assumed(model)
     if found is None:
         found = check_model(

@@ -143,6 +143,8 @@ class SpecChoice:
     spec_root: Path | None = None
     stuttering: bool = True
     """Whether a step without an action may change nothing, where SPECIFICATION allows it."""
+    choose_any: bool = False
+    """Whether CHOOSE takes the first of several witnesses in the compiled model."""
 
     def module_of(self, header: Header) -> Path:
         """Find the module: the option, or the one of the header's name below the spec root.
@@ -223,6 +225,7 @@ class SpecChoice:
             expressions=expressions,
             definitions=header.expressions,
             stuttering=self.stuttering,
+            choose_any=self.choose_any,
         )
         if self.config is not None:
             return load(self.config, invariants=self.invariants)

@@ -145,3 +145,50 @@ def test_options_of_a_file_do_not_go_with_a_protocol() -> None:
         result = CliRunner().invoke(main, ["check", "epoch_truncation", *option])
         assert result.exit_code == 2
         assert f"{option[0]} goes with a FILE.tla" in result.stderr
+
+
+PICK = """---- MODULE Pick ----
+EXTENDS Naturals
+CONSTANT Node
+VARIABLES leader, n
+First == CHOOSE node \\in Node : TRUE
+Init == leader = First /\\ n = 0
+Count == n < 2 /\\ n' = n + 1 /\\ UNCHANGED leader
+Next == Count
+====
+"""
+
+
+@pytest.mark.java
+def test_choose_may_take_any_where_it_is_said(tmp_path: Path) -> None:
+    module = tmp_path / "Pick.tla"
+    module.write_text(PICK)
+    (tmp_path / "library").mkdir()
+    config = "INIT Init NEXT Next CONSTANT Node = {n1, n2}"
+
+    code, found = check(module, config, "--engine", "compiled", "--no-deadlock")
+    assert (code, found["outcome"]) == (3, "evaluation error")
+    assert "--choose-any" in str(found["message"])
+    code, found = check(module, config, "--engine", "compiled", "--no-deadlock", "--choose-any")
+    assert (code, found["outcome"], found["distinct"]) == (0, "success", 3)
+    assert "TLC may take another" in str(found["notes"])
+
+
+@pytest.mark.java
+def test_a_divergence_by_a_choice_says_so(tmp_path: Path) -> None:
+    (tmp_path / "Pick.tla").write_text(PICK)
+    (tmp_path / "Pick.cfg").write_text("INIT Init NEXT Next CONSTANT Node = {n1, n2}")
+    trace = tmp_path / "t.ndjson"
+    states = [{"leader": "n1", "n": 0}, {"leader": "n1", "n": 2}]
+    lines = [{"format": "rocketproof-trace", "version": 1, "spec": "Pick"}]
+    for step, (action, state) in enumerate(zip(("Init", "Count"), states, strict=True)):
+        lines.append({"step": step, "action": action, "params": [], "state": state})
+    trace.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    call = ["validate", str(trace), "--spec", str(tmp_path / "Pick.tla")]
+    call += ["--config", str(tmp_path / "Pick.cfg"), "--engine", "compiled"]
+
+    plain = CliRunner().invoke(main, call)
+    chosen = CliRunner().invoke(main, [*call, "--choose-any"])
+
+    assert (plain.exit_code, chosen.exit_code) == (3, 1), plain.stdout + chosen.stdout
+    assert "another choice of CHOOSE" in chosen.output

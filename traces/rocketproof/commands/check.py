@@ -54,6 +54,7 @@ _COLOURS = {
     show_default=True,
     help="Who searches the states of FILE.tla; the compiled model needs no time to start.",
 )
+@click.option("--choose-any", is_flag=True, help="CHOOSE may take any: the compiled model does.")
 @click.option("--max-states", type=click.IntRange(1), help="Where the compiled model gives up.")
 @click.option("--workers", type=click.IntRange(1), help="TLC's threads (depths need one).")
 @click.option("--timeout", "timeout_s", default=3600.0, show_default=True, help="Seconds a run.")
@@ -69,6 +70,7 @@ def command(
     libraries: tuple[Path, ...],
     no_deadlock: bool,
     engine: str,
+    choose_any: bool,
     max_states: int | None,
     workers: int | None,
     timeout_s: float,
@@ -92,6 +94,7 @@ def command(
         "--library": libraries,
         "--no-deadlock": no_deadlock,
         "--engine": engine == "compiled",
+        "--choose-any": choose_any,
         "--max-states": max_states,
     }
     if target is not None and target.endswith(".tla"):
@@ -104,6 +107,7 @@ def command(
             workers=workers or 1,
             timeout_s=timeout_s,
             max_states=max_states,
+            choose_any=choose_any,
         )
         _check_file(job, None if engine == "compiled" else jar, as_json)
     for option in [option for option, value in of_file.items() if value]:

@@ -37,6 +37,9 @@ _OPTIONS: Final = (
         default=True,
         help="A step without an action has to be one of Next, not of [Next]_v.",
     ),
+    click.option(
+        "--choose-any", is_flag=True, help="CHOOSE may take any: the compiled model does."
+    ),
     click.option("--spec-root", type=_PATH, help="Folder with manifest.toml."),
 )
 
@@ -58,6 +61,7 @@ def spec_options(command: Callable[..., R]) -> Callable[..., R]:
         invariants: tuple[str, ...],
         stuttering: bool,
         spec_root: Path | None,
+        choose_any: bool,
         **rest: object,
     ) -> R:
         choice = SpecChoice(
@@ -67,6 +71,7 @@ def spec_options(command: Callable[..., R]) -> Callable[..., R]:
             invariants=invariants,
             spec_root=spec_root,
             stuttering=stuttering,
+            choose_any=choose_any,
         )
         return command(choice, **rest)
 

@@ -149,6 +149,8 @@ class Job:
     """Whether the model is to say which conjunct of an action is false."""
     assumptions: bool = False
     """Whether the model is to evaluate the ASSUMEs."""
+    choose_any: bool = False
+    """Whether CHOOSE takes the first of several witnesses."""
     fingerprint: str = ""
 
 
@@ -194,7 +196,9 @@ def deeply(work: Callable[[], T]) -> T:
 
 
 def _compile(job: Job) -> ModelSource:
-    reader = Reader(job.root, job.folders, job.overrides, job.module_overrides)
+    reader = Reader(
+        job.root, job.folders, job.overrides, job.module_overrides, choose_any=job.choose_any
+    )
     try:
         return _written(job, reader)
     except SubsetError as error:
@@ -340,7 +344,7 @@ def _assumptions(
                 key=f"assume_{number}",
                 parameters=(),
                 operator_parameters=frozenset(),
-                body=reader.expr(body, Scope({}, None, False)),
+                body=reader.expr(body, Scope({}, None, False, choose_any=reader.choose_any)),
                 place=place,
             )
             names[str(role)] = predicates.condition(definition)

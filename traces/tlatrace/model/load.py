@@ -52,6 +52,7 @@ def load_model(
     definitions: Mapping[str, str] | None = None,
     blame: bool = False,
     assumptions: bool = False,
+    choose_any: bool = False,
     kept: bool = True,
     stuttering: bool = True,
 ) -> Model:
@@ -60,9 +61,10 @@ def load_model(
     `constants` are used where the configuration assigns none; `invariants` come on top of those
     of the configuration; `expressions` are operators for `Model.evaluate`, and so are
     `definitions`, TLA+ text by the name that it gets; with `blame` the model has `Model.blame`,
-    and with `assumptions` `Model.failing_assumption`. What nobody will load again is not `kept`.
-    `stuttering`: whether a step without an action may be none of Next where the configuration's
-    SPECIFICATION is a [][Next]_v.
+    and with `assumptions` `Model.failing_assumption`; with `choose_any` CHOOSE takes the first of
+    several witnesses, which need not be the one that TLC takes. `stuttering`: whether a step
+    without an action may be none of Next where the configuration's SPECIFICATION is a [][Next]_v.
+    What nobody will load again is not `kept`.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -81,6 +83,7 @@ def load_model(
     own = dict(definitions or {})
     asked = (*wanted, "", *expressions, "", *[f"{name} == {text}" for name, text in own.items()])
     asked += ("no stuttering",) * (not stuttering)
+    asked += ("CHOOSE ANY",) if choose_any else ()
     fingerprint = _fingerprint(module, folders, config, given, asked)
     key = fingerprint + ("-blame" if blame else "") + ("-assumed" if assumptions else "")
     source = recall(key) if kept else None
@@ -96,6 +99,7 @@ def load_model(
                     blame=blame,
                     stuttering=stuttering,
                     assumptions=assumptions,
+                    choose_any=choose_any,
                     fingerprint=fingerprint,
                 )
             )

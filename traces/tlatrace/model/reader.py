@@ -65,7 +65,9 @@ class Reader:
     """Reads one exported specification under one configuration.
 
     `overrides` maps the names of constants and definitions to a value or to the name of a
-    definition of the root module; `module_overrides` does the same for (module, name).
+    definition of the root module; `module_overrides` does the same for (module, name). With
+    `choose_any`, CHOOSE takes the first of several witnesses everywhere, not in definitions that
+    ask for it only.
     """
 
     def __init__(
@@ -74,7 +76,10 @@ class Reader:
         folders: Sequence[Path],
         overrides: Mapping[str, D | Redirect],
         module_overrides: Mapping[tuple[str, str], D | Redirect],
+        *,
+        choose_any: bool = False,
     ) -> None:
+        self.choose_any = choose_any
         self.folders = folders
         self.nodes: dict[str, Element] = {
             text_of(entry, "UID"): entry[1] for entry in root.iterfind("context/entry")
@@ -217,7 +222,7 @@ class Reader:
             parameters=tuple(locals_),
             operator_parameters=frozenset(operators),
             place=place,
-            choose_any=self.sources.says_choose_any(place),
+            choose_any=self.choose_any or self.sources.says_choose_any(place),
             instanced=node.find("body/SubstInNode/substs/Subst") is not None,
         )
         return definition, meanings

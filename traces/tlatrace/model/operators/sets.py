@@ -171,7 +171,7 @@ def choose(found: Sequence[D], what: str) -> D:
         raise EvaluationError(f"{what}: no element satisfies the predicate")
     raise EvaluationError(
         f"{what}: {len(found)} elements satisfy the predicate, and only TLC knows which it takes"
-        " (mark the definition with \\* CHOOSE ANY if it does not matter)"
+        " (if it does not matter, mark the definition with \\* CHOOSE ANY, or say --choose-any)"
     )
 
 
