@@ -312,18 +312,25 @@ def types_of(job: Job, reader: Reader, actions: Mapping[str, int]) -> Types:
     """Infer what may stand where in the states of a job's specification.
 
     Raises:
-        SubsetError: one of its parts uses TLA+ outside the subset.
+        SubsetError: one of its parts uses TLA+ outside the subset. An action that is no part of
+            Next may; then nothing is known of its arguments.
     """
     values = [*job.overrides.values(), *job.module_overrides.values()]
     known = [value for value in values if not isinstance(value, Redirect)]
     next_definition = reader.definition(job.next)
     below = definitions_below(next_definition)
+    named: dict[str, tuple[Definition | None, int]] = {}
+    for name, arity in actions.items():
+        try:
+            named[name] = _meant(reader.definition(name), below), arity
+        except SubsetError:
+            named[name] = None, arity
     return infer(
         model_values_of(known),
         strings_of(job.root, known),
         reader.variables,
         [reader.definition(job.init), next_definition],
-        {name: (_meant(reader.definition(name), below), n) for name, n in actions.items()},
+        named,
         [reader.definition(name) for name in job.invariants],
         {name: reader.definition(name) for name in job.expressions},
     )

@@ -77,17 +77,17 @@ def infer(
     strings: Strings,
     variables: Sequence[str],
     states: Sequence[Definition],
-    actions: Mapping[str, tuple[Definition, int]],
+    actions: Mapping[str, tuple[Definition | None, int]],
     invariants: Sequence[Definition],
     expressions: Mapping[str, Definition],
 ) -> Types:
     """Infer what may stand where.
 
-    `states` are Init and Next; `actions` what a trace may name, with the number of parameters;
-    `expressions` what is evaluated in states, beside the variables.
+    `states` are Init and Next; `actions` what a trace may name, None where it cannot be read, with
+    the number of parameters; `expressions` what is evaluated in states, beside the variables.
     """
     walk = _Walk(len(variables))
-    walk.share([definition for definition, _ in actions.values()])
+    walk.share([definition for definition, _ in actions.values() if definition is not None])
     for definition in states:
         walk.value(definition.expression, {})
     shown = {name: [walk.value(one.expression, {})] for name, one in expressions.items()}
@@ -102,7 +102,7 @@ def infer(
         strings.among(names),
         dict(zip(variables, found, strict=True)) | shown,
         {
-            name: [[kind] for kind in walk.parameters(definition)[:arity]]
+            name: [[kind] for kind in walk.parameters(definition, arity)]
             for name, (definition, arity) in actions.items()
         },
     )
@@ -143,11 +143,11 @@ class _Walk:
             env = dict(zip(definition.parameters, formals, strict=True))
             result.join(self.value(definition.expression, env))
 
-    def parameters(self, definition: Definition) -> list[Kind]:
-        """Return the kinds of the parameters of a definition that its calls share."""
+    def parameters(self, definition: Definition | None, arity: int) -> list[Kind]:
+        """Return the kinds of the first parameters of a definition that its calls share."""
         formals, _, _ = self._shared.get((id(definition),), ([], {}, None))
         found = [kind for kind in formals if isinstance(kind, Kind)]
-        return found or [self._any() for _ in definition.parameters]
+        return found[:arity] if len(found) >= arity else [self._any() for _ in range(arity)]
 
     def spread(self) -> None:
         """Make the parts of what is unknown unknown, too."""
