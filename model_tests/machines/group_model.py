@@ -11,6 +11,7 @@ from typing import Final
 from rocketproof.projection.epoch_values import NONE
 from rocketproof.projection.group_values import NO_CONN
 from tlatrace.model import Model, ModelState, Step, load_model
+from tlatrace.readings import Reading
 from tlatrace.testing import Call, Goals, Moves
 from tlatrace.testing.calls import call_of, plain
 from tlatrace.testing.oracle import Domain
@@ -109,6 +110,11 @@ class _Realizable:
     def calls(self, action: str) -> bool:
         """Tell whether Next calls an action by name."""
         return self._model.calls(action)
+
+    @property
+    def reading(self) -> Reading:
+        """Return how values of traces are read."""
+        return self._model.reading
 
     def adopt_variable(self, name: str, value: Value) -> Domain:
         """Make the value of a variable the model's."""

@@ -30,7 +30,16 @@ from tlatrace.values import (
     tla_set,
 )
 
-__all__ = ["NO_TYPES", "UNKNOWN", "Kind", "Reading", "Types", "differing_values", "model_values_in"]
+__all__ = [
+    "NO_TYPES",
+    "UNKNOWN",
+    "Kind",
+    "Place",
+    "Reading",
+    "Types",
+    "differing_values",
+    "model_values_in",
+]
 
 UNKNOWN: Final = 0
 """The kind of what the types do not tell: everything may stand there."""
@@ -94,7 +103,7 @@ class Reading:
     def __init__(self, types: Types) -> None:
         self.names = frozenset(types.names)
         self._kinds = types.kinds
-        self._all = frozenset([name for name, _ in types.variables])
+        self._all = dict(types.variables)
         self._variables = {name: at for name, at in types.variables if self._clashes([at])}
         self._parameters = {name: at for name, at in types.parameters if self._clashes(at)}
 
@@ -203,8 +212,8 @@ class Reading:
     ) -> tuple[tuple[Value, ...], Place | None]:
         path: list[Value] = []
         for argument in at:
-            path.append(self._read(argument, None if place is None else self._keys(place), where))
-            place = None if place is None else self._image(place, path[-1])
+            path.append(self._read(argument, None if place is None else self.keys(place), where))
+            place = None if place is None else self.image(place, path[-1])
         return tuple(path), place
 
     def plain(self, value: Value) -> Value:
@@ -220,6 +229,36 @@ class Reading:
             return _with_models(value, self.names, 0)
         except ValueFormatError as error:
             raise ModelGapError(error.reason) from None
+
+    # ---- what a value is made of ----------------------------------------------------------
+
+    def place(self, variable: str) -> Place:
+        """Return the place of a variable; of one that is not known, a place without kinds."""
+        return self._all.get(variable, ())
+
+    def is_set(self, place: Place) -> bool:
+        """Tell whether there are sets at a place."""
+        return any(self._kinds[at].element is not None for at in place)
+
+    def is_function(self, place: Place) -> bool:
+        """Tell whether there are functions at a place, records and sequences included."""
+        kinds = [self._kinds[at] for at in place]
+        return any(kind.image is not None or kind.key is not None or kind.fields for kind in kinds)
+
+    def element(self, place: Place) -> Place:
+        """Return the place of the elements of a set."""
+        return self._below(place, attrgetter("element"))
+
+    def keys(self, place: Place) -> Place:
+        """Return the place of the domain of a function."""
+        return self._below(place, attrgetter("key"))
+
+    def image(self, place: Place, key: Value) -> Place:
+        """Return the place of what a function has for a key."""
+        is_index = isinstance(key, int) and not isinstance(key, bool)
+        if isinstance(key, str) or is_index:
+            return self._below(place, lambda kind: kind.field(str(key)))
+        return self._below(place, attrgetter("image"))
 
     # ---- by types -------------------------------------------------------------------------
 
@@ -259,18 +298,18 @@ class Reading:
             case tuple():
                 return tuple(
                     [
-                        self._of_types(item, self._image(place, at), where, depth)
+                        self._of_types(item, self.image(place, at), where, depth)
                         for at, item in enumerate(value, start=1)
                     ]
                 )
             case TlaSet():
-                inner = self._below(place, lambda kind: kind.element)
+                inner = self.element(place)
                 return tla_set([self._of_types(item, inner, where, depth) for item in value])
             case Fcn():
-                keys = self._read_keys(value, self._keys(place), where, depth)
+                keys = self._read_keys(value, self.keys(place), where, depth)
                 return fcn(
                     [
-                        (key, self._of_types(image, self._image(place, key), where, depth))
+                        (key, self._of_types(image, self.image(place, key), where, depth))
                         for key, (_, image) in zip(keys, value.pairs, strict=True)
                     ]
                 )
@@ -305,16 +344,6 @@ class Reading:
                 f'has to say {{"#str":"{name}"}} or {{"#model":"{name}"}}'
             )
         return otherwise
-
-    def _keys(self, place: Place) -> Place:
-        return self._below(place, lambda kind: kind.key)
-
-    def _image(self, place: Place, key: Value) -> Place:
-        """Return the place of what a function has for a key that is read."""
-        is_index = isinstance(key, int) and not isinstance(key, bool)
-        if isinstance(key, str) or is_index:
-            return self._below(place, lambda kind: kind.field(str(key)))
-        return self._below(place, lambda kind: kind.image)
 
     def _below(self, place: Place, part: Callable[[Kind], int | None]) -> Place:
         found = [UNKNOWN if at == UNKNOWN else part(self._kinds[at]) for at in place]

@@ -3,7 +3,8 @@
     model = load_model(Path("Lock.tla"), Path("Lock.cfg"))
     TestLock = machine(model, LockAdapter).TestCase
 
-An adapter has two methods: `perform` makes the system take an action, `observe` returns variables.
+An adapter has two methods: `perform` makes the system take an action, `observe` returns variables
+as plain dicts, lists, sets, strings and numbers.
 This package is the only one that needs hypothesis.
 """
 

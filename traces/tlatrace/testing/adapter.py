@@ -1,6 +1,7 @@
 """What a test's author writes: how the system under test takes an action, and what it shows.
 
-Model values are plain strings on both sides, as in traces.
+Model values are plain strings on both sides, as in traces. What a system shows is plain Python:
+`tlatrace.testing.observed` says what stands for what.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from tlatrace.values import State, Value
+from tlatrace.testing.observed import Observed
+from tlatrace.values import Value
 
 __all__ = ["Adapter", "Closing", "Selective", "Stuttering", "close"]
 
@@ -22,9 +24,11 @@ class Adapter(Protocol):
         Whatever it raises is a failure of the system.
         """
 
-    def observe(self) -> State:
+    def observe(self) -> Observed:
         """Return the variables that the system shows: all of them, or some.
 
+        `{"votes": {"r1": 2}, "seen": {"r1"}, "log": ["a", "b"]}`: the types of the variables decide
+        whether "r1" is a string or a model value, and whether a list is a sequence or a set.
         What is not shown is left to the model: it keeps every state that fits.
         """
 

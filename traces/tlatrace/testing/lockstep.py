@@ -15,6 +15,7 @@ from tlatrace.errors import ModelGapError
 from tlatrace.testing.adapter import Adapter, Selective, Stuttering
 from tlatrace.testing.calls import Call, Step, plain
 from tlatrace.testing.moves import Moves
+from tlatrace.testing.observed import values_of
 from tlatrace.testing.oracle import Domain, ModelState
 from tlatrace.trace import INIT, Event, Header, Trace
 from tlatrace.validate.difference import Change, brief, difference
@@ -123,7 +124,7 @@ class Lockstep:
             raise self._mismatch(f"it failed: {type(error).__name__}: {error}") from error
 
     def _compare(self, step: Step | None, expected: tuple[ModelState, ...]) -> None:
-        observed = self.adapter.observe()
+        observed = values_of(self._model.reading, self.adapter.observe())
         self._record(step, observed)
         shown = self._adopted(observed)
         fits = tuple([s for s in expected if all(s[at] == datum for at, datum in shown)])

@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 from tlatrace.model import ModelState, Step
 from tlatrace.model.domain import D
+from tlatrace.readings import Reading
 from tlatrace.values import State, Value
 
 __all__ = ["Domain", "ModelState", "Oracle"]
@@ -32,6 +33,10 @@ class Oracle(Protocol):
 
     def calls(self, action: str, /) -> bool:
         """Tell whether Next calls an action by name."""
+
+    @property
+    def reading(self) -> Reading:
+        """Return how values of traces are read."""
 
     def adopt_variable(self, name: str, value: Value, /) -> Domain:
         """Make the value of a variable the model's."""
