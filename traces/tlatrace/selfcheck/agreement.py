@@ -12,7 +12,16 @@ from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, combine
 
 __all__ = ["Agreement", "Disagreement", "Part", "state_text", "verdict_of"]
 
-Part: TypeAlias = Literal["graphs", "expressions", "corrupted", "random-steps", "hostile", "flips"]
+Part: TypeAlias = Literal[
+    "graphs",
+    "expressions",
+    "corrupted",
+    "random-steps",
+    "random-expressions",
+    "hash-seeds",
+    "hostile",
+    "flips",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

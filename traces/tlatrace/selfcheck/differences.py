@@ -24,6 +24,9 @@ _EAGER: Final = "TLC evaluates a function that is applied at once at this argume
 _ENDLESS: Final = "TLC orders sets by listing them; the model looks into one after another"
 _FOLDED: Final = "TLC takes the elements in an order of its own; the model asks for only one value"
 _UNUSED: Final = "TLC looks at no argument of a fold that is not used; the model does, as Java does"
+_EMPTIES: Final = "TLC 2.15 draws no two names from SUBSET {}, which has an element"
+_MADE: Final = "TLC compares a function with a tuple or not, depending on how it was written"
+_PRODUCT: Final = "TLC asks whether 1 is in a Cartesian product, even an empty one"
 
 _RANGES: Final = (
     (1, 4, _OVERFLOW),
@@ -37,6 +40,9 @@ _RANGES: Final = (
     (33, 33, _ENDLESS),
     (61, 65, _FOLDED),
     (66, 66, _UNUSED),
+    (67, 68, _EMPTIES),
+    (69, 69, _MADE),
+    (70, 70, _PRODUCT),
 )
 """(first, last, reason): the expressions with these numbers."""
 

@@ -27,6 +27,7 @@ from tlatrace.values import Value, canonical
 
 __all__ = [
     "EXPRESSIONS",
+    "JVM_ARGS",
     "ROOT",
     "Answer",
     "Expression",
@@ -34,7 +35,9 @@ __all__ = [
     "Raises",
     "compare_answers",
     "model_answers",
+    "read_answers",
     "read_corpus",
+    "shown_answer",
     "tlc_answers",
 ]
 
@@ -46,7 +49,7 @@ _QUESTION: Final = re.compile(r"^([A-Z][a-z]+\d\d+) ==\s*(.*(?:\n[ \t]+\S.*)*)",
 _MARK: Final = re.compile(r'"Rp__At (\w+)"')
 _END: Final = "End"
 _MODULE: Final = "Rp__Expressions"
-_JVM_ARGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss16m")
+JVM_ARGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss16m")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,14 +124,21 @@ def tlc_answers(
         module, config = Path(own) / f"{_MODULE}.tla", Path(own) / f"{_MODULE}.cfg"
         module.write_text("\n".join(text), "utf-8")
         config.write_text("INIT Rp__Init\nNEXT Rp__Next\n", "utf-8")
-        run = run_tlc(module, config, libraries=[folder], timeout_s=timeout_s, jvm_args=_JVM_ARGS)
+        run = run_tlc(module, config, libraries=[folder], timeout_s=timeout_s, jvm_args=JVM_ARGS)
     if run.outcome is not Outcome.SUCCESS:
         raise ToolError("TLC", f"the expressions: {' '.join(run.message.split())[:400]}")
-    return _read(run.printed)
+    return read_answers(run.printed)
 
 
-def _read(lines: Sequence[str]) -> dict[str, Answer]:
-    """Collect the lines that were printed after each mark."""
+def read_answers(lines: Sequence[str], *, may_be_lazy: bool = False) -> dict[str, Answer]:
+    """Collect what TLC printed after each mark `Rp__At name`, by name.
+
+    TLC prints a set or function that it has not evaluated yet, and cannot evaluate, as an
+    expression. That `may_be_lazy`, and has no value then.
+
+    Raises:
+        ToolError: it printed something that is no value.
+    """
     texts: dict[str, list[str]] = {}
     current: list[str] = []
     for line in lines:
@@ -145,6 +155,9 @@ def _read(lines: Sequence[str]) -> dict[str, Answer]:
         try:
             answers[name] = Is(canonical(parse_tla("\n".join(printed))))
         except TlaTextError as error:
+            if may_be_lazy:
+                answers[name] = Raises(f"TLC leaves it as {' '.join(printed)[:100]}")
+                continue
             raise ToolError("TLC", f"the value of {name} is none: {error}") from error
     return answers
 
@@ -186,8 +199,8 @@ def compare_answers(
                 Disagreement(
                     question=f"{expression.name}: {expression.text}"
                     + (" (documented as a difference)" if alike else ""),
-                    tlc=_shown(theirs),
-                    model=_shown(mine),
+                    tlc=shown_answer(theirs),
+                    model=shown_answer(mine),
                 )
             )
     return Agreement(
@@ -206,7 +219,8 @@ def _same(left: Answer, right: Answer) -> bool:
     return isinstance(left, Raises) and isinstance(right, Raises)
 
 
-def _shown(answer: Answer | None) -> str:
+def shown_answer(answer: Answer | None) -> str:
+    """Write an answer for a reader."""
     match answer:
         case None:
             return "no answer"

@@ -42,4 +42,8 @@ Different64 == SetToSeq({"a", "b"})
 Different65 == MapThenFoldSet(LAMBDA x, acc : <<x, acc>>, 0, LAMBDA x : x,
                               LAMBDA S : CHOOSE x \in S : TRUE, {1, 2})
 Different66 == FoldSet(LAMBDA x, acc : x, Head(<<>>), {1})
+Different67 == \E m, n \in SUBSET {} : TRUE
+Different68 == {<<m, n>> : m, n \in SUBSET {}}
+Different69 == [n \in {"a", "b"} |-> {1}] = <<1>>
+Different70 == ({} \X {}) \cap {1}
 ==============================================================================

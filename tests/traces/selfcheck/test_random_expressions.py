@@ -1,0 +1,218 @@
+"""Random expressions, and what the comparison of their values detects."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tlatrace.selfcheck.expressions import Answer, Is, Raises, read_answers
+from tlatrace.selfcheck.random_expressions import examine
+from tlatrace.selfcheck.random_expressions.categories import categories, guarded
+from tlatrace.selfcheck.random_expressions.examine import (
+    draw_question,
+    examine_random_expressions,
+)
+from tlatrace.selfcheck.random_expressions.questions import Question, model_answers, tlc_answers
+from tlatrace.selfcheck.random_expressions.shrink import Differing, differ, shrunk
+from tlatrace.selfcheck.random_expressions.term import (
+    Term,
+    atom,
+    closed_parts,
+    listed,
+    smaller,
+    written,
+)
+
+DRAWN: Final = tuple([draw_question(random.Random(number)) for number in range(1500)])
+SUM: Final = Term("+", ("", " + ", ""), (atom("1"), atom("2")))
+ALL: Final = Term(
+    "quantified",
+    ("\\A n_1 \\in ", " : ", ""),
+    (
+        listed("{", [SUM, atom("4")], "}", "set"),
+        Term("order", ("n_1", " > ", ""), (SUM, atom("0"))),
+    ),
+    frozenset({"n_1"}),
+)
+
+
+def texts(terms: Sequence[Term]) -> set[str]:
+    return {written(term) for term in terms}
+
+
+# ---- drawing ----
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    again = [draw_question(random.Random(number)).text for number in range(50)]
+    assert again == [question.text for question in DRAWN[:50]]
+
+
+def test_many_forms_and_states_are_drawn() -> None:
+    forms: Counter[str] = Counter()
+
+    def count(term: Term) -> None:
+        forms[term.form] += 1
+        for part in term.parts:
+            count(part)
+
+    for question in DRAWN:
+        count(question.term)
+    assert len(forms) > 45
+    assert min(forms.values()) >= 5
+    assert {question.state for question in DRAWN} == {None, 0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    "text", ["Nat", "SUBSET", "EXCEPT", "CHOOSE", "\\E <<", "LAMBDA", "FALSE /\\ ", "1..", "@@"]
+)
+def test_every_kind_of_expression_is_drawn(text: str) -> None:
+    assert any(text in question.text for question in DRAWN)
+
+
+# ---- writing, and making small ----
+
+
+def test_expressions_are_written_in_parentheses() -> None:
+    assert written(ALL) == "(\\A n_1 \\in ({(1 + 2), 4}) : (n_1(1 + 2) > 0))"
+    assert written(listed("<<", [], ">>")) == "<<>>"
+
+
+def test_a_smaller_expression_is_closed() -> None:
+    found = texts(list(smaller(ALL)))
+    assert "(1 + 2)" in found
+    assert "({(1 + 2), 4})" in found
+    assert "(\\A n_1 \\in ({1, 4}) : (n_1(1 + 2) > 0))" in found
+    assert not any("n_1" in text and "\\A" not in text for text in found)
+    assert "(n_1(1 + 2) > 0)" not in texts(list(closed_parts(ALL)))
+
+
+def broken(questions: Sequence[Question]) -> list[Answer]:
+    """Answer as a model whose `+` is one too large."""
+    return [Is("4" if "+" in question.text else "0") for question in questions]
+
+
+def test_what_differs_is_made_small() -> None:
+    def ask(questions: Sequence[Question]) -> list[tuple[Answer, Answer]]:
+        return [
+            (Is("3") if "+" in question.text else Is("0"), answer)
+            for question, answer in zip(questions, broken(questions), strict=True)
+        ]
+
+    (found,) = shrunk([Differing(Question(ALL, 2), Is("3"), Is("4"))], ask)
+    assert found.question == Question(SUM, 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (Is("1"), Is("1"), False),
+        (Is("1"), Is("2"), True),
+        (Is("1"), Is("true"), True),
+        (Is("1"), Raises("no"), True),
+        (Raises("no"), Raises("never"), False),
+    ],
+)
+def test_answers_differ_by_value_or_by_having_one(
+    one: Answer, other: Answer, expected: bool
+) -> None:
+    assert differ(one, other) is expected
+    assert differ(other, one) is expected
+
+
+def test_what_tlc_leaves_unevaluated_has_no_value() -> None:
+    found = read_answers(['"Rp__At P1"', "[x \\in {1} |-> <expression 2>]"], may_be_lazy=True)
+    assert isinstance(found["P1"], Raises)
+
+
+# ---- categories ----
+
+
+def category(term: Term, tlc: Answer, model: Answer, operands: Sequence[str] = ()) -> str | None:
+    given = iter(operands)
+    (found,) = categories(
+        [Differing(Question(term, None), tlc, model)],
+        lambda questions: [Is(next(given)) for _ in questions],
+    )
+    return found
+
+
+def test_a_difference_is_documented_only_where_everything_fits() -> None:
+    no_set = Raises("an integer is not a set")
+    subset = Term("subset", ("", " \\subseteq ", ""), (atom("{}"), atom("1")))
+    empty = ['{"#set":[]}', "1"]
+    assert category(subset, Is("true"), no_set, empty) == "an operand that TLC does not look at"
+    assert category(subset, Is("true"), Raises("1 \\div 0"), empty) is None
+    assert category(subset, Is("true"), Is("false"), empty) is None
+    conjunction = Term("/\\", ("", " /\\ ", ""), (atom("FALSE"), atom("1")))
+    assert category(conjunction, Is("false"), no_set, ["false", "1"]) is None
+
+
+def test_elements_that_cannot_be_ordered_are_told_by_their_values() -> None:
+    pair = listed("{", [atom("a"), atom("b")], "}", "set")
+    none = Raises("an error")
+    mixed, plain = '{"#set":[["a"],[1]]}', '{"#set":[["a"],["b"]]}'
+    assert category(pair, none, Is(mixed), ["[1]", '["a"]']) == "elements that TLC cannot order"
+    assert category(pair, none, Is(plain), ['["b"]', '["a"]']) is None
+
+
+def test_except_is_guarded_key_by_key() -> None:
+    texts_ = ("[", " EXCEPT ![", "] = ", ", ![", "] = ", "]")
+    term = Term("except", texts_, (atom("f"), atom("1"), atom("2"), atom("3"), atom("4")))
+    first = "(IF (1 \\in DOMAIN f) THEN ([f EXCEPT ![1] = 2]) ELSE f)"
+    assert written(guarded(term)) == (
+        f"(IF (3 \\in DOMAIN {first}) THEN ([{first} EXCEPT ![3] = 4]) ELSE {first})"
+    )
+    record = Term("except", ("[", " EXCEPT !.a = ", "]"), (atom("r"), atom("1")))
+    assert guarded(record) == record
+
+
+# ---- detecting ----
+
+ALL_OF: Final = Term(
+    "quantified", ("\\A n_1 \\in ", " : ", " > 0"), (atom("{1}"), atom("n_1")), frozenset({"n_1"})
+)
+
+
+def exchanged(questions: Sequence[Question]) -> list[Answer]:
+    """Answer as a model that takes <= for <."""
+    return [
+        Is("false") if "1 <= 1" in question.text else answer
+        for question, answer in zip(questions, model_answers(questions), strict=True)
+    ]
+
+
+@pytest.mark.java
+def test_a_model_that_errs_is_found_and_its_error_made_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = Term("order", ("", " <= ", ""), (atom("1"), atom("1")))
+    long = Term("if", ("IF ", " THEN ", " ELSE ", ""), (compared, ALL_OF, atom("FALSE")))
+    monkeypatch.setattr(examine, "draw_question", lambda _draw: Question(long, None))
+    found = examine_random_expressions(2, seed=0, model=exchanged, reproducers=tmp_path)
+    assert [d.question for d in found.disagreements] == ["(1 <= 1)", "(1 <= 1)"]
+    assert "(1 <= 1)" in (tmp_path / "expression-0" / "Asked.tla").read_text()
+
+
+@pytest.mark.java
+def test_the_model_agrees_on_some() -> None:
+    found = examine_random_expressions(90, seed=2)
+    assert found.disagreements == ()
+    assert found.facts["values"] > 50
+    assert found.facts["errors"] > 10
+
+
+@pytest.mark.java
+def test_the_documented_differences_still_are() -> None:
+    term = Term(
+        "except", ("[", " EXCEPT ![", "] = ", "]"), (atom("<<1>>"), atom("3"), atom("1[1]"))
+    )
+    question = Question(term, None)
+    assert differ(*tlc_answers([question]), *model_answers([question]))
+    inside = Question(guarded(term), None)
+    assert tlc_answers([inside]) == model_answers([inside]) == [Is("[1]")]
