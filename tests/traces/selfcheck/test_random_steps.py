@@ -11,8 +11,10 @@ import pytest
 from tlatrace.selfcheck.random_steps.claims import claims
 from tlatrace.selfcheck.random_steps.examine import draw_machine, examine_random_steps
 from tlatrace.selfcheck.random_steps.judges import (
+    ENGINES,
     MODEL,
     by_model,
+    examine_machine,
 )
 from tlatrace.selfcheck.random_steps.machine import (
     Operator,
@@ -174,3 +176,14 @@ def test_a_judge_that_errs_is_found_and_its_error_made_small(
     (config,) = folder.glob("*.cfg")
     assert "NEXT Next" in config.read_text()
     assert len(module.read_text()) < 3500
+
+
+@pytest.mark.java
+def test_all_engines_agree_with_the_lists_of_a_machine(tmp_path: Path) -> None:
+    draw = random.Random(2)
+    machine = draw_machine(draw, "Machine", 3)
+    found = examine_machine(machine, draw_states(draw, 4), draw=draw, folder=tmp_path)
+    assert found.wrong == []
+    assert found.counts["right"] > 20
+    for engine in ENGINES:
+        assert found.counts[engine] + found.counts["not asked"] >= found.counts["claims"] > 200

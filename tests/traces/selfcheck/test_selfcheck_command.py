@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,11 @@ from click.testing import CliRunner, Result
 
 from rocketproof.commands import selfcheck
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
+from tlatrace.selfcheck.corruption import Corrupted
 from tlatrace.selfcheck.examine import Effort
+from tlatrace.selfcheck.hash_seeds import Seeded
 from tlatrace.selfcheck.subjects import SPECS, Subject, packaged_subjects
+from tlatrace.validate.transition import Transition
 
 WRONG = Disagreement(question="the step x = 1  --Up-->  x = 2", tlc="has it", model="lacks it")
 
@@ -39,9 +42,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Part, ...], 
         parts: Collection[Part],
         effort: Effort,
         on_stage: Callable[[str], None] | None = None,
+        on_corrupted: Callable[[Sequence[Corrupted]], None] | None = None,
     ) -> Iterator[Agreement]:
         assert on_stage is not None
         on_stage("working")
+        if on_corrupted is not None:
+            on_corrupted([Corrupted(Transition({"x": 0}, None, (), {"x": 1}), "part")])
         seen.append((subject.name, tuple(parts), effort))
         wrong = [WRONG] if subject.name == "Tally" else []
         for part in parts:
@@ -59,6 +65,20 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Part, ...], 
         seen.append((f"{steps} steps of {seed}, {reproducers}", ("random-steps",), Effort()))
         return agreement("random-steps", "random machines")
 
+    def examine_random_expressions(
+        count: int, *, seed: int, reproducers: Path, on_stage: Callable[[str], None]
+    ) -> Agreement:
+        on_stage("drawing")
+        asked_for = f"{count} expressions of {seed}, {reproducers}"
+        return agreement("random-expressions", asked_for, examined=count)
+
+    def examine_hash_seeds(
+        jobs: Sequence[Seeded], seeds: int, *, on_stage: Callable[[str], None]
+    ) -> Agreement:
+        on_stage("judging")
+        steps = sum(len(job.steps) for job in jobs)
+        return agreement("hash-seeds", f"{len(jobs)} specifications", examined=steps * seeds)
+
     def examine_hostile(
         cases: int, *, seed: int, on_stage: Callable[[str], None]
     ) -> Iterator[Agreement]:
@@ -67,6 +87,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Part, ...], 
 
     monkeypatch.setattr("tlatrace.selfcheck.hostile.examine.examine_hostile", examine_hostile)
     monkeypatch.setattr(selfcheck, "examine_random_steps", examine_random_steps)
+    monkeypatch.setattr(selfcheck, "examine_random_expressions", examine_random_expressions)
+    monkeypatch.setattr(selfcheck, "examine_hash_seeds", examine_hash_seeds)
     monkeypatch.setattr(selfcheck, "examine_subject", examine_subject)
     monkeypatch.setattr(selfcheck, "examine_expressions", examine_expressions)
     return seen
@@ -129,6 +151,15 @@ def test_the_size_of_what_is_drawn_is_an_option(
     assert result.exit_code == 0, result.output
     assert [name for name, _, _ in asked] == [f"9 steps of 4, {folder}"]
     assert "7 random steps" in result.output
+    result = run("--only", "random-expressions", "--expressions", "11", "--seed", "4")
+    assert "11 random expressions" in result.output
+
+
+@pytest.mark.usefixtures("asked")
+def test_the_corrupted_steps_are_judged_under_hash_seeds() -> None:
+    result = run("--spec", "Board", "--spec", "Dice", "--only", "hash-seeds", "--hash-seeds", "9")
+    assert result.exit_code == 0, result.output
+    assert "18 judgements under hash seeds" in result.output
 
 
 @pytest.mark.usefixtures("asked")

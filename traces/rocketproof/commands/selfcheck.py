@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -16,7 +17,10 @@ from rich.table import Table
 
 from tlatrace.errors import SpecError
 from tlatrace.selfcheck.agreement import Agreement, Part, verdict_of
+from tlatrace.selfcheck.corruption import Corrupted
 from tlatrace.selfcheck.examine import Effort, examine_expressions, examine_subject
+from tlatrace.selfcheck.hash_seeds import Seeded, examine_hash_seeds, seeded
+from tlatrace.selfcheck.random_expressions.examine import examine_random_expressions
 from tlatrace.selfcheck.random_steps.examine import examine_random_steps
 from tlatrace.selfcheck.subjects import Subject, manifest_subjects, packaged_subjects
 from tlatrace.tools.manifest import read_manifest
@@ -26,7 +30,16 @@ from tlatrace.verdict import exit_code, kind
 
 __all__ = ["command"]
 
-_PARTS: Final[tuple[Part, ...]] = ("graphs", "expressions", "corrupted", "random-steps", "hostile")
+_PARTS: Final[tuple[Part, ...]] = (
+    "graphs",
+    "expressions",
+    "corrupted",
+    "random-steps",
+    "random-expressions",
+    "hash-seeds",
+    "hostile",
+)
+_OF_SUBJECTS: Final[frozenset[Part]] = frozenset({"graphs", "corrupted", "hash-seeds"})
 _SMALL: Final = "small"
 
 
@@ -35,6 +48,7 @@ class _Drawn:
     """How much is drawn at random, and where what disagrees is written to."""
 
     steps: int = 20_000
+    expressions: int = 4_000
     cases: int = 20_000
     seed: int = 0
     reproducers: Path = Path("selfcheck-disagreements")
@@ -77,6 +91,20 @@ class _Drawn:
     help="Steps of random specifications.",
 )
 @click.option(
+    "--expressions",
+    type=click.IntRange(min=1),
+    default=_Drawn().expressions,
+    show_default=True,
+    help="Random expressions.",
+)
+@click.option(
+    "--hash-seeds",
+    type=click.IntRange(min=2),
+    default=3,
+    show_default=True,
+    help="Processes, each with an order of sets of its own, that judge the corrupted steps.",
+)
+@click.option(
     "--cases",
     type=click.IntRange(min=10),
     default=_Drawn().cases,
@@ -88,7 +116,7 @@ class _Drawn:
     type=click.IntRange(min=0),
     default=_Drawn().seed,
     show_default=True,
-    help="Another number draws other specifications.",
+    help="Another number draws other specifications and expressions.",
 )
 @click.option(
     "--reproducers",
@@ -107,6 +135,8 @@ def command(
     corrupted: int,
     failed: int,
     steps: int,
+    expressions: int,
+    hash_seeds: int,
     cases: int,
     seed: int,
     reproducers: Path,
@@ -116,13 +146,17 @@ def command(
     """Compare the compiled model with TLC.
 
     \b
-    graphs        whole state graphs of specifications
-    expressions   values of expressions, and what has none
-    corrupted     steps of the specifications with one place changed
-    random-steps  steps of random specifications; TLC's own lists of successors
-                  judge the model, and TLC as the judge of batches
-    hostile       changed texts, rows and trace files; the plain reading judges
-                  the readers of corpora, without TLC
+    graphs              whole state graphs of specifications
+    expressions         values of expressions, and what has none
+    corrupted           steps of the specifications with one place changed
+    random-steps        steps of random specifications; TLC's own lists of
+                        successors judge the model, and TLC as judge of batches
+    random-expressions  random expressions; what is documented to differ is
+                        counted by its category
+    hash-seeds          the corrupted steps in processes with other hash seeds,
+                        without TLC
+    hostile             changed texts, rows and trace files; the plain reading
+                        judges the readers of corpora, without TLC
 
     It takes some minutes. The small specifications and the expressions come with the package; the
     models named "small" come from the manifest, where there is one.
@@ -140,10 +174,14 @@ def command(
             status.update(escape(stage))
 
         effort = Effort(corrupted=corrupted, failed=failed)
-        drawn = (
-            None if specs else _Drawn(steps=steps, cases=cases, seed=seed, reproducers=reproducers)
+        drawn = _Drawn(
+            steps=steps, expressions=expressions, cases=cases, seed=seed, reproducers=reproducers
         )
-        for agreement in _agreements(subjects, parts, effort, drawn, tell):
+        found = itertools.chain(
+            () if specs else _of_drawn(drawn, parts, tell),
+            _of_subjects(subjects, parts, effort, hash_seeds, tell),
+        )
+        for agreement in found:
             agreements.append(agreement)
             if not console.is_terminal and not as_json:
                 click.echo(f"{agreement.part} {agreement.subject}: {_outcome(agreement)}", err=True)
@@ -174,35 +212,52 @@ def _chosen(names: Sequence[str], spec_root: Path | None) -> list[Subject]:
     return [known[name] for name in names] if names else default
 
 
-def _agreements(
-    subjects: Sequence[Subject],
-    parts: Collection[Part],
-    effort: Effort,
-    drawn: _Drawn | None,
-    tell: Callable[[str], None],
+def _of_drawn(
+    drawn: _Drawn, parts: Collection[Part], tell: Callable[[str], None]
 ) -> Iterator[Agreement]:
-    """Examine the parts; without `drawn` those of the subjects only."""
-    if drawn is not None and "expressions" in parts:
+    """Examine what belongs to no specification by name."""
+    if "expressions" in parts:
         yield examine_expressions(lambda stage: tell(f"expressions: {stage}"))
-    if drawn is not None and "random-steps" in parts:
+    if "random-steps" in parts:
         yield examine_random_steps(
             drawn.steps, seed=drawn.seed, reproducers=drawn.reproducers, on_stage=tell
         )
-    if drawn is not None and "hostile" in parts:
+    if "random-expressions" in parts:
+        yield examine_random_expressions(
+            drawn.expressions, seed=drawn.seed, reproducers=drawn.reproducers, on_stage=tell
+        )
+    if "hostile" in parts:
         # here: Arrow takes half a second
         from tlatrace.selfcheck.hostile.examine import examine_hostile
 
         yield from examine_hostile(drawn.cases, seed=drawn.seed, on_stage=tell)
-    if not {"graphs", "corrupted"} & set(parts):
+
+
+def _of_subjects(
+    subjects: Sequence[Subject],
+    parts: Collection[Part],
+    effort: Effort,
+    hash_seeds: int,
+    tell: Callable[[str], None],
+) -> Iterator[Agreement]:
+    if not _OF_SUBJECTS & set(parts):
         return
+    jobs: list[Seeded] = []
     for number, subject in enumerate(subjects, start=1):
         prefix = f"{number}/{len(subjects)} {subject.name}: "
+
+        def keep(drawn: Sequence[Corrupted], subject: Subject = subject) -> None:
+            jobs.append(seeded(subject, [item.transition for item in drawn]))
+
         yield from examine_subject(
             subject,
             parts=parts,
             effort=effort,
             on_stage=lambda stage, prefix=prefix: tell(prefix + stage),  # type: ignore[misc]
+            on_corrupted=keep if "hash-seeds" in parts else None,
         )
+    if jobs:
+        yield examine_hash_seeds(jobs, hash_seeds, on_stage=tell)
 
 
 def _outcome(agreement: Agreement) -> str:
@@ -250,8 +305,11 @@ def _print(agreements: Sequence[Agreement]) -> None:
                 ("expressions", "expressions"),
                 ("corrupted", "corrupted steps"),
                 ("random-steps", "random steps"),
+                ("random-expressions", "random expressions"),
+                ("hash-seeds", "judgements under hash seeds"),
                 ("hostile", "hostile inputs"),
             )
+            if part in {agreement.part for agreement in agreements}
         ]
     )
     console.print(f"{totals}: {_counted(disagreements)}")

@@ -16,7 +16,7 @@ from tlatrace.explore import Exploration, explore
 from tlatrace.model import Model, load_model
 from tlatrace.model.domain import D
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
-from tlatrace.selfcheck.corruption import corruptions
+from tlatrace.selfcheck.corruption import Corrupted, corruptions
 from tlatrace.selfcheck.differences import DIFFERENCES
 from tlatrace.selfcheck.expressions import (
     EXPRESSIONS,
@@ -57,8 +57,11 @@ def examine_subject(
     parts: Collection[Part],
     effort: Effort,
     on_stage: Callable[[str], None] | None = None,
+    on_corrupted: Callable[[Sequence[Corrupted]], None] | None = None,
 ) -> Iterator[Agreement]:
     """Compare the graphs and the verdicts on corrupted steps, as far as they are wanted.
+
+    `on_corrupted` is given the corrupted steps, whether they are compared or not.
 
     Raises:
         ToolError: TLC does not finish, or there is no Java or no jar.
@@ -79,12 +82,16 @@ def examine_subject(
         tlc = tlc_graph(subject, timeout_s=effort.timeout_s)
         found = compare_graphs(subject.name, tlc, exploration, model.show)
         yield replace(found, seconds=time.monotonic() - started)
+    if "corrupted" not in parts and on_corrupted is None:
+        return
+    started = time.monotonic()
+    drawn = corruptions(*right_steps(model, exploration), count=effort.corrupted, seed=subject.name)
+    if on_corrupted is not None:
+        on_corrupted(drawn)
     if "corrupted" in parts:
-        started = time.monotonic()
         tell("judging corrupted steps")
         yield replace(
-            _examine_corrupted(subject, model, exploration, effort),
-            seconds=time.monotonic() - started,
+            _examine_corrupted(subject, model, drawn, effort), seconds=time.monotonic() - started
         )
 
 
@@ -159,10 +166,8 @@ def right_steps(
 
 
 def _examine_corrupted(
-    subject: Subject, model: Model, exploration: Exploration, effort: Effort
+    subject: Subject, model: Model, drawn: Sequence[Corrupted], effort: Effort
 ) -> Agreement:
-    steps, initial = right_steps(model, exploration)
-    drawn = corruptions(steps, initial, count=effort.corrupted, seed=subject.name)
     spec = load_spec(
         subject.module, config=read_config(subject.config), libraries=subject.libraries
     )

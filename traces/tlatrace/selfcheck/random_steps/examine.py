@@ -26,11 +26,11 @@ _SHRUNK: Final = 5
 """Disagreements that are made small; the others are counted."""
 
 
-def draw_machine(draw: random.Random, name: str) -> Machine:
+def draw_machine(draw: random.Random, name: str, relations: int = _RELATIONS) -> Machine:
     """Draw a machine with several next-state relations."""
     actions = draw_actions(draw)
-    relations = [draw_relation(draw, f"Next{at}", actions) for at in range(1, _RELATIONS + 1)]
-    return Machine(name, actions, tuple(relations))
+    drawn = [draw_relation(draw, f"Next{at}", actions) for at in range(1, relations + 1)]
+    return Machine(name, actions, tuple(drawn))
 
 
 def examine_random_steps(
