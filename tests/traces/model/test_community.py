@@ -293,7 +293,7 @@ def test_a_model_is_kept_under_the_text_of_the_community_modules(
     other.mkdir()
     for path in COMMUNITY.glob("*.tla"):
         (other / path.name).write_text(path.read_text() + "changed")
-    monkeypatch.setattr(load, "BUILT_IN", (other,))
+    monkeypatch.setattr(load, "COMMUNITY", other)
     assert fingerprint() != before
 
 

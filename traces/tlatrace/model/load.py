@@ -23,7 +23,7 @@ from tlatrace.model.scope import Redirect
 from tlatrace.model.types import unknown_types
 from tlatrace.readings import Types
 from tlatrace.tools.jar import find_jar
-from tlatrace.tools.sany import BUILT_IN, export_xml
+from tlatrace.tools.sany import COMMUNITY, export_xml
 from tlatrace.validate.config import TlcConfig, read_config
 from tlatrace.validate.declarations import read_declarations
 from tlatrace.values import State, canonical
@@ -242,7 +242,7 @@ def _fingerprint(
 ) -> str:
     """Hash the text of all modules at hand, the configuration, the compiler and the jar."""
     digest = hashlib.sha256()
-    for folder in (*folders, *BUILT_IN):
+    for folder in (*folders, COMMUNITY):
         for path in sorted(folder.glob("*.tla")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     digest.update(module.name.encode() + b"\0")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from tlatrace.errors import SubsetError
 from tlatrace.model.sany_nodes import Element, place_of
 from tlatrace.model.tree import Place
-from tlatrace.tools.sany import BUILT_IN, COMMUNITY
+from tlatrace.tools.sany import COMMUNITY
 
 if TYPE_CHECKING:
     from tlatrace.model.reader import Reader
@@ -42,7 +42,7 @@ class Sources:
         return path is not None and path.parent == COMMUNITY
 
     def _path(self, module: str) -> Path | None:
-        paths = [folder / f"{module}.tla" for folder in (*self._r.folders, *BUILT_IN)]
+        paths = [folder / f"{module}.tla" for folder in (*self._r.folders, COMMUNITY)]
         return next((path for path in paths if path.is_file()), None)
 
     def _source(self, module: str) -> list[str]:

@@ -18,12 +18,11 @@ from tlatrace.errors import SpecError, ToolError
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.java import find_java
 
-__all__ = ["BUILT_IN", "COMMUNITY", "export_xml"]
+__all__ = ["COMMUNITY", "export_xml"]
 
 COMMUNITY: Final = Path(__file__).parents[1] / "community"
 """The community modules in our own words: SANY and TLC look there when no other folder has one."""
-BUILT_IN: Final = (COMMUNITY, Path(__file__).parents[1] / "theorems")
-"""Folders that SANY and TLC look into last; the second has the names that proofs cite."""
+
 
 _DOCUMENT: Final = "<?xml"
 _JVM_ARGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss64m")
@@ -43,7 +42,7 @@ def export_xml(
     """
     if not module.is_file():
         raise SpecError(module, "there is no such file")
-    folders = (module.resolve().parent, *libraries, *BUILT_IN)
+    folders = (module.resolve().parent, *libraries, COMMUNITY)
     files = [path for folder in folders for path in sorted(folder.glob("*.tla"))]
     stamps = tuple([(path, path.stat().st_mtime_ns, path.stat().st_size) for path in files])
     return _export(module, tuple(libraries), timeout_s, stamps)
@@ -62,7 +61,7 @@ def _export(
         # -o leaves out the validation against a schema; -I, because the exporter ignores the
         # property TLA-Library; a bare name, because SANY looks for it in the working directory.
         command += ["-cp", str(jar.path), "tla2sany.xml.XMLExporter", "-o"]
-        for folder in (*libraries, *BUILT_IN):
+        for folder in (*libraries, COMMUNITY):
             command += ["-I", str(folder.resolve())]
         command.append(module.name)
         try:

@@ -28,7 +28,7 @@ from typing import Final
 from tlatrace.errors import SpecError, ToolError
 from tlatrace.tools.jar import TlcJar, find_jar
 from tlatrace.tools.java import JavaHome, find_java
-from tlatrace.tools.sany import BUILT_IN
+from tlatrace.tools.sany import COMMUNITY
 from tlatrace.tools.tlc_config import properties_of
 from tlatrace.tools.tlc_output import Outcome, TlcProgress, TlcState, progress
 from tlatrace.tools.tlc_run import TlcRun, read_run
@@ -76,7 +76,7 @@ def run_tlc(
 ) -> TlcRun:
     """Run TLC breadth-first and return what it found.
 
-    `libraries` are folders of modules besides the module's own; the built-in ones come last.
+    `libraries` are folders of modules besides the module's own; the community modules come last.
     `extra_args` go to TLC before the module's name. A run that takes longer than `timeout_s` is
     ended, with all processes that it started. With one worker the same input gives the same
     counterexample and depth.
@@ -91,7 +91,7 @@ def run_tlc(
     module, config = module.resolve(), config.resolve()
     with tempfile.TemporaryDirectory(prefix="rocketproof-tlc-", ignore_cleanup_errors=True) as own:
         command = [str(java.java), *jvm_args, f"-Djava.io.tmpdir={own}"]
-        folders = os.pathsep.join(str(folder.resolve()) for folder in (*libraries, *BUILT_IN))
+        folders = os.pathsep.join(str(folder.resolve()) for folder in (*libraries, COMMUNITY))
         command.append(f"-DTLA-Library={folders}")
         command += ["-cp", str(jar.path), "tlc2.TLC", "-tool", "-workers", str(workers)]
         command += [*_FINGERPRINT, "-metadir", str(Path(own) / "states"), "-config", str(config)]
