@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tlatrace.corpus.kernel import Kernel
-from tlatrace.errors import TraceFormatError
+from tlatrace.errors import TraceFormatError, ValueFormatError
 from tlatrace.model import Model
 from tlatrace.model.checker import Checker
 from tlatrace.model.domain import D
@@ -21,6 +21,7 @@ from tlatrace.selfcheck.hostile.material import draw_state, load_anything
 from tlatrace.selfcheck.hostile.rows import check_rows
 from tlatrace.selfcheck.hostile.texts import check_texts
 from tlatrace.trace import ndjson
+from tlatrace.trace.canonical_text import read_canonical_state
 from tlatrace.trace.lines import DEFAULT_LIMITS, Limits
 from tlatrace.values import Json, canonical_state
 
@@ -45,6 +46,17 @@ def test_hostile_input_is_read_as_the_plain_reading_reads_it() -> None:
     assert sum(agreement.examined for agreement in found) >= 3_300
     assert all(min(agreement.facts.values()) > 10 for agreement in found), "both answers are seen"
     assert any("of 2,700 texts" in stage for stage in stages)
+
+
+@pytest.mark.java
+def test_a_name_of_a_model_value_is_a_string_in_one_of_the_variables(model: Model) -> None:
+    assert model.reading.clashing == {"mark"}
+    checker = model.checker()
+    for text in ('"n3"', '{"#str":"n3"}', '{"#model":"n3"}', "[" * 64 + "]" * 64):
+        state = f'{{"count":0,"left":0,"mark":{text},"right":0}}'
+        assert checker.state(state) == model.adopt(read_canonical_state(state))
+    with pytest.raises(ValueFormatError):
+        checker.state(f'{{"count":0,"left":0,"mark":{"[" * 65 + "]" * 65},"right":0}}')
 
 
 @pytest.mark.java

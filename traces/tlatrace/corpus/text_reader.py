@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from tlatrace.errors import ValueFormatError
-from tlatrace.trace.canonical_text import read_canonical
+from tlatrace.trace.canonical_text import read_canonical, read_canonical_variable
 from tlatrace.validate.transition import Transition
 from tlatrace.values import State, Value, canonical
 
@@ -79,9 +79,5 @@ class StateReader:
     def _value(self, text: str) -> Value:
         known = self._values.get(text)
         if known is None:
-            # Nested in a tuple as it is in its state; the text is one JSON value.
-            nested = read_canonical(f"[{text}]")
-            assert isinstance(nested, tuple), nested
-            (known,) = nested
-            self._values[text] = known
+            known = self._values[text] = read_canonical_variable(text)
         return known

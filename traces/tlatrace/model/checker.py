@@ -22,7 +22,11 @@ from tlatrace.model.model import Model, ModelState
 from tlatrace.model.operators import make_set, reason_of
 from tlatrace.model.parts import Parts
 from tlatrace.model.segments import Segments
-from tlatrace.trace.canonical_text import read_canonical, read_canonical_state
+from tlatrace.trace.canonical_text import (
+    read_canonical,
+    read_canonical_state,
+    read_canonical_variable,
+)
 from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused
 from tlatrace.values import MAX_DEPTH, PLAIN_INT_LIMIT, from_json
 
@@ -100,7 +104,8 @@ class Checker:
         """Decode the text of a variable; None if it is no value: a name was found inside one."""
         try:
             if self._clashing[at]:
-                return self._model.adopt_variable(self._variables[at], read_canonical(part))
+                plain = read_canonical_variable(part)
+                return self._model.adopt_variable(self._variables[at], plain)
             names = self._fields[at]
             if names:
                 images = self._inner[at].cut(part, self._field)

@@ -23,7 +23,7 @@ from tlatrace.values import (
     state_from_json,
 )
 
-__all__ = ["read_canonical", "read_canonical_state"]
+__all__ = ["read_canonical", "read_canonical_state", "read_canonical_variable"]
 
 _NO_FILE: Final = Path("text")
 _LIMITS: Final = Limits(depth=3 * (MAX_DEPTH + 2), values_per_line=2**62)
@@ -40,6 +40,18 @@ def read_canonical(text: str) -> Value:
     if canonical(value) != text:
         raise ValueFormatError("a value is not written canonically")
     return value
+
+
+def read_canonical_variable(text: str) -> Value:
+    """Read the value of a variable, which is nested in its state: one value less may be in it.
+
+    Raises:
+        ValueFormatError: not the canonical text of a value.
+    """
+    nested = read_canonical(f"[{text}]")
+    if not isinstance(nested, tuple) or len(nested) != 1:
+        raise ValueFormatError("the text is more than one value")
+    return nested[0]
 
 
 def read_canonical_state(text: str) -> State:

@@ -15,9 +15,27 @@ _TOKENS: Final = (
     *("0", "1", "-1", "-0", "01", "1.0", "1e0", "1E2", "0.5", "NaN", "-Infinity", "null", "true"),
     *("9007199254740991", "9007199254740992", "-9007199254740992", "9" * 30, "9" * 5000, "1e999"),
     *('"a"', '"b"', '"n1"', '"\\u0061"', '"\\/"', '"\\ud800"', '"\\ud83d\\ude00"', '"\\u001F"'),
-    *('"#set"', '"#map"', '"#tup"', '"#model"', '"#bigint"', '"#x"', '""', '"left"', '"count"'),
+    *(
+        '"#str"',
+        '"n3"',
+        '"#set"',
+        '"#map"',
+        '"#tup"',
+        '"#model"',
+        '"#bigint"',
+        '"#x"',
+        '""',
+        '"left"',
+        '"count"',
+    ),
     *("{}", "[]", '{"#set":[]}', '{"#tup":[]}', '{"#map":[]}', '{"#map":[[1,1]]}', '{"a":1,"a":2}'),
-    *('{"#bigint":"5"}', '{"#bigint":"9007199254740992"}', '{"#model":"n1"}', '{"#set":"ab"}'),
+    *(
+        '{"#bigint":"5"}',
+        '{"#bigint":"9007199254740992"}',
+        '{"#model":"n1"}',
+        '{"#set":"ab"}',
+        '{"#str":"n3"}',
+    ),
     *(" ", "\n", "\t", ",", ":", "[", "]", "{", "}", "\ufeff", "\x00", "\ud800", "[" * 70, "//"),
 )
 _CHARACTERS: Final = '"\\{}[]:,# 0123456789-+.eEabn\n\t\x00\x1f\x7fé\u2028\U0001f600\ud800'
@@ -235,7 +253,7 @@ def _otherwise(draw: Random, value: _Tree) -> _Tree:
         members: list[_Tree] = [[key, item] for key, item in value.members]
         return _Object([('"#map"', members)])
     if value[:1] == '"':
-        return _Object([(draw.choice(['"#model"', '"#bigint"']), value)])
+        return _Object([(draw.choice(['"#model"', '"#bigint"', '"#str"']), value)])
     others: list[_Tree] = [_Object([('"#bigint"', f'"{value}"')]), f"{value}.0", f"{value}e0"]
     return draw.choice(others)
 

@@ -7,7 +7,7 @@ from random import Random
 from typing import Final
 
 from tlatrace.model import Model, load_model
-from tlatrace.values import ModelValue, State, Value, fcn, record, tla_set
+from tlatrace.values import ExactString, ModelValue, State, Value, fcn, record, tla_set
 
 __all__ = ["draw_state", "draw_value", "load_anything"]
 
@@ -17,6 +17,10 @@ _STRINGS: Final = (
     *("\n", "\x1f", "\x7f", "é", "\u2028", "\uffff", "\U0001f600", ',"left":', "#", "/"),
 )
 _NAMES: Final = ("a", "b", "c", "n1", "n2", "left", "!", "#set", "#map", "#model", "é", "x#y")
+_NAMED: Final = (
+    *(ModelValue("n1"), ModelValue("n2"), ModelValue("n3"), ModelValue("other")),
+    *(ExactString("n1"), ExactString("n3"), ExactString("a"), "n3"),
+)
 _NUMBERS: Final = (0, 1, 2, 3, 10, 11, 20, -1, -10, 2**53 - 1, 2**53, -(2**53), 2**64, 10**40)
 
 
@@ -27,7 +31,9 @@ def load_anything() -> Model:
 
 def draw_state(draw: Random, count: int) -> State:
     """Draw a state of the module."""
-    return {"count": count, "left": draw_value(draw), "right": draw_value(draw)}
+    mark = draw.choice(["", "n3", "a", ExactString("n3"), draw_value(draw, 1)])
+    left, right = draw_value(draw), draw_value(draw)
+    return {"count": count, "left": left, "mark": "" if count == 0 else mark, "right": right}
 
 
 def draw_value(draw: Random, depth: int = 3) -> Value:
@@ -42,7 +48,7 @@ def draw_value(draw: Random, depth: int = 3) -> Value:
         case 3:
             return draw.choice(_STRINGS)
         case 4:
-            return ModelValue(draw.choice(["n1", "n2", "other"]))
+            return draw.choice(_NAMED)
         case 5 | 6:
             return tuple([draw_value(draw, inside) for _ in range(draw.randrange(4))])
         case 7 | 8:

@@ -36,7 +36,7 @@ _OPTIONS: Final = KernelOptions(chunk_steps=_CHUNK)
 _RENEW: Final = 40
 """Corpora that one kernel judges."""
 _MOST: Final = 5
-_ACTIONS: Final = (None, INIT, "Swap", "Count", "Never", "", "\x01", "Small")
+_ACTIONS: Final = (None, INIT, "Swap", "Count", "Mark", "Never", "", "\x01", "Small")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +89,19 @@ def _trace(draw: Random, name: str) -> list[_Row]:
         chunk = step // _CHUNK
         if chunk != rows[-1].chunk:
             rows.append(replace(rows[-1], chunk=chunk))
-        count, left, right = state["count"], state["left"], state["right"]
+        count = state["count"]
         assert isinstance(count, int)
         if draw.random() < 0.3:
             action, params = "Swap", "[]"
-            state = {"count": count, "left": right, "right": left}
+            state = {**state, "left": state["right"], "right": state["left"]}
+        elif draw.random() < 0.3:
+            mark = draw.choice(["", "n3", "a"])
+            action, params = "Mark", f'["{mark}"]'
+            state = {**state, "mark": mark}
         else:
             k = draw.randrange(1, 10)
             action, params = "Count", f"[{k}]"
-            state = {"count": count + k, "left": left, "right": right}
+            state = {**state, "count": count + k}
         named = draw.random() < 0.9
         text = canonical_state(state)
         rows.append(

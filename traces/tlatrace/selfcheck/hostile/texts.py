@@ -144,7 +144,8 @@ class _Steps:
     def differ(self, checker: Checker, params: str) -> tuple[str, str] | None:
         """Judge steps with these parameters."""
         before, after = (
-            checker.state(f'{{"count":{count},"left":[],"right":"a"}}') for count in (0, 3)
+            checker.state(f'{{"count":{count},"left":[],"mark":"","right":"a"}}')
+            for count in (0, 3)
         )
         for action in ("Count", "Swap", None, "Init"):
             pre = None if action == "Init" else before
@@ -174,7 +175,7 @@ def plain_judgement(
         if pre is None:
             allowed = model.is_initial(post)
         else:
-            adopted = tuple([model.adopt_value(value) for value in arguments])
+            adopted = model.adopt_params(action, arguments)
             allowed = model.allows(action, adopted, pre, post)
     except TlatraceError as error:
         return Failed(str(error))
