@@ -22,7 +22,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rocketproof.corpus_judge import ModelCheckerSource
 from rocketproof.projection import simulate_trace
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.corpus.checker import Checker, CheckerSource
@@ -30,6 +29,7 @@ from tlatrace.corpus.checksums import checksums_in
 from tlatrace.corpus.generate import generate_corpus, make_here
 from tlatrace.corpus.local import LocalDriver
 from tlatrace.corpus.manifest import finish, read_manifest
+from tlatrace.corpus.model_source import ModelCheckerSource
 from tlatrace.corpus.on_spark import ScanDriver, SortDriver
 from tlatrace.corpus.processes import run_tasks
 from tlatrace.corpus.session import open_session

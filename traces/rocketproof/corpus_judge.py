@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.corpus.result import CorpusResult
 from tlatrace.errors import CorpusError, EvaluationError, ModelGapError, SubsetError
-from tlatrace.model import Model, ModelSource
+from tlatrace.model import Model
 from tlatrace.readings import differing_values
 from tlatrace.trace import Header
 from tlatrace.validate.difference import difference
@@ -24,30 +23,12 @@ from tlatrace.validate.transition import Transition
 from tlatrace.values import State, state_from_json
 
 if TYPE_CHECKING:  # imported when it is needed: `--help` does not wait for Arrow
-    from tlatrace.corpus.checker import Checker
     from tlatrace.corpus.examples import Allowed
     from tlatrace.corpus.validate import Driver
 
-__all__ = ["ModelCheckerSource", "NearestOfModel", "judge_corpus"]
+__all__ = ["NearestOfModel", "judge_corpus"]
 
 _MAX_LINES = 12
-
-
-@dataclass(frozen=True, slots=True)
-class ModelCheckerSource:
-    """A compiled model on its way to a worker: text, which needs no Java to be opened."""
-
-    source: ModelSource
-
-    def open(self) -> Checker[object]:
-        """Make the checker."""
-        # The kernel gives back the states that this checker has made, and no others.
-        return cast("Checker[object]", _opened(self.source).checker())
-
-
-@lru_cache(maxsize=1)
-def _opened(source: ModelSource) -> Model:
-    return source.open()
 
 
 def judge_corpus(
@@ -72,6 +53,7 @@ def judge_corpus(
         SpecError: the specification is wrong, or cannot be compiled.
         ToolError: a tool failed.
     """
+    from tlatrace.corpus.model_source import ModelCheckerSource
     from tlatrace.corpus.tlc_judge import tlc_judge
     from tlatrace.corpus.validate import Subject, TlcRecheck, validate_corpus
 

@@ -200,6 +200,46 @@ def test_a_file_of_other_columns_is_an_error(copied: Path) -> None:
         judge(copied)
 
 
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda table: table.drop_columns(["events"]), "cannot be read"),
+        (lambda table: replaced(table, "seed", ["7"]), "has no column seed of int64"),
+        (lambda table: replaced(table, "trace_id", [None]), "a row without a trace_id"),
+        (lambda table: replaced(table, "error", [b"\xff"]), "cannot be read"),
+    ],
+    ids=["column", "type", "null", "bytes"],
+)
+def test_a_table_of_traces_that_is_another_one_is_an_error(
+    copied: Path, damage: Callable[[pa.Table], pa.Table], reason: str
+) -> None:
+    file = sorted((copied / "traces").glob("*.parquet"))[0]
+    pq.write_table(damage(pq.read_table(file)), file)
+    seal(copied)
+
+    with pytest.raises(CorpusError, match=reason):
+        judge(copied)
+
+
+def replaced(table: pa.Table, name: str, values: list[object]) -> pa.Table:
+    """Give a column other values, the same in all rows; bytes are no UTF-8 in a column of text."""
+    column = pa.array(values * table.num_rows)
+    if column.type == pa.binary():
+        column = column.view(pa.string())
+    if column.type == pa.null():
+        column = column.cast(pa.string())
+    return table.set_column(table.column_names.index(name), name, column)
+
+
+def test_a_text_of_steps_that_is_not_utf_8_is_an_error(copied: Path) -> None:
+    file = sorted((copied / "steps").glob("*.parquet"))[0]
+    pq.write_table(replaced(pq.read_table(file), "params", [b"[\xff]"]), file)
+    seal(copied)
+
+    with pytest.raises(CorpusError, match="not UTF-8"):
+        judge(copied)
+
+
 def test_steps_in_any_order_are_for_the_driver_that_sorts(copied: Path, driver: Driver) -> None:
     steps = content(copied, "steps")
     own = steps.filter(

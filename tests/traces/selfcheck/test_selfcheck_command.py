@@ -85,7 +85,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Part, ...], 
         on_stage("changing")
         yield agreement("hostile", f"{cases} cases of {seed}", examined=cases)
 
+    def examine_flips(cases: int, *, seed: int, on_stage: Callable[[str], None]) -> Agreement:
+        on_stage("flipping")
+        return agreement("flips", f"{cases} bits of {seed}", examined=cases)
+
     monkeypatch.setattr("tlatrace.selfcheck.hostile.examine.examine_hostile", examine_hostile)
+    monkeypatch.setattr("tlatrace.selfcheck.hostile.flips.examine_flips", examine_flips)
     monkeypatch.setattr(selfcheck, "examine_random_steps", examine_random_steps)
     monkeypatch.setattr(selfcheck, "examine_random_expressions", examine_random_expressions)
     monkeypatch.setattr(selfcheck, "examine_hash_seeds", examine_hash_seeds)
@@ -163,11 +168,13 @@ def test_the_corrupted_steps_are_judged_under_hash_seeds() -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_the_number_of_hostile_cases_is_an_option() -> None:
-    result = run("--only", "hostile", "--cases", "1234", "--seed", "5")
+def test_the_numbers_of_hostile_cases_and_bits_are_options() -> None:
+    wanted = ["--only", "hostile", "--only", "flips", "--cases", "1234", "--flips", "77"]
+    result = run(*wanted, "--seed", "5")
     assert result.exit_code == 0, result.output
     assert "1234 cases of 5" in result.output
-    assert "1,234 hostile inputs" in result.output
+    assert "77 bits of 5" in result.output
+    assert "1,234 hostile inputs, 77 flipped bits" in result.output
 
 
 @pytest.mark.usefixtures("asked")

@@ -38,6 +38,7 @@ _PARTS: Final[tuple[Part, ...]] = (
     "random-expressions",
     "hash-seeds",
     "hostile",
+    "flips",
 )
 _OF_SUBJECTS: Final[frozenset[Part]] = frozenset({"graphs", "corrupted", "hash-seeds"})
 _SMALL: Final = "small"
@@ -50,6 +51,7 @@ class _Drawn:
     steps: int = 20_000
     expressions: int = 4_000
     cases: int = 20_000
+    flips: int = 300
     seed: int = 0
     reproducers: Path = Path("selfcheck-disagreements")
 
@@ -112,6 +114,13 @@ class _Drawn:
     help="Hostile texts and rows; besides them a tenth as many trace files.",
 )
 @click.option(
+    "--flips",
+    type=click.IntRange(min=1),
+    default=_Drawn().flips,
+    show_default=True,
+    help="Bits of a corpus and its store that are turned, one at a time.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=_Drawn().seed,
@@ -138,6 +147,7 @@ def command(
     expressions: int,
     hash_seeds: int,
     cases: int,
+    flips: int,
     seed: int,
     reproducers: Path,
     spec_root: Path | None,
@@ -157,6 +167,8 @@ def command(
                         without TLC
     hostile             changed texts, rows and trace files; the plain reading
                         judges the readers of corpora, without TLC
+    flips               corpora of which a bit is turned: no other verdict, without
+                        TLC
 
     It takes some minutes. The small specifications and the expressions come with the package; the
     models named "small" come from the manifest, where there is one.
@@ -175,7 +187,12 @@ def command(
 
         effort = Effort(corrupted=corrupted, failed=failed)
         drawn = _Drawn(
-            steps=steps, expressions=expressions, cases=cases, seed=seed, reproducers=reproducers
+            steps=steps,
+            expressions=expressions,
+            cases=cases,
+            flips=flips,
+            seed=seed,
+            reproducers=reproducers,
         )
         found = itertools.chain(
             () if specs else _of_drawn(drawn, parts, tell),
@@ -231,6 +248,10 @@ def _of_drawn(
         from tlatrace.selfcheck.hostile.examine import examine_hostile
 
         yield from examine_hostile(drawn.cases, seed=drawn.seed, on_stage=tell)
+    if "flips" in parts:
+        from tlatrace.selfcheck.hostile.flips import examine_flips
+
+        yield examine_flips(drawn.flips, seed=drawn.seed, on_stage=tell)
 
 
 def _of_subjects(
@@ -308,6 +329,7 @@ def _print(agreements: Sequence[Agreement]) -> None:
                 ("random-expressions", "random expressions"),
                 ("hash-seeds", "judgements under hash seeds"),
                 ("hostile", "hostile inputs"),
+                ("flips", "flipped bits"),
             )
             if part in {agreement.part for agreement in agreements}
         ]

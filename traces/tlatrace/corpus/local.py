@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from tlatrace.corpus.kernel import Kernel
 from tlatrace.corpus.processes import run_tasks
-from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA
+from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, UNREADABLE
 from tlatrace.corpus.worker import Work
 from tlatrace.errors import CorpusError
 
@@ -95,7 +95,7 @@ def _cut(file: Path) -> Iterator[Split]:
     try:
         with pq.ParquetFile(file) as parquet:
             metadata, schema = parquet.metadata, parquet.schema_arrow
-    except (OSError, pa.ArrowException) as error:
+    except UNREADABLE as error:
         raise CorpusError(file, f"cannot be read: {error}") from error
     for name in SCANNED:
         at = schema.get_field_index(name)
@@ -105,7 +105,7 @@ def _cut(file: Path) -> Iterator[Split]:
     for group in range(metadata.num_row_groups):
         rows += metadata.row_group(group).num_rows
         last = group == metadata.num_row_groups - 1
-        if last or _apart(_ends(metadata, group)[1], _ends(metadata, group + 1)[0]):
+        if last or _apart(_ends(file, metadata, group)[1], _ends(file, metadata, group + 1)[0]):
             yield Split(file, tuple(range(begin, group + 1)), rows)
             begin, rows = group + 1, 0
 
@@ -113,10 +113,13 @@ def _cut(file: Path) -> Iterator[Split]:
 _End = tuple[object, object] | None
 
 
-def _ends(metadata: pq.FileMetaData, group: int) -> tuple[_End, _End]:
+def _ends(file: Path, metadata: pq.FileMetaData, group: int) -> tuple[_End, _End]:
     """Return (trace, chunk) of the first and the last row of a sorted row group, None if unknown.
 
     A chunk is known only where all rows are of one trace, or of one chunk.
+
+    Raises:
+        CorpusError: a trace's name in the statistics is no text.
     """
     least: list[object] = []
     most: list[object] = []
@@ -126,8 +129,11 @@ def _ends(metadata: pq.FileMetaData, group: int) -> tuple[_End, _End]:
         statistics = found.column(names.index(name)).statistics
         if statistics is None or not statistics.has_min_max:
             return None, None
-        least.append(statistics.min)
-        most.append(statistics.max)
+        try:
+            least.append(statistics.min)
+            most.append(statistics.max)
+        except UNREADABLE as error:
+            raise CorpusError(file, f"cannot be read: {error}") from error
     one_trace = least[0] == most[0]
     of_first = least[1] if one_trace or least[1] == most[1] else None
     of_last = most[1] if one_trace or least[1] == most[1] else None
@@ -149,5 +155,5 @@ def _batches(split: Split) -> Iterator[pa.RecordBatch]:
             yield from parquet.iter_batches(
                 _BATCH_ROWS, row_groups=list(split.groups), columns=list(SCANNED), use_threads=False
             )
-    except (OSError, pa.ArrowException) as error:
+    except UNREADABLE as error:
         raise CorpusError(split.file, f"cannot be read: {error}") from error

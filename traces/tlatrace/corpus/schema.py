@@ -54,6 +54,7 @@ __all__ = [
     "STEPS_SCHEMA",
     "TRACES_COLUMNS",
     "TRACES_SCHEMA",
+    "UNREADABLE",
     "TraceRow",
     "fault_counts",
     "fault_in_row",
@@ -66,6 +67,9 @@ CHUNK_STEPS: Final = 1 << 16
 
 CHUNK_BOUNDS: Final = (4, 1 << 20)
 """Least and most steps in a piece: each has a row of its own, and all are in one row group."""
+
+UNREADABLE: Final = (OSError, UnicodeDecodeError, pa.ArrowException)
+"""What Arrow raises where a file cannot be read."""
 
 SCANNED: Final = ("trace_id", "chunk", "step", "action", "params", "state")
 """The columns of `steps` that a verdict depends on."""

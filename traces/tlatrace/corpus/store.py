@@ -35,6 +35,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tlatrace.corpus.fingerprint import KEY_BYTES
+from tlatrace.corpus.schema import UNREADABLE
 from tlatrace.errors import CorpusError
 
 __all__ = ["VerdictStore", "open_known"]
@@ -161,7 +162,7 @@ class VerdictStore:
         try:
             with pq.ParquetFile(path) as file:
                 metadata, schema = file.metadata, file.schema_arrow
-        except (OSError, pa.ArrowException) as error:
+        except UNREADABLE as error:
             raise _damaged(path, f"cannot be read: {error}") from error
         about = metadata.metadata or {}
         wanted = {b"format": _FORMAT, b"version": _VERSION, b"model": self.model}
@@ -196,7 +197,7 @@ def _bucket(path: Path, bucket: int, buckets: int) -> Pairs:
     """Return the fingerprints of a file that fall into a bucket, as pairs of 64-bit numbers."""
     try:
         column = pq.read_table(path).column("fingerprint").combine_chunks()
-    except (OSError, pa.ArrowException) as error:
+    except UNREADABLE as error:
         raise _damaged(path, f"cannot be read: {error}") from error
     data = column.buffers()[1]
     start = column.offset * KEY_BYTES

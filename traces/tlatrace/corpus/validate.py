@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 import pyarrow as pa
@@ -33,6 +33,7 @@ from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.corpus.recheck import Authority, recheck, rechecked_everywhere
 from tlatrace.corpus.result import CorpusResult, FaultCount, Figures, Rechecked, nothing_in
 from tlatrace.corpus.sample import texts_of
+from tlatrace.corpus.schema import TRACES_SCHEMA, UNREADABLE
 from tlatrace.corpus.sketch import SPAN
 from tlatrace.corpus.store import VerdictStore
 from tlatrace.corpus.verdicts import Listed, verdicts_of
@@ -200,23 +201,38 @@ def _listed(folder: Path) -> _ListedTraces:
     strikes: Counter[str] = Counter()
     traces: Counter[str] = Counter()
     for file in sorted(place.glob("[!._]*.parquet")):
-        try:
-            rows = pq.read_table(file, columns=list(_READ_COLUMNS)).to_pylist()
-        except (OSError, pa.ArrowException) as error:
-            raise CorpusError(file, f"cannot be read: {error}") from error
-        for row in rows:
-            if row.keys() != set(_READ_COLUMNS):
-                raise CorpusError(file, "lacks a column")
+        for row in _rows_of(file):
             listed.traces.append(Listed(row["trace_id"], row["seed"], row["events"], row["error"]))
             try:
                 faults = decode(row["faults"] or "{}")
-            except msgspec.MsgspecError:
+            except ValueError:
                 continue  # for people only
             strikes.update(faults)
             traces.update(faults.keys())
     for name in sorted(strikes):
         listed.faults[name] = FaultCount(strikes=strikes[name], traces=traces[name])
     return listed
+
+
+def _rows_of(file: Path) -> list[dict[str, Any]]:
+    """Read a file of traces; what it holds is of the types of the schema, and has a name.
+
+    Raises:
+        CorpusError: it cannot be read, or is another table.
+    """
+    try:
+        table = pq.read_table(file, columns=list(_READ_COLUMNS))
+        rows: list[dict[str, Any]] = table.to_pylist()
+    except UNREADABLE as error:
+        raise CorpusError(file, f"cannot be read: {error}") from error
+    for name in _READ_COLUMNS:
+        kind = TRACES_SCHEMA.field(name).type
+        at = table.schema.get_field_index(name)
+        if at < 0 or table.schema.field(at).type != kind:
+            raise CorpusError(file, f"has no column {name} of {kind}")
+    if any(row["trace_id"] is None for row in rows):
+        raise CorpusError(file, "has a row without a trace_id")
+    return rows
 
 
 # ---- accounting ----

@@ -1,0 +1,29 @@
+"""A compiled model on its way to the workers that judge a corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from tlatrace.corpus.checker import Checker
+from tlatrace.model import Model, ModelSource
+
+__all__ = ["ModelCheckerSource"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCheckerSource:
+    """A compiled model on its way to a worker: text, which needs no Java to be opened."""
+
+    source: ModelSource
+
+    def open(self) -> Checker[object]:
+        """Make the checker."""
+        # The kernel gives back the states that this checker has made, and no others.
+        return cast("Checker[object]", _opened(self.source).checker())
+
+
+@lru_cache(maxsize=1)
+def _opened(source: ModelSource) -> Model:
+    return source.open()
