@@ -21,6 +21,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Composed,
     Definition,
     Expr,
     If,
@@ -64,6 +65,7 @@ class Enumerations:
         self._taken = _Label("")
         """What the steps of a path are named after."""
         expressions.enabled = self.enabled
+        expressions.composed = self.composed
 
     # ---- functions ----
 
@@ -98,16 +100,21 @@ class Enumerations:
 
     def bound_steps(self, definition: Definition, parameters: Parameters, formula: Expr) -> str:
         """Write `def f(s, out, p)`: the steps that make `formula` TRUE, its parameters being p."""
-        w = self._w
-        name = w.fresh(f"bound_{definition.key}")
+        name = self._w.fresh(f"bound_{definition.key}")
+        return self._enumerate(name, definition.name, formula, parameters)
+
+    def _enumerate(self, name: str, label: str, formula: Expr, parameters: Parameters) -> str:
+        """Write `def name(s, out, p)`: the steps that make a formula TRUE."""
+        w, left = self._w, self._left
         function = Function(assigned={})
         with w.begin(function):
             self._left = "return"
             pythons = [w.fresh("p") for _ in parameters]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
-            label = _Label(definition.name, pythons)
-            self._act(formula, ready(parameters, pythons), lambda: self._found(label))
+            named = _Label(label, pythons)
+            self._act(formula, ready(parameters, pythons), lambda: self._found(named))
+        self._left = left
         w.finish(f"def {name}(s, out, p):", function)
         return name
 
@@ -127,6 +134,25 @@ class Enumerations:
             self._act(action, ready(parameters, pythons), lambda: w.emit("return True"))
             w.emit("return False")
         self._left = left
+        w.finish(f"def {name}(s, p):", function)
+        return name
+
+    def composed(self, node: Composed, parameters: Parameters) -> str:
+        """Write `def f(s, p)`: the states after a step of the first and one of the second."""
+        w = self._w
+        first, second = [
+            self._enumerate(w.fresh(stem), stem, item, parameters)
+            for stem, item in (("first", node.first), ("second", node.second))
+        ]
+        name, function = w.fresh("composed"), Function()
+        with w.begin(function):
+            w.emit("between, found = [], []")
+            w.emit(f"{first}(s, between, p)")
+            w.emit("for _, _, u in dict.fromkeys(between):")
+            w.enter()
+            w.emit(f"{second}(u, found, p)")
+            w.leave()
+            w.emit("return tuple(dict.fromkeys([step[2] for step in found]))")
         w.finish(f"def {name}(s, p):", function)
         return name
 
@@ -287,6 +313,8 @@ class Enumerations:
                     then()
 
                 self._loop(f"for {name} in {self._x.quantifiers.iterable(among, env)}:", assign)
+            case Composed() if self._assigns(node, env):
+                self._act_composed(node, env, then)
             case If() if self._assigns(node, env):
                 self._act_if(node, env, then)
             case Case() if self._assigns(node, env):
@@ -318,6 +346,23 @@ class Enumerations:
         first, rest = items[0], items[1:]
         assert not isinstance(first, OperatorRef)
         self._act(first, env, lambda: self._act_all(rest, env, then))
+
+    def _act_composed(self, node: Composed, env: Environment, then: Continue) -> None:
+        w = self._w
+        after = w.fresh("after")
+
+        def assign() -> None:
+            assigned = w.function.assigned
+            assert assigned is not None
+            for at in range(len(self._variables)):
+                if at in assigned:
+                    w.emit(f"if {assigned[at]} != {after}[{at}]: continue")
+                else:
+                    assigned[at] = w.fresh(f"n{at}")
+                    w.emit(f"{assigned[at]} = {after}[{at}]")
+            then()
+
+        self._loop(f"for {after} in {self._x.calls.composed(node, env)}:", assign)
 
     def _act_if(self, node: If, env: Environment, then: Continue) -> None:
         w = self._w

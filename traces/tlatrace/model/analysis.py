@@ -9,6 +9,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Composed,
     Definition,
     Enabled,
     Except,
@@ -94,7 +95,7 @@ def kind_of(node: Operand) -> str:
             return kind_of(node.body)
         case Except():
             return "function"
-        case Enabled():
+        case Enabled() | Composed():
             return "bool"
         case Call():
             return definition_kind(node.definition)
@@ -160,7 +161,7 @@ def state_cells(node: Operand) -> list[tuple[Variable, Local]] | None:
     while waiting:
         item = waiting.pop()
         match item:
-            case Variable() | Enabled():
+            case Variable() | Enabled() | Composed():
                 return None
             case Apply() if item.operator == "apply" and isinstance(item.operands[0], Variable):
                 function, argument = item.operands
@@ -204,7 +205,7 @@ def strict(node: Operand, name: str) -> bool:
     match node:
         case Local():
             return node.name == name
-        case Literal() | Variable() | OperatorRef() | Enabled():
+        case Literal() | Variable() | OperatorRef() | Enabled() | Composed():
             return False
         case Apply():
             operands = node.operands
@@ -289,6 +290,10 @@ def _collect(node: Operand, found: Reads, seen: set[int]) -> None:
             case Enabled():  # the state after the step has nothing to do with it
                 inside = reads(item.action)
                 found.unprimed |= inside.unprimed | inside.primed
+                continue
+            case Composed():  # the state between is neither the one before nor the one after
+                found.unprimed |= reads(item.first).unprimed
+                found.primed |= reads(item.second).primed
                 continue
             case Call() if id(item.definition) not in seen:
                 known = _READS.get(id(item.definition))

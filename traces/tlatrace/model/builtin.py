@@ -99,7 +99,6 @@ REFUSED: Final = {
     "~>": "temporal formulas are for TLC",
     "$WF": "fairness is for TLC",
     "$SF": "fairness is for TLC",
-    "\\cdot": "composition of actions is for TLC",
     "-+->": "temporal formulas are for TLC",
     "$TemporalExists": "temporal quantifiers are for TLC",
     "$TemporalForall": "temporal quantifiers are for TLC",

@@ -14,6 +14,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Composed,
     Enabled,
     Except,
     Expr,
@@ -76,6 +77,9 @@ class Constructs:
                 if scope.primed:
                     raise self._r.sources.refusal(node, "ENABLED of the state after a step")
                 return Enabled(self._r.expr(operands[0], scope), place)
+            case "\\cdot":
+                first, second = [self._r.expr(item, scope) for item in operands]
+                return Composed(first, second, len(self._r.variables), place)
             case "$SquareAct" | "$AngleAct":
                 return self._box(name, operands, scope, node)
             case "$IfThenElse":

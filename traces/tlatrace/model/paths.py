@@ -12,8 +12,9 @@ A path is the formula of Next in which
     IF, CASE            stay, and the arms off the path are FALSE;
     LET, calls          stay; the path may go on in a parameter, or in a name of LET.
 
-A call below a negation, to the left of => or in ENABLED takes no step. One in a condition, in an
-equation, in a recursive operator and the like may or may not: the paths are *unclear* then.
+A call below a negation, to the left of =>, in ENABLED or in a composition takes no step. One in a
+condition, in an equation, in a recursive operator and the like may or may not: the paths are
+*unclear* then.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Composed,
     Definition,
     Enabled,
     Expr,
@@ -162,7 +164,7 @@ def definitions_below(definition: Definition) -> list[Definition]:
 def _positive(node: Operand) -> Iterator[Operand]:
     """Yield the parts of a node in which a step may be taken."""
     match node:
-        case Enabled():
+        case Enabled() | Composed():
             return
         case Apply() if node.operator == "not":
             return

@@ -19,6 +19,7 @@ __all__ = [
     "Apply",
     "Call",
     "Case",
+    "Composed",
     "Definition",
     "Enabled",
     "Except",
@@ -221,6 +222,17 @@ class Except:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Composed:
+    """first \\cdot second: a step of the one and a step of the other, as one step."""
+
+    first: Expr
+    second: Expr
+    width: int
+    """The number of variables."""
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Enabled:
     """ENABLED action: whether there is a state after this one for which the action is TRUE."""
 
@@ -242,6 +254,7 @@ Expr: TypeAlias = (
     | Let
     | Except
     | Enabled
+    | Composed
 )
 Operand: TypeAlias = Expr | OperatorRef
 
@@ -288,5 +301,8 @@ def children(node: Operand) -> Iterator[Operand]:
             for update in node.updates:
                 yield from update.path
                 yield update.value
+        case Composed():
+            yield node.first
+            yield node.second
         case Enabled():
             yield node.action

@@ -23,6 +23,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Composed,
     Definition,
     Enabled,
     Except,
@@ -240,6 +241,10 @@ class _Walk:
                 return self._except(node, env)
             case Enabled():
                 self.value(node.action, env)
+                return Kind()
+            case Composed():
+                self.value(node.first, env)
+                self.value(node.second, env)
                 return Kind()
             case OperatorRef():
                 unknown = {name: self._any() for name in node.parameters}

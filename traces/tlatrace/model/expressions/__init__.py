@@ -17,7 +17,7 @@ from tlatrace.model.expressions.environment import Environment, Parameters, read
 from tlatrace.model.expressions.names import Names
 from tlatrace.model.expressions.quantifiers import Quantifiers
 from tlatrace.model.expressions.values import Values
-from tlatrace.model.tree import Expr
+from tlatrace.model.tree import Composed, Expr
 from tlatrace.model.writer import Writer
 
 __all__ = ["Environment", "Expressions", "Parameters", "ready"]
@@ -35,7 +35,9 @@ class Expressions:
         self.conditions = Conditions(self)
         self.enabled: Callable[[Expr, Parameters], str] = _nowhere
         """Writes whether an action can be taken: only who enumerates steps knows how."""
+        self.composed: Callable[[Composed, Parameters], str] = _nowhere
+        """Writes the states that a composition of actions leads to."""
 
 
-def _nowhere(action: Expr, parameters: Parameters) -> str:
+def _nowhere(action: Expr | Composed, parameters: Parameters) -> str:
     raise AssertionError(action, parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from tlatrace.model.analysis import (
@@ -24,6 +25,7 @@ from tlatrace.model.expressions.environment import (
 )
 from tlatrace.model.tree import (
     Call,
+    Composed,
     Definition,
     Enabled,
     Expr,
@@ -101,10 +103,20 @@ class Calls:
         return f"(TRUE if {text} else FALSE)" if boolean else text
 
     def enabled(self, node: Enabled, env: Environment) -> str:
-        """Return the text of a Python bool; the names that an action uses are passed to it."""
+        """Return the text of a Python bool."""
+        parameters, arguments = self._passed(node.action, env)
+        return f"{self._x.enabled(node.action, parameters)}(s, {arguments})"
+
+    def composed(self, node: Composed, env: Environment) -> str:
+        """Return the text of an iterable: the states that a composition of actions leads to."""
+        parameters, arguments = self._passed(node, env)
+        return f"{self._x.composed(node, parameters)}(s, {arguments})"
+
+    def _passed(self, node: Expr, env: Environment) -> tuple[Sequence[tuple[str, str]], str]:
+        """Return the names that an action uses, with their kinds, and the text of their values."""
         parameters: list[tuple[str, str]] = []
         texts: list[str] = []
-        for name in sorted(free_locals(node.action)):
+        for name in sorted(free_locals(node)):
             binding = env[name]
             match binding:
                 case Ready():
@@ -114,10 +126,9 @@ class Calls:
                     parameters.append((name, "?"))
                     texts.append(self._attempt(Local(name, node.place), env))
                 case Operator() | PythonFunction():
-                    reason = "a parameter that is an operator, inside ENABLED"
+                    reason = "a parameter that is an operator, inside ENABLED or a composition"
                     raise unsupported(node.place, reason)
-        arguments = "".join([f"{text}, " for text in texts])
-        return f"{self._x.enabled(node.action, parameters)}(s, ({arguments}))"
+        return parameters, "(" + "".join([f"{text}, " for text in texts]) + ")"
 
     def is_inlined(self, node: Call, env: Environment) -> bool:
         definition = node.definition

@@ -18,6 +18,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Composed,
     Enabled,
     Expr,
     If,
@@ -76,6 +77,8 @@ class Conditions:
                 return self.condition(node.body, self._x.names.bind(node, env))
             case Enabled():
                 return self._x.calls.enabled(node, env)
+            case Composed():
+                return f"{self._x.names.state_after(node)} in {self._x.calls.composed(node, env)}"
             case Quantified() if node.what in ("exists", "forall"):
                 result = w.fresh("q")
                 self._x.quantifiers.loop_to(node, env, result)

@@ -21,6 +21,7 @@ from tlatrace.model.expressions.environment import (
 )
 from tlatrace.model.tree import (
     Apply,
+    Composed,
     Expr,
     Let,
     Literal,
@@ -58,6 +59,19 @@ class Names:
         if known is None:
             return f"stop({node.name + chr(39) + ' has no value yet'!r})"
         return known
+
+    def state_after(self, node: Composed) -> str:
+        """Return the text of the whole state after the step that a composition is asked about.
+
+        Raises:
+            SubsetError: nothing has said yet what all variables will be.
+        """
+        assigned = self._w.function.assigned
+        if assigned is None:
+            return "t"
+        if len(assigned) < node.width:
+            raise unsupported(node.place, "a composition that leaves variables without a value")
+        return "(" + "".join([f"{assigned[at]}, " for at in range(node.width)]) + ")"
 
     def local(self, node: Local, env: Environment) -> str:
         w = self._w

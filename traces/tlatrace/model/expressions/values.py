@@ -18,6 +18,7 @@ from tlatrace.model.tree import (
     Apply,
     Call,
     Case,
+    Composed,
     Enabled,
     Except,
     Expr,
@@ -123,7 +124,7 @@ class Values:
                 return self._choice(node, env)
             case Let():
                 return self.value(node.body, self._x.names.bind(node, env))
-            case Enabled():
+            case Enabled() | Composed():
                 return f"(TRUE if {self._x.conditions.condition(node, env)} else FALSE)"
             case Quantified():
                 return self._x.quantifiers.quantified(node, env)
