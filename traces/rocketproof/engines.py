@@ -84,7 +84,9 @@ def match_by_model(
 
     def outside(action: str | None, params: tuple[Value, ...]) -> bool:
         found = spec()
-        return found is not None and out_of_bounds(found, action, params)
+        return found is not None and out_of_bounds(
+            found, action, found.reading.params(action, params)
+        )
 
     return match_traces(
         model,

@@ -230,6 +230,20 @@ class Reading:
         except ValueFormatError as error:
             raise ModelGapError(error.reason) from None
 
+    def exact(self, value: Value) -> Value:
+        """Write a value that is read, so that whoever reads it again finds the same strings."""
+        match value:
+            case str():
+                return ExactString(value) if value in self.names else value
+            case tuple():
+                return tuple([self.exact(item) for item in value])
+            case TlaSet():
+                return tla_set([self.exact(item) for item in value])
+            case Fcn():
+                return fcn([(self.exact(key), self.exact(image)) for key, image in value.pairs])
+            case _:
+                return value
+
     # ---- what a value is made of ----------------------------------------------------------
 
     def place(self, variable: str) -> Place:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import pytest
 
 from tlatrace.matching import match_traces
+from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model, load_model
 from tlatrace.trace import Event, Header, Part, Trace
 from tlatrace.validate import SpecUnderTest, load_spec, validate_traces
@@ -240,3 +241,30 @@ def test_a_specification_that_does_not_compile_has_clashes_only_where_strings_ar
     assert spec.reading.clashing == {"word", "node"}
     assert canonical(spec.reading.variable("node", "b")) == '{"#model":"b"}'
     assert json.loads(canonical(spec.reading.variable("node", from_json({"#str": "a"})))) == "a"
+
+
+def test_what_is_seen_of_a_run_says_which_strings_are_no_model_values(tmp_path: Path) -> None:
+    text = ROLES.replace("====", "Seen == [text |-> shown, who |-> [n \\in Node |-> Leader]]\n====")
+    module, config = tmp_path / "Roles.tla", tmp_path / "Roles.cfg"
+    module.write_text(text)
+    config.write_text(ROLES_CONFIG)
+    model = load_model(module, config, expressions=["Seen"])
+    events = (Event(step=0, action="Init", state=state_from_json({**START, "log": []})),)
+    more = Event(
+        step=1, action="Show", params=("Leader",), state=state_from_json({**SHOWN, "log": []})
+    )
+    view = View(
+        operator="Seen",
+        spec="Seen",
+        spec_sha256=None,
+        variables=frozenset(["text", "who"]),
+        constants=frozenset(),
+    )
+
+    seen = view_trace(model, Trace(header=Header(spec="Roles"), events=(*events, more)), view)
+
+    assert seen.events[1].state is not None
+    assert canonical_state(seen.events[1].state) == (
+        '{"text":{"#str":"Leader"},"who":{"#map":[[{"#model":"a"},{"#model":"Leader"}],'
+        '[{"#model":"b"},{"#model":"Leader"}]]}}'
+    )

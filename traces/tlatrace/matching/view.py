@@ -70,7 +70,7 @@ def view_trace(model: Model, trace: Trace, view: View) -> Trace:
 def _state(model: Model, state: State, view: View) -> State:
     value = model.show_value(model.evaluate(view.operator, model.adopt(state)))
     if isinstance(value, Fcn) and value.is_record and value.fields().keys() == view.variables:
-        return value.fields()
+        return {name: model.reading.exact(one) for name, one in value.fields().items()}
     wanted = ", ".join(sorted(view.variables))
     raise ModelGapError(f"{view.operator} is no state of {view.spec}, a record with {wanted}")
 

@@ -120,7 +120,9 @@ def verdict_of(
     for event, key in zip(trace.events, keys, strict=False):
         judged = answers[key]
         refused = isinstance(judged.step, Refused)
-        outside = refused and out_of_bounds(spec, event.action, event.params)
+        outside = refused and out_of_bounds(
+            spec, event.action, spec.reading.params(event.action, event.params)
+        )
         verdict = step_verdict(names, event, before, judged, out_of_bounds=outside)
         if verdict is not None:
             return verdict
