@@ -10,14 +10,25 @@ from typing import TypeAlias
 
 import pytest
 
-from tlatrace.matching import match_traces
+from tlatrace.matching import match_traces, read_log, read_mapping
 from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model, load_model
 from tlatrace.trace import Event, Header, Part, Trace
+from tlatrace.trace.itf import read_itf, write_itf
 from tlatrace.validate import SpecUnderTest, load_spec, validate_traces
 from tlatrace.validate.config import read_config
 from tlatrace.validate.transition import Allowed, Refused
-from tlatrace.values import Value, canonical, canonical_state, from_json, state_from_json
+from tlatrace.values import (
+    ExactString,
+    ModelValue,
+    Value,
+    canonical,
+    canonical_state,
+    fcn,
+    from_json,
+    state_from_json,
+    tla_set,
+)
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 pytestmark = pytest.mark.java
@@ -51,6 +62,21 @@ Say(n) == word' = Same("a", 1) /\ node' = Same(node, 1)
 Next == \E n \in Node : Say(n)
 TypeOK == word \in {"none", "a"} /\ node \in Node
 ====
+"""
+MAPPING = """format = "rocketproof-mapping"
+version = 1
+spec = "Mixed"
+init = "first line"
+
+[[observe]]
+variable = "word"
+field = "word"
+NAMES
+
+[[observe]]
+variable = "node"
+field = "node"
+names = {b = {"#model" = "b"}}
 """
 MIXED_CONFIG = "INIT Init\nNEXT Next\nCONSTANT Node = {a, b}\n"
 
@@ -268,3 +294,30 @@ def test_what_is_seen_of_a_run_says_which_strings_are_no_model_values(tmp_path: 
         '{"text":{"#str":"Leader"},"who":{"#map":[[{"#model":"a"},{"#model":"Leader"}],'
         '[{"#model":"b"},{"#model":"Leader"}]]}}'
     )
+
+
+def test_a_mapping_may_say_what_the_types_do_not(tmp_path: Path) -> None:
+    mixed = subject(tmp_path, "Mixed", MIXED, MIXED_CONFIG)
+    mapping, log = tmp_path / "mixed.toml", tmp_path / "mixed.jsonl"
+    log.write_text('{"word":"none","node":"b"}\n{"word":"a","node":"b","by":"b"}\n')
+    said = MAPPING.replace("NAMES", 'names = {a = {"#str" = "a"}}')
+
+    mapping.write_text(MAPPING.replace("NAMES", ""))
+    (open_,) = match_traces(mixed.model, [read_log(log, read_mapping(mapping)).trace])
+    mapping.write_text(said)
+    (known,) = match_traces(mixed.model, [read_log(log, read_mapping(mapping)).trace])
+
+    assert isinstance(open_, Undecided)
+    assert '"a" in the variable word' in open_.reason
+    assert known == Conforms(2)
+
+
+def test_exact_strings_go_through_itf(tmp_path: Path) -> None:
+    exact = fcn([(ExactString("a"), ExactString("b")), (ModelValue("a"), "b")])
+    event = Event(step=0, action="Init", state={"x": exact, "y": tla_set([ExactString("a")])})
+    trace = Trace(header=Header(spec="M"), events=(event,))
+    path = tmp_path / "m.itf.json"
+
+    write_itf(path, trace)
+
+    assert read_itf(path) == trace
