@@ -156,3 +156,43 @@ def test_names_that_are_local_to_a_module_do_not_stop_tlc() -> None:
 
     wanted = ["Allowed", "Refused", "Allowed", "Refused"]
     assert [type(one.step).__name__ for one in judged] == wanted
+
+
+def test_actions_of_an_instanced_module_are_found_by_their_names_here() -> None:
+    """TLC does not find those that only the other module's Next calls, and says so."""
+    uses, whole = SPECS / "Uses.tla", SPECS / "Whole.tla"
+    steps = [
+        Transition({"t": 0}, action, (d,), {"t": d if action == "K!Tick" else -d})
+        for action in ("K!Tick", "K!Back")
+        for d in range(5)
+    ]
+    ticks = [Transition({"t": 1}, "Tick", (d,), {"t": 1 + d}) for d in range(4)]
+
+    by_tlc = [type(one.step).__name__ for one in judge(load_spec(uses), steps)]
+    ticks_by_tlc = [type(one.step).__name__ for one in judge(load_spec(whole), ticks)]
+
+    wanted = [d in (1, 3) for d in range(5)] + [d in (1, 2, 3) for d in range(5)]
+    assert by_tlc == ["Allowed" if yes else "Refused" for yes in wanted]
+    assert [model_allows(uses, step) for step in steps] == wanted
+    assert ticks_by_tlc == ["Refused", "Refused", "Failed", "Refused"]
+    assert [model_allows(whole, step) for step in ticks] == [False, False, True, False]
+
+
+def model_allows(module: Path, step: Transition) -> bool:
+    found = load_model(module)
+    assert step.pre is not None
+    params = tuple([found.adopt_value(value) for value in step.params])
+    return found.allows(step.action, params, found.adopt(step.pre), found.adopt(step.post))
+
+
+def test_a_place_of_infinitely_many_arguments_stands_beside_another_one() -> None:
+    module = SPECS / "Endless.tla"
+    cases = [(0, 7, True), (0, -3, False), (5, -3, True), (5, -1, False), (5, 0, True)]
+    steps = [Transition({"x": x}, "Add", (n,), {"x": x + n}) for x, n, _ in cases]
+
+    judged = judge(load_spec(module), steps)
+
+    wanted = [allowed for _, _, allowed in cases]
+    assert [type(one.step).__name__ == "Allowed" for one in judged] == wanted
+    assert [type(one.step).__name__ == "Refused" for one in judged] == [not yes for yes in wanted]
+    assert [model_allows(module, step) for step in steps] == wanted

@@ -268,7 +268,7 @@ class _Writer:
         return {
             key: kind
             for key, kind in self._kinds.items()
-            if key[0] in spec.woven and not spec.places.get(key[0])
+            if key[0] in spec.woven and (key[1] or not spec.places.get(key[0]))
         }
 
     def _along(self, woven: Mapping[tuple[str, int], int]) -> list[str]:
@@ -281,11 +281,10 @@ class _Writer:
             f"{PREFIX}Note({PREFIX}k, {PREFIX}p) == IF {item}[1] = {PREFIX}k",
             f"  THEN (IF {PREFIX}p = {item}[3] THEN {mark} = 1 ELSE TRUE) ELSE TRUE",
         ]
-        replaced = self._replaced()
         for (action, arity), kind in woven.items():
             names = ", ".join([f"{PREFIX}a{at}" for at in range(1, arity + 1)])
             given = f"({names})" if names else ""
-            body = replaced.get(action, f"{PREFIX}Original!{action}")
+            body = self._original(action)
             note = f"{PREFIX}Note({kind}, <<{names}>>)"
             lines.append(f"{PREFIX}W{kind}{given} == {body}{given} /\\ {note}")
         lines += [
@@ -295,11 +294,7 @@ class _Writer:
             f"  /\\ {PREFIX}IsSet",
         ]
         for (action, _), kind in woven.items():
-            sides = [
-                f"{PREFIX}Side{number}"
-                for number, side in enumerate(self._spec.sides)
-                if action in side.calls
-            ]
+            sides = [f"{PREFIX}Side{number}" for number in self._sides_of(action)]
             lines += [
                 f"{PREFIX}Way{kind} ==",
                 *[f"  /\\ {line}" for line in self._assigned("'", 4)],
@@ -310,22 +305,38 @@ class _Writer:
 
     def _sides(self, woven: Mapping[tuple[str, int], int]) -> list[str]:
         """Write the disjuncts of Next in which woven actions are called."""
+        numbers = {number for action, _ in woven for number in self._sides_of(action)}
         lines: list[str] = []
-        for number, side in enumerate(self._spec.sides):
-            if any(action in side.calls for action, _ in woven):
-                lines += [f"{PREFIX}Side{number} ==", *side.text]
+        for number in sorted(numbers):
+            lines += [f"{PREFIX}Side{number} ==", *self._spec.sides[number].text]
         return lines
 
-    def _replaced(self) -> dict[str, str]:
-        """Return what the configuration puts in the place of operators."""
-        parts = [line.split() for line in self._spec.constants]
-        return {part[0]: part[2] for part in parts if len(part) == 3 and part[1] == "<-"}
+    def _sides_of(self, action: str) -> list[int]:
+        """Number the disjuncts of Next that TLC has to walk through for an action."""
+        has_places = bool(self._spec.places.get(action))
+        return [
+            number
+            for number, side in enumerate(self._spec.sides)
+            if action in (side.woven if has_places else side.calls)
+        ]
+
+    def _original(self, action: str) -> str:
+        """Name an action that has another in its place, as the configuration of the user has it."""
+        for line in self._spec.constants:
+            match line.split():
+                case [name, "<-", other] if name == action:
+                    return other
+                case _:
+                    pass
+        return f"{PREFIX}Original!{action}"
 
     def _call(self, action: str, arity: int) -> str:
         """Write when a step is one of this action: by its places in Next, or by Next itself."""
         params = [f"{PREFIX}p[{at}]" for at in range(1, arity + 1)]
         names = [f"{PREFIX}a{at}" for at in range(1, arity + 1)]
-        call = action + (f"({', '.join(names)})" if names else "")
+        is_woven = (action, arity) in self._woven()
+        call = self._original(action) if is_woven else action
+        call += f"({', '.join(names)})" if names else ""
         if names:  # an argument of a constant's level, as an INSTANCE may demand
             bound = ", ".join(
                 [f"{name} \\in {{{param}}}" for name, param in zip(names, params, strict=True)]
@@ -334,8 +345,10 @@ class _Writer:
         places = self._spec.places.get(action)
         if action == self._spec.next:
             return _said(call)
-        if not places and action in self._spec.woven:
-            return _said(f"ENABLED {PREFIX}Way{self._kinds[action, arity]}")
+        kind = self._kinds[action, arity]
+        way = _said(f"ENABLED {PREFIX}Way{kind}") if is_woven else "TRUE"
+        if is_woven and not places:
+            return way
         if not places:
             is_open = bool(arity) and action.split("!")[-1] in self._spec.foreign
             mark = OPEN if is_open else YES
@@ -348,7 +361,7 @@ class _Writer:
             )
             for place in places
         ]
-        return _said(" \\/ ".join([f"({bound})" for bound in bounds]), call)
+        return _said(" \\/ ".join([f"({bound})" for bound in bounds]), call, otherwise=way)
 
     def config(self) -> str:
         models, woven = self._packer.model_values, self._woven()

@@ -72,6 +72,8 @@ class Side:
     """Its lines, in the columns of their file."""
     calls: frozenset[str]
     """The actions that it calls."""
+    woven: frozenset[str]
+    """Those that it calls in other ways than `Place` says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +251,8 @@ class _Tree:
     # ---- places of actions ----
 
     def uses(self, next_name: str) -> _Uses:
-        return _Walk(self).of(self.definitions[next_name])
+        body = self.definitions[next_name].find("body/*")
+        return _Uses({}, frozenset(), frozenset()) if body is None else _Walk(self).of(body)
 
     def sides(self, next_name: str) -> tuple[Side, ...]:
         """Return the disjuncts of a next-state relation."""
@@ -265,7 +268,8 @@ class _Tree:
             if lines is None:
                 return ()
             below = [_text(definition, "uniquename") for definition in self.below(node)]
-            found.append(Side(text=lines, calls=frozenset(below)))
+            woven = _Walk(self).of(node).woven
+            found.append(Side(text=lines, calls=frozenset(below), woven=woven))
         return tuple(found)
 
     def operator(self, node: _Element) -> _Element | None:
@@ -348,21 +352,12 @@ class _Walk:
         self._woven: set[str] = set()
         self._foreign: set[str] = set()
 
-    def of(self, next_definition: _Element) -> _Uses:
-        body = next_definition.find("body/*")
-        if body is not None:
-            self._walk(body, {}, (), 0)
-        crowded = [name for name, places in self._places.items() if len(places) > _MAX_PLACES]
-        woven = self._woven.union(crowded)
-        return _Uses(
-            {
-                name: tuple(dict.fromkeys(places))
-                for name, places in self._places.items()
-                if name not in woven or (places and not places[0].bounds)
-            },
-            frozenset(woven),
-            frozenset(self._foreign),
-        )
+    def of(self, relation: _Element) -> _Uses:
+        self._walk(relation, {}, (), 0)
+        distinct = {name: tuple(dict.fromkeys(found)) for name, found in self._places.items()}
+        places = {name: found for name, found in distinct.items() if len(found) <= _MAX_PLACES}
+        woven = self._woven | (distinct.keys() - places.keys())
+        return _Uses(places, frozenset(woven), frozenset(self._foreign))
 
     def _walk(
         self,

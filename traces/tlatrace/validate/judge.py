@@ -34,7 +34,6 @@ from tlatrace.validate.batch_module import (
 )
 from tlatrace.validate.bounds import out_of_bounds
 from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
-from tlatrace.validate.declarations import Box
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import second_look
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
@@ -325,6 +324,7 @@ class _Batch:
         self._runs = 0
         self._stops = 0
         self._probed = False
+        self._bare = False
         self.found = _Found()
 
     def run(self, positions: Iterable[int]) -> _Found:
@@ -356,8 +356,8 @@ class _Batch:
         if run.outcome is Outcome.SUCCESS:
             return []
         reason = _reason(run)
-        if not order and self._has_excerpts():
-            self._spec = replace(self._spec, sides=(), box=_unread(self._spec.box))
+        if run.outcome is Outcome.PARSE_ERROR and not self._bare:
+            self._spec, self._bare = _without_excerpts(self._spec), True
             return [pending]
         if not order:
             self._probe(run)
@@ -368,11 +368,6 @@ class _Batch:
             self._fail(culprit, reason)
         rest = [at for at in pending if at not in looked_at]
         return [rest] if rest else []
-
-    def _has_excerpts(self) -> bool:
-        """Whether batches have text of the module, which may have names that are LOCAL there."""
-        box = self._spec.box
-        return bool(self._spec.sides) or (box is not None and box.text is not None)
 
     def _note_values(self, looked_at: set[int]) -> None:
         """Fail what a careful run has looked at without coming to an end."""
@@ -432,8 +427,17 @@ class _Batch:
                 raise SpecError(self._spec.module, _reason(failure))
 
 
-def _unread(box: Box | None) -> Box | None:
-    return None if box is None else replace(box, text=None)
+def _without_excerpts(spec: SpecUnderTest) -> SpecUnderTest:
+    """Leave out what is text of the module itself: it may have names that are LOCAL there."""
+    box = spec.box
+    without = {name: found for name, found in spec.places.items() if not found[0].bounds}
+    return replace(
+        spec,
+        places=without,
+        woven=spec.woven | (spec.places.keys() - without.keys()),
+        sides=(),
+        box=None if box is None else replace(box, text=None),
+    )
 
 
 def _reason(run: TlcRun) -> str:

@@ -49,7 +49,7 @@ class SpecUnderTest:
     reading: Reading
     """How values of traces are read."""
     places: Mapping[str, tuple[Place, ...]]
-    """Action -> where it stands in Next, if all that it needs there is its bounds."""
+    """Action -> where it stands in Next with its bounds only."""
     woven: frozenset[str] = frozenset()
     """The actions that stand in Next in other ways, too."""
     foreign: frozenset[str] = frozenset()

@@ -1,0 +1,6 @@
+---- MODULE Whole ----
+VARIABLE t
+INSTANCE Clock WITH now <- t
+Init == t = 0
+Next == TNext
+====
