@@ -58,10 +58,15 @@ class Action:
     """Its definition; "" where an INSTANCE has it."""
 
     def call(self, arguments: Sequence[str]) -> str:
-        """Write a call; the first argument of a parametrised INSTANCE is the INSTANCE's own."""
+        r"""Write a call.
+
+        The first argument of an INSTANCE with parameters is the INSTANCE's own. It must be
+        constant, which what `\E` binds always is.
+        """
         instance, _, action = self.name.partition("!")
         if self.role == "instance" and len(self.kinds) > 1:
-            return f"{instance}({arguments[0]})!{action}({arguments[1]})"
+            first, second = arguments
+            return f"(\\E j_ \\in {{{first}}} : {instance}(j_)!{action}({second}))"
         return self.name + (f"({', '.join(arguments)})" if arguments else "")
 
 

@@ -46,9 +46,9 @@ DOMAINS: Final[Mapping[Kind, tuple[tuple[Value, str], ...]]] = {
 """Arguments that are claimed, a little more than any place offers: value and text."""
 
 _ATOMS: Final[Mapping[Kind, tuple[str, ...]]] = {
-    "number": ("0", "1", "2", "Limit", "x", "y", "x + 1", "Cardinality(s)", "(Limit - 1)"),
-    "node": ("Leader", "o", "CHOOSE n_ \\in Node : n_ = Leader", "IF x = 0 THEN o ELSE Leader"),
-    "text": ('"a"', '"b"', "Title", 'IF o = Leader THEN "a" ELSE "b"'),
+    "number": ("0", "1", "2", "Limit", "x", "y", "(x + 1)", "Cardinality(s)", "(Limit - 1)"),
+    "node": ("Leader", "o", "(CHOOSE n_ \\in Node : n_ = Leader)", "(IF x = 0 THEN o ELSE Leader)"),
+    "text": ('"a"', '"b"', "Title", '(IF o = Leader THEN "a" ELSE "b")'),
     "pair": ("<<0, 1>>", "<<x, 1>>", "<<1, y>>", "<<Limit, 0>>"),
 }
 _SETS: Final[Mapping[Kind, tuple[str, ...]]] = {
@@ -129,7 +129,7 @@ class Vocabulary:
         if names and self.draw.random() < 0.75:
             name = self.draw.choice(names)
             if kind == "number" and self.draw.random() < 0.2:
-                return self.draw.choice((f"{name} + 1", f"(1 - {name})", f"{name} % 2"))
+                return self.draw.choice((f"({name} + 1)", f"(1 - {name})", f"({name} % 2)"))
             return name
         numbers = self._names("number")
         if kind == "pair" and numbers and self.draw.random() < 0.6:
