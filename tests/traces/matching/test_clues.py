@@ -74,6 +74,22 @@ def test_the_state_before_a_step_is_the_one_after_silent_steps() -> None:
     assert judge(lock_server(), *events, silent=silent)[1] == Conforms(4)
 
 
+def test_the_state_before_silent_steps_is_the_one_after_the_last_event() -> None:
+    """The holder of the lock is still shown, though its lease runs out before the next step."""
+    shown = Clues(earlier=(Part(variable="holder", at=(), value="c1"),))
+    silent = Silent(actions=("Expire",), most=1)
+    events = [("Request", Clues()), ("Grant", change("token", "plus", 1)), ("Request", Clues())]
+
+    assert judge(lock_server(), *events, ("Grant", shown), silent=silent)[1] == Conforms(5)
+    wrong = Clues(earlier=(Part(variable="holder", at=(), value="Nobody"),))
+    _, found = judge(lock_server(), *events, ("Grant", wrong), silent=silent)
+    assert isinstance(found, Conforms)  # it ran out before the request already
+    twice = [*events[:2], ("Release", wrong)]
+    _, found = judge(lock_server(), *twice, silent=silent)
+    assert isinstance(found, Diverges)
+    assert (found.step, found.observed.split(" (")[0]) == (3, "before it, holder: c1 -> Nobody")
+
+
 def test_a_divergence_of_the_state_before_is_told_as_such() -> None:
     before = Clues(before=(Part(variable="left", at=(), value=3),))
 
@@ -126,6 +142,18 @@ def test_silent_steps_may_be_bound_to_the_next_line() -> None:
     for only, verdict in ((["Grant"], Conforms), (["Request"], Conforms), (["Release"], Diverges)):
         silent = Silent(actions=("Expire",), most=1, only_before={"Expire": frozenset(only)})
         assert isinstance(judge(lock_server(), *events, silent=silent)[1], verdict)
+
+
+def test_silent_steps_may_have_the_arguments_of_the_next_line() -> None:
+    three = Clues(params=(ParamPart(number=1, at=(), value=3),))
+    for left, same, verdict in (
+        (3, ["Jump"], Conforms),
+        (2, ["Jump"], Diverges),
+        (2, [], Conforms),
+    ):
+        silent = Silent(actions=("Jump",), most=1, same_arguments=frozenset(same))
+        seen = Clues(params=three.params, before=(Part(variable="left", at=(), value=left),))
+        assert isinstance(judge(counters(), ("Jump", seen), silent=silent)[1], verdict)
 
 
 def test_a_trace_file_refuses_what_only_a_mapping_says(tmp_path: Path) -> None:

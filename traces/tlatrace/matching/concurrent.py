@@ -18,7 +18,14 @@ from typing import TypeAlias
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import ModelState, Questions
-from tlatrace.matching.observation import Observation, explained, fits, quiet_before
+from tlatrace.matching.observation import (
+    Observation,
+    explained,
+    fits,
+    fits_earlier,
+    quiet_before,
+    quiet_steps,
+)
 from tlatrace.matching.search import Budget, Gap
 from tlatrace.trace import Silent
 
@@ -104,6 +111,8 @@ class Concurrent:
         """List what one more event leads to, the earliest event first."""
         for event in self._ready(front):
             chain, _ = self._place[event]
+            if not self._is_earlier(event, state):
+                continue
             further = (*front[:chain], front[chain] + 1, *front[chain + 1 :])
             for before in self._with_silent(event, state):
                 try:
@@ -113,6 +122,13 @@ class Concurrent:
                     continue
                 for post in posts:
                     yield further, post
+
+    def _is_earlier(self, event: int, state: ModelState) -> bool:
+        try:
+            return fits_earlier(self._questions, self._events[event], state)
+        except EvaluationError as error:
+            self._note(event, error)
+            return False
 
     def _ready(self, front: _Front) -> list[int]:
         heads = [
@@ -148,7 +164,8 @@ class Concurrent:
     ) -> Iterator[ModelState]:
         for action in quiet:
             try:
-                steps = self._questions.action_successors(state, action)
+                seen = self._events[event]
+                steps = quiet_steps(self._questions, self._silent, seen, state, action)
             except EvaluationError as error:
                 self._note(event, error, f"the silent {action} before it: ")
                 continue

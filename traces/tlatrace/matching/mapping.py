@@ -42,7 +42,7 @@ _OTHERS: Final = ("error", "same", "unnamed", "skip")
 _MISSING: Final = ("error", "unnamed", "skip")
 _INITS: Final = ("unknown", "first line")
 _SHOWS: Final = ("part", "state")
-_WHENS: Final = ("after", "before")
+_WHENS: Final = ("after", "before", "before silent")
 
 Steps: TypeAlias = tuple[str, ...]
 """The actions that one line stands for, one after the other."""
@@ -60,8 +60,8 @@ class Observe:
     """The actions whose lines show it, "Init" for the first line; None: all."""
     condition: Condition | None = None
     """What such a line looks like; None: any."""
-    before: bool = False
-    """Whether it is shown as it was before the step."""
+    when: str = "after"
+    """Which state shows it: "after" the step, "before" it, or "before silent" steps before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +230,9 @@ class _Reader:
         top.end()
         if mapping.order is not None and mapping.starts_with_init:
             raise FaultError("lines of several nodes have no first line: init", "init")
-        if mapping.shows_states and any(rule.at and not rule.before for rule in mapping.observe):
+        if mapping.shows_states and any(
+            rule.at and rule.when == "after" for rule in mapping.observe
+        ):
             raise FaultError("a part of a variable with at is no whole state: shows", "shows")
         return mapping
 
@@ -243,6 +245,8 @@ class _Reader:
         actions = [check_name(name, "an action") for name in table.texts("actions")]
         most = table.take("most")
         bound = Table(table.take("before") or {}, "before of silent")
+        has_same = table.has("same_arguments")
+        same = frozenset(table.texts("same_arguments") if has_same else ())
         table.end()
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
             raise FaultError("most of silent is not a number of steps", "most")
@@ -251,7 +255,13 @@ class _Reader:
             if bound.has(name):
                 only_before[name] = frozenset(bound.texts(name))
         bound.end()
-        return Silent(actions=tuple(actions), most=most, only_before=only_before)
+        if not same <= set(actions):
+            raise FaultError(
+                "same_arguments of silent names an action that is not", "same_arguments"
+            )
+        return Silent(
+            actions=tuple(actions), most=most, only_before=only_before, same_arguments=same
+        )
 
     def _action(self, obj: Json) -> ActionRule | None:
         if obj is None:
@@ -314,8 +324,8 @@ class _Reader:
             what = number
         else:
             raise FaultError("argument of an [[observe]] is no number from 1", "argument")
-        before = table.choice("when", _WHENS) == "before"
-        if before and number is not None:
+        when = table.choice("when", _WHENS)
+        if when != "after" and number is not None:
             raise FaultError("an argument is the same before and after a step", "when")
         only, condition = self._bounds(table)
         return Observe(
@@ -324,7 +334,7 @@ class _Reader:
             source=self._sources.source(table.rest(), str(what)),
             only=only,
             condition=condition,
-            before=before,
+            when=when,
         )
 
     def _bounds(self, table: Table) -> tuple[frozenset[str] | None, Condition | None]:

@@ -24,9 +24,11 @@ __all__ = [
     "explained",
     "fits",
     "fits_before",
+    "fits_earlier",
     "observe",
     "params_fit",
     "quiet_before",
+    "quiet_steps",
 ]
 
 
@@ -64,7 +66,9 @@ class Observation:
     parts: tuple[_SeenPart, ...]
     """Parts of variables, and expressions, after the step..."""
     before: tuple[_SeenPart, ...]
-    """...and before it."""
+    """...before it..."""
+    earlier: tuple[_SeenPart, ...]
+    """...and before the silent steps that it needed."""
     changes: tuple[tuple[int, tuple[Change, ...]], ...]
     """(index of a variable, all that is done to it)."""
     param_parts: tuple[_SeenParam, ...]
@@ -87,7 +91,8 @@ def observe(model: SpecModel, event: Event, expressions: Collection[str] = ()) -
     clues = event.clues
     named = [*given, *[part.variable for part in event.parts]]
     named += [change.variable for change in clues.changes]
-    named += [part.variable for part in clues.before if part.variable not in expressions]
+    for part in (*clues.before, *clues.earlier):
+        named += [part.variable] if part.variable not in expressions else []
     if unknown := sorted({name for name in named if name not in index}):
         raise ModelGapError(f"{model.module} has no variable {', '.join(unknown)}")
     missing = [name for name in model.variables if name not in given]
@@ -113,6 +118,7 @@ def observe(model: SpecModel, event: Event, expressions: Collection[str] = ()) -
         known=tuple(known) if missing else (),
         parts=tuple([values.part(part) for part in (*event.parts, *clues.expressions)]),
         before=tuple([values.part(part) for part in clues.before]),
+        earlier=tuple([values.part(part) for part in clues.earlier]),
         changes=values.changes(clues.changes),
         param_parts=tuple([values.param_part(event.action, part) for part in clues.params]),
     )
@@ -171,6 +177,25 @@ def quiet_before(silent: Silent | None, action: str | None) -> tuple[str, ...]:
     )
 
 
+def quiet_steps(
+    questions: Questions, silent: Silent | None, seen: Observation, state: ModelState, action: str
+) -> Sequence[Step]:
+    """List the silent steps of an action from a state that may happen before an event.
+
+    Raises:
+        EvaluationError: the model cannot list them.
+    """
+    steps = questions.action_successors(state, action)
+    if silent is None or action not in silent.same_arguments:
+        return steps
+    return [
+        step
+        for step in steps
+        if _same_where_known(seen.params, step.params)
+        and _arguments_fit(questions, seen, step.params)
+    ]
+
+
 def fits(questions: Questions, seen: Observation, state: ModelState) -> bool:
     """Tell whether a state shows what the event shows after its step.
 
@@ -192,13 +217,27 @@ def fits_before(questions: Questions, seen: Observation, state: ModelState) -> b
     return all(_part_fits(questions, part, state) for part in seen.before)
 
 
+def fits_earlier(questions: Questions, seen: Observation, state: ModelState) -> bool:
+    """Tell whether a state shows what the event shows before the silent steps that it needed.
+
+    Raises: as `fits`.
+    """
+    return all(_part_fits(questions, part, state) for part in seen.earlier)
+
+
 def params_fit(seen: Observation, step: Step) -> bool:
     """Tell whether the arguments of a step are those of the event, as far as it has them."""
     if seen.params is None or seen.all_params is not None:
         return True  # nothing is known, or the step was asked for with its arguments
-    return len(seen.params) == len(step.params) and all(
-        wanted is None or wanted == given
-        for wanted, given in zip(seen.params, step.params, strict=True)
+    return _same_where_known(seen.params, step.params)
+
+
+def _same_where_known(known: tuple[Domain | None, ...] | None, params: tuple[Domain, ...]) -> bool:
+    return known is None or (
+        len(known) == len(params)
+        and all(
+            wanted is None or wanted == given for wanted, given in zip(known, params, strict=True)
+        )
     )
 
 
@@ -306,7 +345,7 @@ def changes_before(
 
     Raises: as `changes_from`.
     """
-    return _wrong(questions, seen.before, state)
+    return _wrong(questions, (*seen.earlier, *seen.before), state)
 
 
 def _wrong(

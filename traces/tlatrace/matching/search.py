@@ -33,7 +33,14 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import ModelState, Questions
-from tlatrace.matching.observation import Observation, explained, fits, quiet_before
+from tlatrace.matching.observation import (
+    Observation,
+    explained,
+    fits,
+    fits_earlier,
+    quiet_before,
+    quiet_steps,
+)
 from tlatrace.trace import Silent
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Found", "Gap", "Search", "Tainted"]
@@ -83,6 +90,8 @@ class _Place:
     """Those of which the event was not tried yet."""
     to_go_on: list[deque[ModelState]] = field(default_factory=list)
     """By silent steps: those of which further silent steps were not tried yet."""
+    too_early: dict[ModelState, None] = field(default_factory=dict)
+    """States after the last event that are not what the next one shows before silent steps."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -129,8 +138,8 @@ class Search:
         """List the candidates for the events before `next_step`, few silent steps first."""
         if not 0 < next_step <= len(self._places):
             return []
-        depth_of = self._places[next_step - 1].depth_of
-        return sorted(depth_of, key=lambda state: depth_of[state])
+        place = self._places[next_step - 1]
+        return sorted(place.depth_of, key=lambda one: place.depth_of[one]) or [*place.too_early]
 
     # ---- running --------------------------------------------------------------------------
 
@@ -167,7 +176,8 @@ class Search:
 
     def _go_on(self, at: int, state: ModelState, depth: int) -> None:
         """Take the silent steps of a candidate, unless it was found with fewer meanwhile."""
-        quiet = quiet_before(self._silent, self._events[at].event.action)
+        seen = self._events[at]
+        quiet = quiet_before(self._silent, seen.event.action)
         if not quiet or self._places[at - 1].depth_of[state] != depth:
             return
         if depth >= self._most:
@@ -175,7 +185,7 @@ class Search:
             return
         for action in quiet:
             try:
-                steps = self._questions.action_successors(state, action)
+                steps = quiet_steps(self._questions, self._silent, seen, state, action)
             except EvaluationError as error:
                 self._note(at, error, f"the silent {action} before it: ")
                 continue
@@ -187,6 +197,10 @@ class Search:
         while len(self._places) < next_step:
             self._places.append(_Place())
         place = self._places[next_step - 1]
+        if depth == 0 and not self._fits_earlier(next_step, state):
+            place.too_early[state] = None
+            self.found.reached = max(self.found.reached, next_step)
+            return
         before = place.depth_of.get(state)
         if before is not None and before <= depth:
             return
@@ -202,6 +216,15 @@ class Search:
             place.to_go_on.append(deque())
         place.to_go_on[depth].append(state)
         self.found.reached = max(self.found.reached, next_step)
+
+    def _fits_earlier(self, next_step: int, state: ModelState) -> bool:
+        if next_step >= len(self._events):
+            return True
+        try:
+            return fits_earlier(self._questions, self._events[next_step], state)
+        except EvaluationError as error:
+            self._note(next_step, error)
+            return False
 
     def _count(self, next_step: int) -> None:
         """Count a candidate; one for the events that were reached first is free."""

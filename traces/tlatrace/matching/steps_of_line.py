@@ -157,7 +157,7 @@ class _Shown:
         return known if len(known) == len(values) else None
 
     def _part(self, rule: Observe) -> tuple[tuple[Value, ...], Value] | None:
-        if not self._is_for(rule.only, rule.condition, before=rule.before):
+        if not self._is_for(rule.only, rule.condition, before=rule.when != "after"):
             return None
         value = value_of(rule.source, self._obj)
         at = self._values(rule.at)
@@ -169,7 +169,7 @@ class _Shown:
         parts: list[Part] = []
         for rule, (at, value) in self._rules:
             what = rule.what
-            if rule.before or isinstance(what, int) or what in self._mapping.expressions:
+            if rule.when != "after" or isinstance(what, int) or what in self._mapping.expressions:
                 continue
             if at:
                 parts.append(Part(variable=what, at=at, value=value))
@@ -184,19 +184,14 @@ class _Shown:
         expressions = [
             Part(variable=rule.what, at=at, value=value)
             for rule, (at, value) in self._rules
-            if not rule.before and rule.what in self._mapping.expressions
+            if rule.when == "after" and rule.what in self._mapping.expressions
             if isinstance(rule.what, str)
         ]
         if self._action == INIT:
             return Clues(expressions=tuple(expressions))
         return Clues(
-            before=tuple(
-                [
-                    Part(variable=rule.what, at=at, value=value)
-                    for rule, (at, value) in self._rules
-                    if rule.before and isinstance(rule.what, str)
-                ]
-            ),
+            before=self._before("before"),
+            earlier=self._before("before silent"),
             expressions=tuple(expressions),
             params=tuple(
                 [
@@ -206,6 +201,15 @@ class _Shown:
                 ]
             ),
             changes=(*self._changes(), *self._updates()),
+        )
+
+    def _before(self, when: str) -> tuple[Part, ...]:
+        return tuple(
+            [
+                Part(variable=rule.what, at=at, value=value)
+                for rule, (at, value) in self._rules
+                if rule.when == when and isinstance(rule.what, str)
+            ]
         )
 
     def _changes(self) -> Iterator[Change]:

@@ -16,6 +16,7 @@ from tlatrace.matching.observation import (
     claim,
     claimed_steps,
     fits_before,
+    fits_earlier,
     params_fit,
 )
 from tlatrace.matching.search import Budget, Search, Tainted
@@ -223,7 +224,12 @@ def _nearest_initial(questions: Questions, seen: Observation) -> str:
 def _nearest_result(questions: Questions, seen: Observation, candidates: list[ModelState]) -> str:
     """Say how the results of the event's action differ from it, or what is possible instead."""
     asked = candidates[:_CANDIDATES_ASKED]
-    fitting = [state for state in asked if fits_before(questions, seen, state)]
+    fitting = [
+        state
+        for state in asked
+        if fits_before(questions, seen, state)
+        and (not seen.earlier or fits_earlier(questions, seen, state))
+    ]
     if not fitting:
         wrong = min([changes_before(questions, seen, state) for state in asked], key=len)
         return (

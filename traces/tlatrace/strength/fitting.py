@@ -13,7 +13,15 @@ from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import ModelState, Questions, SpecModel
-from tlatrace.matching.observation import Observation, explained, fits, observe, quiet_before
+from tlatrace.matching.observation import (
+    Observation,
+    explained,
+    fits,
+    fits_earlier,
+    observe,
+    quiet_before,
+    quiet_steps,
+)
 from tlatrace.matching.search import DEFAULT_BUDGET
 from tlatrace.trace import Event, Trace
 
@@ -80,10 +88,10 @@ class Fitting:
             return False
         if isinstance(before, Unknown) or isinstance(after, Unknown):
             return False
-        next_action = self.events[at + 1].action
-        if not quiet_before(self._silent, next_action):
+        following = self._observed(self.events[at + 1])
+        if not quiet_before(self._silent, following.event.action):
             return False
-        both = after.intersection(self._with_silent(before, next_action)[0])
+        both = after.intersection(self._with_silent(before, following)[0])
         without: Fit = before
         for later in range(at + 1, len(self.events)):
             if not both or both == self.fits[later - 1]:
@@ -101,7 +109,8 @@ class Fitting:
             found = dict.fromkeys(self._first(seen))
         else:
             found = {}
-            states, cut = self._with_silent(before, seen.event.action)
+            start = [state for state in before if fits_earlier(self._questions, seen, state)]
+            states, cut = self._with_silent(frozenset(start), seen)
             if len(states) > _STATES:
                 return Unknown(_TOO_MANY)
             for state in states:
@@ -119,11 +128,11 @@ class Fitting:
         return [state for state in states if fits(self._questions, seen, state)]
 
     def _with_silent(
-        self, states: frozenset[ModelState], action: str | None
+        self, states: frozenset[ModelState], seen: Observation
     ) -> tuple[Collection[ModelState], bool]:
         """Add what silent steps lead to, and tell whether there would be more than is known."""
         found, edge = dict.fromkeys(states), list(states)
-        quiet = quiet_before(self._silent, action)
+        quiet = quiet_before(self._silent, seen.event.action)
         if self._silent is None or not quiet:
             return found, False
         steps = DEFAULT_BUDGET.silent if self._silent.most is None else self._silent.most
@@ -132,16 +141,18 @@ class Fitting:
                 return found, True
             new: dict[ModelState, None] = {}
             for state in edge:
-                new.update(dict.fromkeys(self._silently(state, quiet)))
+                new.update(dict.fromkeys(self._silently(state, seen, quiet)))
             edge = [state for state in new if state not in found]
             found.update(dict.fromkeys(edge))
         return found, bool(edge) and self._silent.most is None
 
-    def _silently(self, state: ModelState, quiet: Sequence[str]) -> list[ModelState]:
+    def _silently(
+        self, state: ModelState, seen: Observation, quiet: Sequence[str]
+    ) -> list[ModelState]:
         return [
             step.post
             for action in quiet
-            for step in self._questions.action_successors(state, action)
+            for step in quiet_steps(self._questions, self._silent, seen, state, action)
             if not self._questions.violated(step.post)
         ]
 

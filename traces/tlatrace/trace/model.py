@@ -52,6 +52,8 @@ class Silent:
     only_before: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Silent action -> the actions before whose events alone it happens, before one without an
     action, too. Mappings say it, trace files cannot."""
+    same_arguments: frozenset[str] = frozenset()
+    """Silent actions whose arguments are those of the event that follows. Mappings only, too."""
 
     def __post_init__(self) -> None:
         assert self.most is None or self.most >= 0, f"{self.most} silent steps"
@@ -122,6 +124,8 @@ class Clues:
 
     before: tuple[Part, ...] = ()
     """Variables, expressions and parts of them before the step; `at` may be empty here."""
+    earlier: tuple[Part, ...] = ()
+    """As `before`, of the state before the silent steps that the step needed."""
     expressions: tuple[Part, ...] = ()
     """Expressions of the header, and parts of them, after the step; `at` may be empty here."""
     params: tuple[ParamPart, ...] = ()

@@ -174,7 +174,8 @@ def header_to_json(header: Header) -> dict[str, Json]:
     if header.silent is not None:
         obj["version"] = VERSION_WITH_SILENT
         obj["silent"] = {"actions": list(header.silent.actions), "most": header.silent.most}
-    if header.expressions or (header.silent is not None and header.silent.only_before):
+    silent = header.silent
+    if header.expressions or (silent and (silent.only_before or silent.same_arguments)):
         raise ValueFormatError("a mapping says more of the steps than a trace file can")
     header_from_json(obj)
     return obj
