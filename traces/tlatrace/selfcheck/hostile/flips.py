@@ -181,7 +181,7 @@ def _after(corpus: AnyCorpus, right: Answers) -> tuple[str, tuple[str, str] | No
         return "broken", ("an error of ours", f"{type(error).__name__}: {error}")
     if answers == right:
         return "the same", None
-    for name in {*answers, *right}:
+    for name in sorted({*answers, *right}):
         now = answers.get(name, ("missing", None))
         if now not in (right.get(name), ("undecided", None)) and "" not in answers:
             return "wrong", (f"{name} is {right.get(name)}", f"it is {now}")
