@@ -16,6 +16,7 @@ from functools import partial
 
 from tlatrace.model.analysis import kind_of, reads, strict
 from tlatrace.model.expressions import Environment, Expressions, Parameters, ready
+from tlatrace.model.expressions.quantifiers import known_order
 from tlatrace.model.paths import Path
 from tlatrace.model.tree import (
     Apply,
@@ -64,6 +65,10 @@ class Enumerations:
         """The call that a path leads to, while that is written."""
         self._taken = _Label("")
         """What the steps of a path are named after."""
+        self._found_one = ""
+        """Inside ENABLED: the Python name that tells whether a state has been found."""
+        self._asks_all = False
+        """Whether this stands in a loop over a set in whose order TLC's answer may depend."""
         expressions.enabled = self.enabled
         expressions.composed = self.composed
 
@@ -105,16 +110,16 @@ class Enumerations:
 
     def _enumerate(self, name: str, label: str, formula: Expr, parameters: Parameters) -> str:
         """Write `def name(s, out, p)`: the steps that make a formula TRUE."""
-        w, left = self._w, self._left
+        w, left, kept = self._w, self._left, (self._found_one, self._asks_all)
         function = Function(assigned={})
         with w.begin(function):
-            self._left = "return"
+            self._left, self._found_one, self._asks_all = "return", "", False
             pythons = [w.fresh("p") for _ in parameters]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
             named = _Label(label, pythons)
             self._act(formula, ready(parameters, pythons), lambda: self._found(named))
-        self._left = left
+        self._left, (self._found_one, self._asks_all) = left, kept
         w.finish(f"def {name}(s, out, p):", function)
         return name
 
@@ -131,8 +136,12 @@ class Enumerations:
             pythons = [w.fresh("p") for _ in parameters]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
-            self._act(action, ready(parameters, pythons), lambda: w.emit("return True"))
+            kept = self._found_one, self._asks_all
+            self._found_one, self._asks_all = w.fresh("found"), False
+            w.emit(f"{self._found_one} = False")
+            self._act(action, ready(parameters, pythons), self._enough)
             w.emit("return False")
+            self._found_one, self._asks_all = kept
         self._left = left
         w.finish(f"def {name}(s, p):", function)
         return name
@@ -155,6 +164,10 @@ class Enumerations:
             w.emit("return tuple(dict.fromkeys([step[2] for step in found]))")
         w.finish(f"def {name}(s, p):", function)
         return name
+
+    def _enough(self) -> None:
+        """Write that there is such a state; other elements of a set may have no value."""
+        self._w.emit(f"{self._found_one} = True" if self._asks_all else "return True")
 
     def _write(self, definition: Definition, body: Continue) -> str:
         w = self._w
@@ -247,8 +260,15 @@ class Enumerations:
         function.assigned = kept
         self._left = left
 
-    def _loop(self, head: str, body: Continue) -> None:
+    def _loop(self, head: str, body: Continue, among: Expr | None) -> None:
+        """Write a loop over a set; inside ENABLED it is left early in TLC's order only."""
         w = self._w
+        if self._found_one and not self._asks_all and not known_order(among):
+            self._asks_all = True
+            self._loop(head, body, among)
+            self._asks_all = False
+            w.emit(f"if {self._found_one}: return True")
+            return
         function = w.function
         assert function.assigned is not None
         kept, left = dict(function.assigned), self._left
@@ -271,7 +291,8 @@ class Enumerations:
                 body(inner)
             else:
                 target, among = heads[position]
-                self._loop(f"for {target} in {among}:", lambda: nest(position + 1))
+                bound = node.bounds[position][2]
+                self._loop(f"for {target} in {among}:", lambda: nest(position + 1), bound)
 
         nest(0)
 
@@ -312,7 +333,8 @@ class Enumerations:
                     w.function.assigned[at] = name
                     then()
 
-                self._loop(f"for {name} in {self._x.quantifiers.iterable(among, env)}:", assign)
+                text = self._x.quantifiers.iterable(among, env)
+                self._loop(f"for {name} in {text}:", assign, among)
             case Composed() if self._assigns(node, env):
                 self._act_composed(node, env, then)
             case If() if self._assigns(node, env):
@@ -362,7 +384,7 @@ class Enumerations:
                     w.emit(f"{assigned[at]} = {after}[{at}]")
             then()
 
-        self._loop(f"for {after} in {self._x.calls.composed(node, env)}:", assign)
+        self._loop(f"for {after} in {self._x.calls.composed(node, env)}:", assign, None)
 
     def _act_if(self, node: If, env: Environment, then: Continue) -> None:
         w = self._w

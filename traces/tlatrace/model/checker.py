@@ -272,10 +272,28 @@ class Checker:
                 name = self._model.module
                 return Failed(f"{action} of {name} takes {arity} parameters, not {given}")
             return _ALLOWED if predicate(pre, post, arguments) else _REFUSED
-        except TlatraceError as error:
-            return Failed(str(error))
-        except Exception as error:  # Python's own words for an expression without a value
-            return Failed(reason_of(error))
+        except Exception as error:
+            return Failed(self._why(error, pre, action, params, post))
+
+    def _why(
+        self,
+        error: Exception,
+        pre: ModelState | None,
+        action: str | None,
+        params: str,
+        post: ModelState,
+    ) -> str:
+        """Say why a step has no judgement."""
+        if isinstance(error, TlatraceError) and not isinstance(error, EvaluationError):
+            return str(error)
+        if pre is None:
+            return self._model.why(error, "initial", post, None).reason
+        if action is None:
+            return self._model.why(error, "next", pre, post).reason
+        arguments = self._params.get(params)
+        if arguments is None:
+            return reason_of(error)
+        return self._model.why(error, f"action {action}", pre, post, arguments).reason
 
     def _arguments(self, key: str, action: str, params: str) -> tuple[D, ...]:
         value = read_canonical(params)
@@ -301,10 +319,9 @@ class Checker:
             try:
                 if not predicate(state, None):
                     violated.append(name)
-            except EvaluationError as error:
-                return tuple(violated), f"{name}: {error.reason}"
             except Exception as error:
-                return tuple(violated), f"{name}: {reason_of(error)}"
+                why = self._model.why(error, f"invariant {name}", state, None)
+                return tuple(violated), f"{name}: {why.reason}"
         return tuple(violated), None
 
 

@@ -18,9 +18,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import product
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError
+from tlatrace.tla_text import to_tla
 from tlatrace.values import ExactString, ModelValue, TlaSet, Value, fcn, tla_set
 from tlatrace.values import Fcn as FcnValue
 
@@ -31,12 +34,15 @@ __all__ = [
     "Boolean",
     "D",
     "Fcn",
+    "comparable",
     "differ",
     "eq",
     "from_domain",
     "function",
     "kind",
     "model_value",
+    "representatives",
+    "short",
     "to_domain",
 ]
 
@@ -112,6 +118,9 @@ class LazyValue(ABC):
 
 
 D: TypeAlias = Boolean | int | str | Atom | tuple["D", ...] | frozenset["D"] | Fcn | LazyValue
+
+_FEW_COMPARED: Final = 32
+"""So many elements of a set are compared each for itself."""
 
 _MODELS: Final[dict[str, Atom]] = {}
 
@@ -197,30 +206,53 @@ def differ(left: D, right: D) -> bool:
         return False
     if kind(left) != kind(right):
         raise EvaluationError(
-            f"{kind(left)} cannot be compared with {kind(right)}: {_short(left)} = {_short(right)}"
+            f"{kind(left)} cannot be compared with {kind(right)}: {short(left)} = {short(right)}"
         )
     if isinstance(left, tuple) and isinstance(right, Fcn):  # and neither is empty, or both are
-        _domains(len(left), 1, len(right), next(iter(right)))
+        _domains(len(left), 1, len(right), _kept(right, Fcn()))
         _numbered(left, right)
     elif isinstance(left, Fcn) and isinstance(right, tuple):
-        _domains(len(left), next(iter(left)), len(right), 1)
+        _domains(len(left), _kept(left, Fcn()), len(right), 1)
         _numbered(right, left)
     return False
 
 
 def _functions(left: Fcn, right: Fcn) -> None:
-    """Refuse what TLC may refuse: it compares keys and values in an order of its own."""
+    """Refuse what TLC may refuse: it compares keys and values in an order of its own.
+
+    So all of them must be comparable.
+    """
     if len(left) != len(right) and type(next(iter(left))) is type(next(iter(right))) is str:
         return  # two records, which are the most
-    if left.keys() == right.keys():
-        _first_difference([(left[key], right[key]) for key in left])
-        return
-    mine, theirs = left.keys() - right.keys(), right.keys() - left.keys()
-    one, other = next(iter(mine or left)), next(iter(theirs or right))
-    _domains(len(left), one, len(right), other)
-    if len(left) == len(right):
-        for key in left.keys() & right.keys():
-            eq(left[key], right[key])
+    if left.keys() != right.keys():
+        _domains(len(left), _kept(left, right), len(right), _kept(right, left))
+        if len(left) != len(right):
+            return
+    comparable([(left[key], right[key]) for key in left if key in right])
+
+
+def _kept(one: Fcn, other: Fcn) -> D:
+    """Return a key that only one function has, if there is any, and no model value if it can be."""
+    own = [key for key in one if key not in other] or list(one)
+    found = representatives(own) or own
+    return found[0] if len(found) == 1 else min(found, key=short)
+
+
+def comparable(pairs: Iterable[tuple[D, D]]) -> None:
+    """Do nothing if TLC can compare each pair of values.
+
+    Raises:
+        EvaluationError: it cannot; in the same words in whatever order the pairs are.
+    """
+    reasons: list[str] = []
+    for one, other in pairs:
+        if not (one is other or one == other):
+            try:
+                differ(one, other)
+            except EvaluationError as error:
+                reasons.append(error.reason)
+    if reasons:
+        raise EvaluationError(min(reasons))
 
 
 def _domains(size: int, key: D, other_size: int, other: D) -> None:
@@ -237,11 +269,8 @@ def _numbered(sequence: tuple[D, ...], other: Fcn) -> None:
 
     A model value is comparable with every number, but not as a key.
     """
-    key = next(iter(other))
-    if len(sequence) == len(other) and isinstance(key, Atom):
-        raise EvaluationError(
-            f"a tuple cannot be compared with a function of model values: {_short(key)} is no index"
-        )
+    if len(sequence) == len(other) and any(type(key) is Atom for key in other):
+        raise EvaluationError("a tuple cannot be compared with a function of model values")
 
 
 def _first_difference(pairs: Iterable[tuple[D, D]]) -> None:
@@ -253,11 +282,43 @@ def _first_difference(pairs: Iterable[tuple[D, D]]) -> None:
 
 def _one_of_each(left: frozenset[D], right: frozenset[D]) -> None:
     if len(left) == len(right):
-        differ(next(iter(left - right)), next(iter(right - left)))
+        comparable(product(representatives(left - right), representatives(right - left)))
 
 
-def _short(value: D) -> str:
-    text = repr(value)
+def representatives(elements: Iterable[D]) -> list[D]:
+    """Return elements such that what can be compared with them can be compared with all.
+
+    Elements without parts are of one kind, besides model values: one of them will do. Of the others
+    there are all, or of many one for each form.
+    """
+    found = [element for element in elements if type(element) is not Atom]
+    if set(map(type, found)) in ({int}, {str}, {Boolean}):
+        return [min(found, key=str)]
+    if len(found) <= _FEW_COMPARED:
+        return found
+    return list({_form(element): element for element in found}.values())
+
+
+@lru_cache(100_000)
+def _form(value: D) -> object:
+    """Return what a value has in common with all that can be compared with the same values."""
+    match value:
+        case tuple():
+            return tuple([_form(part) for part in value])
+        case Fcn():
+            return frozenset([(key, _form(image)) for key, image in value.items()])
+        case frozenset():
+            return len(value), frozenset([_form(part) for part in value])
+        case _:
+            return type(value)
+
+
+def short(value: D) -> str:
+    """Return the beginning of a value's TLA+ text, or a name for what cannot be listed."""
+    try:
+        text = " ".join(to_tla(from_domain(value)).split())
+    except (EvaluationError, RecursionError):
+        text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 

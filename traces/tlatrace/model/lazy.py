@@ -13,7 +13,18 @@ from math import prod
 from typing import Final
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import Atom, D, Fcn, LazyValue, differ, eq, function, kind
+from tlatrace.model.domain import (
+    Atom,
+    D,
+    Fcn,
+    LazyValue,
+    comparable,
+    eq,
+    function,
+    kind,
+    representatives,
+    short,
+)
 
 __all__ = [
     "INT",
@@ -38,8 +49,6 @@ __all__ = [
 
 MAX_ELEMENTS: Final = 2_000_000
 _FEW: Final = 4_096
-_COMPARED: Final = 32
-"""Elements with which a value that is not among them is compared, for what TLC cannot compare."""
 
 
 class LazySet(LazyValue):
@@ -119,15 +128,11 @@ def not_a_record(value: Fcn) -> bool:
 
 
 def _comparable(value: D, collection: frozenset[D]) -> None:
-    """Refuse what TLC refuses: it compares with one element after another.
-
-    Elements without parts are of one kind, so one of them will do that is no model value.
-    """
-    if isinstance(value, tuple | Fcn | frozenset):
-        for element in islice(collection, _COMPARED):
-            differ(value, element)
-    elif type(value) is not Atom and (other := typical(collection)) is not None:
-        differ(value, other)
+    """Refuse what TLC may refuse: it compares with one element after another."""
+    if type(value) is Atom:
+        return
+    if isinstance(value, tuple | Fcn | frozenset) or type(value) is not type(typical(collection)):
+        comparable([(value, element) for element in representatives(collection)])
 
 
 def typical(collection: frozenset[D]) -> D | None:
@@ -357,7 +362,7 @@ class LazyFunction(LazyValue):
         found = self._seen.get(argument)
         if found is None:
             if not member(argument, self._domain):
-                raise EvaluationError(f"{argument!r} is not in the domain of the function")
+                raise EvaluationError(f"{short(argument)} is not in the domain of the function")
             found = self._seen[argument] = self._rule(self, argument)
         return found
 

@@ -124,7 +124,7 @@ def _of_operator(item: Expr, among: Apply, fresh: Callable[[str], str]) -> Expr 
             return Apply("in_interval", (item, *operands), place)
         case "Seq":
             name = fresh("element")
-            images = Apply("images", (item,), place)
+            images = Apply("elements", (item,), place)
             each = Quantified(
                 "forall",
                 (((name,), False, images),),

@@ -6,6 +6,7 @@ Source text that the compiler wrote is executed here, with the functions of
 
 from __future__ import annotations
 
+import ast
 import builtins
 import json
 import warnings
@@ -83,6 +84,7 @@ class Model:
         self.values: State = {name: from_json(json.loads(text)) for name, text in source.values}
         self.reading = Reading(source.types)
         self._functions = _open(source)
+        self._in_order: dict[str, Callable[..., Any]] | None = None
 
     # ---- values ----
 
@@ -246,10 +248,8 @@ class Model:
             raise ModelGapError(f"the model was not loaded with the expression {name}")
         try:
             return cast("D", function(state, None))
-        except EvaluationError:
-            raise
         except Exception as error:
-            raise _no_value(error) from error
+            raise self.why(error, f"expression {name}", state, None) from error
 
     def blame(
         self, action: str, params: tuple[D, ...], pre: ModelState | None, post: ModelState
@@ -263,9 +263,9 @@ class Model:
             EvaluationError: an expression has no value.
         """
         role = f"blame {action}" if pre is not None else "blame initial"
-        function = self._functions.get(role)
-        if function is None:
+        if role not in self._functions:
             raise ModelGapError(f"nothing is known of the conjuncts of {action}")
+        function = self.in_order(role)
         found: list[tuple[int, tuple[D, ...]]] = []
         try:
             if pre is None:
@@ -288,9 +288,10 @@ class Model:
             ModelGapError: only Next itself knows.
             EvaluationError: a parameter comes from an infinite set.
         """
-        function = self._functions.get(f"parameters {action}")
-        if function is None:
+        role = f"parameters {action}"
+        if role not in self._functions:
             raise ModelGapError(f"the parameters of {action} cannot be listed")
+        function = self.in_order(role)
         found: list[tuple[D, ...]] = []
         try:
             function(state, None, found)
@@ -321,23 +322,36 @@ class Model:
         """Return the bare predicate of a role ("action Crash", "next", "initial", ...)."""
         return self._functions[role]
 
+    def in_order(self, role: str) -> Callable[..., Any]:
+        """Return the function of a role that goes through sets as every process does.
+
+        So which element is blamed, and why there is no value, are the same in all of them.
+        """
+        if self._in_order is None:
+            self._in_order = _open(self.source, each_in_order=True)
+        return self._in_order[role]
+
+    def why(self, error: Exception, role: str, *arguments: object) -> EvaluationError:
+        """Say why a function of the model raised `error`, in words that no order of a set makes."""
+        try:
+            self.in_order(role)(*arguments)
+        except Exception as again:
+            error = again
+        return error if isinstance(error, EvaluationError) else _no_value(error)
+
     def _ask(self, role: str, *states: object) -> bool:
         try:
             return bool(self._functions[role](*states))
-        except EvaluationError:
-            raise
         except Exception as error:
-            raise _no_value(error) from error
+            raise self.why(error, role, *states) from error
 
     def _steps(self, role: str, state: ModelState | None, *params: object) -> list[Step]:
         found: list[tuple[str, tuple[D, ...], ModelState]] = []
         try:
             self._functions[role](state, found, *params)
             return [Step(*step) for step in dict.fromkeys(found)]
-        except EvaluationError:
-            raise
         except Exception as error:
-            raise _no_value(error) from error
+            raise self.why(error, role, state, [], *params) from error
 
 
 def _no_value(error: Exception) -> EvaluationError:
@@ -345,7 +359,31 @@ def _no_value(error: Exception) -> EvaluationError:
     return EvaluationError(operators.reason_of(error))
 
 
-def _open(source: ModelSource) -> dict[str, Callable[..., Any]]:
+class _EachInOrder(ast.NodeTransformer):
+    """Makes every loop go through `each(...)` of what it went through."""
+
+    def visit_For(self, node: ast.For) -> ast.For:
+        self.generic_visit(node)
+        node.iter = self._wrapped(node.iter)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        self.generic_visit(node)
+        node.iter = self._wrapped(node.iter)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "function_over":
+            node.args[0] = self._wrapped(node.args[0])  # its images come from a loop over the same
+        return node
+
+    def _wrapped(self, node: ast.expr) -> ast.expr:
+        called = ast.Call(func=ast.Name(id="each", ctx=ast.Load()), args=[node], keywords=[])
+        return ast.fix_missing_locations(ast.copy_location(called, node))
+
+
+def _open(source: ModelSource, *, each_in_order: bool = False) -> dict[str, Callable[..., Any]]:
     """Execute the text of a model; return its functions by their roles."""
     space: dict[str, object] = {"__builtins__": _BUILTINS, "ONCE": (0,)}
     for module in (domain, lazy):
@@ -354,7 +392,7 @@ def _open(source: ModelSource) -> dict[str, Callable[..., Any]]:
     for name, text in source.literals:
         space[name] = _value_of(text)
     space["define"] = operators.definer(space)
-    exec(_code(source), space)
+    exec(_code(source, each_in_order=each_in_order), space)
     return {role: cast("Callable[..., Any]", space[name]) for role, name in source.names}
 
 
@@ -362,11 +400,14 @@ def _value_of(text: str) -> D:
     return to_domain(from_json(json.loads(text)))
 
 
-def _code(source: ModelSource) -> CodeType:
+def _code(source: ModelSource, *, each_in_order: bool) -> CodeType:
     try:
         with warnings.catch_warnings():  # 1[1] is TLA+, and an error when it is evaluated
             warnings.simplefilter("ignore", SyntaxWarning)
-            return compile(source.python, f"<{source.module}>", "exec")
+            name = f"<{source.module}>"
+            if not each_in_order:
+                return compile(source.python, name, "exec")
+            return compile(_EachInOrder().visit(ast.parse(source.python)), name, "exec")
     except (SyntaxError, RecursionError, MemoryError) as error:
         reason = f"Python cannot take the compiled text: {error}"
         raise SubsetError(source.module, reason) from error

@@ -88,14 +88,16 @@ class Predicates:
         """Write a function that tells whether `node` is TRUE; `body`: of a quantifier."""
         w, x = self._w, self._x
         write = x.quantifiers.require_body if body else x.conditions.require
-        name, function = w.fresh("is_" + stem), Function()
-        with w.begin(function):
+        name = w.fresh("is_" + stem)
+
+        def answer() -> None:
             pythons = [w.fresh("p") for _ in parameters]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
             write(node, ready(parameters, pythons), "return False")
             w.emit("return True")
-        w.finish(f"def {name}({header}):", function)
+
+        w.answer(name, header, answer)
         return name
 
 

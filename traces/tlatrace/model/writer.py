@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -30,6 +30,9 @@ class Function:
     primed: set[int] = field(default_factory=set)
     assigned: dict[int, str] | None = None
     """When successors are enumerated: primed variables that have a value, by their names."""
+    again: str = ""
+    """The call that asks the same of all elements of sets whose order decides; "" if this does."""
+    asks_again: bool = False
     lines: list[tuple[int, str]] = field(default_factory=list)
     depth: int = 1
     ready: list[set[str]] = field(default_factory=lambda: [set()])
@@ -112,6 +115,23 @@ class Writer:
         self._done.append("\n".join(lines))
         if epilogue:
             self._done.append(epilogue)
+
+    def answer(
+        self, name: str, parameters: str, write: Callable[[], None], decorator: str = ""
+    ) -> None:
+        r"""Write a function that returns a Python bool; `write` writes what leads to `return`.
+
+        While it finds TRUE it is in no need of an order. Where an element of a set makes it FALSE,
+        and others might have no value, it asks its twin, which looks at all of them.
+        """
+        for twin in ("", "_all"):
+            function = Function(again="" if twin else f"{name}_all({parameters})")
+            with self.begin(function):
+                write()
+            head = "" if twin else decorator
+            self.finish(f"{head}def {name}{twin}({parameters}):", function)
+            if not function.asks_again:
+                return
 
     def text(self) -> str:
         """Return the text of the module."""

@@ -75,8 +75,7 @@ class Calls:
         with w.block():
             renewed = self._x.names.declare_again(inner)
             if as_condition:
-                self._x.conditions.require(node.body, renewed, "return False")
-                w.emit("return True")
+                w.emit(f"return {self._x.conditions.condition(node.body, renewed)}")
             else:
                 w.emit(f"return {self._x.values.value(node.body, renewed)}")
         return name
@@ -254,20 +253,22 @@ class Calls:
         read = definition_reads(definition)
         parameters = [w.fresh(parameter) for parameter in definition.parameters]
         states = ["s"] * bool(read.unprimed) + ["t"] * bool(read.primed)
+        header = ", ".join([*states, *parameters])
+        decorator = "@remembered\n" if self._is_remembered(definition) else ""
+        inner = parameters_of(definition, parameters, kinds)
+        if boolean:
+
+            def answer() -> None:
+                self._x.conditions.require(definition.expression, inner, "return False")
+                w.emit("return True")
+
+            w.answer(name, header, answer, decorator)
+            return name, boolean
         function = Function()
         with w.begin(function):
-            self._function_body(definition, parameters_of(definition, parameters, kinds), boolean)
-        decorator = "@remembered\n" if self._is_remembered(definition) else ""
-        w.finish(f"{decorator}def {name}({', '.join([*states, *parameters])}):", function)
+            self.give_back(definition.expression, inner)
+        w.finish(f"{decorator}def {name}({header}):", function)
         return name, boolean
-
-    def _function_body(self, definition: Definition, env: Environment, boolean: bool) -> None:
-        w = self._w
-        if boolean:
-            self._x.conditions.require(definition.expression, env, "return False")
-            w.emit("return True")
-        else:
-            self.give_back(definition.expression, env)
 
     def give_back(self, node: Expr, env: Environment) -> None:
         """Write statements that return a value."""

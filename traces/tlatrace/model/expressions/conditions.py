@@ -197,19 +197,28 @@ class Conditions:
     def _member(self, item: Expr, among: Expr, env: Environment, node: Apply) -> str:
         if isinstance(among, Literal):
             return f"member({self._x.values.value(item, env)}, {self._w.literal(among.value)})"
-        if isinstance(item, Local | Literal | Variable):
-            expanded = expand_member(item, among, self._w.fresh)
-            if expanded is not None:
-                return self.condition(expanded, env)
-        else:
-            probe = Local("probe")
-            if expand_member(probe, among, lambda stem: stem) is not None:
-                name = self._w.fresh("item")
-                inner = {**env, name: Ready(self._w.atom(self._x.values.value(item, env)))}
-                expanded = expand_member(Local(name, node.place), among, self._w.fresh)
-                assert expanded is not None
-                return self.condition(expanded, inner)
+        opened = self._opened_membership(Apply("in", (item, among), node.place), env)
+        if opened is not None:
+            return self.condition(*opened)
         return f"member({self._x.values.value(item, env)}, {self._x.values.value(among, env)})"
+
+    def _opened_membership(self, node: Apply, env: Environment) -> tuple[Expr, Environment] | None:
+        r"""Return the condition on x that stands for `x \in S`; None if S has to be evaluated."""
+        if node.operator != "in":
+            return None
+        item, among = node.operands
+        assert not isinstance(item, OperatorRef)
+        assert not isinstance(among, OperatorRef)
+        if isinstance(among, Literal):
+            return None
+        if not isinstance(item, Local | Literal | Variable):
+            if expand_member(Local("probe"), among, lambda stem: stem) is None:
+                return None
+            name = self._w.fresh("item")
+            env = {**env, name: Ready(self._w.atom(self._x.values.value(item, env)))}
+            item = Local(name, node.place)
+        expanded = expand_member(item, among, self._w.fresh)
+        return None if expanded is None else (expanded, env)
 
     def _subset(self, left: Expr, right: Expr, env: Environment) -> str:
         name = self._w.fresh("element")
@@ -245,16 +254,19 @@ class Conditions:
                 inner = self._x.calls.bind_arguments(node, env)
                 self.require(node.definition.expression, inner, otherwise)
                 self._x.calls.inlining -= 1
-            case Quantified() if node.what == "forall" and otherwise.startswith("return"):
-                loops, inner = self._x.quantifiers.loops(node, env)
-                if len(loops) > 1:
-                    loops = [(target, w.atom(text, "set")) for target, text in loops]
-                for target, among in loops:
+            case Quantified() if node.what == "forall" and self._may_return(node, otherwise):
+                if not self._x.quantifiers.leaves_at_once(node):
+                    w.function.asks_again = True
+                    otherwise = f"return {w.function.again}"
+                search = self._x.quantifiers.every(node, env)
+                for target, among in search.loops:
                     w.emit(f"for {target} in {among}:")
                     w.enter()
-                self._x.quantifiers.require_body(node.body, inner, otherwise)
-                for _ in loops:
+                self._x.quantifiers.require_body(node.body, search.environment, otherwise)
+                for _ in search.loops:
                     w.leave()
+            case Apply() if (opened := self._opened_membership(node, env)) is not None:
+                self.require(*opened, otherwise)
             case Apply() if node.operator == "=" and self._is_plain_equation(node, env):
                 left, right = [self._x.values.part(item, env) for item in node.operands]
                 left, right = w.atom(left), w.atom(right)
@@ -270,6 +282,12 @@ class Conditions:
                 w.function.depth += 1
                 w.emit(otherwise)
                 w.function.depth -= 1
+
+    def _may_return(self, node: Quantified, otherwise: str) -> bool:
+        """Tell whether an element for which the body is FALSE may end the function, or its twin."""
+        if not otherwise.startswith("return"):
+            return False
+        return bool(self._w.function.again) or self._x.quantifiers.leaves_at_once(node)
 
     def _is_plain_equation(self, node: Apply, env: Environment) -> bool:
         """Tell whether an equation needs `eq` for unequal sides only."""

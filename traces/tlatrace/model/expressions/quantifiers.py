@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tlatrace.model.analysis import (
@@ -18,6 +19,7 @@ from tlatrace.model.expressions.environment import (
     all_ready,
     ready_text,
 )
+from tlatrace.model.operators.ordering import order
 from tlatrace.model.tree import (
     Apply,
     Expr,
@@ -27,14 +29,29 @@ from tlatrace.model.tree import (
     Recursive,
     unsupported,
 )
-from tlatrace.model.writer import Function
 
 if TYPE_CHECKING:
     from tlatrace.model.expressions import Expressions
 
-__all__ = ["Quantifiers"]
+__all__ = ["Quantifiers", "known_order"]
 
 _REMEMBERED_BODY: Final = 15
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The loops of a quantifier that is left where it is decided."""
+
+    loops: list[tuple[str, str]]
+    """(target, iterable), the outermost first."""
+    environment: Environment
+    sure: str = ""
+    """The text of a Python bool, whether this is TLC's order; "" if it surely is."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether that is known only when the model runs."""
+        return self.sure not in ("", "False")
 
 
 class Quantifiers:
@@ -54,7 +71,7 @@ class Quantifiers:
                 return f"interval({low}, {high})"
             case Apply() if node.operator == "DOMAIN":
                 return f"domain_values({self._x.values.part(node.operands[0], env)})"
-            case Apply() if node.operator == "images":
+            case Apply() if node.operator in ("images", "elements"):
                 return f"images({self._x.values.part(node.operands[0], env)})"
             case Literal() if isinstance(node.value, frozenset):
                 return self._w.literal(node.value)
@@ -225,26 +242,101 @@ class Quantifiers:
             Recursive(node.name, ((names, True, among),), node.body, node.place), env, node.name
         )
 
+    def leaves_at_once(self, node: Quantified) -> bool:
+        """Tell whether the first element for which the body is FALSE decides, as in TLC."""
+        return all(known_order(among) for _, _, among in node.bounds)
+
+    def every(self, node: Quantified, env: Environment) -> _Search:
+        """Bind the names of a quantifier for which nothing is FALSE, it is hoped."""
+
+        def listed(among: Expr) -> str:
+            if known_order(among) is False or _is_images(among):
+                return self.iterable(among, env)
+            return f"{self._arranged(among, env)}[0]"
+
+        return self._search(node, env, listed)
+
+    def _searched(self, node: Quantified, env: Environment) -> _Search:
+        """Bind the names of a quantifier that is left where it is decided."""
+        w = self._w
+        unsure: list[str] = []
+
+        def listed(among: Expr) -> str:
+            if known_order(among) is False:
+                unsure.append("False")
+                return self.iterable(among, env)
+            text, sure = w.fresh("set"), w.fresh("sure")
+            w.emit(f"{text}, {sure} = {self._arranged(among, env)}")
+            unsure.append(sure)
+            return text
+
+        search = self._search(node, env, listed)
+        sure = "False" if "False" in unsure else " and ".join(unsure)
+        return _Search(search.loops, search.environment, sure)
+
+    def _search(self, node: Quantified, env: Environment, listed: Callable[[Expr], str]) -> _Search:
+        """Bind names; TLC goes through the first one's set fastest: its loop is the innermost."""
+        w = self._w
+        inner = dict(env)
+        loops: list[tuple[str, str]] = []
+        for names, pattern, among in node.bounds:
+            assert among is not None
+            pythons = [w.fresh(name) for name in names]
+            element = "?" if pattern else self._x.names.element_kind(among, env)
+            inner.update(all_ready(names, pythons, element))
+            text = self._known(among, env) if known_order(among) else listed(among)
+            loops.append((f"({', '.join(pythons)},)" if pattern else pythons[0], text))
+        if len(loops) > 1:
+            loops = [(target, w.atom(text, "set")) for target, text in loops[::-1]]
+        return _Search(loops, inner)
+
+    def _known(self, among: Expr, env: Environment) -> str:
+        """Return the text of an iterable over a set whose order is known, in that order."""
+        match among:
+            case Literal() if isinstance(among.value, frozenset):
+                return self._w.literal(tuple(sorted(among.value, key=order)))
+            case Apply() if among.operator == "BOOLEAN":
+                return "(FALSE, TRUE)"
+            case _:
+                return self.iterable(among, env)
+
+    def _arranged(self, among: Expr, env: Environment) -> str:
+        """Return the text of a pair: what a set holds, and whether that is TLC's order."""
+        if _is_images(among) or (isinstance(among, Apply) and among.operator == "DOMAIN"):
+            return f"arranged_parts({self.iterable(among, env)})"
+        text = self._x.values.value(among, env)
+        return self._x.values.computed_once(among, f"arranged({text})")
+
     def loop_to(self, node: Quantified, env: Environment, result: str) -> None:
-        """Write loops that leave TRUE or FALSE of a quantifier in a Python name."""
+        """Write loops that leave TRUE or FALSE of a quantifier in a Python name.
+
+        They end with the deciding element where TLC's order is known, else with the last one.
+        """
         w = self._w
         exists = node.what == "exists"
+        search = self._searched(node, env)
+        done = w.fresh("done")
         w.emit(f"{result} = {not exists}")
-        loops, inner = self.loops(node, env)
-        if len(loops) > 1:
-            loops = [(target, w.atom(text, "set")) for target, text in loops]
-        for target, among in loops:
+        if search.asks:
+            w.emit(f"{done} = False")
+        for target, among in search.loops:
             w.emit(f"for {target} in {among}:")
             w.enter()
-        if exists:
-            self.require_body(node.body, inner, "continue")
-            w.emit(f"{result} = True")
-            w.emit("break")
+            if search.asks:
+                w.emit(f"if {done}: break")
+        decided = f"{result} = {exists}"
+        if search.asks:
+            decided += f"; {done} = {search.sure}; continue"
         else:
-            self.require_body(node.body, inner, f"{result} = False; break")
-        for position in range(len(loops)):
+            decided += "; continue" if search.sure else "; break"
+        if exists:
+            self.require_body(node.body, search.environment, "continue")
+            w.emit(decided)
+        else:
+            self.require_body(node.body, search.environment, decided)
+        for position in range(len(search.loops)):
             w.leave()
-            if position < len(loops) - 1:
+            if not search.sure and position < len(search.loops) - 1:
                 w.emit(f"if {result if exists else 'not ' + result}: break")
 
     def require_body(self, body: Expr, env: Environment, otherwise: str) -> None:
@@ -289,14 +381,33 @@ class Quantifiers:
                 f"cell({self._x.names.variable(variable)}, {self._x.names.local(local, env)})"
             )
         name = w.fresh("body")
-        function = Function()
-        self.cells = taken
-        with w.begin(function):
+
+        def answer() -> None:
             self._x.conditions.require(body, inner, "return False")
             w.emit("return True")
+
+        self.cells = taken
+        w.answer(name, ", ".join(parameters), answer, "@remembered\n")
         self.cells = {}
-        w.finish(f"@remembered\ndef {name}({', '.join(parameters)}):", function)
         return f"{name}({', '.join(arguments)})"
+
+
+def known_order(among: Expr | None) -> bool | None:
+    """Tell whether TLC's order of a set is known; None if only its elements tell."""
+    match among:
+        case Literal() if isinstance(among.value, frozenset):
+            return len(among.value) < 2 or {kind_of(Literal(e)) for e in among.value} in (
+                {"int"},
+                {"bool"},
+            )
+        case Apply() if among.operator in ("..", "BOOLEAN", "elements"):
+            return True
+        case _:
+            return None
+
+
+def _is_images(among: Expr) -> bool:
+    return isinstance(among, Apply) and among.operator == "images"
 
 
 def _may_be_infinite(node: Expr | None) -> bool:

@@ -72,6 +72,7 @@ _FUNCTIONS: Final = {
     "ReplaceFirstSubSeq": "replace_first",
     "SetToSeq": "set_to_sequence",
     "images": "images",
+    "elements": "images",
 }
 _FOLDS: Final = {
     "FoldBag": ("fold_bag", 0),
@@ -99,6 +100,7 @@ class Values:
         self._x = expressions
         self._w = expressions.writer
         self._constants: dict[int, tuple[object, str]] = {}
+        self._computed: dict[str, str] = {}
 
     def value(self, node: Expr, env: Environment) -> str:
         """Return the text of a value."""
@@ -146,6 +148,20 @@ class Values:
         w.finish(f"def {name}():", function, f'define("{name}", {name})')
         self._constants[id(key)] = (key, name)
         return name
+
+    def computed_once(self, node: Expr, text: str) -> str:
+        """Return the name of what is computed of a constant; the text if it is none."""
+        if isinstance(node, Literal) or not (_worth_a_constant(node) and is_closed(node)):
+            return text
+        known = self._computed.get(text)
+        if known is None:
+            w = self._w
+            known = self._computed[text] = w.fresh("A")
+            function = Function()
+            with w.begin(function):
+                w.emit(f"return {text}")
+            w.finish(f"def {known}():", function, f'define("{known}", {known})')
+        return known
 
     def value_inside(self, node: Expr) -> str:
         """Return the text of a closed expression, written out."""

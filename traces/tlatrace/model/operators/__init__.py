@@ -60,6 +60,7 @@ from tlatrace.model.operators.integers import (
     remainder,
     subtract,
 )
+from tlatrace.model.operators.ordering import arranged, arranged_parts, each, order
 from tlatrace.model.operators.questions import (
     has_domain,
     has_fields,
@@ -94,7 +95,6 @@ from tlatrace.model.operators.sets import (
     is_finite,
     largest,
     make_set,
-    order,
     smallest,
     subset,
     union,
@@ -107,6 +107,8 @@ __all__ = [
     "add",
     "append",
     "apply",
+    "arranged",
+    "arranged_parts",
     "attempt",
     "big_union",
     "cardinality",
@@ -118,6 +120,7 @@ __all__ = [
     "difference",
     "domain_of",
     "domain_values",
+    "each",
     "few",
     "fold_bag",
     "fold_function",

@@ -17,8 +17,8 @@ from tlatrace.errors import EvaluationError
 from tlatrace.model.domain import FALSE, TRUE, D, Fcn, LazyValue, eq, kind
 from tlatrace.model.lazy import LazyFunction, Union, finite
 from tlatrace.model.operators.functions import apply, domain_of
+from tlatrace.model.operators.ordering import order
 from tlatrace.model.operators.sequences import sequence
-from tlatrace.model.operators.sets import order
 
 __all__ = [
     "fold_bag",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Sized
+from itertools import product
 from typing import Final
 
 from tlatrace.errors import EvaluationError
@@ -10,12 +11,11 @@ from tlatrace.model.domain import (
     FALSE,
     TRUE,
     Atom,
-    Boolean,
     D,
     Fcn,
-    LazyValue,
-    differ,
+    comparable,
     kind,
+    representatives,
 )
 from tlatrace.model.lazy import (
     MAX_ELEMENTS,
@@ -27,6 +27,7 @@ from tlatrace.model.lazy import (
     member,
     typical,
 )
+from tlatrace.model.operators.ordering import order
 
 __all__ = [
     "BOOLEAN",
@@ -40,7 +41,6 @@ __all__ = [
     "is_finite",
     "largest",
     "make_set",
-    "order",
     "smallest",
     "subset",
     "union",
@@ -155,8 +155,12 @@ def _sets(left: D, right: D) -> None:
 
 def _comparable(left: frozenset[D], right: frozenset[D]) -> None:
     one, other = typical(left), typical(right)
-    if one is not None and other is not None and type(one) is not type(other):
-        differ(one, other)
+    if one is None or other is None:
+        return
+    if type(one) is not type(other) or isinstance(one, tuple | Fcn):
+        kinds = set(map(type, left)) | set(map(type, right))
+        if len(kinds - {Atom}) > 1:
+            comparable(product(representatives(left), representatives(right)))
 
 
 def choose(found: Sequence[D], what: str) -> D:
@@ -196,25 +200,3 @@ def _some_integers(collection: D) -> list[int]:
     if not found or len(found) < len(finite(collection)):
         raise EvaluationError("the largest of what is not a set of integers, or is empty")
     return found
-
-
-def order(value: D) -> tuple[object, ...]:
-    """Return a key that orders values: integers by size, sets by size first, strings by text."""
-    match value:
-        case Boolean():
-            return (0, value is TRUE)
-        case int():
-            return (1, value)
-        case str():
-            return (2, value)
-        case Atom():
-            return (3, value.name)
-        case tuple():
-            return (5, len(value), [order(part) for part in value])
-        case frozenset():
-            return (4, len(value), sorted([order(part) for part in value]))
-        case Fcn():
-            parts = sorted([(order(key), order(image)) for key, image in value.items()])
-            return (6, len(value), parts)
-        case LazyValue():
-            return order(value.whole())

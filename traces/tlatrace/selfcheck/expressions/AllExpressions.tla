@@ -4,7 +4,7 @@ EXTENDS ArithmeticExpressions, BagExpressions, CommunityExpressions,
   DifferentExpressions,
   EdgeExpressions, EqualityExpressions, FailingExpressions, FoldExpressions,
   FunctionExpressions, LogicExpressions, MembershipExpressions,
-  MixedSetExpressions, OperatorExpressions,
+  MixedSetExpressions, OperatorExpressions, OrderExpressions,
   RecordExpressions, RelationExpressions, SequenceExpressions, SetExpressions, StringExpressions,
   TlcExpressions
 
