@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tlatrace.model import Step
+from tlatrace.model.domain import D, part_of
 from tlatrace.readings import Reading, Types
 from tlatrace.testing.oracle import Domain, ModelState
 from tlatrace.values import State, Value
@@ -110,6 +111,12 @@ class TankModel:
 
     def violated(self, state: ModelState) -> tuple[str, ...]:
         return ("LittleLost",) if _numbers(state)[1] > self.most_lost else ()
+
+    def part(self, value: D, at: Sequence[D]) -> D | None:
+        return part_of(value, at)
+
+    def interchangeable(self) -> tuple[tuple[D, ...], ...]:
+        return ()
 
     def within(self, state: ModelState) -> bool:
         return _numbers(state)[1] <= self.bound

@@ -41,6 +41,7 @@ __all__ = [
     "function",
     "kind",
     "model_value",
+    "part_of",
     "representatives",
     "short",
     "to_domain",
@@ -139,6 +140,20 @@ def function(pairs: dict[D, D]) -> D:
     elif not pairs:
         return ()
     return Fcn(pairs)
+
+
+def part_of(value: D, at: Iterable[D]) -> D | None:
+    """Apply a value to arguments one by one; None where one is outside of its domain."""
+    for argument in at:
+        if isinstance(value, LazyValue):
+            value = value.whole()
+        if isinstance(value, Fcn) and argument in value:
+            value = value[argument]
+        elif isinstance(value, tuple) and type(argument) is int and 0 < argument <= len(value):
+            value = value[argument - 1]
+        else:
+            return None
+    return value
 
 
 # ---- equality -----------------------------------------------------------------------------

@@ -19,7 +19,8 @@ from tlatrace.errors import EvaluationError, ModelGapError, SubsetError
 from tlatrace.model import domain, lazy, operators
 from tlatrace.model.blame import Conjunct
 from tlatrace.model.compile import ModelSource
-from tlatrace.model.domain import D, from_domain, to_domain
+from tlatrace.model.domain import D, from_domain, part_of, to_domain
+from tlatrace.model.interchange import interchangeable
 from tlatrace.readings import Reading
 from tlatrace.values import State, Value, from_json
 
@@ -85,6 +86,7 @@ class Model:
         self.reading = Reading(source.types)
         self._functions = _open(source)
         self._in_order: dict[str, Callable[..., Any]] | None = None
+        self._classes: tuple[tuple[D, ...], ...] | None = None
 
     # ---- values ----
 
@@ -300,6 +302,16 @@ class Model:
         except Exception as error:
             raise _no_value(error) from error
         return list(dict.fromkeys(found))
+
+    def part(self, value: D, at: Sequence[D]) -> D | None:
+        """Apply a value to arguments one by one; None where one is outside of its domain."""
+        return part_of(value, at)
+
+    def interchangeable(self) -> tuple[tuple[D, ...], ...]:
+        """Return classes of strings and model values that nothing here tells apart."""
+        if self._classes is None:
+            self._classes = interchangeable(self.source)
+        return self._classes
 
     def checker(self) -> Checker:
         """Return a judge of steps that are given as canonical JSON text, for corpora."""
