@@ -12,6 +12,7 @@ from benchmarks import (
     corpus_drivers,
     long_partial_traces,
     record_decoding,
+    symmetric_search,
 )
 
 if __name__ == "__main__":
@@ -20,4 +21,5 @@ if __name__ == "__main__":
     compiled_validation.main()
     corpus_drivers.main()
     long_partial_traces.main()
+    symmetric_search.main()
     controller_restart.main()

@@ -13,7 +13,7 @@ from tlatrace.errors import EvaluationError
 from tlatrace.matching.model import Domain
 from tlatrace.model import ModelState, Step
 from tlatrace.readings import Reading, Types
-from tlatrace.values import ModelValue, State, Value, canonical, from_json, same
+from tlatrace.values import Fcn, ModelValue, State, Value, canonical, from_json, same
 
 CLIENTS = (ModelValue("c1"), ModelValue("c2"), ModelValue("c3"))
 NOBODY = ModelValue("Nobody")
@@ -109,6 +109,25 @@ class ToyModel:
     def evaluate(self, name: str, state: Toy | None = None) -> Domain:
         assert state is not None
         return self.adopt_value(self.expressions[name](self.show(state)))
+
+    def part(self, value: Domain, at: Sequence[Domain]) -> Domain | None:
+        found = self.show_value(value)
+        for argument in [self.show_value(one) for one in at]:
+            if isinstance(found, tuple):
+                assert isinstance(argument, int)
+                if not 1 <= argument <= len(found):
+                    return None
+                found = found[argument - 1]
+            else:
+                assert isinstance(found, Fcn)
+                images = [image for key, image in found.pairs if same(key, argument)]
+                if not images:
+                    return None
+                found = images[0]
+        return self.adopt_value(found)
+
+    def interchangeable(self) -> tuple[tuple[Domain, ...], ...]:
+        return ()
 
 
 # ---- LockServer, see traces/samples/lock_server -------------------------------------------

@@ -64,7 +64,14 @@ _PATH = click.Path(path_type=Path)
 @click.option("--summary", type=_PATH, metavar="FILE", help="Append a Markdown summary.")
 @click.option("--github", is_flag=True, help="Print annotations for GitHub Actions.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
-@click.option("--timeout", "timeout_s", default=600.0, show_default=True, help="Seconds a batch.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(0, min_open=True),
+    default=600.0,
+    show_default=True,
+    help="Seconds for a batch of TLC, and for the search of a trace.",
+)
 @click.option("--batch", "batch_size", type=click.IntRange(1), default=DEFAULT_BATCH, hidden=True)
 @click.option("--workers", type=click.IntRange(1), help="TLC processes at a time.")
 @click.option(
@@ -124,7 +131,7 @@ def command(
         judges = Judges(
             choice=choice,
             engine=engine,
-            budget=Budget(states=max_states),
+            budget=Budget(states=max_states, seconds=timeout_s),
             batch_size=batch_size,
             timeout_s=timeout_s,
             workers=workers,

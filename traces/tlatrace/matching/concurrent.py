@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tlatrace.errors import EvaluationError
+from tlatrace.matching.deadline import Clock
 from tlatrace.matching.model import ModelState, Questions
 from tlatrace.matching.observation import (
     Observation,
@@ -66,6 +67,7 @@ class Concurrent:
         *,
         silent: Silent | None,
         budget: Budget,
+        clock: Clock,
     ) -> None:
         """Prepare a search; `follows` says of each event which ones it follows, 0 is initial."""
         self._questions = questions
@@ -73,6 +75,7 @@ class Concurrent:
         self._silent = silent
         self._most = budget.silent if silent is None or silent.most is None else silent.most
         self._budget = budget
+        self._clock = clock
         self._chains, self._place = _chains(follows)
         self._needs = [[self._place[one] for one in before if one] for before in follows]
         self._seen: set[_Node] = set()
@@ -84,6 +87,7 @@ class Concurrent:
         start = tuple([0] * len(goal))
         stack: list[Iterator[_Node]] = [iter([(start, state) for state in self._first_states()])]
         while stack and not self.stuck.over_budget:
+            self._clock.check()
             node = next(stack[-1], None)
             if node is None:
                 stack.pop()

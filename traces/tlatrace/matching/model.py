@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Final, Protocol, TypeAlias
@@ -21,6 +21,9 @@ Domain: TypeAlias = D
 MEMO: Final = 4096
 """Answers of each kind that are remembered: enough for the states around one event, and so the
 same for a long trace as for a short one."""
+
+_FEW_STEPS: Final = 16
+"""A list of so many steps counts as two answers: a state may have thousands of them."""
 
 
 class SpecModel(Protocol):
@@ -96,6 +99,12 @@ class SpecModel(Protocol):
     def evaluate(self, name: str, state: ModelState | None = None) -> Domain:
         """Evaluate an expression that the model was loaded with."""
 
+    def part(self, value: Domain, at: Sequence[Domain]) -> Domain | None:
+        """Apply a value to arguments one by one; None where one is outside of its domain."""
+
+    def interchangeable(self) -> Sequence[tuple[Domain, ...]]:
+        """List classes of values of which any two may be swapped everywhere."""
+
 
 class Questions:
     """A model with its last answers."""
@@ -103,16 +112,21 @@ class Questions:
     def __init__(self, model: SpecModel, size: int = MEMO) -> None:
         """Remember at most `size` answers of each kind."""
         self.model = model
-        self.successors: Callable[[ModelState], Sequence[Step]] = lru_cache(size)(model.successors)
-        self.action_successors: Callable[[ModelState, str], Sequence[Step]] = lru_cache(size)(
-            self._action_successors
+        self.successors: Callable[[ModelState], Sequence[Step]] = _Steps(model.successors, size)
+        self.action_successors: Callable[[ModelState, str], Sequence[Step]] = _Steps(
+            self._action_successors, size
         )
         self.bound_successors: Callable[[ModelState, str, tuple[Domain, ...]], Sequence[Step]] = (
-            lru_cache(size)(model.bound_successors)
+            _Steps(model.bound_successors, size)
         )
         self.violated: Callable[[ModelState], tuple[str, ...]] = lru_cache(size)(model.violated)
         self.shown: Callable[[Domain], Value] = lru_cache(size)(model.show_value)
         self.expression: Callable[[str, ModelState], Value] = lru_cache(size)(self._expression)
+
+    def part(self, value: Domain, at: Sequence[Value]) -> Value | None:
+        """Apply a value to arguments one by one; None where one is outside of its domain."""
+        found = self.model.part(value, [self.model.adopt_value(argument) for argument in at])
+        return None if found is None else self.shown(found)
 
     def is_initial(self, state: ModelState) -> bool:
         """Tell whether a state is an initial one; a list is asked where a predicate cannot be."""
@@ -154,3 +168,26 @@ class Questions:
             f"Next of {self.model.module} does not call {action} by name, so all its arguments "
             "have to be logged"
         )
+
+
+class _Steps:
+    """Remembers the last lists of steps, as many as hold a number of steps together."""
+
+    def __init__(self, list_steps: Callable[..., Sequence[Step]], size: int) -> None:
+        self._list_steps = list_steps
+        self._room = self._size = size
+        self._new: dict[Hashable, Sequence[Step]] = {}
+        self._old: dict[Hashable, Sequence[Step]] = {}
+
+    def __call__(self, *question: Hashable) -> Sequence[Step]:
+        steps = self._new.get(question)
+        if steps is not None:
+            return steps
+        steps = self._old.get(question)
+        if steps is None:
+            steps = self._list_steps(*question)
+        self._new[question] = steps
+        self._room -= 1 + len(steps) // _FEW_STEPS
+        if self._room <= 0:
+            self._old, self._new, self._room = self._new, {}, self._size
+        return steps

@@ -368,7 +368,7 @@ def _part_fits(questions: Questions, part: _SeenPart, state: ModelState) -> bool
 def _part_of(questions: Questions, part: _SeenPart, state: ModelState) -> Value | None:
     if isinstance(part.variable, str):
         return _applied(questions.expression(part.variable, state), part.at)
-    return _applied(questions.shown(state[part.variable]), part.at)
+    return questions.part(state[part.variable], part.at)
 
 
 def _applied(value: Value, at: tuple[Value, ...]) -> Value | None:

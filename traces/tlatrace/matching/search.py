@@ -20,18 +20,23 @@ What the answers rest on:
   invariant that fails on some explanations, but not on all, is no divergence. If each explanation
   violates another invariant, that is one, for then no explanation satisfies all of them.
 
+Where candidates for an event become many, those are one that differ by a permutation of values
+which neither the specification nor the events to come tell apart, see `symmetry`.
+
 The cost of an event is that of its candidates: what is remembered of the model's answers is
 bounded, and nothing is asked about the events before.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from tlatrace.errors import EvaluationError
+from tlatrace.matching.deadline import Clock
 from tlatrace.matching.model import ModelState, Questions
 from tlatrace.matching.observation import (
     Observation,
@@ -41,6 +46,7 @@ from tlatrace.matching.observation import (
     quiet_before,
     quiet_steps,
 )
+from tlatrace.matching.symmetry import Symmetry, futures
 from tlatrace.trace import Silent
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Found", "Gap", "Search", "Tainted"]
@@ -56,6 +62,13 @@ class Budget:
     """...and so many more for each event that was reached."""
     silent: int = 6
     """Silent steps before an event where the trace does not say how many there are at most."""
+    seconds: float | None = None
+    """Time for one trace."""
+    crowded: int | None = 32
+    """Candidates for an event from which on those that differ by symmetry are one; None: never."""
+    patience: int | None = 500
+    """Candidates without one for a later event, until the events up to that one are searched by
+    themselves; None: they never are."""
 
 
 DEFAULT_BUDGET: Final = Budget()
@@ -85,13 +98,45 @@ class _Place:
     """The candidates for the events before one event."""
 
     depth_of: dict[ModelState, int] = field(default_factory=dict)
-    """Candidate -> the silent steps that it took since the last event, at least."""
+    """Key of a candidate -> the silent steps that it took since the last event, at least."""
+    state_of: dict[ModelState, ModelState] | None = None
+    """Key -> the candidate; None: it is its own key."""
     to_match: deque[ModelState] = field(default_factory=deque)
     """Those of which the event was not tried yet."""
     to_go_on: list[deque[ModelState]] = field(default_factory=list)
     """By silent steps: those of which further silent steps were not tried yet."""
     too_early: dict[ModelState, None] = field(default_factory=dict)
     """States after the last event that are not what the next one shows before silent steps."""
+    is_crowded: bool = False
+    """Whether `symmetry` was looked for."""
+    symmetry: Symmetry | None = None
+    """Tells which candidates are one; None: a candidate is its own key."""
+
+    def key(self, state: ModelState) -> ModelState:
+        """Return what candidates that are one have in common."""
+        return state if self.symmetry is None else self.symmetry.key(state)
+
+    def use(self, symmetry: Symmetry | None) -> None:
+        """Make those candidates one that a symmetry makes one; any of them stays."""
+        self.is_crowded = True
+        if symmetry is None:
+            return
+        self.symmetry = symmetry
+        self.state_of = {}
+        waiting = set(self.to_match)
+        depths, self.depth_of = self.depth_of, {}
+        self.to_match.clear()
+        for state in sorted(depths, key=waiting.__contains__):  # those that were matched first
+            key = symmetry.key(state)
+            if key not in self.depth_of:
+                self.state_of[key] = state
+                if state in waiting:
+                    self.to_match.append(state)
+            self.depth_of[key] = min(depths[state], self.depth_of.get(key, depths[state]))
+        for depth, queue in enumerate(self.to_go_on):
+            one_of = {symmetry.key(state): state for state in reversed(queue)}
+            kept = [state for key, state in one_of.items() if self.depth_of[key] == depth]
+            self.to_go_on[depth] = deque(reversed(kept))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -107,7 +152,7 @@ class Found:
     looked_at: int = 0
     over_budget: bool = False
     tainted: dict[tuple[int, ModelState], Tainted] = field(default_factory=dict)
-    """By `Tainted.next_step` and state."""
+    """By `Tainted.next_step` and the key of the state."""
 
 
 class Search:
@@ -122,13 +167,19 @@ class Search:
         budget: Budget = DEFAULT_BUDGET,
         check_invariants: bool = True,
         apart_from: Search | None = None,
+        clock: Clock | None = None,
     ) -> None:
         """Prepare a search; candidates that `apart_from` has seen are left out."""
         self._questions = questions
-        self._events = events
+        self.events = events
+        self._clock = clock if clock is not None and clock.seconds is not None else None
+        self._futures: list[Symmetry | None] | None = None
+        self._patience: int | None = None
+        self._looked_at_last = 0
         self._silent = silent
         self._most = budget.silent if silent is None or silent.most is None else silent.most
         self._budget = budget
+        self._crowd = sys.maxsize if budget.crowded is None else budget.crowded
         self._check = check_invariants and bool(questions.model.invariants)
         self._apart_from = apart_from
         self._places: list[_Place] = []
@@ -139,19 +190,48 @@ class Search:
         if not 0 < next_step <= len(self._places):
             return []
         place = self._places[next_step - 1]
-        return sorted(place.depth_of, key=lambda one: place.depth_of[one]) or [*place.too_early]
+        keys = sorted(place.depth_of, key=lambda key: place.depth_of[key])
+        states = keys if place.state_of is None else [place.state_of[key] for key in keys]
+        return states or [*place.too_early]
+
+    def sizes(self) -> list[int]:
+        """Count the candidates for the first event, for the first two, and so on."""
+        return [len(place.depth_of) for place in self._places]
+
+    @property
+    def futures(self) -> list[Symmetry | None]:
+        """What is symmetric for the candidates for so many events."""
+        if self._futures is None:
+            self._futures = futures(self._questions.model, self.events)
+        return self._futures
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether too many candidates were looked at without one for a later event."""
+        tried = self.found.looked_at - self._looked_at_last
+        return self._patience is not None and tried > self._patience
 
     # ---- running --------------------------------------------------------------------------
 
-    def from_the_beginning(self) -> Found:
+    def from_the_beginning(self, patience: int | None = None) -> Found:
         """Search for candidates for all events, from the initial states."""
+        self._patience = patience
         try:
             for state in self._first_states():
                 self._add(1, state, 0, at_step=0)
         except EvaluationError as error:
             self._note(0, error)
-        self._run(len(self._events))
+        self._run(len(self.events))
         return self.found
+
+    def go_on(
+        self, patience: int | None, states: Sequence[ModelState] = (), next_step: int = 0
+    ) -> None:
+        """Go on with a search that was stuck, perhaps with candidates that another one found."""
+        self._patience = patience
+        for state in states:
+            self._add(next_step, state, 0, at_step=next_step - 1)
+        self._run(len(self.events))
 
     def from_tainted(self, tainted: Sequence[Tainted], goal: int) -> Found:
         """Search for candidates for the first `goal` events, from those that others left."""
@@ -163,10 +243,14 @@ class Search:
     def _run(self, goal: int) -> None:
         at = self.found.reached
         while at > 0 and self.found.reached < goal and not self.found.over_budget:
+            if self._patience is not None and self.is_stuck:
+                return
+            if self._clock is not None:
+                self._clock.check()
             place = self._places[at - 1]
             if place.to_match:
                 state = place.to_match.popleft()
-                for post in self._explained(self._events[at], state):
+                for post in self._explained(self.events[at], state):
                     self._add(at + 1, post, 0, at_step=at)
                 at = min(at + 1, len(self._places))
             elif (waiting := _fewest(place.to_go_on)) is not None:
@@ -176,9 +260,9 @@ class Search:
 
     def _go_on(self, at: int, state: ModelState, depth: int) -> None:
         """Take the silent steps of a candidate, unless it was found with fewer meanwhile."""
-        seen = self._events[at]
+        seen, place = self.events[at], self._places[at - 1]
         quiet = quiet_before(self._silent, seen.event.action)
-        if not quiet or self._places[at - 1].depth_of[state] != depth:
+        if not quiet or place.depth_of[place.key(state)] != depth:
             return
         if depth >= self._most:
             self.found.cut = True
@@ -199,9 +283,12 @@ class Search:
         place = self._places[next_step - 1]
         if depth == 0 and not self._fits_earlier(next_step, state):
             place.too_early[state] = None
-            self.found.reached = max(self.found.reached, next_step)
+            self._reach(next_step)
             return
-        before = place.depth_of.get(state)
+        if len(place.depth_of) >= self._crowd and not place.is_crowded:
+            place.use(self.futures[next_step])
+        key = state if place.symmetry is None else place.symmetry.key(state)
+        before = place.depth_of.get(key)
         if before is not None and before <= depth:
             return
         if before is None:
@@ -211,17 +298,24 @@ class Search:
                 return
             self._count(next_step)
             place.to_match.append(state)
-        place.depth_of[state] = depth
+            if place.state_of is not None:
+                place.state_of[key] = state
+        place.depth_of[key] = depth
         while len(place.to_go_on) <= depth:
             place.to_go_on.append(deque())
         place.to_go_on[depth].append(state)
-        self.found.reached = max(self.found.reached, next_step)
+        self._reach(next_step)
+
+    def _reach(self, next_step: int) -> None:
+        if next_step > self.found.reached:
+            self.found.reached = next_step
+            self._looked_at_last = self.found.looked_at
 
     def _fits_earlier(self, next_step: int, state: ModelState) -> bool:
-        if next_step >= len(self._events):
+        if next_step >= len(self.events):
             return True
         try:
-            return fits_earlier(self._questions, self._events[next_step], state)
+            return fits_earlier(self._questions, self.events[next_step], state)
         except EvaluationError as error:
             self._note(next_step, error)
             return False
@@ -238,7 +332,8 @@ class Search:
         """Tell whether a state was looked at with no more silent steps than `depth`."""
         if next_step > len(self._places):
             return False
-        return self._places[next_step - 1].depth_of.get(state, depth + 1) <= depth
+        place = self._places[next_step - 1]
+        return place.depth_of.get(place.key(state), depth + 1) <= depth
 
     def _is_clean(self, next_step: int, state: ModelState, depth: int, at_step: int) -> bool:
         if not self._check:
@@ -250,11 +345,12 @@ class Search:
             return False
         if not violated:
             return True
-        known = self.found.tainted.get((next_step, state))
+        key = self._places[next_step - 1].key(state)
+        known = self.found.tainted.get((next_step, key))
         if known is None:
             self._count(next_step)
         if known is None or depth < known.depth:
-            self.found.tainted[next_step, state] = Tainted(
+            self.found.tainted[next_step, key] = Tainted(
                 next_step=next_step,
                 state=state,
                 depth=depth,
@@ -269,7 +365,7 @@ class Search:
     # ---- what explains an event -----------------------------------------------------------
 
     def _first_states(self) -> Iterator[ModelState]:
-        model, first = self._questions.model, self._events[0]
+        model, first = self._questions.model, self.events[0]
         if first.whole is not None:
             if self._questions.is_initial(first.whole):
                 yield first.whole
@@ -281,10 +377,18 @@ class Search:
     def _explained(self, seen: Observation, state: ModelState) -> list[ModelState]:
         """List the states that an event may lead to; empty where the model has no value."""
         try:
-            return explained(self._questions, seen, state)
+            found = explained(self._questions, seen, state)
+            if seen.event.action is None:  # what is not logged has mostly not changed
+                found.sort(key=lambda post: _changes(state, post))
+            return found
         except EvaluationError as error:
             self._note(seen.event.step, error)
             return []
+
+
+def _changes(before: ModelState, after: ModelState) -> int:
+    pairs = zip(before, after, strict=True)
+    return sum([old is not new and old != new for old, new in pairs])
 
 
 def _fewest(queues: list[deque[ModelState]]) -> tuple[ModelState, int] | None:

@@ -8,6 +8,9 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.concurrent import Concurrent, Stuck
+from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
+from tlatrace.matching.hints import what_to_log
+from tlatrace.matching.horizon import SearchAhead
 from tlatrace.matching.model import ModelState, Questions
 from tlatrace.matching.observation import (
     Observation,
@@ -44,27 +47,36 @@ def search_verdict(
     Undecided names the first step whose candidates have no value, or the step at which the search
     gave up and how many candidates it had looked at.
     """
-    search = Search(questions, events, silent=silent, budget=budget)
-    found = search.from_the_beginning()
+    clock = Clock(budget.seconds)
+    ahead = SearchAhead(questions, events, silent, budget, clock)
+    tainted: list[Tainted] | None = None
+    spent = ""
+    try:
+        with time_limit(clock):
+            ahead.run()
+            tainted = _violating(questions, silent, budget, ahead.answer, clock)
+    except TimeIsUpError:
+        spent = f"{budget.seconds:g} s and "
+    search, found = ahead.answer, ahead.answer.found
     if found.reached == len(events):
         return Conforms(len(events))
     stuck = found.reached
     if found.gap is not None:
         return Undecided(f"step {found.gap.step}: {found.gap.reason}")
-    if found.over_budget:
+    if found.over_budget or spent:
         return Undecided(
-            f"step {stuck}: gave up after {found.looked_at} candidates for what the trace does not "
-            f"show; {len(search.candidates(stuck))} of them fit the events before this step"
+            f"step {stuck}: gave up after {spent}{found.looked_at} candidates for what the trace "
+            f"does not show; {len(search.candidates(stuck))} of them fit the events before this "
+            f"step{what_to_log(questions, search)}"
         )
     if found.cut and (silent is None or silent.most is None):
         return Undecided(
             f"step {stuck}: nothing explains it with {budget.silent} silent steps before an "
             "event, and the trace does not say that there are no more"
         )
-    tainted = _violating(questions, events, silent, budget, search)
     if tainted is not None:
         return _violation(events[stuck], tainted)
-    return _divergence(questions, names, events[stuck], search.candidates(stuck))
+    return _divergence(questions, names, search.events[stuck], search.candidates(stuck))
 
 
 def concurrent_verdict(
@@ -123,15 +135,21 @@ def _stuck(
     budget: Budget,
 ) -> Verdict | Stuck:
     """Search once: what came of it, or what was seen where nothing explains the events."""
-    search = Concurrent(questions, events, follows, silent=silent, budget=budget)
-    if search.explains():
-        return Conforms(len(events))
+    clock = Clock(budget.seconds)
+    search = Concurrent(questions, events, follows, silent=silent, budget=budget, clock=clock)
+    spent = ""
+    try:
+        with time_limit(clock):
+            if search.explains():
+                return Conforms(len(events))
+    except TimeIsUpError:
+        spent = f"{budget.seconds:g} s and "
     found = search.stuck
     if found.gap is not None:
         return Undecided(f"step {found.gap.step}: {found.gap.reason}")
-    if found.over_budget:
+    if found.over_budget or spent:
         return Undecided(
-            f"gave up after {found.looked_at} states in orders that the log allows; at most "
+            f"gave up after {spent}{found.looked_at} states in orders that the log allows; at most "
             f"{found.explained} of {len(events) - 1} events were explained, and {len(found.ready)} "
             "could be next there"
         )
@@ -145,17 +163,19 @@ def _stuck(
 
 def _violating(
     questions: Questions,
-    events: list[Observation],
     silent: Silent | None,
     budget: Budget,
     clean: Search,
+    clock: Clock,
 ) -> list[Tainted] | None:
     """Say where the explanations of the event that has no clean one are violated first.
 
     None if that event has no explanation at all.
     """
-    found = clean.found
+    found, events = clean.found, clean.events
     goal = found.reached + 1
+    if goal > len(events) or found.over_budget:
+        return None
     left = [one for one in found.tainted.values() if one.next_step <= goal]
     at_once = [one for one in left if one.next_step == goal]
     if events[goal - 1].whole is not None and at_once:
@@ -169,6 +189,7 @@ def _violating(
         budget=budget,
         check_invariants=False,
         apart_from=clean,
+        clock=clock,
     )
     return left if search.from_tainted(left, goal).reached == goal else None
 
