@@ -8,7 +8,7 @@ import pytest
 
 from tests.traces.matching.toy import ToyModel, counters, lock_server
 from tlatrace.errors import ValueFormatError
-from tlatrace.matching import match_traces
+from tlatrace.matching import match_traces, read_log, read_mapping
 from tlatrace.trace import Change, Clues, Event, Header, ParamPart, Part, Silent, Trace
 from tlatrace.trace.itf import itf_text
 from tlatrace.trace.ndjson import write_trace
@@ -154,6 +154,25 @@ def test_silent_steps_may_have_the_arguments_of_the_next_line() -> None:
         silent = Silent(actions=("Jump",), most=1, same_arguments=frozenset(same))
         seen = Clues(params=three.params, before=(Part(variable="left", at=(), value=left),))
         assert isinstance(judge(counters(), ("Jump", seen), silent=silent)[1], verdict)
+
+
+@pytest.mark.parametrize(("unchanged", "verdict"), [("token", Conforms), ("queue", Diverges)])
+def test_a_variable_without_updates_may_be_said_to_be_unchanged(
+    unchanged: str, verdict: type[Verdict], tmp_path: Path
+) -> None:
+    """The lock is taken on a line that shows the token only, by which the queue changed."""
+    (tmp_path / "map.toml").write_text(
+        'format = "rocketproof-mapping"\nversion = 1\nspec = "LockServer"\n'
+        f'[updates]\nvariables = ["queue", "token"]\nunchanged = ["{unchanged}"]\n'
+    )
+    (tmp_path / "log.jsonl").write_text(
+        '{"queue":[{"op":"AppendElement","path":[],"args":["c1"]}]}\n'
+        '{"token":[{"op":"Add","path":[],"args":[1]}]}\n'
+    )
+
+    log = read_log(tmp_path / "log.jsonl", read_mapping(tmp_path / "map.toml"))
+
+    assert isinstance(match_traces(lock_server(), [log.trace])[0], verdict)
 
 
 def test_a_trace_file_refuses_what_only_a_mapping_says(tmp_path: Path) -> None:

@@ -463,6 +463,7 @@ def test_the_limits_are_those_of_the_reader(tmp_path: Path) -> None:
         (HEAD + '[[change]]\nvariable = "v"\ndo = "add"\n', None, "takes 1 values in with"),
         (HEAD + '[[change]]\nvariable = "v"\ndo = "add"\nwith = "x"\nto = 1\n', 8, "'to'"),
         (HEAD + "updates = []\n", None, "variables of updates"),
+        (HEAD + 'updates = {variables = ["a"], unchanged = ["b"]}\n', 4, "no variable of it"),
         (HEAD + "[constants]\nC = 2024-01-01\n", 5, "not a TLA+ value"),
     ],
 )

@@ -83,6 +83,8 @@ class Updates:
     variables: tuple[str, ...]
     field: Field
     """How their values are read; its path is empty."""
+    unchanged: frozenset[str]
+    """Those that are as before where a line lacks the field; of others nothing is known then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,8 +383,12 @@ class _Reader:
         table = Table(obj if isinstance(obj, dict) else {"variables": obj}, "updates")
         variables = [check_name(name, "a variable") for name in table.texts("variables")]
         null = table.take("null")
+        unchanged = frozenset(table.texts("unchanged") if table.has("unchanged") else ())
         table.end()
+        if not unchanged <= set(variables):
+            raise FaultError("unchanged of updates names no variable of it", "unchanged")
         return Updates(
+            unchanged=unchanged,
             variables=tuple(variables),
             field=Field(
                 path=(),

@@ -228,6 +228,8 @@ class _Shown:
         for variable in updates.variables:
             found = find(self._obj, (variable,))
             if found is MISSING:
+                if variable in updates.unchanged:
+                    yield Change(variable=variable, at=(), operation="unchanged", arguments=())
                 continue
             if not isinstance(found, list):
                 raise LineError(f"the field {variable} is no array of updates")
