@@ -161,6 +161,19 @@ def test_elements_that_cannot_be_ordered_are_told_by_their_values() -> None:
     assert category(pair, none, Is(plain), ['["b"]', '["a"]']) is None
 
 
+def test_an_order_decides_only_where_several_elements_are_looked_at() -> None:
+    body = Term("quantified", ("\\A n_1 \\in ", " : 1", ""), (atom("s"), atom("")))
+    none = Raises("an integer is not a boolean")
+    several, one = '{"#set":["a","b"]}', '{"#set":["a"]}'
+    assert category(body, Is("false"), none, [several, "1"]) == "an order that cannot be seen"
+    assert category(body, Is("false"), none, [one, "1"]) is None
+    assert category(body, none, Is("false"), [several, "1"]) is None
+    alike = Term("equal", ("", " = ", ""), (atom("a"), atom("b")))
+    unlike = Raises("an integer cannot be compared with a string: 1 = 'a'")
+    assert category(alike, Is("false"), unlike, ['["a",1]', '["b","a"]']) is not None
+    assert category(alike, Is("false"), unlike, ["1", '"a"']) is None
+
+
 def test_except_is_guarded_key_by_key() -> None:
     texts_ = ("[", " EXCEPT ![", "] = ", ", ![", "] = ", "]")
     term = Term("except", texts_, (atom("f"), atom("1"), atom("2"), atom("3"), atom("4")))

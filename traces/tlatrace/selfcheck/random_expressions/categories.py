@@ -26,13 +26,15 @@ _CHOICE: Final = "CHOOSE with several witnesses"
 _TEXT: Final = "a string as a sequence"
 _OPERAND: Final = "an operand that TLC does not look at"
 _ELEMENTS: Final = "elements that TLC cannot order"
-BY_ORDER: Final = "the order of a quantifier"
+BY_ORDER: Final = "an order that cannot be seen"
 _APPLIED: Final = "a function that is applied at once"
 
 _EMPTY: Final = "several names from SUBSET {}"
 _MADE: Final = "a function beside a tuple, by how it was made"
 
 _SET_FORMS: Final = frozenset({"join", "subset", "member"})
+_COMPARING: Final = frozenset({"equal", "member", "subset", "join", "set"})
+_INCOMPARABLE: Final = "cannot be compared with"
 _NO_SEQUENCE: Final = "a string is not a sequence"
 _MIXED: Final = ("function", "string")
 
@@ -88,14 +90,14 @@ def _category(one: Differing, operands: Sequence[Value]) -> str | None:
                 return _MADE
             if form == "apply" and one.question.term.parts[0].form in ("function", "recursive"):
                 return _APPLIED
-            return BY_ORDER if _may_be_order(form, operands) else None
+            return BY_ORDER if _may_be_order(form, reason, operands) else None
         case Raises(), Is():
             elements = [element for value in operands for element in _elements(value)]
             if _cannot_be_ordered(elements):
                 return _ELEMENTS
             if form == "join" and any(part.form == "product" for part in one.question.term.parts):
                 return _ELEMENTS
-            return BY_ORDER if _may_be_order(form, operands) else None
+            return None
         case _:
             empties = tla_set([tla_set([])]) in operands
             return _EMPTY if empties and form in ("quantified", "image") else None
@@ -110,10 +112,16 @@ def _cannot_be_ordered(elements: Sequence[Value]) -> bool:
     return is_doubtful(tla_set(elements)) or bool(sizes[tuple] & sizes[Fcn])
 
 
-def _may_be_order(form: str, operands: Sequence[Value]) -> bool:
-    """Tell whether the expression looks at several elements until one decides."""
-    several = any(isinstance(value, TlaSet) and len(value) > 1 for value in operands)
-    return form == "quantified" and several
+def _may_be_order(form: str, reason: str, operands: Sequence[Value]) -> bool:
+    """Tell whether TLC may have come to what decides before what has no value.
+
+    A quantifier goes through several elements; `=` and what compares elements goes through their
+    parts, some of which cannot be compared.
+    """
+    if form == "quantified":
+        return any(isinstance(value, TlaSet) and len(value) > 1 for value in operands)
+    composite = any(not isinstance(value, bool | int | str) for value in operands)
+    return form in _COMPARING and composite and _INCOMPARABLE in reason
 
 
 def _values(answer: Answer) -> list[Value]:
