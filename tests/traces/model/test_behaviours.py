@@ -222,3 +222,18 @@ def test_what_tlc_does_in_java_is_refused_by_name(tmp_path: Path) -> None:
             IOUtils="IOEnv == CHOOSE r \\in [STRING -> STRING] : TRUE",
         )
     assert caught.value.excerpt.split("\n")[1].strip() == "^" * len("IOEnv")
+
+
+def test_a_text_that_is_shown_may_be_of_any_value_that_there_is(tmp_path: Path) -> None:
+    model = _load(
+        tmp_path,
+        "EXTENDS Naturals, Sequences, TLC\nVARIABLE x\nInit == x = 0\n"
+        'Told == Assert(x = 0, "x: " \\o ToString(x)) /\\ PrintT(<<ToString(1..x)>>) /\\ x\' = 1\n'
+        "Lost == PrintT(ToString(<<>>[x])) /\\ x' = 1\nNext == Told \\/ Lost",
+        "INIT Init\nNEXT Next",
+    )
+    assert model.allows("Told", (), (0,), (1,))
+    with pytest.raises(EvaluationError, match="Assert is violated"):
+        model.allows("Told", (), (1,), (1,))
+    with pytest.raises(EvaluationError, match="not in the domain"):
+        model.allows("Lost", (), (0,), (1,))

@@ -34,6 +34,8 @@ Got == x' = TLCGet(1)
 Stored == TLCSet(1, 2) /\ x' = 1
 Anything == x' = 1 /\ x \in Any
 Half == x' = 1 / 2
+Text == x' = ToString(1..3)
+Hidden == PrintT(IF ToString(x) = "0" THEN 1 ELSE 2) /\ x' = 1
 Decimal == x' = 1.5
 Twisted == LET f[<<a, b>> \in {<<1, 2>>}, c \in {1}] == f[<<a, b>>, c] IN x' = f[<<1, 2>>, 1]
 ====

@@ -158,9 +158,14 @@ class Conditions:
                 return self._ordered(operator, operands, env)
             case "Assert":
                 held = self.condition(operands[0], env)
-                return f"({held} or stop({f'Assert is violated ({node.place})'!r}))"
-            case "PrintT":
+                broken = f"stop({f'Assert is violated ({node.place})'!r})"
+                if isinstance(operands[1], Literal):
+                    return f"({held} or {broken})"
+                return f"(said({self._x.values.message(operands[1], env)}, {held}) or {broken})"
+            case "PrintT" if isinstance(operands[0], Literal):
                 return "True"
+            case "PrintT":
+                return f"said({self._x.values.message(operands[0], env)}, True)"
             case "unknown":
                 (reason,) = operands
                 assert isinstance(reason, Literal)

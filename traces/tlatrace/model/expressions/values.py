@@ -66,7 +66,6 @@ _FUNCTIONS: Final = {
     ":>": "single",
     "@@": "override",
     "Permutations": "permutations",
-    "ToString": "to_string",
     "IsPrefix": "is_prefix",
     "ReplaceAllSubSeqs": "replace_all",
     "ReplaceFirstSubSeq": "replace_first",
@@ -84,6 +83,8 @@ _FOLDS: Final = {
     "MapThenFoldSet": ("map_then_fold", 1),
 }
 """Key -> the Python function, and the parameter that takes what has been folded, if it asks."""
+_NO_TEXT: Final = "ToString: TLC's text depends on how a value was written, 1..3 or {1, 2, 3}"
+_IN_MESSAGES: Final = frozenset(["tuple", "record", "set", "concat"])
 _CONSTANTS: Final = {"BOOLEAN": "BOOLEAN", "STRING": "STRING", "Nat": "NAT", "Int": "INT"}
 _TESTED: Final = {
     "SelectSeq": "select_sequence",
@@ -192,6 +193,8 @@ class Values:
         if operator == "apply" and self._x.names.kind(operands[1], env) in ("string", "atom"):
             # No index of a tuple: what is not a function over such keys makes Python stop.
             return f"{self.part(operands[0], env)}[{self.part(operands[1], env)}]"
+        if operator == "Print":
+            return f"said({self.message(operands[0], env)}, {self.part(operands[1], env)})"
         values = [self.part(item, env) for item in operands]
         match operator:
             case "set":
@@ -221,16 +224,22 @@ class Values:
                 ):
                     return f"({values[0]} {symbol} {values[1]})"
                 return f"{function}({values[0]}, {values[1]})"
+            case "text":
+                return f"said({values[0]}, '')"
             case "TLCEval":
                 return f"whole({values[0]})"
-            case "Print":
-                return values[1]
+            case "ToString":
+                raise unsupported(node.place, _NO_TEXT)
             case _ if operator in _CONSTANTS:
                 return _CONSTANTS[operator]
             case _ if operator in _FUNCTIONS:
                 return f"{_FUNCTIONS[operator]}({', '.join(values)})"
             case _:
                 raise unsupported(node.place, f"{operator} is not evaluated")
+
+    def message(self, node: Operand, env: Environment) -> str:
+        """Return the text of what TLC shows: it has to have a value, and nobody sees which."""
+        return self.part(_with_texts(node), env)
 
     def part(self, node: Operand, env: Environment) -> str:
         if isinstance(node, OperatorRef):
@@ -334,6 +343,17 @@ class Values:
         known = w.fresh("at")
         w.emit(f"{known} = apply({function}, {key})")
         return f"put({function}, {key}, {self.value(value, {**env, old: Ready(known)})})"
+
+
+def _with_texts(node: Operand) -> Operand:
+    """Let ToString stand in a message: as a part of it, its text decides nothing."""
+    if not isinstance(node, Apply):
+        return node
+    if node.operator == "ToString":
+        return Apply("text", node.operands, node.place)
+    if node.operator not in _IN_MESSAGES:
+        return node
+    return Apply(node.operator, tuple([_with_texts(item) for item in node.operands]), node.place)
 
 
 def _worth_a_constant(node: Expr) -> bool:

@@ -30,6 +30,7 @@ from tlatrace.model.operators.evaluation import (
     definer,
     reason_of,
     remembered,
+    said,
     stop,
     truth,
 )
@@ -81,7 +82,6 @@ from tlatrace.model.operators.sequences import (
     sort_sequence,
     sub_sequence,
     tail,
-    to_string,
 )
 from tlatrace.model.operators.sets import (
     BOOLEAN,
@@ -165,6 +165,7 @@ __all__ = [
     "remembered",
     "replace_all",
     "replace_first",
+    "said",
     "select_sequence",
     "sequence",
     "set_to_sequence",
@@ -177,7 +178,6 @@ __all__ = [
     "subset",
     "subtract",
     "tail",
-    "to_string",
     "truth",
     "union",
     "whole",

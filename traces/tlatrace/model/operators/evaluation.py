@@ -26,6 +26,7 @@ __all__ = [
     "definer",
     "reason_of",
     "remembered",
+    "said",
     "stop",
     "truth",
 ]
@@ -129,6 +130,11 @@ def remembered(compute: Callable[..., T]) -> Callable[..., T]:
         return answer
 
     return ask
+
+
+def said(_: object, value: T) -> T:
+    """Return a value with which TLC shows another one, which has to have been computed, too."""
+    return value
 
 
 def stop(reason: str) -> NoReturn:

@@ -31,7 +31,6 @@ __all__ = [
     "sort_sequence",
     "sub_sequence",
     "tail",
-    "to_string",
 ]
 
 
@@ -107,10 +106,3 @@ def sort_sequence(value: D, before: Callable[[D, D], bool]) -> D:
         return -1 if before(left, right) else 1
 
     return tuple(sorted(sequence(value), key=cmp_to_key(compare)))
-
-
-def to_string(value: D) -> str:
-    from tlatrace.model.domain import from_domain
-    from tlatrace.tla_text import to_tla
-
-    return to_tla(from_domain(value))

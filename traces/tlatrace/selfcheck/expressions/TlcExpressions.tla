@@ -21,10 +21,10 @@ Tlc16 == SortSeq(<<"bb", "a">>, LAMBDA x, y : x = "a")
 Tlc17 == SortSeq(<<<<2, 1>>, <<1, 2>>>>, LAMBDA x, y : x[1] < y[1])
 Tlc18 == Assert(1 = 1, "never seen")
 Tlc19 == IF Assert(TRUE, "never seen") THEN 1 ELSE 2
-Tlc20 == ToString(1)
-Tlc21 == ToString("a")
-Tlc22 == ToString(<<1, "a">>)
-Tlc23 == ToString({1, 2})
-Tlc24 == ToString(TRUE)
+Tlc20 == Assert(TRUE, ToString(1..3))
+Tlc21 == Assert(TRUE, <<"seen", Head(<<>>)>>)
+Tlc22 == IF Assert(TRUE, "at " \o ToString(Head(<<>>))) THEN 1 ELSE 2
+Tlc23 == IF Assert(1 = 1, <<"at", ToString({1, 2}), [of |-> ToString(3)]>>) THEN 1 ELSE 2
+Tlc24 == Assert(FALSE, ToString(2))
 Tlc25 == TLCEval({x \in 1..3 : x > 1})
 ==============================================================================
