@@ -59,14 +59,17 @@ def _place(conjunct: FalseConjunct, folders: Sequence[Path]) -> SpecPlace:
     return SpecPlace(path=str(path), line=conjunct.line, column=conjunct.column, text=told)
 
 
-def explain_by_model(choice: SpecChoice, header: Header, trace: Trace) -> Reasons:
+def explain_by_model(
+    choice: SpecChoice, header: Header, trace: Trace, *, timeout_s: float
+) -> Reasons:
     """Judge a trace by the compiled model, and say which conjunct forbids its first bad step.
 
     Raises:
         SubsetError, SpecError, ModelGapError, ToolError: as `load_model`.
     """
     model = choice.model(header, blame=True)
-    verdict = match_by_model(Judges(choice=choice), model, header, [trace])[0]
+    judges = Judges(choice=choice, budget=Budget(seconds=timeout_s))
+    verdict = match_by_model(judges, model, header, [trace])[0]
     return explain_verdict(model, trace, verdict, choice.folders_of(header))
 
 
@@ -142,7 +145,7 @@ class Judges:
             folders = self.choice.folders_of(header)
             model = self.choice.model(header, blame=True)
             for at in diverging[:_MAX_BLAMED]:
-                reasons = explain_verdict(model, traces[at], verdicts[at], folders)
+                reasons = explain_verdict(model, traces[at], verdicts[at], folders, searches=False)
                 own = [item for item in reasons.conjuncts if item.claimed]
                 if own:
                     guilty[at] = _place(own[0], folders)

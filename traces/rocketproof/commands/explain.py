@@ -20,6 +20,7 @@ from tlatrace.harmless import harmless, without_commands
 from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons
 from tlatrace.report.results import TraceResult
+from tlatrace.trace import Event
 from tlatrace.validate.difference import Change, brief, call_text
 from tlatrace.validate.explain import Candidate, Explanation, explain
 from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY
@@ -45,7 +46,9 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="The compiled model, which names the false conjunct; or TLC.",
 )
-@click.option("--timeout", "timeout_s", default=120.0, show_default=True, help="Seconds for TLC.")
+@click.option(
+    "--timeout", "timeout_s", default=120.0, show_default=True, help="Seconds for TLC or a search."
+)
 def command(
     choice: SpecChoice,
     *,
@@ -60,7 +63,8 @@ def command(
     For each action the first conjunct that is false is shown, with its place and its values: of
     the trace's own action, and of the others with the parameters that come furthest. The
     differences are between the state that the specification demands and the one in the trace;
-    of each action the nearest state is shown.
+    of each action the nearest state is shown. Of a trace that shows only a part, the states before
+    are those that explain what it shows, and the nearest of them counts.
 
     Exit codes: 0 conforms, 1 diverges, 2 no trace or a tool error, 3 undecided.
     """
@@ -86,7 +90,7 @@ def _explain(file: TraceFile, choice: SpecChoice, engine: str, timeout_s: float)
         return Reasons(explanation=Explanation(verdict=Undecided(HEADER_ONLY)))
     if engine != "tlc":
         try:
-            return explain_by_model(choice, header, file.trace)
+            return explain_by_model(choice, header, file.trace, timeout_s=timeout_s)
         except SubsetError:
             if engine == "compiled":
                 raise
@@ -121,17 +125,18 @@ def _print_to(console: Console, reasons: Reasons, file: TraceFile) -> None:
     if event is None or not isinstance(explanation.verdict, Diverges):
         console.print(_shown(f"{file.path}: {result.text}"))
         return
-    call = call_text(event.action, event.params)
+    call = _call(event)
     where = f"step {event.step}" + (f" (line {result.line})" if result.line else "")
     where += f" at {event.node}" if event.node else ""
     console.print(f"{_shown(str(file.path))}: [bold red]diverges[/] at {_shown(where)}")
     console.print(f"  the trace says    {_shown(call)}")
     console.print(f"  expected          {_shown(explanation.verdict.expected)}")
-    _print_conjuncts(console, reasons.conjuncts)
-    if event.step:
+    _print_conjuncts(console, reasons)
+    if event.step and not explanation.is_partial:
         _print_changes(console, "What the trace changes", explanation.changes, "before", "after")
     if event.step and event.action is not None and not explanation.claimed_is_enabled:
-        console.print(f"\n{_shown(call)} has no successor in the state before this step.")
+        state = "a" if explanation.is_partial else "the"
+        console.print(f"\n{_shown(call)} has no successor in {state} state before this step.")
     for candidate in explanation.candidates[:_CANDIDATES_SHOWN]:
         title = _title(candidate, call)
         _print_changes(console, title, candidate.differences, "specification", "trace")
@@ -147,15 +152,25 @@ def _print_to(console: Console, reasons: Reasons, file: TraceFile) -> None:
         console.print(_shown(f"note: {note}"))
 
 
-def _print_conjuncts(console: Console, conjuncts: tuple[FalseConjunct, ...]) -> None:
+def _call(event: Event) -> str:
+    """Write an event's action with "?" for what is not logged."""
+    if event.action is None or event.known_params is None:
+        return call_text(event.action, event.params)
+    texts = ["?" if one is None else brief(one, 40) for one in event.known_params]
+    return f"{event.action}({', '.join(texts or ['?'])})"
+
+
+def _print_conjuncts(console: Console, reasons: Reasons) -> None:
     """Print the false conjunct of the trace's own action in full, of the others in a table."""
+    conjuncts = reasons.conjuncts
+    found = "it is" if reasons.explanation.is_partial else "the trace has"
     for conjunct in [item for item in conjuncts if item.claimed]:
         console.print(f"\n[bold]False in {_shown(conjunct.call)}[/], {_shown(conjunct.place)}")
         for line in conjunct.text.split("\n"):
             console.print(f"    {_shown(line)}")
         if conjunct.differences():
             for change in conjunct.differences()[:_CHANGES_SHOWN]:
-                console.print(f"    {_shown(change.text('expected, but the trace has'))}")
+                console.print(f"    {_shown(change.text(f'expected, but {found}'))}")
         elif conjunct.sides():
             console.print(f"    {_shown(conjunct.sides())}  is false")
         if conjunct.within:

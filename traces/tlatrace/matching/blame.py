@@ -16,7 +16,7 @@ from tlatrace.model import Blame, Model, ModelState
 from tlatrace.validate.difference import Change, brief, call_text, difference
 from tlatrace.values import Value
 
-__all__ = ["FalseConjunct", "false_conjuncts"]
+__all__ = ["FalseConjunct", "conjunct_of", "false_conjuncts"]
 
 _MAX_CHOICES: Final = 500
 _TEXT_LINES: Final = 6
@@ -102,7 +102,7 @@ def false_conjuncts(
             adopted = model.adopt_params(name, given)
             blame = model.blame(name, adopted, before, after)
             if blame is not None:
-                found.append(_conjunct(model, folders, name, given, claimed, blame))
+                found.append(conjunct_of(model, folders, name, given, claimed, blame))
         except (EvaluationError, ModelGapError) as error:
             notes.append(f"{name}: {error}")
     if before is not None:
@@ -137,10 +137,10 @@ def _furthest(
             best = blame, tuple([model.show_value(param) for param in params])
     if best is None:
         return []
-    return [_conjunct(model, folders, action, best[1], False, best[0])]
+    return [conjunct_of(model, folders, action, best[1], False, best[0])]
 
 
-def _conjunct(
+def conjunct_of(
     model: Model,
     folders: Sequence[Path],
     action: str,
@@ -148,6 +148,7 @@ def _conjunct(
     claimed: bool,
     blame: Blame,
 ) -> FalseConjunct:
+    """Show what the model blames, with the conjunct as it is written."""
     conjunct = blame.conjunct
     place = conjunct.place
     sides = [_shown(model, side) for side in blame.sides]

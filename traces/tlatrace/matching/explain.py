@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.matching.blame import FalseConjunct, false_conjuncts
+from tlatrace.matching.nearest import nearest_explanation
 from tlatrace.model import Model, ModelState, Step
 from tlatrace.trace import Event, Trace
 from tlatrace.validate.difference import difference
@@ -28,12 +29,17 @@ class Reasons:
 
 
 def explain_verdict(
-    model: Model, trace: Trace, verdict: Verdict, folders: Sequence[Path]
+    model: Model,
+    trace: Trace,
+    verdict: Verdict,
+    folders: Sequence[Path],
+    *,
+    searches: bool = True,
 ) -> Reasons:
     """Explain a verdict that the model gave; it must have been loaded with `blame`.
 
-    `folders` hold the `.tla` files. A divergence of a trace of whole states is explained; of a
-    partial one the verdict says all that is known.
+    `folders` hold the `.tla` files. With `searches`, the nearest explanation of a partial
+    trace is searched for.
     """
     if not isinstance(verdict, Diverges):
         return Reasons(explanation=Explanation(verdict=verdict))
@@ -42,6 +48,8 @@ def explain_verdict(
     silent = trace.header is not None and trace.header.silent is not None
     known = event.state is not None and event.known_params is None and not silent
     if event.state is None or not known or (verdict.step and before is None):
+        if searches:
+            return _partial(model, trace, verdict, folders)
         return Reasons(explanation=Explanation(verdict=verdict))
     post = model.adopt(event.state)
     pre = None if before is None else model.adopt(before)
@@ -64,6 +72,24 @@ def explain_verdict(
             notes=tuple(dict.fromkeys(found)),
         ),
         conjuncts=conjuncts,
+    )
+
+
+def _partial(model: Model, trace: Trace, verdict: Diverges, folders: Sequence[Path]) -> Reasons:
+    try:
+        found = nearest_explanation(model, trace, verdict, folders)
+    except (EvaluationError, ModelGapError):
+        return Reasons(explanation=Explanation(verdict=verdict))
+    return Reasons(
+        explanation=Explanation(
+            verdict=verdict,
+            event=trace.events[verdict.step],
+            candidates=tuple(found.candidates),
+            enabled=tuple(sorted(found.enabled)),
+            is_partial=True,
+            notes=tuple(dict.fromkeys(found.notes)),
+        ),
+        conjuncts=tuple(found.conjuncts),
     )
 
 

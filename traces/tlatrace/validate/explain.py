@@ -37,6 +37,8 @@ class Explanation:
     """The event that diverges; None if the verdict is no divergence."""
     changes: tuple[Change, ...] = ()
     """What the trace changes in this step; left before, right after."""
+    is_partial: bool = False
+    """Whether the state before is one of those that explain what the trace shows."""
     candidates: tuple[Candidate, ...] = ()
     """Nearest first; for each action the nearest one only."""
     enabled: tuple[str, ...] = ()
