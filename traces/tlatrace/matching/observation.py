@@ -242,12 +242,12 @@ def _same_where_known(known: tuple[Domain | None, ...] | None, params: tuple[Dom
 
 
 def explained(questions: Questions, seen: Observation, state: ModelState) -> list[ModelState]:
-    """List the states that an event may lead to from a state, each once.
+    """List the states that an event may lead to from a state.
 
     Raises:
         EvaluationError: the model does not know.
     """
-    if not fits_before(questions, seen, state):
+    if seen.before and not fits_before(questions, seen, state):
         return []
     if seen.whole is not None and seen.all_params is not None:
         if not _changes_fit(questions, seen, state, seen.whole):
@@ -255,15 +255,16 @@ def explained(questions: Questions, seen: Observation, state: ModelState) -> lis
         found = questions.allows(seen.event.action, seen.all_params, state, seen.whole)
         shown = found and fits(questions, seen, seen.whole)
         return [seen.whole] if shown and _arguments_fit(questions, seen, seen.all_params) else []
-    posts = [
-        step.post
+    steps = [
+        step
         for step in claimed_steps(questions, seen, state)
-        if params_fit(seen, step)
-        and fits(questions, seen, step.post)
-        and _arguments_fit(questions, seen, step.params)
-        and _changes_fit(questions, seen, state, step.post)
+        if params_fit(seen, step) and fits(questions, seen, step.post)
     ]
-    return list(dict.fromkeys(posts))
+    if seen.param_parts:
+        steps = [step for step in steps if _arguments_fit(questions, seen, step.params)]
+    if seen.changes:
+        steps = [step for step in steps if _changes_fit(questions, seen, state, step.post)]
+    return [step.post for step in steps]
 
 
 def _arguments_fit(questions: Questions, seen: Observation, params: tuple[Domain, ...]) -> bool:

@@ -312,7 +312,7 @@ class Search:
             self._looked_at_last = self.found.looked_at
 
     def _fits_earlier(self, next_step: int, state: ModelState) -> bool:
-        if next_step >= len(self.events):
+        if next_step >= len(self.events) or not self.events[next_step].earlier:
             return True
         try:
             return fits_earlier(self._questions, self.events[next_step], state)
