@@ -92,6 +92,14 @@ def test_a_smaller_expression_is_closed() -> None:
     assert "(n_1(1 + 2) > 0)" not in texts(list(closed_parts(ALL)))
 
 
+def test_a_local_name_is_exchanged_for_its_value() -> None:
+    body = Term("equal", ("", " = ", ""), (atom("n_1"), atom("1")))
+    let = Term("let", ("LET n_1 == ", " IN ", ""), (SUM, body), frozenset({"n_1"}))
+    assert "((1 + 2) = 1)" in texts(list(smaller(let)))
+    applied = Term("let", let.texts, (SUM, atom("n_1[1]")), let.binds)
+    assert not any("n_1" in text and "LET" not in text for text in texts(list(smaller(applied))))
+
+
 def broken(questions: Sequence[Question]) -> list[Answer]:
     """Answer as a model whose `+` is one too large."""
     return [Is("4" if "+" in question.text else "0") for question in questions]
@@ -158,6 +166,8 @@ def test_elements_that_cannot_be_ordered_are_told_by_their_values() -> None:
     none = Raises("an error")
     mixed, plain = '{"#set":[["a"],[1]]}', '{"#set":[["a"],["b"]]}'
     assert category(pair, none, Is(mixed), ["[1]", '["a"]']) == "elements that TLC cannot order"
+    beside = '{"#set":[[1],{"a":0,"b":0}]}'
+    assert category(pair, none, Is(beside), ["1", "1"]) == "elements that TLC cannot order"
     assert category(pair, none, Is(plain), ['["b"]', '["a"]']) is None
 
 

@@ -86,7 +86,7 @@ def _category(one: Differing, operands: Sequence[Value]) -> str | None:
                 return _OPERAND
             if form == "image" and len(one.question.term.parts) == 3 and tla_set([]) in operands:
                 return _OPERAND
-            if form == "equal" and {type(value) for value in operands} == {tuple, Fcn}:
+            if form == "equal" and {tuple, Fcn} <= {type(value) for value in operands}:
                 return _MADE
             if form == "apply" and one.question.term.parts[0].form in ("function", "recursive"):
                 return _APPLIED
@@ -105,11 +105,8 @@ def _category(one: Differing, operands: Sequence[Value]) -> str | None:
 
 def _cannot_be_ordered(elements: Sequence[Value]) -> bool:
     """Tell whether TLC may stop at a set of these; at a record beside a tuple it does, too."""
-    sizes = {
-        kind: {len(element) for element in elements if isinstance(element, kind)}
-        for kind in (tuple, Fcn)
-    }
-    return is_doubtful(tla_set(elements)) or bool(sizes[tuple] & sizes[Fcn])
+    kinds = {type(element) for element in elements}
+    return is_doubtful(tla_set(elements)) or {tuple, Fcn} <= kinds
 
 
 def _may_be_order(form: str, reason: str, operands: Sequence[Value]) -> bool:

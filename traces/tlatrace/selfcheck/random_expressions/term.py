@@ -46,8 +46,9 @@ def written(term: Term) -> str:
 
 
 def smaller(term: Term) -> Iterator[Term]:
-    """Yield expressions that are shorter by one change, and use no name that is not bound."""
+    """Yield expressions that differ by one change, and use no name that is not bound."""
     yield from closed_parts(term)
+    yield from _instead(term) if term.form == "let" else ()
     yield from _with_less(term)
 
 
@@ -70,9 +71,22 @@ def _instead(term: Term) -> Iterator[Term]:
     for part in term.parts:
         if not _free(part) & term.binds:
             yield part
+    if term.form == "let" and len(term.parts) == 2:
+        value, body = term.parts
+        for name in term.binds:
+            inlined = _with_value(body, name, value)
+            if name not in _free(inlined):
+                yield inlined
     if term.form != "atom" or term.texts[0] not in _SIMPLE:
         for text in _SIMPLE:
             yield atom(text)
+
+
+def _with_value(term: Term, name: str, value: Term) -> Term:
+    """Put a value where a local name stands alone."""
+    if term.form == "atom" and term.texts == (name,):
+        return value
+    return replace(term, parts=tuple([_with_value(part, name, value) for part in term.parts]))
 
 
 def _free(term: Term) -> frozenset[str]:
