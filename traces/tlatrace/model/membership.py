@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from tlatrace.model.domain import FALSE
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -241,10 +240,10 @@ def _of_union(
     match sets:
         case Apply() if sets.operator == "set":
             parts = [part for part in sets.operands if not isinstance(part, OperatorRef)]
-            if parts and all(map(_is_evaluated, parts)):
+            if all(map(_is_evaluated, parts)):  # of UNION {}, too: the item is looked at
                 return None
             each = tuple([_member(item, part) for part in _evaluated_first(parts)])
-            return Apply("or", each, place) if each else Literal(FALSE, place)
+            return Apply("or", each, place)
         case Quantified() if sets.what == "map" and not _is_listed(sets.body, {}):
             return Quantified("exists", sets.bounds, _member(item, sets.body), place)
         case _:

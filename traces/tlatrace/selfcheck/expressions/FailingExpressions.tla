@@ -93,4 +93,5 @@ Failing85 == Endless(1)
 Failing86 == SelectSeq(<<1>>, LAMBDA x : x)
 Failing87 == {x + 1 : x \in {"a"}}
 Failing88 == (CHOOSE x \in {2} : TRUE)[1]
+Failing89 == (1 \div 0) \in UNION {}
 ==============================================================================
