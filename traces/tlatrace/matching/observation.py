@@ -250,7 +250,7 @@ def explained(questions: Questions, seen: Observation, state: ModelState) -> lis
     if seen.before and not fits_before(questions, seen, state):
         return []
     if seen.whole is not None and seen.all_params is not None:
-        if not _changes_fit(questions, seen, state, seen.whole):
+        if not _with_changes(questions, seen, state, [seen.whole]):
             return []
         found = questions.allows(seen.event.action, seen.all_params, state, seen.whole)
         shown = found and fits(questions, seen, seen.whole)
@@ -262,9 +262,7 @@ def explained(questions: Questions, seen: Observation, state: ModelState) -> lis
     ]
     if seen.param_parts:
         steps = [step for step in steps if _arguments_fit(questions, seen, step.params)]
-    if seen.changes:
-        steps = [step for step in steps if _changes_fit(questions, seen, state, step.post)]
-    return [step.post for step in steps]
+    return _with_changes(questions, seen, state, [step.post for step in steps])
 
 
 def _arguments_fit(questions: Questions, seen: Observation, params: tuple[Domain, ...]) -> bool:
@@ -277,13 +275,15 @@ def _arguments_fit(questions: Questions, seen: Observation, params: tuple[Domain
     return True
 
 
-def _changes_fit(
-    questions: Questions, seen: Observation, before: ModelState, after: ModelState
-) -> bool:
-    return all(
-        same(changed(questions.shown(before[at]), done), questions.shown(after[at]))
-        for at, done in seen.changes
-    )
+def _with_changes(
+    questions: Questions, seen: Observation, before: ModelState, posts: list[ModelState]
+) -> list[ModelState]:
+    """Keep the states in which the variables are changed as the event says."""
+    for at, done in seen.changes:
+        if posts:
+            wanted = questions.model.adopt_value(changed(questions.shown(before[at]), done))
+            posts = [post for post in posts if post[at] == wanted]
+    return posts
 
 
 def claimed_steps(questions: Questions, seen: Observation, state: ModelState) -> Sequence[Step]:
