@@ -237,3 +237,23 @@ def test_a_text_that_is_shown_may_be_of_any_value_that_there_is(tmp_path: Path) 
         model.allows("Told", (), (1,), (1,))
     with pytest.raises(EvaluationError, match="not in the domain"):
         model.allows("Lost", (), (0,), (1,))
+
+
+def test_a_set_without_a_value_has_no_members_to_ask_for(tmp_path: Path) -> None:
+    model = _load(
+        tmp_path,
+        "EXTENDS Naturals, Sequences\nVARIABLES x, y\nLost == CHOOSE s \\in {} : TRUE\n"
+        "Init == x = 0 /\\ y = <<>>\nIsOk == y \\in Seq(Lost)\n"
+        "Odd == {} \\subseteq Lost /\\ x' = 1 /\\ y' = y\n"
+        "Far == x' = 1 /\\ y' = y /\\ ~(y' \\in [1..1 -> {x'} \\cup Lost])\n"
+        "Near == x' = 1 /\\ y' = y /\\ y' \\in Seq(Seq({x'} \\cup Nat))\n"
+        "Next == Odd \\/ Far \\/ Near",
+        "INIT Init\nNEXT Next\nINVARIANT IsOk",
+    )
+    before, after = (0, ()), (1, ())
+    assert model.allows("Near", (), before, after)
+    for action in ("Odd", "Far"):
+        with pytest.raises(EvaluationError, match="no element satisfies"):
+            model.allows(action, (), before, after)
+    with pytest.raises(EvaluationError, match="no element satisfies"):
+        model.violated(before)

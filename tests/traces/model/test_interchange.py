@@ -140,7 +140,7 @@ def test_renamed_states_have_renamed_steps(job: Job, extra: str) -> None:
 
 
 def test_of_each_operator_it_is_known_whether_it_looks_into_values() -> None:
-    looking = {"choose_first", "is_prefix", "order", "replace_all", "replace_first", "to_string"}
+    looking = {"choose_first", "is_prefix", "order", "replace_all", "replace_first"}
     not_called = {"Broken", "definer", "reason_of"}
 
     assert set(operators.__all__) - BLIND == looking | not_called

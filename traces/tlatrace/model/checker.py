@@ -263,7 +263,7 @@ class Checker:
             if entry is None:
                 return Failed(f"{self._model.module} has no action {action}")
             predicate, arity = entry
-            key = f"{action} {params}" if action in self._clashing_params else params
+            key = self._key(action, params)
             arguments = self._params.get(key)
             if arguments is None:
                 arguments = self._arguments(key, action, params)
@@ -274,6 +274,9 @@ class Checker:
             return _ALLOWED if predicate(pre, post, arguments) else _REFUSED
         except Exception as error:
             return Failed(self._why(error, pre, action, params, post))
+
+    def _key(self, action: str, params: str) -> str:
+        return f"{action} {params}" if action in self._clashing_params else params
 
     def _why(
         self,
@@ -290,7 +293,7 @@ class Checker:
             return self._model.why(error, "initial", post, None).reason
         if action is None:
             return self._model.why(error, "next", pre, post).reason
-        arguments = self._params.get(params)
+        arguments = self._params.get(self._key(action, params))
         if arguments is None:
             return reason_of(error)
         return self._model.why(error, f"action {action}", pre, post, arguments).reason

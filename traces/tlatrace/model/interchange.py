@@ -37,14 +37,14 @@ _NAMES: Final = (
     "in_interval integers_only intersection interval is_finite is_int is_nat "
     "is_sequence is_string largest len length less less_equal make_set map_then_fold "
     "member multiply negate override permutations power put quotient range remainder "
-    "remembered select_sequence sequence set_to_sequence set_to_sorted single "
+    "remembered said select_sequence sequence set_to_sequence set_to_sorted single "
     "smallest sort_sequence stop sub_sequence subset subtract tail truth tuple type "
     "union whole zip"
 )
 BLIND: Final = frozenset(_NAMES.split())
 """What compiled text calls and what does not look into model values: `f(p(x)) = p(f(x))` for every
 permutation p. `choose` is among them because it refuses a choice; `choose_first`, which chooses by
-an order, and `to_string` are not. A test asks for each operator to be put here or there."""
+an order, is not. A test asks for each operator to be put here or there."""
 
 _MEASURING: Final = frozenset(["length", "len", "has_length"])
 _JOINING: Final = "concatenate"

@@ -5,7 +5,9 @@ built. So membership in infinite sets costs nothing special, and type invariants
 
 TLC builds what can be listed before it looks into it: both operands of `S \cup T`, every element of
 `{f(x) : x \in S}`, and `{x \in S : P(x)}` unless S is a construct such as Nat. Where a part of that
-has no value, the whole has none. So it is built here, too, and only constructs are left unbuilt.
+has no value, the whole has none. So it is built here, too, and only constructs are left unbuilt;
+their parts are evaluated first, whether or not the answer needs them: `<<>> \in Seq(U)` has no
+value where U has none.
 
 Source: Specifying Systems, section 16.1; TLC's `member` methods do the same.
 """
@@ -13,8 +15,11 @@ Source: Specifying Systems, section 16.1; TLC's `member` methods do the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from tlatrace.model.analysis import is_closed
+from tlatrace.model.domain import TRUE
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -27,9 +32,10 @@ from tlatrace.model.tree import (
     OperatorRef,
     Place,
     Quantified,
+    Variable,
 )
 
-__all__ = ["expand_member"]
+__all__ = ["Settled", "expand_member", "expand_settled", "settle"]
 
 _STRUCTURAL: Final = frozenset(
     [
@@ -55,11 +61,99 @@ _NEVER_LISTED: Final = frozenset(
 )
 
 
+@dataclass(slots=True)
+class Settled:
+    """A construct whose parts are named: TLC evaluates them before it looks into the set."""
+
+    among: Expr
+    bindings: list[tuple[str, Expr]] = field(default_factory=list)
+    checks: list[Expr] = field(default_factory=list)
+    """What has to have a value, whether or not membership looks at it."""
+
+    def around(self, condition: Expr) -> Expr:
+        """Return a condition that has a value only if the parts have one."""
+        place = condition.place
+        if self.checks:
+            condition = Apply("and", (Apply("evaluated", tuple(self.checks)), condition), place)
+        return Let(tuple(self.bindings), condition, place) if self.bindings else condition
+
+
+def settle(among: Expr, fresh: Callable[[str], str]) -> Settled:
+    r"""Name the parts of a construct such as `[S -> Seq(T)]`; `fresh` makes new names of locals."""
+    found = Settled(among)
+    found.among = _settled(among, fresh, found)
+    return found
+
+
+def _settled(among: Expr, fresh: Callable[[str], str], found: Settled) -> Expr:
+    match among:
+        case Literal() | Variable():
+            return among
+        case Apply() if among.operator == "set" and not all(map(_is_evaluated, _parts(among))):
+            parts = tuple([_settled(part, fresh, found) for part in _parts(among)])
+            return Apply("set", parts, among.place)
+        case Apply() if among.operator in _STRUCTURAL and not _is_evaluated(among):
+            if among.operator == "..":
+                probe = Literal(0, among.place)
+                found.checks.append(Apply("in_interval", (probe, *among.operands), among.place))
+                return among
+            each = _constructs(among)
+            if each is not None:
+                inside = settle(each.body, fresh).around(Literal(TRUE, among.place))
+                found.checks.append(Quantified("forall", each.bounds, inside, among.place))
+                return among
+            operands = [
+                item if isinstance(item, OperatorRef) else _settled(item, fresh, found)
+                for item in among.operands
+            ]
+            return Apply(among.operator, tuple(operands), among.place)
+        case Quantified() if among.what == "filter" and not _is_evaluated(among):
+            ((names, pattern, base),) = among.bounds
+            assert base is not None
+            bounds = ((names, pattern, _settled(base, fresh, found)),)
+            return replace(among, bounds=bounds)
+        case Call() if not among.arguments and _is_structural(among):
+            return _settled(among.definition.expression, fresh, found)
+        case _:
+            found.checks.append(among)
+            if isinstance(among, Local) or is_closed(among):
+                return among
+            name = fresh("among")
+            found.bindings.append((name, among))
+            found.checks[-1] = Local(name, among.place)
+            return found.checks[-1]
+
+
+def _constructs(among: Apply) -> Quantified | None:
+    r"""Return the set in UNION {S : x \in T} where S is a construct."""
+    sets = among.operands[0] if among.operator == "UNION" else None
+    if not isinstance(sets, Quantified) or sets.what != "map":
+        return None
+    return None if _is_listed(sets.body, {}) else sets
+
+
+def _parts(among: Apply) -> list[Expr]:
+    return [part for part in among.operands if not isinstance(part, OperatorRef)]
+
+
 def expand_member(item: Expr, among: Expr, fresh: Callable[[str], str]) -> Expr | None:
     r"""Return a tree for `item \in among`; None if `among` has to be evaluated.
 
     `item` is an atom: it may be repeated. `fresh` makes new names of locals.
     """
+    match among:
+        case Apply() if among.operator in _STRUCTURAL:
+            settled = settle(among, fresh)
+        case Quantified():
+            settled = settle(among, fresh)
+        case _:
+            settled = Settled(among)
+    expanded = expand_settled(item, settled.among, fresh)
+    return None if expanded is None else settled.around(expanded)
+
+
+def expand_settled(item: Expr, among: Expr, fresh: Callable[[str], str]) -> Expr | None:
+    r"""Return a tree for `item \in among`, as `expand_member`, that asks only what it needs."""
     place = among.place
     match among:
         case Apply() if among.operator in _STRUCTURAL:
@@ -225,7 +319,7 @@ def _is_evaluated(among: Expr) -> bool:
         case Case():
             return any(map(_is_evaluated, _values(among)))
         case _:
-            return expand_member(Local("probe"), among, lambda stem: stem) is None
+            return expand_settled(Local("probe"), among, lambda stem: stem) is None
 
 
 def _evaluated_first(sets: Sequence[Expr]) -> list[Expr]:

@@ -13,7 +13,7 @@ from tlatrace.model.expressions.environment import (
     Later,
     Ready,
 )
-from tlatrace.model.membership import expand_member
+from tlatrace.model.membership import expand_member, expand_settled, settle
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -170,6 +170,9 @@ class Conditions:
                 (reason,) = operands
                 assert isinstance(reason, Literal)
                 return f"stop({reason.value!r})"
+            case "evaluated":
+                texts = [self._x.values.value(item, env) for item in operands]
+                return f"said(({', '.join(texts)},), True)"
             case "has_fields":
                 names = ", ".join([self._x.values.value(item, env) for item in operands[1:]])
                 return f"has_fields({self._x.values.value(operands[0], env)}, ({names},))"
@@ -227,11 +230,12 @@ class Conditions:
 
     def _subset(self, left: Expr, right: Expr, env: Environment) -> str:
         name = self._w.fresh("element")
-        inside = expand_member(Local(name, left.place), right, self._w.fresh)
+        settled = settle(right, self._w.fresh)
+        inside = expand_settled(Local(name, left.place), settled.among, self._w.fresh)
         if inside is None or isinstance(right, Literal):
             return f"subset({self._x.values.value(left, env)}, {self._x.values.value(right, env)})"
         every = Quantified("forall", (((name,), False, left),), inside, left.place)
-        return self.condition(every, env)
+        return self.condition(settled.around(every), env)
 
     def require(self, node: Expr, env: Environment, otherwise: str) -> None:
         """Write statements that go on if the expression is TRUE, and else do `otherwise`."""

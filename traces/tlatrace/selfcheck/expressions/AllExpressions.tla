@@ -3,7 +3,7 @@
 EXTENDS ArithmeticExpressions, BagExpressions, CommunityExpressions,
   DifferentExpressions,
   EdgeExpressions, EqualityExpressions, FailingExpressions, FoldExpressions,
-  FunctionExpressions, LogicExpressions, MembershipExpressions,
+  FunctionExpressions, LogicExpressions, MembershipExpressions, OperandExpressions,
   MixedSetExpressions, OperatorExpressions, OrderExpressions,
   RecordExpressions, RelationExpressions, SequenceExpressions, SetExpressions, StringExpressions,
   TlcExpressions
