@@ -51,7 +51,7 @@ def test_init_and_next_of_a_formula_need_no_names(tmp_path: Path) -> None:
 
 def test_a_formula_without_steps_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"is not of the form Init /\\ \[\]\[Next\]_v"):
-        _load(tmp_path, "VARIABLE x\nSpec == x = 0 /\\ []~(x = 1)", "SPECIFICATION Spec")
+        _load(tmp_path, "VARIABLE x\nSpec == x = 0 /\\ <>~(x = 1)", "SPECIFICATION Spec")
 
 
 def test_a_formula_may_come_from_an_instance(tmp_path: Path) -> None:

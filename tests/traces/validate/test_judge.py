@@ -42,7 +42,11 @@ def counter(invariants: tuple[str, ...] = ()) -> SpecUnderTest:
         module="Counter",
         constants=(),
         variables=("x",),
-        operators={"Inc": Operator(1, 2), "Small": Operator(0, 1), "Next": Operator(0, 2)},
+        operators={
+            "Inc": Operator(1, 2, "Counter"),
+            "Small": Operator(0, 1, "Counter"),
+            "Next": Operator(0, 2, "Counter"),
+        },
         formulas={},
         places={},
     )

@@ -23,7 +23,7 @@ def test_declarations_are_those_of_the_module_and_of_what_it_extends() -> None:
 
     assert set(found.constants) == {"Node", "Max"}
     assert set(found.variables) == {"sent", "queue", "total"}
-    assert found.operators["Send"] == Operator(2, 2)
+    assert found.operators["Send"] == Operator(2, 2, "Mailbox")
     assert found.operators["TypeOK"].level == 1
     assert "Append" in found.operators
     assert found.formulas["Spec"] == ("Init", "Next")

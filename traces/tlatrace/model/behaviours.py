@@ -14,6 +14,7 @@ from tlatrace.model.tree import (
     Definition,
     Expr,
 )
+from tlatrace.validate.declarations import forbids_steps
 
 if TYPE_CHECKING:
     from tlatrace.model.reader import Reader
@@ -88,6 +89,8 @@ class Behaviours:
             self._boxes.append((subscript, scope))
         elif int(text_of(node, "level")) != _TEMPORAL_LEVEL:
             raise self._r.sources.refusal(node, "an action outside of [][Next]_v")
+        elif forbids_steps(node, self._r.nodes):
+            raise self._r.sources.refusal(node, "a formula that forbids steps, besides [][Next]_v")
         self._r.depth -= 1
 
     def _is_square(self, node: Element) -> bool:

@@ -445,7 +445,6 @@ def _meant(definition: Definition, below: Sequence[Definition]) -> Definition:
     Where an INSTANCE brings the name, it is the definition of the other module, which that module's
     Next calls.
     """
-    if definition in below or not definition.instanced:
+    if definition in below:
         return definition
-    named = [item for item in below if item.name == definition.name]
-    return named[0] if len(named) == 1 else definition
+    return next((item for item in below if item.is_same(definition)), definition)

@@ -92,7 +92,8 @@ class Path:
         """Return what each argument must meet; None if the path demands more, or other things."""
         found: list[Bound] = []
         names: list[str] = []
-        for argument in self.arguments:
+        primed = self.call.definition.primed_positions
+        for at, argument in enumerate(self.arguments):
             chosen = self._chosen(argument)
             if chosen is not None:
                 assert isinstance(argument, Local)
@@ -100,14 +101,14 @@ class Path:
                     return None
                 names.append(argument.name)
                 found.append(("in", chosen.among))
-            elif isinstance(argument, OperatorRef) or free_locals(argument):
+            elif isinstance(argument, OperatorRef) or free_locals(argument) or at in primed:
                 return None
             else:
                 found.append(("=", argument))
         # A name that is used twice, or not at all, says more than a bound of each argument.
         return tuple(found) if self.straight and sorted(names) == sorted(self.chosen) else None
 
-    def formula(self, arguments: Sequence[Local], action: Definition) -> Expr:
+    def formula(self, arguments: Sequence[Local]) -> Expr:
         """Write that the action is taken along this path, with the given arguments."""
         named = {argument.name for argument in self.arguments if isinstance(argument, Local)}
         known: dict[str, Expr] = {}
@@ -122,8 +123,11 @@ class Path:
                     known[argument.name] = given
                     continue
             parts.append(Apply("=", (given, text), self.call.place))
-        primed = [arguments[at] for at in action.primed_positions]
-        parts.append(Call(action, (*arguments, *primed), self.call.place))
+        # What is primed in it is the argument that is written: a trace tells its value only.
+        action = self.call.definition
+        is_primed = bool(action.primed_positions)
+        called = self.call if is_primed else Call(action, tuple(arguments), self.call.place)
+        parts.append(called)
         return self.build(Apply("and", tuple(parts), self.call.place), known)
 
     def _chosen(self, argument: Operand) -> _Chosen | None:
@@ -141,7 +145,10 @@ class Paths:
 
 def find_paths(action: Definition, next_definition: Definition) -> Paths:
     """Find the paths from Next to the calls of an action."""
-    search = _Search(action)
+    below = definitions_below(next_definition)
+    search = _Search(action, [item for item in below if item.is_same(action)])
+    if any(item.may_be(action) for item in below):
+        search.unclear = f"Next calls {action.name} by an INSTANCE with parameters"
     walk = search.walk(next_definition.expression, {}, (next_definition,))
     found = tuple(islice(walk, _MAX_PATHS + 1))
     if len(found) > _MAX_PATHS:
@@ -205,8 +212,9 @@ def _reached(definition: Definition) -> frozenset[int]:
 class _Search:
     """One search for the calls of an action."""
 
-    def __init__(self, action: Definition) -> None:
+    def __init__(self, action: Definition, same: Sequence[Definition]) -> None:
         self._action = action
+        self._wanted = frozenset([id(action), *map(id, same)])
         self.unclear: str | None = None
 
     def _calls(self, node: Operand, names: _Names) -> bool:
@@ -219,7 +227,7 @@ class _Search:
                 case Local() | OperatorCall():
                     used.add(item.name)
                 case Call():
-                    if id(self._action) in _reached(item.definition):
+                    if not self._wanted.isdisjoint(_reached(item.definition)):
                         return True
                     used |= item.definition.free
                 case _:
@@ -330,7 +338,7 @@ class _Search:
 
     def _call(self, node: Call, names: _Names, inside: tuple[Definition, ...]) -> Iterator[Path]:
         definition = node.definition
-        if definition is self._action:
+        if id(definition) in self._wanted:
             written = node.arguments[: len(node.arguments) - len(definition.primed_positions)]
             arguments = tuple([_followed(item, names) for item in written])
             yield Path(call=node, arguments=arguments, build=lambda leaf, _known: leaf, chosen={})

@@ -137,7 +137,7 @@ def claim(definition: Definition, next_definition: Definition, paths: Paths) -> 
             within = met[0] if len(met) == 1 else Apply("or", tuple(met))
             ways = [Apply("and", (within, call), definition.place)]
         others = [path for path in paths.found if path.bounds() is None]
-        ways += [path.formula(arguments, definition) for path in others]
+        ways += [path.formula(arguments) for path in others]
         if paths.unclear is not None or not ways:
             ways.append(_by_next(call, next_definition, paths.unclear))
     whole = ways[0] if len(ways) == 1 else Apply("or", tuple(ways), definition.place)

@@ -38,6 +38,7 @@ from tlatrace.model.scope import (
     Redirect,
     Rigid,
     Scope,
+    origin_of,
 )
 from tlatrace.model.sources import Sources
 from tlatrace.model.tree import (
@@ -196,12 +197,14 @@ class Reader:
             self._kept.append(scope.instance)
         node = self.nodes[uid]
         inner = Scope(dict(scope.instance or {}), scope.instance, scope.primed)
-        definition, parameters = self._declare(node, inner.primed)
+        definition, parameters = self._declare(node, inner.primed, scope.instance)
         self._read[key] = definition
         self._body(definition, node, inner.with_names(parameters), parameters)
         return definition
 
-    def _declare(self, node: Element, primed: bool) -> tuple[Definition, dict[str, Meaning]]:
+    def _declare(
+        self, node: Element, primed: bool, instance: Mapping[str, Meaning] | None = None
+    ) -> tuple[Definition, dict[str, Meaning]]:
         name = text_of(node, "uniquename")
         meanings: dict[str, Meaning] = {}
         locals_: list[str] = []
@@ -224,6 +227,7 @@ class Reader:
             place=place,
             choose_any=self.choose_any or self.sources.says_choose_any(place),
             instanced=node.find("body/SubstInNode/substs/Subst") is not None,
+            origin=origin_of(node, instance),
         )
         return definition, meanings
 

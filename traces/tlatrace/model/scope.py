@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
+from xml.etree.ElementTree import tostring
 
-from tlatrace.model.sany_nodes import Element
+from tlatrace.model.sany_nodes import Element, place_of, uid_of
 from tlatrace.model.tree import (
     Definition,
     Expr,
+    Origin,
 )
 
 MAX_DEPTH: Final = 400
@@ -26,6 +28,7 @@ __all__ = [
     "Redirect",
     "Rigid",
     "Scope",
+    "origin_of",
 ]
 
 
@@ -101,3 +104,22 @@ class Redirect:
     """The configuration's `<-`: the name, inside the reader the unique id, of a definition."""
 
     name: str
+
+
+def origin_of(node: Element, instance: Mapping[str, Meaning] | None) -> Origin | None:
+    """Return where an operator that stands in an instance is from; None if it is in none."""
+    put_in = {
+        uid: tostring(meaning.node, "unicode")
+        for uid, meaning in (instance or {}).items()
+        if isinstance(meaning, ByName)
+    }
+    body = node.find("body/*")
+    is_instanced = instance is not None
+    while body is not None and body.tag == "SubstInNode":
+        is_instanced = True
+        for subst in body.iterfind("substs/Subst"):
+            put_in[uid_of(subst[0])] = tostring(subst[-1], "unicode")
+        body = body.find("body/*")
+    if body is None or not is_instanced:
+        return None
+    return Origin(place_of(body), frozenset(put_in.items()))

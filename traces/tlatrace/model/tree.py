@@ -30,6 +30,7 @@ __all__ = [
     "Local",
     "OperatorCall",
     "OperatorRef",
+    "Origin",
     "Place",
     "Quantified",
     "Recursive",
@@ -89,6 +90,14 @@ class Apply:
     place: Place | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where what an INSTANCE brings is defined, and what is put in for the names there."""
+
+    place: Place | None
+    substitution: frozenset[tuple[str, str]]
+
+
 @dataclass(slots=True, eq=False)
 class Definition:
     """An operator of the specification, as it is seen under one substitution and prime."""
@@ -114,6 +123,24 @@ class Definition:
     """Locals that the body of a local definition takes from around it."""
     on_path: bool = False
     """Its body is that part of another one through which a path leads, see `model.paths`."""
+    origin: Origin | None = None
+    """Of what an INSTANCE brings here."""
+
+    @property
+    def arity(self) -> int:
+        """How many arguments are written."""
+        return len(self.parameters) - len(self.primed_positions)
+
+    def is_same(self, other: Definition) -> bool:
+        """Tell whether two names are the same operator of one instance: `I!A`, and A inside."""
+        known = self.origin is not None and self.origin == other.origin
+        return self is other or (known and self.arity == other.arity)
+
+    def may_be(self, other: Definition) -> bool:
+        """Tell whether one is `I(p)!A`, and the other one A inside of such an instance."""
+        if self.origin is None or other.origin is None or self.arity == other.arity:
+            return False
+        return self.origin.place == other.origin.place
 
     @property
     def expression(self) -> Expr:

@@ -322,13 +322,19 @@ class _Writer:
 
     def _original(self, action: str) -> str:
         """Name an action that has another in its place, as the configuration of the user has it."""
-        for line in self._spec.constants:
-            match line.split():
-                case [name, "<-", other] if name == action:
-                    return other
-                case _:
-                    pass
-        return f"{PREFIX}Original!{action}"
+        others = [self._instead(line, action) for line in self._spec.constants]
+        return next((o for o in others if o is not None), f"{PREFIX}Original!{action}")
+
+    def _instead(self, line: str, action: str) -> str | None:
+        """Return what a line of the configuration puts in the place of an action."""
+        match line.split():
+            case [name, "<-", other] if name == action:
+                return other
+            case [name, "<-", "[", module, "]", other] if name == action:
+                operator = self._spec.declarations.operators[action]
+                return other if operator.module == module else None
+            case _:
+                return None
 
     def _call(self, action: str, arity: int) -> str:
         """Write when a step is one of this action: by its places in Next, or by Next itself."""
@@ -346,13 +352,15 @@ class _Writer:
         if action == self._spec.next:
             return _said(call)
         kind = self._kinds[action, arity]
-        way = _said(f"ENABLED {PREFIX}Way{kind}") if is_woven else "TRUE"
+        is_open = bool(arity) and action.split("!")[-1] in self._spec.foreign
+        by_next = f"({call}) /\\ {self._spec.next}"
+        way = _said(by_next, mark=OPEN) if is_open else "TRUE"
+        if is_woven:
+            way = _said(f"ENABLED {PREFIX}Way{kind}", otherwise=way)
         if is_woven and not places:
             return way
         if not places:
-            is_open = bool(arity) and action.split("!")[-1] in self._spec.foreign
-            mark = OPEN if is_open else YES
-            return _said(f"({call}) /\\ {self._spec.next}", mark=mark)
+            return _said(by_next, mark=OPEN if is_open else YES)
         if not arity:
             return _said(call)
         bounds = [
@@ -366,7 +374,11 @@ class _Writer:
     def config(self) -> str:
         models, woven = self._packer.model_values, self._woven()
         instead = {action: f"{PREFIX}W{kind}" for (action, _), kind in woven.items()}
-        constants = [line for line in self._spec.constants if line.split()[0] not in instead]
+        constants = [
+            _aimed(line, instead)
+            for line in self._spec.constants
+            if not any(self._instead(line, action) for action in instead)
+        ]
         return "\n".join(
             [
                 f"INIT {PREFIX}Init",
@@ -379,6 +391,14 @@ class _Writer:
                 "",
             ]
         )
+
+
+def _aimed(line: str, instead: Mapping[str, str]) -> str:
+    """Write `name <- A` of a configuration with what stands in the place of A: TLC asks for it."""
+    words = line.split()
+    if "<-" not in words or words[-1] not in instead:
+        return line
+    return " ".join([*words[:-1], instead[words[-1]]])
 
 
 def _said(*conditions: str, mark: str = YES, otherwise: str = "TRUE") -> str:

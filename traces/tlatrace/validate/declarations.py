@@ -21,11 +21,21 @@ from typing import Final, NewType
 
 from tlatrace.errors import ToolError
 from tlatrace.tools.sany import export_xml
+from tlatrace.validate.excerpts import Excerpts
 
-__all__ = ["Box", "Declarations", "Operator", "Place", "Side", "read_declarations"]
+__all__ = [
+    "Box",
+    "Declarations",
+    "Operator",
+    "Place",
+    "Side",
+    "forbids_steps",
+    "read_declarations",
+]
 
 _CONSTANT, _VARIABLE = "2", "3"
 _ACTION_LEVEL: Final = 2
+_TEMPORAL_LEVEL: Final = "3"
 _MAX_PLACES: Final = 64
 _MAX_DEPTH: Final = 32
 
@@ -40,6 +50,8 @@ class Operator:
     arity: int
     level: int
     """0 constant, 1 state, 2 action, 3 temporal."""
+    module: str
+    """Where it is defined."""
 
     @property
     def is_action(self) -> bool:
@@ -98,6 +110,36 @@ class Declarations:
     """Temporal formula -> the v of its [][Next]_v."""
 
 
+_LOGICAL: Final = frozenset(
+    [*["$ConjList", "\\land", "$DisjList", "\\lor"], *["$BoundedForall", "$BoundedExists"]]
+)
+
+
+def forbids_steps(node: _Element, nodes: Mapping[str, _Element], depth: int = 0) -> bool:
+    """Tell whether a temporal formula forbids states or steps, as fairness does not.
+
+    It does where it says []P of a P without temporal operators. `nodes` are SANY's, by unique id.
+    """
+    if depth > _MAX_DEPTH:
+        return True
+    if node.tag in ("LetInNode", "SubstInNode", "LabelNode"):
+        below = node.findall("body/*")
+    else:
+        ref = node.find("operator/*")
+        operator = nodes.get(_uid(ref)) if ref is not None else None
+        name = "" if operator is None else _text(operator, "uniquename")
+        below = node.findall("operands/*")
+        if name == "[]" and any(_text(part, "level") != _TEMPORAL_LEVEL for part in below):
+            return True
+        if operator is not None and operator.tag == "UserDefinedOpKind":
+            below = operator.findall("body/*")
+        elif name == "=>":
+            below = below[1:]
+        elif name != "[]" and name not in _LOGICAL:
+            below = []
+    return any(forbids_steps(part, nodes, depth + 1) for part in below)
+
+
 def read_declarations(module: Path, libraries: Sequence[Path] = ()) -> Declarations:
     """Ask SANY what a module declares; asked once for the same file times and names.
 
@@ -122,7 +164,11 @@ def _read(module: Path, libraries: tuple[Path, ...], stamp: int) -> Declarations
         constants=tree.declared(_CONSTANT),
         variables=tree.declared(_VARIABLE),
         operators={
-            name: Operator(int(_text(node, "arity")), int(_text(node, "level")))
+            name: Operator(
+                int(_text(node, "arity")),
+                int(_text(node, "level")),
+                _text(node, "location/filename"),
+            )
             for name, node in tree.definitions.items()
         },
         formulas=tree.formulas(),
@@ -147,8 +193,7 @@ class _Tree:
     """The exported document, by unique id."""
 
     def __init__(self, root: _Element, folders: tuple[Path, ...]) -> None:
-        self._folders = folders
-        self._nodes = {
+        self._nodes: dict[str, _Element] = {
             _Uid(_text(entry, "UID")): entry[1] for entry in root.iterfind("context/entry")
         }
         self.module = _text(root, "RootModule")
@@ -160,6 +205,7 @@ class _Tree:
         if not modules:
             raise ToolError("SANY", f"its XML has no module {self.module}")
         self._root = modules[0]
+        self.excerpts = Excerpts(self._nodes, self._root, folders)
         refs = [self._nodes[_uid(ref)] for ref in self._root.iterfind("UserDefinedOpKindRef")]
         self.definitions = {
             _text(node, "uniquename"): node for node in refs if node.tag == "UserDefinedOpKind"
@@ -191,6 +237,8 @@ class _Tree:
                     inits.append(
                         _text(operator, "uniquename") if operator is not None and whole else None
                     )
+                elif forbids_steps(part, self._nodes):
+                    nexts.append(None)
             match inits, nexts:
                 case [str(init)], [str(next_name)]:
                     found[name] = init, next_name
@@ -227,7 +275,7 @@ class _Tree:
             return Box(text=None, is_whole=False)
         variables = self._variables_of(subscript[0], 0)
         return Box(
-            text=self._lines(subscript[0]),
+            text=self.excerpts.lines(subscript[0]),
             is_whole=variables is not None and variables == set(self.declared(_VARIABLE)),
         )
 
@@ -264,7 +312,7 @@ class _Tree:
             if operator is not None and _text(operator, "uniquename") in ("$DisjList", "\\lor"):
                 waiting = node.findall("operands/*") + waiting
                 continue
-            lines = self._lines(node, closed=True)
+            lines = self.excerpts.lines(node, closed=True)
             if lines is None:
                 return ()
             below = [_text(definition, "uniquename") for definition in self.below(node)]
@@ -297,40 +345,32 @@ class _Tree:
                     parts = definition.findall("body/*")
             waiting += parts
 
+    def primed(self, definition: _Element) -> set[_Uid]:
+        """Return the parameters that a definition may prime: their values tell too little."""
+        found: set[_Uid] = set()
+        seen: set[_Uid] = set()
+        waiting = definition.findall("body/*")
+        while waiting:
+            for node in waiting.pop().iter():
+                operator = self._operator(node)
+                if operator is not None and (
+                    _text(operator, "uniquename") in ("'", "UNCHANGED")
+                    or (operator.tag == "UserDefinedOpKind" and _is_of_action(node))
+                ):
+                    found |= {
+                        _uid(ref)
+                        for part in node.findall("operands/*")
+                        for ref in part.iter("FormalParamNodeRef")
+                    }
+                if node.tag == "LetInNode":
+                    new = {_uid(ref) for ref in node.iterfind("opDefs/*")} - seen
+                    seen |= new
+                    waiting += [part for uid in new for part in self._nodes[uid].iterfind("body/*")]
+        return found
+
     def _operator(self, node: _Element) -> _Element | None:
         ref = node.find("operator/*") if node.tag == "OpApplNode" else None
         return None if ref is None else self._nodes.get(_uid(ref))
-
-    def slice(self, node: _Element) -> str | None:
-        """Cut an expression out of its file; None if it has local names or does not fit a line."""
-        lines = self._lines(node)
-        if lines is None or len(lines) > 1 or "\t" in lines[0]:
-            return None
-        return f"({lines[0].strip()})"
-
-    def _lines(self, node: _Element, *, closed: bool = False) -> tuple[str, ...] | None:
-        """Cut out the lines of an expression without local names; what stands before is blank.
-
-        Where the expression is known to be closed, it binds all its local names.
-        """
-        inner = ("FormalParamNodeRef", "LetInNode")
-        if not closed and any(True for tag in inner for _ in node.iter(tag)):
-            return None
-        location = node.find("location")
-        if location is None:
-            return None
-        file = f"{_text(location, 'filename')}.tla"
-        paths = [folder / file for folder in self._folders if (folder / file).is_file()]
-        if not paths:
-            return None
-        first, last = int(_text(location, "line/begin")), int(_text(location, "line/end"))
-        begin, end = int(_text(location, "column/begin")), int(_text(location, "column/end"))
-        lines = paths[0].read_text("utf-8").split("\n")[first - 1 : last]
-        if not lines or "\t" in "".join(lines[:-1]) + lines[-1][:end]:
-            return None
-        lines[-1] = lines[-1][:end]
-        lines[0] = " " * (begin - 1) + lines[0][begin - 1 :]
-        return tuple(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +381,8 @@ class _Argument:
     """The name that a quantifier has bound, if it is one."""
     text: str | None = None
     r"""`\in S` or `= e`; None if nothing can be written."""
+    varies: bool = False
+    """Whether it may be another one in the next state."""
 
 
 class _Walk:
@@ -379,7 +421,9 @@ class _Walk:
             inner = dict(known)
             for bound in node.iterfind("boundSymbols/bound"):
                 symbols = [_uid(ref) for ref in bound.iterfind("FormalParamNodeRef")]
-                among = self._tree.slice(bound[-1]) if bound.find("tuple") is None else None
+                among = (
+                    self._tree.excerpts.slice(bound[-1]) if bound.find("tuple") is None else None
+                )
                 text = None if among is None else f"\\in {among}"
                 inner.update({symbol: _Argument(symbol, text) for symbol in symbols})
                 chosen += tuple(symbols)
@@ -387,9 +431,14 @@ class _Walk:
         elif _is_action(operator) and operator.find("recursive") is None:
             for operand in operands:
                 self._weave(operand)
-            arguments = [self._argument(operand, known) for operand in operands]
-            self._note(operator, arguments, chosen)
             formals = [_uid(ref) for ref in operator.iterfind("params/*/FormalParamNodeRef")]
+            primed = self._tree.primed(operator)
+            arguments = [
+                _Argument() if found.varies and formal in primed else found
+                for formal, operand in zip(formals, operands, strict=False)
+                for found in [self._argument(operand, known)]
+            ]
+            self._note(operator, arguments, chosen)
             body = operator.find("body/*")
             if body is not None and len(formals) == len(arguments):
                 inner = dict(zip(formals, arguments, strict=True))
@@ -426,13 +475,17 @@ class _Walk:
         operator = node.find("operator/FormalParamNodeRef")
         if operator is not None and not node.findall("operands/*"):
             return known.get(_uid(operator), _Argument())
-        text = self._tree.slice(node)
-        return _Argument(text=None if text is None else f"= {text}")
+        text = self._tree.excerpts.slice(node)
+        varies = _text(node, "level") != "0"
+        return _Argument(text=None if text is None else f"= {text}", varies=varies)
 
 
 def _is_action(operator: _Element) -> bool:
-    is_defined = operator.tag == "UserDefinedOpKind"
-    return is_defined and _text(operator, "level") == str(_ACTION_LEVEL)
+    return operator.tag == "UserDefinedOpKind" and _is_of_action(operator)
+
+
+def _is_of_action(node: _Element) -> bool:
+    return _text(node, "level") == str(_ACTION_LEVEL)
 
 
 def _text(node: _Element, path: str) -> str:

@@ -173,13 +173,16 @@ def _assigned(
 
 
 def _replaced_actions(declarations: Declarations, config: TlcConfig) -> list[str]:
-    """Name the actions in whose place the configuration puts others."""
+    """Name what the configuration replaces, where that or what it puts there is an action."""
+    operators = declarations.operators
     return [
         item.name
         for item in config.assignments
         if item.value is None
-        and (operator := declarations.operators.get(item.name)) is not None
-        and operator.is_action
+        and any(
+            name in operators and operators[name].is_action
+            for name in (item.name, item.text.split()[-1])
+        )
     ]
 
 
