@@ -15,7 +15,13 @@ from tlatrace.model import Model, load_model
 from tlatrace.tla_text import to_tla
 from tlatrace.tools.jar import TlcJar
 from tlatrace.tools.tlc import TlcProgress, TlcRun, run_tlc
-from tlatrace.tools.tlc_config import properties_of, symmetry_of, view_of
+from tlatrace.tools.tlc_config import (
+    checks_deadlock,
+    postconditions_of,
+    properties_of,
+    symmetry_of,
+    view_of,
+)
 from tlatrace.tools.tlc_output import Outcome, TlcState
 from tlatrace.validate.difference import call_text
 from tlatrace.values import State
@@ -46,7 +52,7 @@ class FileCheck:
     config: Path
     libraries: tuple[Path, ...] = ()
     deadlock: bool = True
-    """Whether a state without a successor is an error."""
+    """Whether a state without a successor is an error, unless the configuration denies it."""
     workers: int = 1
     timeout_s: float = 3600.0
     max_states: int | None = None
@@ -147,13 +153,13 @@ def by_tlc(job: FileCheck, jar: TlcJar, show: Show) -> CheckedFile:
         SpecError: the module or the configuration is not there.
         ToolError: there is no Java.
     """
-    _config_text(job)
+    text = _config_text(job)
     run: TlcRun = run_tlc(
         job.module,
         job.config,
         workers=job.workers,
         timeout_s=job.timeout_s,
-        check_deadlock=job.deadlock,
+        check_deadlock=job.deadlock and checks_deadlock(text) is not False,
         libraries=job.libraries,
         jar=jar,
         on_progress=told_by_tlc(show, job.module.name),
@@ -206,7 +212,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     if found is None:
         found = check_model(
             model,
-            deadlock=job.deadlock,
+            deadlock=job.deadlock and checks_deadlock(text) is not False,
             images=images,
             max_states=job.max_states,
             timeout_s=job.timeout_s,
@@ -215,6 +221,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     elif found.outcome is Outcome.SUCCESS:
         notes.append(f"no variables: {len(model.source.assumptions)} ASSUMEs were evaluated")
     unchecked = [f"PROPERTY {name} (TLC does)" for name in properties_of(text)]
+    unchecked += [f"POSTCONDITION {name} (newer TLCs do)" for name in postconditions_of(text)]
     unchecked += [f"the ASSUME at {place} (TLC does)" for place in model.unread_assumptions()]
     return CheckedFile(
         engine="compiled",

@@ -95,6 +95,35 @@ def test_both_engines_find_a_deadlock_unless_it_may_be(cars: Path) -> None:
 
 
 @pytest.mark.java
+def test_newer_words_of_configurations_are_understood_or_refused(cars: Path) -> None:
+    newer = CONFIG % 3 + "CHECK_DEADLOCK FALSE\nALIAS Shown\n"
+    code, found = both(cars, newer)
+    assert (code, found["outcome"], found["distinct"]) == (0, "success", 8)
+    assert both(cars, CONFIG % 3 + "CHECK_DEADLOCK TRUE")[1]["outcome"] == "deadlock"
+
+    late = CONFIG % 2 + "POSTCONDITION Fits"
+    code, found = check(cars, late, "--engine", "compiled")
+    assert (code, found["unchecked"]) == (3, ["POSTCONDITION Fits (newer TLCs do)"])
+    code, found = check(cars, late, "--engine", "tlc")
+    if code == 2:  # TLC 2.15
+        assert "knows no POSTCONDITION (Fits)" in str(found)
+
+
+@pytest.mark.java
+def test_seq_may_be_bounded_by_an_override(tmp_path: Path) -> None:
+    module = tmp_path / "Rows.tla"
+    module.write_text(
+        "---- MODULE Rows ----\nEXTENDS Sequences, Naturals\nVARIABLE row\n"
+        "Short(S) == UNION {[1..n -> S] : n \\in 0..2}\n"
+        "Init == row \\in Seq({1, 2})\nNext == UNCHANGED row\n====\n"
+    )
+    (tmp_path / "library").mkdir()
+
+    code, found = both(module, "INIT Init NEXT Next CONSTANT Seq <- Short")
+    assert (code, found["distinct"]) == (0, 7)
+
+
+@pytest.mark.java
 def test_both_engines_find_a_false_assumption(cars: Path) -> None:
     for engine in ("tlc", "compiled"):
         code, found = check(cars, CONFIG % 0, "--engine", engine)

@@ -29,7 +29,7 @@ from tlatrace.errors import SpecError, ToolError
 from tlatrace.tools.jar import TlcJar, find_jar
 from tlatrace.tools.java import JavaHome, find_java
 from tlatrace.tools.sany import COMMUNITY
-from tlatrace.tools.tlc_config import properties_of
+from tlatrace.tools.tlc_config import for_older_tlc, postconditions_of, properties_of
 from tlatrace.tools.tlc_output import Outcome, TlcProgress, TlcState, progress
 from tlatrace.tools.tlc_run import TlcRun, read_run
 
@@ -81,8 +81,8 @@ def run_tlc(
     ended, with all processes that it started. With one worker the same input gives the same
     counterexample and depth.
 
-    Raises: SpecError when the module or the configuration is not a file; ToolError without a Java
-    or a jar.
+    Raises: SpecError when the module or the configuration is not a file, or it has a POSTCONDITION
+    that the jar does not know; ToolError without a Java or a jar.
     """
     for path in (module, config):
         if not path.is_file():
@@ -94,7 +94,8 @@ def run_tlc(
         folders = os.pathsep.join(str(folder.resolve()) for folder in (*libraries, COMMUNITY))
         command.append(f"-DTLA-Library={folders}")
         command += ["-cp", str(jar.path), "tlc2.TLC", "-tool", "-workers", str(workers)]
-        command += [*_FINGERPRINT, "-metadir", str(Path(own) / "states"), "-config", str(config)]
+        known = _known_config(config, jar, Path(own))
+        command += [*_FINGERPRINT, "-metadir", str(Path(own) / "states"), "-config", str(known)]
         if not check_deadlock:
             command.append("-deadlock")  # which means: do not check it
         if "-noGenerateSpecTE" in jar.features:
@@ -102,6 +103,24 @@ def run_tlc(
         command += [*extra_args, module.name]
         run = _run(command, module.parent, timeout_s, on_progress)
     return _named(run, config)
+
+
+def _known_config(config: Path, jar: TlcJar, folder: Path) -> Path:
+    """Return a configuration that the jar understands: the same file wherever it does."""
+    text = config.read_text("utf-8", errors="replace")
+    if "CHECK_DEADLOCK" in jar.features:
+        return config
+    for name in postconditions_of(text):
+        reason = (
+            f"TLC {jar.version} knows no POSTCONDITION ({name}): TLA2TOOLS_JAR names a newer TLC"
+        )
+        raise SpecError(config, reason)
+    older = for_older_tlc(text)
+    if older == text:
+        return config
+    path = folder / config.name
+    path.write_text(older, "utf-8")
+    return path
 
 
 def _named(run: TlcRun, config: Path) -> TlcRun:

@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 __all__ = [
+    "checks_deadlock",
+    "for_older_tlc",
     "invariants_of",
+    "postconditions_of",
     "properties_of",
     "symmetry_of",
     "view_of",
@@ -46,6 +49,28 @@ def symmetry_of(config: str) -> tuple[str, ...]:
 def view_of(config: str) -> tuple[str, ...]:
     """Return the names under VIEW."""
     return tuple(_names_under(config, frozenset({"VIEW"})))
+
+
+def postconditions_of(config: str) -> tuple[str, ...]:
+    """Return the names under POSTCONDITION, which TLC evaluates at the end since 1.8."""
+    return tuple(_names_under(config, frozenset({"POSTCONDITION"})))
+
+
+def checks_deadlock(config: str) -> bool | None:
+    """Tell what CHECK_DEADLOCK says; None where the configuration does not say it."""
+    found = [*_names_under(config, frozenset({"CHECK_DEADLOCK"}))]
+    return None if not found else found[-1] == "TRUE"
+
+
+def for_older_tlc(config: str) -> str:
+    """Leave out what TLC before 1.8 does not know, and what does not change what it finds.
+
+    CHECK_DEADLOCK is an option of its command line, ALIAS says how counterexamples are shown.
+    """
+    newer = {"CHECK_DEADLOCK", "ALIAS"}
+    if not any(keyword in newer for keyword, _ in _sections(config)):
+        return config
+    return without_sections(config, newer)
 
 
 def with_overrides(config: str, overrides: Iterable[str]) -> str:
