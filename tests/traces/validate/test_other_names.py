@@ -26,6 +26,8 @@ class Case:
     config: str = "INIT Init\nNEXT Next\n"
     steps: Sequence[tuple[str | None, tuple[int, ...], tuple[int, int], tuple[int, int], str]]
     """(action, arguments, (x, y) before, (x, y) after, what is right)."""
+    by_tlc: bool = True
+    """Whether the TLC engine takes the configuration."""
     untold: frozenset[int] = frozenset()
     """The steps that TLC does not tell."""
 
@@ -143,6 +145,40 @@ Next == J!TNext""",
         ],
         untold=frozenset([1, 2]),
     ),
+    "a SPECIFICATION whose Next is not the one of that name": Case(
+        modules={
+            "Root": r"""EXTENDS Naturals
+VARIABLES x, y
+Init == x = 9 /\ y = 9
+Start == x = 0 /\ y = 0
+Next == x' = x + 1 /\ y' = y
+More == Next \/ (x' = x + 5 /\ y' = y)
+Spec == Start /\ [][More]_<<x, y>>"""
+        },
+        config="SPECIFICATION Spec\n",
+        steps=[
+            ("Next", (), (0, 0), (5, 0), NO),
+            ("Next", (), (0, 0), (1, 0), YES),
+            ("More", (), (0, 0), (5, 0), YES),
+            (None, (), (0, 0), (5, 0), YES),
+        ],
+    ),
+    "a SPECIFICATION whose Next has no name": Case(
+        modules={
+            "Root": r"""EXTENDS Naturals
+VARIABLES x, y
+Init == x = 9 /\ y = 9
+Next == x' = x + 1 /\ y' = y
+Spec == x = 0 /\ y = 0 /\ [][Next \/ (x' = x + 5 /\ y' = y)]_<<x, y>>"""
+        },
+        config="SPECIFICATION Spec\n",
+        steps=[
+            ("Next", (), (0, 0), (5, 0), NO),
+            ("Next", (), (0, 0), (1, 0), YES),
+            (None, (), (0, 0), (5, 0), YES),
+        ],
+        by_tlc=False,
+    ),
     "an instance with parameters": Case(
         modules={
             "Root": r"""EXTENDS Naturals
@@ -189,11 +225,15 @@ def test_both_engines_find_what_next_calls(name: str, tmp_path: Path) -> None:
     ]
 
     model = load_model(module, config)
-    judged = judge(load_spec(module, config=read_config(config)), steps)
 
     wanted = [right for *_, right in case.steps]
-    told = [OPEN if at in case.untold else right for at, right in enumerate(wanted)]
+    assert model.is_initial(model.adopt({"x": 0, "y": 0}))
+    assert not model.is_initial(model.adopt({"x": 9, "y": 9}))
     assert [by_model(model, step) for step in steps] == wanted
+    if not case.by_tlc:
+        return
+    judged = judge(load_spec(module, config=read_config(config)), steps)
+    told = [OPEN if at in case.untold else right for at, right in enumerate(wanted)]
     assert [type(one.step).__name__ for one in judged] == told
 
 

@@ -51,8 +51,20 @@ class Behaviours:
         if not initial or len(steps) != 1:
             reason = f"SPECIFICATION {name} is not of the form Init /\\ [][Next]_v"
             raise SpecError(self._r.module, reason)
-        self._r.parts_of = {"Init": initial, "Next": steps}
-        return "Init", "Next"
+        self._r.parts_of = {}
+        return self._named("Init", name, initial), self._named("Next", name, steps)
+
+    def _named(self, usual: str, formula: str, parts: list[Part]) -> str:
+        """Return the name of parts of a formula: their own, or one that no operator has."""
+        node, scope = parts[0]
+        ref = node.find("operator/UserDefinedOpKindRef") if node.tag == "OpApplNode" else None
+        if ref is not None and len(parts) == 1 and not node.findall("operands/*"):
+            own = text_of(self._r.nodes[uid_of(ref)], "uniquename")
+            if not scope.instance and self._r.by_name.get(own) == uid_of(ref):
+                return own
+        name = usual if usual not in self._r.by_name else f"{usual} of {formula}"
+        self._r.parts_of[name] = parts
+        return name
 
     def unchanged(self) -> Expr:
         """Return that the v of the formula's [][Next]_v stays as it is; after `behaviour`."""
