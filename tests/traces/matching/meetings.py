@@ -85,6 +85,9 @@ class Meeting:
     def calls(self, action: str) -> bool:
         return action in self.rules
 
+    def holder(self) -> Callable[[ModelState], bool]:
+        return lambda state: not self.violated(state)
+
     def violated(self, state: ModelState) -> tuple[str, ...]:
         calls = state[0]
         assert isinstance(calls, frozenset)

@@ -102,6 +102,9 @@ class ToyModel:
     def calls(self, action: str) -> bool:
         return action in self.actions
 
+    def holder(self) -> Callable[[Toy], bool]:
+        return lambda state: not self.violated(state)
+
     def violated(self, state: Toy) -> tuple[str, ...]:
         shown = self.show(state)
         return tuple([name for name, holds in self.invariant.items() if not holds(shown)])

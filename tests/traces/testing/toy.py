@@ -7,7 +7,7 @@ Empty    only with 2 or more lost:   level' = 0, lost' = 0
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -108,6 +108,9 @@ class TankModel:
         if lost >= 2:
             moves.append(Step("Empty", (), (0, 0)))
         return moves
+
+    def holder(self) -> Callable[[ModelState], bool]:
+        return lambda state: not self.violated(state)
 
     def violated(self, state: ModelState) -> tuple[str, ...]:
         return ("LittleLost",) if _numbers(state)[1] > self.most_lost else ()

@@ -96,6 +96,9 @@ class SpecModel(Protocol):
     def violated(self, state: ModelState) -> tuple[str, ...]:
         """Name the invariants that are FALSE in a state."""
 
+    def holder(self) -> Callable[[ModelState], bool]:
+        """Return what tells of one state after another whether all invariants are TRUE."""
+
     def evaluate(self, name: str, state: ModelState | None = None) -> Domain:
         """Evaluate an expression that the model was loaded with."""
 
@@ -119,7 +122,8 @@ class Questions:
         self.bound_successors: Callable[[ModelState, str, tuple[Domain, ...]], Sequence[Step]] = (
             _Steps(model.bound_successors, size)
         )
-        self.violated: Callable[[ModelState], tuple[str, ...]] = lru_cache(size)(model.violated)
+        self.violated: Callable[[ModelState], tuple[str, ...]] = lru_cache(size)(self._violated)
+        self._hold = model.holder()
         self.shown: Callable[[Domain], Value] = lru_cache(size)(model.show_value)
         self.expression: Callable[[str, ModelState], Value] = lru_cache(size)(self._expression)
 
@@ -155,6 +159,10 @@ class Questions:
                     steps = self.bound_successors(pre, action, params)
                 return post in [step.post for step in steps]
             raise error from None
+
+    def _violated(self, state: ModelState) -> tuple[str, ...]:
+        """Name the invariants that are FALSE; what reads no changed part is not asked again."""
+        return () if self._hold(state) else self.model.violated(state)
 
     def _expression(self, name: str, state: ModelState) -> Value:
         return self.shown(self.model.evaluate(name, state))

@@ -250,7 +250,7 @@ def _kept(one: Fcn, other: Fcn) -> D:
     """Return a key that only one function has, if there is any, and no model value if it can be."""
     own = [key for key in one if key not in other] or list(one)
     found = representatives(own) or own
-    return found[0] if len(found) == 1 else min(found, key=short)
+    return found[0] if len(found) == 1 else min(found, key=_order)
 
 
 def comparable(pairs: Iterable[tuple[D, D]]) -> None:
@@ -335,6 +335,12 @@ def short(value: D) -> str:
     except (EvaluationError, RecursionError):
         text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+@lru_cache(100_000)
+def _order(value: D) -> str:
+    """Return what one value is chosen by; the keys of a bag that grows are asked for often."""
+    return short(value)
 
 
 # ---- from and to tlatrace.values ----------------------------------------------------------

@@ -330,6 +330,16 @@ class Model:
             for part in self.source.parts
         ]
 
+    def holder(self) -> Callable[[ModelState], bool]:
+        """Return what tells of one state after another whether all invariants are TRUE.
+
+        Where they were in the state before, only what reads a changed part is asked. It raises
+        nothing: an invariant without a value is not TRUE.
+        """
+        from tlatrace.model.parts import Parts
+
+        return Parts(self.parts(), len(self.variables)).hold
+
     def predicate(self, role: str) -> Callable[..., bool]:
         """Return the bare predicate of a role ("action Crash", "next", "initial", ...)."""
         return self._functions[role]

@@ -1,0 +1,73 @@
+"""What the search asks of a model about the invariants of candidates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tlatrace.matching.model import ModelState, Questions
+from tlatrace.model import Model, domain, load_model
+from tlatrace.model.domain import D, Fcn, eq
+
+SPEC = """---- MODULE Tanks ----
+EXTENDS Naturals
+VARIABLES level, open
+Init == level = [t \\in {"a", "b"} |-> 0] /\\ open = {}
+Next == UNCHANGED <<level, open>>
+Low == \\A t \\in {"a", "b"} : level[t] < 3
+Shut == open = {}
+====
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Model:
+    (tmp_path / "Tanks.tla").write_text(SPEC)
+    (tmp_path / "Tanks.cfg").write_text("INIT Init\nNEXT Next\nINVARIANTS Low Shut\n")
+    return load_model(tmp_path / "Tanks.tla", tmp_path / "Tanks.cfg")
+
+
+def state(a: int, b: int, *opened: str) -> ModelState:
+    return (Fcn({"a": a, "b": b}), frozenset(opened))
+
+
+def test_invariants_are_named_only_where_not_all_hold(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = [state(0, 0), state(1, 0), state(3, 0), state(1, 2), state(4, 4, "a"), state(0, 1)]
+    wanted = [model.violated(one) for one in states]
+    named: list[ModelState] = []
+    violated = model.violated
+
+    def noting(one: ModelState) -> tuple[str, ...]:
+        named.append(one)
+        return violated(one)
+
+    monkeypatch.setattr(model, "violated", noting)
+
+    questions = Questions(model)
+
+    assert [questions.violated(one) for one in states] == wanted
+    assert wanted == [(), (), ("Low",), (), ("Low", "Shut"), ()]
+    assert named == [states[2], states[4]]
+
+
+def test_the_texts_of_the_keys_of_a_growing_bag_are_written_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[D] = []
+    short = domain.short
+
+    def noting(one: D) -> str:
+        written.append(one)
+        return short(one)
+
+    monkeypatch.setattr(domain, "short", noting)
+    keys = [Fcn({"tank": f"grows {number}"}) for number in range(6)]
+    other = Fcn({Fcn({"tank": f"other {number}"}): 1 for number in range(6)})
+
+    for _ in range(3):
+        assert not eq(Fcn(dict.fromkeys(keys, 1)), other)
+
+    assert len(written) == 12
