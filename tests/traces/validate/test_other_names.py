@@ -194,6 +194,25 @@ Next == \E k \in {1, 5} : I(k)!TNext""",
         ],
         untold=frozenset([0, 1]),
     ),
+    "an action without parameters that only the Next of an instance calls": Case(
+        modules={
+            "Root": r"""EXTENDS Naturals
+VARIABLES x, y
+I == INSTANCE Steps WITH v <- x, w <- y
+Init == x = 0 /\ y = 0
+Next == (x < 5 /\ I!SNext) \/ (x = 7 /\ x' = 8 /\ y' = y)""",
+            "Steps": r"""EXTENDS Naturals
+VARIABLES v, w
+Plus == v' = v + 1 /\ w' = w
+SNext == Plus""",
+        },
+        steps=[
+            ("I!Plus", (), (7, 0), (8, 0), NO),
+            ("I!Plus", (), (1, 0), (2, 0), YES),
+            ("I!Plus", (), (1, 0), (3, 0), NO),
+        ],
+        untold=frozenset([0, 1]),
+    ),
 }
 
 

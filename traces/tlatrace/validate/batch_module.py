@@ -352,7 +352,7 @@ class _Writer:
         if action == self._spec.next:
             return _said(call)
         kind = self._kinds[action, arity]
-        is_open = bool(arity) and action.split("!")[-1] in self._spec.foreign
+        is_open = action.split("!")[-1] in self._spec.foreign
         by_next = f"({call}) /\\ {self._spec.next}"
         way = _said(by_next, mark=OPEN) if is_open else "TRUE"
         if is_woven:
