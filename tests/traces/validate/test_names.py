@@ -51,6 +51,16 @@ Next == (\E text \in {"Leader", "a"} : Show(text)) \/ (\E n \in Node : Lead(n))
 """
 ROLES_CONFIG = "INIT Init\nNEXT Next\nCONSTANT Node = {a, b}\nCONSTANT Leader = Leader\n"
 
+MADE = r"""---- MODULE Made ----
+EXTENDS Naturals, Sequences
+CONSTANTS Node
+VARIABLES name, node
+Init == name = "b" /\ node \in Node
+Number == name' = name \o "1" /\ UNCHANGED node
+Next == Number
+====
+"""
+
 MIXED = r"""---- MODULE Mixed ----
 EXTENDS Naturals
 CONSTANTS Node
@@ -156,6 +166,20 @@ def test_a_trace_that_says_which_is_believed(roles: Subject, wrong: dict[str, ob
 
     assert [type(verdict) for verdict in verdicts[:1]] == [Diverges]
     assert not any(isinstance(verdict, Conforms) for verdict in verdicts)
+
+
+def test_a_string_may_be_made_of_others(tmp_path: Path) -> None:
+    """The string "b1" stands nowhere in the text, and Init and Next say that it is one."""
+    config = "INIT Init NEXT Next CONSTANT Node = {b1, b2}"
+    made = subject(tmp_path, "Made", MADE, config)
+
+    first = {"name": "b", "node": "b1"}
+
+    after = {"name": "b1", "node": "b1"}
+    verdicts = made.judge(("Init", [], first), ("Number", [], after))
+
+    assert verdicts == [Conforms(2), Conforms(2)]
+    assert made.model.reading.clashing == {"name"}
 
 
 def test_a_trace_may_say_it_everywhere(roles: Subject) -> None:

@@ -18,14 +18,16 @@ __all__ = ["Kind", "joined", "kind_of_value", "told"]
 class Kind:
     """One kind; another name for its `whole` once it is joined."""
 
-    __slots__ = ("_elements", "_fields", "_images", "_keys", "_parent", "any_string", "models",
-                 "strings", "unknown")  # fmt: skip
+    __slots__ = ("_elements", "_fields", "_images", "_keys", "_parent", "any_string", "joins",
+                 "models", "strings", "unknown")  # fmt: skip
 
     def __init__(self, *, unknown: bool = False) -> None:
         self._parent: Kind | None = None
         self.strings: set[str] = set()
         self.models: set[str] = set()
         self.any_string = False
+        self.joins = False
+        """Whether strings of it are put one behind another."""
         self.unknown = unknown
         self._elements: Kind | None = None
         self._keys: Kind | None = None
@@ -84,6 +86,7 @@ class Kind:
             kind.strings |= gone.strings
             kind.models |= gone.models
             kind.any_string |= gone.any_string
+            kind.joins |= gone.joins
             kind.unknown |= gone.unknown
             kind._elements = _either(kind._elements, gone._elements, waiting)
             kind._keys = _either(kind._keys, gone._keys, waiting)
@@ -167,10 +170,11 @@ def told(
         if number == UNKNOWN:
             continue
         parts = {name: numbers[part] for name, part in kind.parts().items()}
+        made = strings or frozenset() if kind.joins and kind.strings else frozenset()
         kinds.append(
             Told(
                 models=tuple(sorted(kind.models)),
-                strings=tuple(sorted(kind.strings & names)),
+                strings=tuple(sorted(kind.strings & names | made)),
                 any_string=kind.any_string,
                 element=parts.get("element"),
                 key=parts.get("key"),

@@ -19,10 +19,23 @@ class Strings:
     known: frozenset[str]
     any: bool
     """Whether STRING or ToString stands in it: then there are others."""
+    joined: bool = False
+    """Whether \\o stands in it: then there are those that are made of them."""
 
     def among(self, names: frozenset[str]) -> frozenset[str] | None:
         """Return those of the names that may be strings; None: all of them."""
-        return None if self.any else self.known & names
+        if self.any:
+            return None
+        if self.joined:
+            return frozenset([name for name in names if self._makes(name)])
+        return self.known & names
+
+    def _makes(self, name: str) -> bool:
+        """Tell whether a name is one of the strings, or some of them one behind another."""
+        ends = [True] + [False] * len(name)
+        for end in range(1, len(name) + 1):
+            ends[end] = any(ends[at] and name[at:end] in self.known for at in range(end))
+        return ends[-1]
 
 
 def strings_of(root: Element, values: Iterable[D]) -> Strings:
@@ -39,18 +52,20 @@ def strings_of(root: Element, values: Iterable[D]) -> Strings:
                 waiting += some
             case _:
                 pass
-    makers = {
-        entry.findtext("UID")
-        for entry in root.iterfind("context/entry")
-        if entry[1].findtext("uniquename") in ("STRING", "ToString")
-    }
     used = {
         ref.findtext("UID")
         for node in root.iter("OpApplNode")
         if _is_own(node)
         for ref in node.iterfind("operator/*")
     }
-    return Strings(frozenset(known), bool(makers & used))
+    named = {
+        entry.findtext("UID"): entry[1].findtext("uniquename")
+        for entry in root.iterfind("context/entry")
+    }
+    operators = {named.get(uid) for uid in used}
+    return Strings(
+        frozenset(known), bool(operators & {"STRING", "ToString"}), joined="\\o" in operators
+    )
 
 
 def _is_own(node: Element) -> bool:

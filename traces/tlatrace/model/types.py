@@ -373,7 +373,9 @@ class _Walk:
             joined(values)
             return Kind()
         if operator in _SAME:
-            return joined(values)
+            result = joined(values)
+            result.whole.joins |= operator == "concat"
+            return result
         if operator in _FIRST:
             return values[0]
         kind = Kind()
