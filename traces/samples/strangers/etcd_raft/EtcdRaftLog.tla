@@ -25,8 +25,16 @@ LogConfigVars ==
 LogPendingMessages(i) ==
   [m \in {m \in DOMAIN pendingMessages : m.msource = i} |-> pendingMessages[m]]
 
-\* A server takes a step because of a message, which it has not answered yet.
-ReceivePart(m) == Receive(m) /\ UNCHANGED messages
+\* How many entries a message has; those without the field have none.
+LOCAL Entries(m) == IF "mentries" \in DOMAIN m THEN Len(m.mentries) ELSE 0
 
-LogNext == NextDynamic \/ \E m \in DOMAIN messages : ReceivePart(m)
+\* A server takes a step because of a message with n entries, which it has not answered yet.
+ReceivePart(m, n) == n = Entries(m) /\ Receive(m) /\ UNCHANGED messages
+
+\* A server takes the last of these steps: the message is gone.
+ReceiveLast(m, n) == n = Entries(m) /\ Receive(m) /\ messages' # messages
+
+LogNext ==
+  \/ NextDynamic
+  \/ \E m \in DOMAIN messages : \E n \in {Entries(m)} : ReceivePart(m, n) \/ ReceiveLast(m, n)
 =============================================================================
