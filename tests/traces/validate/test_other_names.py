@@ -192,7 +192,31 @@ Next == \E k \in {1, 5} : I(k)!TNext""",
             ("I!Tens", (1, 5), (0, 0), (50, 0), OPEN),
             ("I!Tens", (1, 9), (0, 0), (90, 0), NO),
         ],
-        untold=frozenset([0, 1]),
+        untold=frozenset([0]),
+    ),
+    "a call of an instance with parameters": Case(
+        modules={
+            "Root": r"""EXTENDS Naturals
+VARIABLES x, y
+I(k, m) == INSTANCE Both WITH v <- x, w <- y, S <- {k, m}
+Init == x = 0 /\ y = 0
+Next == \E k \in {1, 5} : x < 50 /\ (I(k, 7)!Stop \/ \E i \in {1, 2} : I(k, 7)!Add(i))""",
+            "Both": r"""EXTENDS Naturals
+CONSTANT S
+VARIABLES v, w
+Add(i) == v' = v + i /\ w' \in S
+Stop == v' = 100 /\ w' \in S""",
+        },
+        steps=[
+            ("I!Add", (1, 7, 2), (0, 0), (2, 1), YES),
+            ("I!Add", (1, 7, 2), (0, 0), (2, 5), NO),
+            ("I!Add", (5, 7, 2), (0, 0), (2, 5), YES),
+            ("I!Add", (5, 7, 3), (0, 0), (3, 5), NO),
+            ("I!Add", (5, 8, 2), (0, 0), (2, 5), NO),
+            ("I!Stop", (5, 7), (0, 0), (100, 7), YES),
+            ("I!Stop", (4, 7), (0, 0), (100, 7), NO),
+            ("I!Stop", (5, 7), (60, 0), (100, 7), NO),
+        ],
     ),
     "an action without parameters that only the Next of an instance calls": Case(
         modules={

@@ -282,11 +282,12 @@ class _Writer:
             f"  THEN (IF {PREFIX}p = {item}[3] THEN {mark} = 1 ELSE TRUE) ELSE TRUE",
         ]
         for (action, arity), kind in woven.items():
-            names = ", ".join([f"{PREFIX}a{at}" for at in range(1, arity + 1)])
-            given = f"({names})" if names else ""
-            body = self._original(action)
-            note = f"{PREFIX}Note({kind}, <<{names}>>)"
-            lines.append(f"{PREFIX}W{kind}{given} == {body}{given} /\\ {note}")
+            names = [f"{PREFIX}a{at}" for at in range(1, arity + 1)]
+            given = f"({', '.join(names)})" if names else ""
+            operator = self._spec.declarations.operators[action]
+            body = operator.call(self._original(action), names)
+            note = f"{PREFIX}Note({kind}, <<{', '.join(names)}>>)"
+            lines.append(f"{PREFIX}W{kind}{given} == {body} /\\ {note}")
         lines += [
             f"{PREFIX}WasNoted ==",
             f"  /\\ {PREFIX}Set(1)",
@@ -341,8 +342,8 @@ class _Writer:
         params = [f"{PREFIX}p[{at}]" for at in range(1, arity + 1)]
         names = [f"{PREFIX}a{at}" for at in range(1, arity + 1)]
         is_woven = (action, arity) in self._woven()
-        call = self._original(action) if is_woven else action
-        call += f"({', '.join(names)})" if names else ""
+        operator = self._spec.declarations.operators[action]
+        call = operator.call(self._original(action) if is_woven else action, names)
         if names:  # an argument of a constant's level, as an INSTANCE may demand
             bound = ", ".join(
                 [f"{name} \\in {{{param}}}" for name, param in zip(names, params, strict=True)]

@@ -22,6 +22,7 @@ from typing import Final, NewType
 from tlatrace.errors import ToolError
 from tlatrace.tools.sany import export_xml
 from tlatrace.validate.excerpts import Excerpts
+from tlatrace.validate.operator import ACTION_LEVEL, Operator
 
 __all__ = [
     "Box",
@@ -34,29 +35,12 @@ __all__ = [
 ]
 
 _CONSTANT, _VARIABLE = "2", "3"
-_ACTION_LEVEL: Final = 2
 _TEMPORAL_LEVEL: Final = "3"
 _MAX_PLACES: Final = 64
 _MAX_DEPTH: Final = 32
 
 _Uid = NewType("_Uid", str)
 _Element = ElementTree.Element
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """An operator that the module can name."""
-
-    arity: int
-    level: int
-    """0 constant, 1 state, 2 action, 3 temporal."""
-    module: str
-    """Where it is defined."""
-
-    @property
-    def is_action(self) -> bool:
-        """Whether it relates two states."""
-        return self.level == _ACTION_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +141,7 @@ def _read(module: Path, libraries: tuple[Path, ...], stamp: int) -> Declarations
     uses = {
         name: tree.uses(name)
         for name, node in tree.definitions.items()
-        if (_text(node, "arity"), _text(node, "level")) == ("0", str(_ACTION_LEVEL))
+        if (_text(node, "arity"), _text(node, "level")) == ("0", str(ACTION_LEVEL))
     }
     return Declarations(
         module=tree.module,
@@ -168,6 +152,7 @@ def _read(module: Path, libraries: tuple[Path, ...], stamp: int) -> Declarations
                 int(_text(node, "arity")),
                 int(_text(node, "level")),
                 _text(node, "location/filename"),
+                tree.of_instance(name, node),
             )
             for name, node in tree.definitions.items()
         },
@@ -215,6 +200,21 @@ class _Tree:
     def declared(self, kind: str) -> tuple[str, ...]:
         nodes = [self._nodes[_uid(ref)] for ref in self._root.iterfind("OpDeclNodeRef")]
         return tuple([_text(node, "uniquename") for node in nodes if _text(node, "kind") == kind])
+
+    def of_instance(self, name: str, node: _Element) -> int:
+        """Count the parameters of an operator's INSTANCE; 0 for an instance in an instance."""
+        own = name.partition("!")[2]
+        module = _text(node, "body/SubstInNode/body/*/location/filename")
+        if not own or "!" in own or not module:
+            return 0
+        arities = [
+            int(_text(other, "arity"))
+            for other in self._nodes.values()
+            if other.tag == "UserDefinedOpKind"
+            and _text(other, "uniquename") == own
+            and _text(other, "location/filename") == module
+        ]
+        return int(_text(node, "arity")) - arities[0] if arities else 0
 
     # ---- Init /\ [][Next]_v ----
 
@@ -485,7 +485,7 @@ def _is_action(operator: _Element) -> bool:
 
 
 def _is_of_action(node: _Element) -> bool:
-    return _text(node, "level") == str(_ACTION_LEVEL)
+    return _text(node, "level") == str(ACTION_LEVEL)
 
 
 def _text(node: _Element, path: str) -> str:

@@ -184,7 +184,8 @@ def _write(
     ]
     arguments = [f"{values}[{at}]" for at in range(1, len(params) + 1)]
     idle = f"FALSE /\\ UNCHANGED <<{', '.join(spec.variables)}>>"
-    call = action + (f"({', '.join(arguments)})" if arguments else "")
+    known = spec.declarations.operators.get(action)
+    call = action if known is None else known.call(action, arguments)
     assigned = [
         f"  /\\ {name} = {values}[{at}]" for at, name in enumerate(spec.variables, len(params) + 1)
     ]

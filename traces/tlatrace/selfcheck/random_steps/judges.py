@@ -128,15 +128,8 @@ def examine_machine(
         tally.counts["claims"] += len(claimed)
         config = machine.config(relation.name)
         for name, opened in engines.items():
-            asked = [claim for claim in claimed if name != TLC_JUDGE or _can_be_named(claim.step)]
-            tally.counts["not asked"] += len(claimed) - len(asked)
-            _ask(tally, relation, name, opened, module, config, asked)
+            _ask(tally, relation, name, opened, module, config, claimed)
     return tally
-
-
-def _can_be_named(step: Transition) -> bool:
-    """Tell whether a batch can name the action: not if it is of an INSTANCE with parameters."""
-    return step.action is None or "!" not in step.action or len(step.params) == 1
 
 
 def _ask(
