@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import permutations
 
 import pytest
 
@@ -178,3 +179,17 @@ def test_lazy_sets_are_the_sets_that_they_stand_for() -> None:
     assert Subsets(frozenset([1])) == frozenset([frozenset(), frozenset([1])])
     assert hash(Subsets(frozenset([1]))) == hash(frozenset([frozenset(), frozenset([1])]))
     assert eq(Functions(frozenset([1]), frozenset(["x"])), frozenset([("x",)]))
+
+
+def test_how_a_function_was_made_does_not_decide_whether_it_is_compared() -> None:
+    def answer(left: tuple[D, ...], right: tuple[D, ...]) -> str:
+        try:
+            return str(eq(Fcn(dict.fromkeys(right, 2)), Fcn(dict.fromkeys(left, 1))))
+        except EvaluationError as error:
+            return error.reason
+
+    one: tuple[D, ...] = ((), frozenset(), "n1")
+    other: tuple[D, ...] = ("m", "n1")
+
+    answers = {answer(left, right) for left in permutations(one) for right in permutations(other)}
+    assert len(answers) == 1, answers
