@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from tlatrace.errors import SubsetError
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.expressions import Answer, Is, Raises, shown_answer
 from tlatrace.selfcheck.random_expressions.categories import EXCEPT, categories, guarded
@@ -62,7 +63,7 @@ def examine_random_expressions(
         answers: list[tuple[Answer, Answer]] = []
         for at in range(0, len(questions), _AT_ONCE):
             some = questions[at : at + _AT_ONCE]
-            answers += zip(tlc_answers(some), model(some), strict=True)
+            answers += zip(tlc_answers(some), _in_halves(model, some), strict=True)
         return answers
 
     facts: Counter[str] = Counter(values=0, errors=0)
@@ -96,6 +97,21 @@ def examine_random_expressions(
         disagreements=_disagreements(disagreements),
         seconds=time.monotonic() - started,
     )
+
+
+def _in_halves(model: AskModel, questions: Sequence[Question]) -> list[Answer]:
+    """Ask the model; where a module of all questions is too large for it, ask the halves.
+
+    Raises:
+        SubsetError: it refuses a single expression.
+    """
+    try:
+        return [*model(questions)]
+    except SubsetError:
+        if len(questions) == 1:
+            raise
+        middle = len(questions) // 2
+        return _in_halves(model, questions[:middle]) + _in_halves(model, questions[middle:])
 
 
 def _without_except(
