@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tlatrace.model.analysis import is_closed
 from tlatrace.model.domain import FALSE, TRUE
 from tlatrace.model.expressions.environment import (
     Environment,
@@ -224,8 +225,15 @@ class Conditions:
                 return None
             name = self._w.fresh("item")
             env = {**env, name: Ready(self._w.atom(self._x.values.value(item, env)))}
-            item = Local(name, node.place)
-        expanded = expand_member(item, among, self._w.fresh)
+            constant, item = is_closed(item), Local(name, node.place)
+            expanded = expand_member(item, among, self._w.fresh)
+            if (
+                expanded is not None and constant
+            ):  # it is evaluated at its first use, if there is any
+                looked_at = Apply("evaluated", (item,), node.place)
+                expanded = Apply("and", (looked_at, expanded), node.place)
+        else:
+            expanded = expand_member(item, among, self._w.fresh)
         return None if expanded is None else (expanded, env)
 
     def _subset(self, left: Expr, right: Expr, env: Environment) -> str:

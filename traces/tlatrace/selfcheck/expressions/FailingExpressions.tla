@@ -94,4 +94,7 @@ Failing86 == SelectSeq(<<1>>, LAMBDA x : x)
 Failing87 == {x + 1 : x \in {"a"}}
 Failing88 == (CHOOSE x \in {2} : TRUE)[1]
 Failing89 == (1 \div 0) \in UNION {}
+Failing90 == Cardinality(1) \in UNION ({} \cap {})
+Failing91 == (1 \div 0) \notin UNION {0 : m \in {}, n \in {}}
+Failing92 == Head(<<>>) \in UNION {{n} : n \in {1} \ {1}}
 ==============================================================================
