@@ -23,21 +23,12 @@ from tlatrace.tools.tlc_config import (
     view_of,
 )
 from tlatrace.tools.tlc_output import Outcome, TlcState
+from tlatrace.tools.tlc_run import VERDICTS
 from tlatrace.validate.difference import call_text
 from tlatrace.values import State
 
 __all__ = ["CheckedFile", "FileCheck", "by_model", "by_tlc", "describe_jar", "told_by_tlc"]
 
-_VIOLATED: Final = frozenset(
-    [
-        Outcome.INVARIANT,
-        Outcome.ACTION_PROPERTY,
-        Outcome.TEMPORAL,
-        Outcome.DEADLOCK,
-        Outcome.ASSUMPTION,
-        Outcome.ASSERTION,
-    ]
-)
 _UNDECIDED: Final = frozenset([Outcome.CRASH, Outcome.TIMEOUT])
 
 Show = Callable[[str, int, int], None]
@@ -88,7 +79,7 @@ class CheckedFile:
         """Return 0 where all holds, 1 where something does not, 2 for errors, 3 undecided."""
         if self.outcome is Outcome.SUCCESS:
             return 3 if self.unchecked else 0
-        if self.outcome in _VIOLATED:
+        if self.outcome in VERDICTS:
             return 1
         valueless = self.engine == "compiled" and self.outcome is Outcome.EVALUATION_ERROR
         return 3 if valueless or self.outcome in _UNDECIDED else 2
@@ -219,7 +210,8 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
             on_progress=lambda found, done: show(job.module.name, found, found - done),
         )
     elif found.outcome is Outcome.SUCCESS:
-        notes.append(f"no variables: {len(model.source.assumptions)} ASSUMEs were evaluated")
+        evaluated = len(model.source.assumptions) - len(model.unread_assumptions())
+        notes.append(f"no variables: {evaluated} ASSUMEs were evaluated")
     unchecked = [f"PROPERTY {name} (TLC does)" for name in properties_of(text)]
     unchecked += [f"POSTCONDITION {name} (newer TLCs do)" for name in postconditions_of(text)]
     unchecked += [f"the ASSUME at {place} (TLC does)" for place in model.unread_assumptions()]

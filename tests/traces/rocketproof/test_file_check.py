@@ -144,6 +144,13 @@ def test_a_module_without_variables_is_its_assumptions(tmp_path: Path) -> None:
         assert (code, found["outcome"]) == (0, "success"), found
         code, found = check(module, "CONSTANT N = 1", "--engine", engine)
         assert (code, found["outcome"]) == (1, "assumption false")
+    module.write_text(
+        "---- MODULE Sums ----\nEXTENDS Naturals, TLC\nCONSTANT N\n"
+        "ASSUME N > 2\nASSUME TLCGet(1) = 1\n====\n"
+    )
+    code, found = check(module, "CONSTANT N = 4", "--engine", "compiled")
+    assert (code, found["notes"]) == (3, ["no variables: 1 ASSUMEs were evaluated"])
+    assert "the ASSUME at Sums.tla:5:1" in str(found["unchecked"])
     module.write_text("---- MODULE Sums ----\nCONSTANT N\n====\n")
     code, found = check(module, "CONSTANT N = 1", "--engine", "compiled")
     assert (code, "nothing to check" in str(found)) == (2, True)

@@ -24,9 +24,9 @@ from tlatrace.tools.tlc_output import (
     state_of,
 )
 
-__all__ = ["TlcRun", "read_run"]
+__all__ = ["VERDICTS", "TlcRun", "read_run"]
 
-_VERDICTS: Final = frozenset(
+VERDICTS: Final = frozenset(
     {
         Outcome.SUCCESS,
         Outcome.INVARIANT,
@@ -37,6 +37,7 @@ _VERDICTS: Final = frozenset(
         Outcome.ASSERTION,
     }
 )
+"""Outcomes that say something of the specification; all others are errors, or nothing."""
 
 # message -> (outcome, pattern of the violated property's name)
 _REASONS: Final[dict[int, tuple[Outcome, str | None]]] = {
@@ -99,7 +100,7 @@ class TlcRun:
     @property
     def is_verdict(self) -> bool:
         """Whether TLC judged; an error, a crash and a timeout say nothing about the spec."""
-        return self.outcome in _VERDICTS
+        return self.outcome in VERDICTS
 
     @property
     def length(self) -> int | None:

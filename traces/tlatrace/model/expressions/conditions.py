@@ -227,9 +227,8 @@ class Conditions:
             env = {**env, name: Ready(self._w.atom(self._x.values.value(item, env)))}
             constant, item = is_closed(item), Local(name, node.place)
             expanded = expand_member(item, among, self._w.fresh)
-            if (
-                expanded is not None and constant
-            ):  # it is evaluated at its first use, if there is any
+            # A constant is evaluated where it is used first: in an empty set, nowhere.
+            if expanded is not None and constant:
                 looked_at = Apply("evaluated", (item,), node.place)
                 expanded = Apply("and", (looked_at, expanded), node.place)
         else:
