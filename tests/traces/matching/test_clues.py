@@ -156,6 +156,18 @@ def test_silent_steps_may_have_the_arguments_of_the_next_line() -> None:
         assert isinstance(judge(counters(), ("Jump", seen), silent=silent)[1], verdict)
 
 
+@pytest.mark.parametrize("left", [2, 0])
+def test_a_silent_step_with_fewer_arguments_has_those_that_it_has(left: int) -> None:
+    """Left has no argument, and Jump one, which says nothing of Left."""
+    seen = Clues(
+        params=(ParamPart(number=1, at=(), value=3),),
+        before=(Part(variable="left", at=(), value=left),),
+    )
+    silent = Silent(actions=("Left",), most=2, same_arguments=frozenset(["Left"]))
+
+    assert judge(counters(), ("Jump", seen), silent=silent)[1] == Conforms(2)
+
+
 @pytest.mark.parametrize(("unchanged", "verdict"), [("token", Conforms), ("queue", Diverges)])
 def test_a_variable_without_updates_may_be_said_to_be_unchanged(
     unchanged: str, verdict: type[Verdict], tmp_path: Path

@@ -188,11 +188,14 @@ def quiet_steps(
     steps = questions.action_successors(state, action)
     if silent is None or action not in silent.same_arguments:
         return steps
+    arity = questions.model.actions.get(action, 0)  # the event's action may take others
+    known = None if seen.params is None else seen.params[:arity]
+    parts = [part for part in seen.param_parts if part.index < arity]
     return [
         step
         for step in steps
-        if _same_where_known(seen.params, step.params)
-        and _arguments_fit(questions, seen, step.params)
+        if _same_where_known(known, step.params[: None if known is None else len(known)])
+        and _arguments_fit(questions, parts, step.params)
     ]
 
 
@@ -254,19 +257,22 @@ def explained(questions: Questions, seen: Observation, state: ModelState) -> lis
             return []
         found = questions.allows(seen.event.action, seen.all_params, state, seen.whole)
         shown = found and fits(questions, seen, seen.whole)
-        return [seen.whole] if shown and _arguments_fit(questions, seen, seen.all_params) else []
+        shown = shown and _arguments_fit(questions, seen.param_parts, seen.all_params)
+        return [seen.whole] if shown else []
     steps = [
         step
         for step in claimed_steps(questions, seen, state)
         if params_fit(seen, step) and fits(questions, seen, step.post)
     ]
     if seen.param_parts:
-        steps = [step for step in steps if _arguments_fit(questions, seen, step.params)]
+        steps = [step for step in steps if _arguments_fit(questions, seen.param_parts, step.params)]
     return _with_changes(questions, seen, state, [step.post for step in steps])
 
 
-def _arguments_fit(questions: Questions, seen: Observation, params: tuple[Domain, ...]) -> bool:
-    for part in seen.param_parts:
+def _arguments_fit(
+    questions: Questions, parts: Sequence[_SeenParam], params: tuple[Domain, ...]
+) -> bool:
+    for part in parts:
         if part.index >= len(params):
             raise EvaluationError("the model does not tell the arguments of the step")
         found = _applied(questions.shown(params[part.index]), part.at)
