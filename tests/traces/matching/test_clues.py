@@ -9,6 +9,7 @@ import pytest
 from tests.traces.matching.toy import ToyModel, counters, lock_server
 from tlatrace.errors import ValueFormatError
 from tlatrace.matching import match_traces, read_log, read_mapping
+from tlatrace.model import ModelState, Step
 from tlatrace.trace import Change, Clues, Event, Header, ParamPart, Part, Silent, Trace
 from tlatrace.trace.itf import itf_text
 from tlatrace.trace.ndjson import write_trace
@@ -166,6 +167,39 @@ def test_a_silent_step_with_fewer_arguments_has_those_that_it_has(left: int) -> 
     silent = Silent(actions=("Left",), most=2, same_arguments=frozenset(["Left"]))
 
     assert judge(counters(), ("Jump", seen), silent=silent)[1] == Conforms(2)
+
+
+class _Endless(ToyModel):
+    """Counters of which a jump can be asked for with its argument only."""
+
+    __slots__ = ()
+
+    def bound_successors(self, state: ModelState, action: str, params: ModelState) -> list[Step]:
+        return [
+            step
+            for step in self.successors(state)
+            if step.action == action and step.params == params
+        ]
+
+
+def test_a_silent_step_with_all_arguments_of_the_next_line_is_not_enumerated() -> None:
+    toy = counters()
+    model = _Endless(
+        module=toy.module,
+        initial=toy.initial,
+        steps=toy.steps,
+        actions=toy.actions,
+        fails_at=lambda _state, action: action == "Jump",
+    )
+    silent = Silent(actions=("Jump",), most=1, same_arguments=frozenset(["Jump"]))
+    for left, verdict in ((3, Conforms), (2, Diverges)):
+        before = Clues(before=(Part(variable="left", at=(), value=left),))
+        events = (
+            Event(step=0, action="Init"),
+            Event(step=1, action="Jump", params=(3,), clues=before),
+        )
+        trace = Trace(header=Header(spec=model.module, silent=silent), events=events)
+        assert isinstance(match_traces(model, [trace])[0], verdict)
 
 
 @pytest.mark.parametrize(("unchanged", "verdict"), [("token", Conforms), ("queue", Diverges)])

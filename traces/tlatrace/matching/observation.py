@@ -185,15 +185,18 @@ def quiet_steps(
     Raises:
         EvaluationError: the model cannot list them.
     """
-    steps = questions.action_successors(state, action)
     if silent is None or action not in silent.same_arguments:
-        return steps
+        return questions.action_successors(state, action)
     arity = questions.model.actions.get(action, 0)  # the event's action may take others
     known = None if seen.params is None else seen.params[:arity]
     parts = [part for part in seen.param_parts if part.index < arity]
+    logged = tuple([one for one in known or () if one is not None])
+    if logged and len(logged) == arity:
+        steps = questions.bound_successors(state, action, logged)  # not one for each argument
+        return [step for step in steps if _arguments_fit(questions, parts, logged)]
     return [
         step
-        for step in steps
+        for step in questions.action_successors(state, action)
         if _same_where_known(known, step.params[: None if known is None else len(known)])
         and _arguments_fit(questions, parts, step.params)
     ]
