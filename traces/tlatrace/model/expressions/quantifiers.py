@@ -200,11 +200,14 @@ class Quantifiers:
             with w.block():
                 w.emit(f"{result}.append({text})")
             return f"function_over({domain}, {result})"
-        keys: list[str] = []
 
         def pair(inner: Environment) -> str:
-            keys[:] = [ready_text(inner[name]) for names, _, _ in node.bounds for name in names]
-            return f"({_tuple(keys)}, {self._x.values.value(node.body, inner)})"
+            keys: list[str] = []
+            for names, pattern, _ in node.bounds:
+                texts = [ready_text(inner[name]) for name in names]
+                keys.append(_tuple(texts) if pattern else texts[0])
+            key = keys[0] if len(keys) == 1 else _tuple(keys)
+            return f"({key}, {self._x.values.value(node.body, inner)})"
 
         return f"function_of(dict({self._comprehension(node, env, pair)}))"
 

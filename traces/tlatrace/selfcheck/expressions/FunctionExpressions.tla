@@ -85,4 +85,9 @@ Function76 == LET h[a \in 1..2, b \in 1..2] == a * 10 + b IN h[2, 1]
 Function77 == [S \in SUBSET {1, 2} |-> Cardinality(S)][{1, 2}]
 Function78 == [x \in {[a |-> 1], [a |-> 2]} |-> x.a][[a |-> 2]]
 Function79 == {[i \in 1..2 |-> i], <<1, 2>>, [x \in {2, 1} |-> x]}
+Function80 == [<<x, y>> \in {<<1, 2>>}, u \in {3} |-> x + u]
+Function81 == [<<x, y>> \in {<<1, 2>>}, <<u, v>> \in {<<3, 4>>} |-> v]
+Function82 == [<<x>> \in {<<1>>} |-> x]
+Function83 == [<<x, y>> \in {<<1, 2>>}, u \in {3} |-> y][<<1, 2>>, 3]
+Function84 == [<<x, y>> \in {} |-> x]
 ==============================================================================
