@@ -38,8 +38,8 @@ _NAMES: Final = (
     "is_sequence is_string largest len length less less_equal make_set map_then_fold "
     "member multiply negate override permutations power put quotient range remainder "
     "remembered said select_sequence sequence set_to_sequence set_to_sorted single "
-    "smallest sort_sequence stop sub_sequence subset subtract tail truth tuple type "
-    "union whole zip"
+    "smallest sort_sequence stop sub_sequence subset subtract tail truth tuple tuples "
+    "type union whole zip"
 )
 BLIND: Final = frozenset(_NAMES.split())
 """What compiled text calls and what does not look into model values: `f(p(x)) = p(f(x))` for every

@@ -92,7 +92,7 @@ class Quantifiers:
         for names, pattern, among in node.bounds:
             assert among is not None
             pythons = [w.fresh(name) for name in names]
-            text = self.iterable(among, env)
+            text = _against(pattern, among, self.iterable(among, env))
             element = "?" if pattern else self._x.names.element_kind(among, env)
             inner.update(all_ready(names, pythons, element))
             target = f"({', '.join(pythons)},)" if pattern else pythons[0]
@@ -135,7 +135,7 @@ class Quantifiers:
             return f"stop({f'CHOOSE without a set has no value ({node.place})'!r})"
         ((names, pattern, among),) = node.bounds
         assert among is not None
-        text = self.iterable(among, env)
+        text = _against(pattern, among, self.iterable(among, env))
         element = w.fresh("e")
         pythons = [w.fresh(name) for name in names] if pattern else [element]
         kind = "?" if pattern else self._x.names.element_kind(among, env)
@@ -223,7 +223,8 @@ class Quantifiers:
             inner = dict(self._x.names.declare_again(self._x.names.afresh(node.body, env)))
             if pattern:
                 pythons = [w.fresh(name) for name in names]
-                w.emit(f"({', '.join(pythons)},) = {argument}")
+                one = _against(pattern, among, f"({argument},)")
+                w.emit(f"(({', '.join(pythons)},),) = {one}")
                 inner.update(all_ready(names, pythons))
             else:
                 inner[names[0]] = Ready(argument)
@@ -288,6 +289,7 @@ class Quantifiers:
             element = "?" if pattern else self._x.names.element_kind(among, env)
             inner.update(all_ready(names, pythons, element))
             text = self._known(among, env) if known_order(among) else listed(among)
+            text = _against(pattern, among, text)
             loops.append((f"({', '.join(pythons)},)" if pattern else pythons[0], text))
         if len(loops) > 1:
             loops = [(target, w.atom(text, "set")) for target, text in loops[::-1]]
@@ -407,6 +409,12 @@ def known_order(among: Expr | None) -> bool | None:
             return True
         case _:
             return None
+
+
+def _against(pattern: bool, among: Expr, text: str) -> str:
+    """Return the text of what is looked through, which a tuple pattern must fit."""
+    plain = not pattern or (isinstance(among, Apply) and among.operator == "product")
+    return text if plain else f"tuples({text})"
 
 
 def _is_images(among: Expr) -> bool:

@@ -82,6 +82,7 @@ from tlatrace.model.operators.sequences import (
     sort_sequence,
     sub_sequence,
     tail,
+    tuples,
 )
 from tlatrace.model.operators.sets import (
     BOOLEAN,
@@ -179,6 +180,7 @@ __all__ = [
     "subtract",
     "tail",
     "truth",
+    "tuples",
     "union",
     "whole",
 ]

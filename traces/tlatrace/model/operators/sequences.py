@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cmp_to_key
 from itertools import permutations as all_orders
 
@@ -16,6 +16,8 @@ from tlatrace.model.domain import (
 from tlatrace.model.lazy import (
     MAX_ELEMENTS,
     LazyFunction,
+    LazySet,
+    Product,
     finite,
 )
 from tlatrace.model.operators.integers import integers_only
@@ -31,6 +33,7 @@ __all__ = [
     "sort_sequence",
     "sub_sequence",
     "tail",
+    "tuples",
 ]
 
 
@@ -40,6 +43,20 @@ def sequence(value: D) -> tuple[D, ...]:
     if isinstance(value, LazyFunction):
         return sequence(value.whole())
     raise EvaluationError(f"{kind(value)} is not a sequence")
+
+
+def tuples(elements: Iterable[D]) -> Iterable[D]:
+    r"""Return what a pattern such as `<<x, y>>` takes apart, if it can: tuples only.
+
+    Python would take a set of two elements, a string of two characters and a record apart, too.
+    """
+    if isinstance(elements, Product):
+        return elements
+    listed = list(elements) if isinstance(elements, LazySet) else elements
+    if set(map(type, listed)) - {tuple}:
+        other = min([kind(value) for value in listed if type(value) is not tuple])
+        raise EvaluationError(f"{other} is not a tuple, which a pattern asks for")
+    return listed
 
 
 def length(value: D) -> int:

@@ -97,4 +97,13 @@ Failing89 == (1 \div 0) \in UNION {}
 Failing90 == Cardinality(1) \in UNION ({} \cap {})
 Failing91 == (1 \div 0) \notin UNION {0 : m \in {}, n \in {}}
 Failing92 == Head(<<>>) \in UNION {{n} : n \in {1} \ {1}}
+Failing93 == \A <<m, n>> \in {{1, 2}} : TRUE
+Failing94 == \E <<m, n>> \in {"ab"} : m = n
+Failing95 == \A <<m, n>> \in {[a |-> 1, b |-> 2]} : TRUE
+Failing96 == {m : <<m, n>> \in {{1, 2}}}
+Failing97 == {<<m, n>> \in {{1, 2}} : m < n}
+Failing98 == [<<m, n>> \in {"ab"} |-> 1]
+Failing99 == CHOOSE <<m, n>> \in {{1, 2}} : m < n
+Failing100 == [<<m, n>> \in SUBSET {1, 2} |-> 1][{1, 2}]
+Failing101 == \A <<m, n>> \in SUBSET {1} : TRUE
 ==============================================================================
