@@ -3,11 +3,11 @@ r"""Turn `x \in S` into a condition on x that needs no S, where S is written as 
 `x \in [Broker -> Seq(Nat)]` asks for the domain of x and then for each of its images; no set is
 built. So membership in infinite sets costs nothing special, and type invariants are cheap.
 
-TLC builds what can be listed before it looks into it: both operands of `S \cup T`, every element of
-`{f(x) : x \in S}`, and `{x \in S : P(x)}` unless S is a construct such as Nat. Where a part of that
-has no value, the whole has none. So it is built here, too, and only constructs are left unbuilt;
-their parts are evaluated first, whether or not the answer needs them: `<<>> \in Seq(U)` has no
-value where U has none.
+TLC builds what can be listed before it looks into it: both operands of `S \cup T`, `S \cap T` if it
+can list S or T, `S \ T` if it can list S, every element of `{f(x) : x \in S}`, and
+`{x \in S : P(x)}` unless S is a construct such as Nat. Where a part of that has no value, the whole
+has none. So it is built here, too, and only constructs are left unbuilt; their parts are evaluated
+first, whether or not the answer needs them: `<<>> \in Seq(U)` has no value where U has none.
 
 Source: Specifying Systems, section 16.1; TLC's `member` methods do the same.
 """
@@ -251,7 +251,7 @@ def _of_operator(item: Expr, among: Apply, fresh: Callable[[str], str]) -> Expr 
             ]
             arity = Literal(len(operands), place)
             return Apply("and", (Apply("has_length", (item, arity), place), *parts), place)
-        case "cup" | "cap" | "setminus" if all(map(_is_evaluated, operands)):
+        case "cup" | "cap" | "setminus" if _is_built(among.operator, operands):
             return None
         case "cup" | "cap":
             joined = "or" if among.operator == "cup" else "and"
@@ -320,6 +320,18 @@ def _is_evaluated(among: Expr) -> bool:
             return any(map(_is_evaluated, _values(among)))
         case _:
             return expand_settled(Local("probe"), among, lambda stem: stem) is None
+
+
+def _is_built(operator: str, operands: Sequence[Expr]) -> bool:
+    r"""Tell whether TLC builds what an operator on sets makes, before it looks into it.
+
+    Of `S \ T` it asks every element of S, if S is listed, whether it is in T, of `S \cap T` every
+    element of one that is listed, and of `S \cup T` every element, if both are.
+    """
+    if all(map(_is_evaluated, operands)):
+        return True
+    listed = [_is_listed(part, {}) for part in operands]
+    return all(listed) if operator == "cup" else any(listed if operator == "cap" else listed[:1])
 
 
 def _evaluated_first(sets: Sequence[Expr]) -> list[Expr]:

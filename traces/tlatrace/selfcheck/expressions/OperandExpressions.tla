@@ -82,4 +82,22 @@ Operand72 == <<>> \in Seq(UNION {Seq(Nat), Seq(Nothing)})
 Operand73 == <<>> \in UNION {Seq(Nat), Seq(Nothing)}
 Operand74 == <<>> \in Seq(UNION {SUBSET Nat, Nothing})
 Operand75 == <<>> \in Seq(UNION {{1}, Nothing})
+Operand76 == {} \subseteq {1} \ UNION TRUE
+Operand77 == {} \subseteq {1} \cap UNION TRUE
+Operand78 == 2 \in {1} \ UNION TRUE
+Operand79 == 2 \in {1} \cap STRING
+Operand80 == 2 \in STRING \cap {1}
+Operand81 == 2 \in {1} \ SUBSET {2}
+Operand82 == {} \subseteq (1..3) \ {"a"}
+Operand83 == {} \subseteq (1..3) \cup {"a"}
+Operand84 == "a" \in (1..3) \cup {"a"}
+Operand85 == {} \subseteq (1..2) \cap DOMAIN [a |-> 1]
+Operand86 == {} \subseteq UNION {{1} \ STRING}
+Operand87 == 5 \in UNION {{1} \ STRING, Nat}
+Operand88 == <<>> \in Seq({1} \ STRING)
+Operand89 == {} \subseteq Nat \ {"a"}
+Operand90 == 5 \in (1..3) \ Nat
+Operand91 == {5} \in SUBSET (Nat \ {1})
+Operand92 == 5 \in (1..3) \cup {5}
+Operand93 == {} \subseteq (1..3) \cup STRING
 ==============================================================================
