@@ -7,6 +7,7 @@ constant definitions only, all of them in one process, and goes on after one wit
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,15 @@ from tlatrace.tools.tlc import Outcome, run_tlc
 from tlatrace.validate.config import parse_config
 from tlatrace.values import canonical
 
-__all__ = ["STATES", "AskModel", "Question", "model_answers", "tlc_answers", "written_module"]
+__all__ = [
+    "STATES",
+    "UNENDING",
+    "AskModel",
+    "Question",
+    "model_answers",
+    "tlc_answers",
+    "written_module",
+]
 
 STATES: Final[tuple[tuple[str, ...], ...]] = (
     ("0", "{}", "<<>>", '[a |-> 0, b |-> "a"]', "<<>>"),
@@ -39,6 +48,9 @@ _OTHERWISE: Final = {
     "<<5, 2>>": "[k \\in 1..2 |-> IF k = 1 THEN 5 ELSE 2]",
 }
 """How TLC is told of some of the values: its answer must not depend on how they were made."""
+_BEGUN: Final = re.compile(r'"Rp__At P(\d+)"')
+UNENDING: Final = Raises("TLC does not end")
+r"""TLC's answer to `\A m, n \in SUBSET {} \cup S : P`: it draws from SUBSET {} again and again."""
 _MODULES: Final = "Integers, Sequences, FiniteSets, TLC"
 
 
@@ -77,24 +89,46 @@ def written_module(questions: Sequence[Question]) -> str:
     return "\n".join(lines)
 
 
-def tlc_answers(questions: Sequence[Question], *, timeout_s: float = 600.0) -> list[Answer]:
-    """Ask TLC.
+def tlc_answers(questions: Sequence[Question], *, timeout_s: float = 60.0) -> list[Answer]:
+    """Ask TLC; at an expression for which it takes longer than that, it is `UNENDING`.
 
     Raises:
         ToolError: TLC does not finish, or there is no Java or no jar.
     """
+    answers: dict[int, Answer] = {}
+    while len(answers) < len(questions):
+        asked = [at for at in range(len(questions)) if at not in answers]
+        found, stuck = _asked([questions[at] for at in asked], timeout_s)
+        answers.update({asked[at]: answer for at, answer in found.items()})
+        if stuck is None:
+            break
+        slow = questions[asked[stuck]]  # or there were too many before it
+        alone, unending = _asked([slow], timeout_s / 2) if len(asked) > 1 else ({}, 0)
+        answers[asked[stuck]] = UNENDING if unending is not None else alone[0]
+    return [answers[at] for at in range(len(questions))]
+
+
+def _asked(questions: Sequence[Question], timeout_s: float) -> tuple[dict[int, Answer], int | None]:
+    """Ask TLC once; return the answers, and at which question it was when the time was over."""
     with tempfile.TemporaryDirectory(prefix="rocketproof-drawn-") as folder:
         module, config = Path(folder) / "Asked.tla", Path(folder) / "Asked.cfg"
         module.write_text(written_module(questions), "utf-8")
         config.write_text("INIT Init\nNEXT Next\n", "utf-8")
         run = run_tlc(module, config, timeout_s=timeout_s, jvm_args=JVM_ARGS)
-    if run.outcome is not Outcome.SUCCESS:
+    marks = [match[1] for line in run.printed if (match := _BEGUN.fullmatch(line.strip()))]
+    stuck = int(marks[-1]) if run.outcome is Outcome.TIMEOUT and marks else None
+    if run.outcome is not Outcome.SUCCESS and stuck is None:
         raise ToolError("TLC", f"drawn expressions: {' '.join(run.message.split())[:400]}")
     found = read_answers(run.printed, may_be_lazy=True)
-    unasked = [at for at in range(len(questions)) if f"P{at}" not in found]
-    if unasked:
-        raise ToolError("TLC", f"no answer to the expression {questions[unasked[0]].text}")
-    return [_enumerated(found[f"P{at}"]) for at in range(len(questions))]
+    answers = {
+        at: _enumerated(found[f"P{at}"])
+        for at in range(len(questions))
+        if f"P{at}" in found and at != stuck
+    }
+    if stuck is None and len(answers) < len(questions):
+        unasked = next(question for at, question in enumerate(questions) if at not in answers)
+        raise ToolError("TLC", f"no answer to the expression {unasked.text}")
+    return answers, stuck
 
 
 def _enumerated(answer: Answer) -> Answer:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from tlatrace.selfcheck.expressions import Answer, Is
-from tlatrace.selfcheck.random_expressions.questions import Question
+from tlatrace.selfcheck.random_expressions.questions import UNENDING, Question
 from tlatrace.selfcheck.random_expressions.term import smaller
 
 __all__ = ["Ask", "Differing", "differ", "shrunk"]
@@ -35,7 +35,12 @@ class Differing:
 
 
 def differ(tlc: Answer, model: Answer) -> bool:
-    """Tell whether two answers differ: another value, or a value and none."""
+    """Tell whether two answers differ: another value, or a value and none.
+
+    Where TLC does not end nobody knows.
+    """
+    if UNENDING in (tlc, model):
+        return False
     if isinstance(tlc, Is) and isinstance(model, Is):
         return tlc.text != model.text
     return type(tlc) is not type(model)
