@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tlatrace.errors import ToolError
 from tlatrace.selfcheck.expressions import Answer, Is, Raises, read_answers
-from tlatrace.selfcheck.random_expressions import examine
-from tlatrace.selfcheck.random_expressions.categories import categories, guarded
+from tlatrace.selfcheck.random_expressions import examine, questions
+from tlatrace.selfcheck.random_expressions.categories import (
+    categories,
+    rewritten_categories,
+)
 from tlatrace.selfcheck.random_expressions.examine import (
     draw_question,
     examine_random_expressions,
 )
 from tlatrace.selfcheck.random_expressions.questions import Question, model_answers, tlc_answers
+from tlatrace.selfcheck.random_expressions.rewriting import guarded
 from tlatrace.selfcheck.random_expressions.shrink import Differing, differ, shrunk
 from tlatrace.selfcheck.random_expressions.term import (
     Term,
@@ -27,6 +34,7 @@ from tlatrace.selfcheck.random_expressions.term import (
     smaller,
     written,
 )
+from tlatrace.tools.tlc import Outcome
 
 DRAWN: Final = tuple([draw_question(random.Random(number)) for number in range(1500)])
 SUM: Final = Term("+", ("", " + ", ""), (atom("1"), atom("2")))
@@ -145,7 +153,7 @@ def category(term: Term, tlc: Answer, model: Answer, operands: Sequence[str] = (
     given = iter(operands)
     (found,) = categories(
         [Differing(Question(term, None), tlc, model)],
-        lambda questions: [Is(next(given)) for _ in questions],
+        lambda asked: [Is(next(given, "0")) for _ in asked],
     )
     return found
 
@@ -184,6 +192,130 @@ def test_an_order_decides_only_where_several_elements_are_looked_at() -> None:
     assert category(alike, Is("false"), unlike, ["1", '"a"']) is None
 
 
+def test_a_set_of_strings_and_sequences_is_documented_where_nothing_else_differs() -> None:
+    pair = listed("{", [atom("r"), atom("s")], "}", "set")
+    two = Is('{"#set":[{"b":""},{"b":[]}]}')
+    assert category(pair, Is('{"#set":[{"b":""}]}'), two) == "a string as a sequence"
+    assert category(pair, Is('{"#set":[{"b":[]}]}'), two) == "a string as a sequence"
+    assert category(pair, Is('{"#set":[{"b":[1]}]}'), two) is None
+    assert category(pair, Is('{"#set":[]}'), two) is None
+    assert category(pair, Is('["a","b"]'), Is('"ab"')) == "a string as a sequence"
+    assert category(pair, Is('["a","b"]'), Is('"ba"')) is None
+
+
+def test_a_string_is_looked_for_among_sequences_by_tlc_only() -> None:
+    member = Term("member", ("", " \\in ", ""), (atom('"a"'), atom("S")))
+    among = Raises("a string cannot be looked for in a Cartesian product")
+    assert category(member, Is("false"), among) == "a string as a sequence"
+    other = Raises("an integer cannot be looked for in a Cartesian product")
+    assert category(member, Is("false"), other) is None
+    assert category(member, Raises("an error"), Is("false")) is None
+
+
+def test_several_names_are_drawn_from_nothing() -> None:
+    def drawn(names: str) -> Term:
+        texts = (f"\\E {names} \\in ", " : ", "")
+        bound = frozenset(names.strip("<>").split(", "))
+        return Term("quantified", texts, (atom("SUBSET {}"), atom("{1}")), bound)
+
+    none, empty = Raises("a set is not a boolean"), ['{"#set":[{"#set":[]}]}', '{"#set":[1]}']
+    assert category(drawn("n_1, n_2"), Is("false"), none, empty) == "several names from SUBSET {}"
+    assert category(drawn("n_1"), Is("false"), none, empty) is None
+    assert category(drawn("<<n_1, n_2>>"), Is("false"), none, empty) is None
+    other = ['{"#set":[{"#set":[1]}]}', '{"#set":[1]}']
+    assert category(drawn("n_1, n_2"), Is("false"), none, other) is None
+    assert category(drawn("n_1, n_2"), Raises("an error"), Is("true"), empty) is None
+
+
+def test_an_empty_function_has_keys_of_its_own_where_it_stays_empty() -> None:
+    term = Term("except", ("[", " EXCEPT !.b = ", "]"), (atom("f"), atom("0")))
+    none = Raises("a string is no index of a sequence")
+    assert category(term, Is("[]"), none, ["[]", "0"]) == "EXCEPT of an empty function"
+    assert category(term, Is("0"), none, ["[]", "0"]) is None
+    assert category(term, Is("[]"), Raises("1 \\div 0"), ["[]", "0"]) is None
+    assert category(term, Raises("an error"), Is("[]"), ["[]", "0"]) is None
+
+
+def test_subset_has_an_operand_that_is_no_set_only_where_it_is_empty() -> None:
+    term = Term("powerset", ("SUBSET ", ""), (atom("f"),))
+    none, found = Raises("a function is not a set"), Is('{"#set":[{"#set":[]}]}')
+    assert category(term, found, none, ["[]"]) == "an operand that TLC does not look at"
+    assert category(term, found, none, ["[1]"]) is None
+    assert category(term, found, Raises("an integer is not a set"), ["1"]) is None
+
+
+def test_elements_cannot_be_ordered_only_where_tlc_compares_them() -> None:
+    none, among = Raises("an error"), ['{"#set":[{"#set":[1,2]}]}', "true"]
+    texts_ = ("\\A <<n_1, n_2>> \\in ", " : ", "")
+    pattern = Term("quantified", texts_, (atom("S"), atom("TRUE")), frozenset({"n_1", "n_2"}))
+    assert category(pattern, none, Is("true"), among) is None  # a set is no tuple
+    joined = Term("join", ("", " \\cap ", ""), (atom("S"), atom("T")))
+    empty = Is('{"#set":[]}')
+    sets = ['{"#set":[{"#set":[1]}]}', '{"#set":[{"#set":["a"]}]}']
+    assert category(joined, none, empty, sets) == "elements that TLC cannot order"
+    assert category(joined, none, empty, [sets[0], '{"#set":[{"#set":[2]}]}']) is None
+
+
+FOUND_FIRST: Final = Term(
+    "member",
+    ("", " \\in ", ""),
+    (atom("FALSE"), listed("{", [atom("FALSE"), atom("0")], "}", "set")),
+)
+UNSEEN: Final = Term(
+    "len",
+    ("Len(<<", ">>)"),
+    (Term("function", ("[n_1 \\in ", " |-> ", "]"), (atom("0"), atom("1")), frozenset({"n_1"})),),
+)
+PAIR: Final = Term("function", ("[n_3 \\in 1..2 |-> ", "]"), (atom("n_3"),), frozenset({"n_3"}))
+
+
+def fitted(element: Term) -> Term:
+    parts = (listed("{", [element], "}", "set"), atom("TRUE"))
+    texts_ = ("\\E <<n_1, n_2>> \\in ", " : ", "")
+    return Term("quantified", texts_, parts, frozenset({"n_1", "n_2"}))
+
+
+def both(questions: Sequence[Question]) -> list[tuple[Answer, Answer]]:
+    return list(zip(tlc_answers(questions), model_answers(questions), strict=True))
+
+
+@pytest.mark.java
+def test_what_is_written_otherwise_tells_the_category() -> None:
+    partly = "a set or function that TLC does not look at as a whole"
+    outside = Term(
+        "except", ("[", " EXCEPT ![", "] = ", "]"), (atom("<<1>>"), atom("3"), atom("1[1]"))
+    )
+    expected = {
+        FOUND_FIRST: partly,
+        UNSEEN: partly,
+        fitted(PAIR): "a tuple pattern and a function, by how it was made",
+        outside: "EXCEPT outside of the domain",
+    }
+    asked = [Question(term, None) for term in expected]
+    found = [Differing(q, *pair) for q, pair in zip(asked, both(asked), strict=True)]
+    assert all(differ(one.tlc, one.model) for one in found)
+    assert categories(found, model_answers) == [None] * len(found)
+    assert rewritten_categories(found, both) == list(expected.values())
+    exchanged_ = [Differing(one.question, one.model, one.tlc) for one in found]
+    assert rewritten_categories(exchanged_, both) == [None] * len(found)
+    others = [Differing(one.question, Is("7"), Is("8")) for one in found]
+    assert rewritten_categories(others, both) == [None] * len(found)
+
+
+@pytest.mark.java
+def test_what_no_category_explains_has_none() -> None:
+    none = Raises("an error")
+    agreed = Term("member", FOUND_FIRST.texts, (atom("0"), listed("{", [atom("1")], "}", "set")))
+    unlike = Term("if", ("IF ", " THEN ", " ELSE ", ""), (atom("TRUE"), atom("1"), UNSEEN.parts[0]))
+    found = [
+        Differing(Question(fitted(atom("{1, 2}")), None), none, Is("true")),  # a set is no tuple
+        Differing(Question(fitted(PAIR), None), none, Is("false")),
+        Differing(Question(agreed, None), Is("false"), none),
+        Differing(Question(unlike, None), Is("1"), none),  # the function is not looked at by both
+    ]
+    assert rewritten_categories(found, both) == [None] * len(found)
+
+
 def test_except_is_guarded_key_by_key() -> None:
     texts_ = ("[", " EXCEPT ![", "] = ", ", ![", "] = ", "]")
     term = Term("except", texts_, (atom("f"), atom("1"), atom("2"), atom("3"), atom("4")))
@@ -193,6 +325,53 @@ def test_except_is_guarded_key_by_key() -> None:
     )
     record = Term("except", ("[", " EXCEPT !.a = ", "]"), (atom("r"), atom("1")))
     assert guarded(record) == record
+
+
+# ---- an expression at which TLC does not end ----
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is asked of a run of TLC."""
+
+    outcome: Outcome
+    printed: tuple[str, ...]
+    message: str = "no message"
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_tlc_goes_on_behind_an_expression_at_which_it_does_not_end(
+    monkeypatch: pytest.MonkeyPatch, slow: bool
+) -> None:
+    asked: list[int] = []
+
+    def run(module: Path, *_: object, **__: object) -> Run:
+        texts = re.findall(r"PrintT\((\d+)\)", module.read_text("utf-8"))
+        asked.append(len(texts))
+        lines: list[str] = []
+        for at, text in enumerate(texts):
+            lines.append(f'"Rp__At P{at}"')
+            if text == "3" and (len(texts) > 1 or not slow):
+                return Run(Outcome.TIMEOUT, tuple(lines))
+            lines.append(text)
+        return Run(Outcome.SUCCESS, (*lines, '"Rp__At End"'))
+
+    monkeypatch.setattr(questions, "run_tlc", run)
+    found = tlc_answers([Question(atom(str(number)), None) for number in range(6)])
+    at_three: Answer = Is("3") if slow else questions.UNENDING
+    assert found == [Is("0"), Is("1"), Is("2"), at_three, Is("4"), Is("5")]
+    assert asked == [6, 1, 2]
+
+
+def test_where_tlc_does_not_end_nothing_differs() -> None:
+    assert not differ(questions.UNENDING, Is("1"))
+    assert not differ(questions.UNENDING, Raises("an error"))
+
+
+def test_tlc_has_to_begin_within_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "run_tlc", lambda *_, **__: Run(Outcome.TIMEOUT, ()))
+    with pytest.raises(ToolError):
+        tlc_answers([Question(atom("1"), None)])
 
 
 # ---- detecting ----

@@ -27,6 +27,10 @@ _UNUSED: Final = "TLC looks at no argument of a fold that is not used; the model
 _EMPTIES: Final = "TLC 2.15 draws no two names from SUBSET {}, which has an element"
 _MADE: Final = "TLC compares a function with a tuple or not, depending on how it was written"
 _PRODUCT: Final = "TLC asks whether 1 is in a Cartesian product, even an empty one"
+_PARTLY: Final = "TLC looks at a set or a function only as far as it has to; the model at all of it"
+_NO_KEYS: Final = "TLC may take an empty function for one that is no sequence; the model never does"
+_PATTERN: Final = "TLC fits a tuple pattern to a tuple only if it was written as one"
+_NOTHING: Final = "TLC takes <<>> for an empty set below SUBSET; the model asks for a set"
 
 _RANGES: Final = (
     (1, 4, _OVERFLOW),
@@ -43,6 +47,12 @@ _RANGES: Final = (
     (67, 68, _EMPTIES),
     (69, 69, _MADE),
     (70, 70, _PRODUCT),
+    (71, 74, _PARTLY),
+    (75, 76, _NO_KEYS),
+    (77, 77, _PATTERN),
+    (78, 80, _STRINGS),
+    (81, 81, _NOTHING),
+    (82, 82, _EMPTIES),
 )
 """(first, last, reason): the expressions with these numbers."""
 

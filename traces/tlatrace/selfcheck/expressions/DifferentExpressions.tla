@@ -46,4 +46,16 @@ Different67 == \E m, n \in SUBSET {} : TRUE
 Different68 == {<<m, n>> : m, n \in SUBSET {}}
 Different69 == [n \in {"a", "b"} |-> {1}] = <<1>>
 Different70 == ({} \X {}) \cap {1}
+Different71 == FALSE \in {FALSE, 0}
+Different72 == {} \in {{}, "a"}
+Different73 == [n \in 1..1 |-> FALSE] \in {<<FALSE>>, 0, TRUE}
+Different74 == Len(<<[x \in 0 |-> 1]>>)
+Different75 == [[n \in {} |-> {}] EXCEPT ![{}] = 0]
+Different76 == [[n \in {} |-> 0] EXCEPT !.b = 0]
+Different77 == \E <<m, n>> \in {[i \in 1..2 |-> i]} : TRUE
+Different78 == CHOOSE <<m, n>> \in {"ab"} : TRUE
+Different79 == {[[b |-> "b", a |-> 0] EXCEPT !.b = ""], [a |-> 0, b |-> <<>>]}
+Different80 == "a" \notin 1 \X {}
+Different81 == SUBSET <<>>
+Different82 == \E m, n \in SUBSET {} : {1}
 ==============================================================================

@@ -2,24 +2,32 @@
 
 Only expressions are judged that were made small: what is left of one is the operator that differs,
 with operands that do not. A category asks for the operator, for who has a value, and for the
-values of the operands or the model's own reason; what fits none is a disagreement.
+values of the operands or the model's own reason; or it writes the expression otherwise and asks
+both again. What fits none is a disagreement.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Final
 
 from tlatrace.selfcheck.expressions import Answer, Is, Raises
 from tlatrace.selfcheck.random_expressions.questions import AskModel
-from tlatrace.selfcheck.random_expressions.shrink import Differing
+from tlatrace.selfcheck.random_expressions.rewriting import (
+    guarded,
+    listed_parts,
+    looked_at,
+    taken_apart,
+)
+from tlatrace.selfcheck.random_expressions.shrink import Ask, Differing, differ
 from tlatrace.selfcheck.random_expressions.term import Term, closed_parts
 from tlatrace.validate.comparable import is_doubtful
-from tlatrace.values import Fcn, TlaSet, Value, from_json, tla_set
+from tlatrace.values import Fcn, TlaSet, Value, canonical, fcn, from_json, tla_set
 
-__all__ = ["BY_ORDER", "EXCEPT", "categories", "guarded"]
+__all__ = ["BY_ORDER", "EXCEPT", "categories", "rewritten_categories", "without_except"]
 
 EXCEPT: Final = "EXCEPT outside of the domain"
 _CHOICE: Final = "CHOOSE with several witnesses"
@@ -28,85 +36,117 @@ _OPERAND: Final = "an operand that TLC does not look at"
 _ELEMENTS: Final = "elements that TLC cannot order"
 BY_ORDER: Final = "an order that cannot be seen"
 _APPLIED: Final = "a function that is applied at once"
-
 _EMPTY: Final = "several names from SUBSET {}"
 _MADE: Final = "a function beside a tuple, by how it was made"
+_NO_KEYS: Final = "EXCEPT of an empty function"
+_PARTLY: Final = "a set or function that TLC does not look at as a whole"
+_PATTERN: Final = "a tuple pattern and a function, by how it was made"
 
 _SET_FORMS: Final = frozenset({"join", "subset", "member"})
 _COMPARING: Final = frozenset({"equal", "member", "subset", "join", "set"})
 _INCOMPARABLE: Final = "cannot be compared with"
 _NO_SEQUENCE: Final = "a string is not a sequence"
+_IN_TUPLES: Final = tuple(
+    [f"a string cannot be looked for in a {of}" for of in ("Cartesian product", "set of sequences")]
+)
 _MIXED: Final = ("function", "string")
 
 
-def guarded(term: Term) -> Term:
-    r"""Write EXCEPT so that nothing happens outside of the domain, which is its meaning.
+@dataclass(slots=True)
+class _Operands:
+    """The values that the model has for the closed parts of an expression, and for all of it."""
 
-    `[f EXCEPT ![k] = e]` becomes `IF k \in DOMAIN f THEN [f EXCEPT ![k] = e] ELSE f`, one key
-    after the other.
-    """
-    parts = tuple([guarded(part) for part in term.parts])
-    keyed = term.form == "except" and " EXCEPT ![" in term.texts[1] and len(parts) % 2 == 1
-    if not keyed:
-        return replace(term, parts=parts)
-    function = parts[0]
-    for key, image in zip(parts[1::2], parts[2::2], strict=True):
-        one = Term("except", ("[", " EXCEPT ![", "] = ", "]"), (function, key, image))
-        inside = Term("member", ("", " \\in DOMAIN ", ""), (key, function))
-        function = Term("if", ("IF ", " THEN ", " ELSE ", ""), (inside, one, function))
-    return function
+    all: list[Value] = field(default_factory=list)
+    own: list[Value] = field(default_factory=list)
+    """Those of the operator's own operands."""
 
 
 def categories(found: Sequence[Differing], ask_model: AskModel) -> list[str | None]:
     """Tell the category of each expression; None: it is not documented that it differs."""
     asked = [
-        (at, replace(one.question, term=part))
+        (at, part in one.question.term.parts, replace(one.question, term=part))
         for at, one in enumerate(found)
         for part in closed_parts(one.question.term)
     ]
-    operands: list[list[Value]] = [[] for _ in found]
-    answers = ask_model([question for _, question in asked]) if asked else []
-    for (at, _), answer in zip(asked, answers, strict=True):
-        operands[at] += _values(answer)
-    return [
-        _category(one, [*values, *_values(one.model)])
-        for one, values in zip(found, operands, strict=True)
-    ]
+    operands = [_Operands() for _ in found]
+    answers = ask_model([question for _, _, question in asked]) if asked else []
+    for (at, own, _), answer in zip(asked, answers, strict=True):
+        operands[at].all += _values(answer)
+        operands[at].own += _values(answer) if own else []
+    for one, values in zip(found, operands, strict=True):
+        values.all += _values(one.model)
+    return [_category(one, values) for one, values in zip(found, operands, strict=True)]
 
 
-def _category(one: Differing, operands: Sequence[Value]) -> str | None:
-    form = one.question.term.form
+def _category(one: Differing, operands: _Operands) -> str | None:
     match one.tlc, one.model:
-        case Is(), Raises(reason=reason):
-            if "more than one element" in reason:
-                return _CHOICE
-            if reason == _NO_SEQUENCE or all(word in reason for word in _MIXED):
-                return _TEXT
-            if form in _SET_FORMS and reason.endswith("is not a set"):
-                return _OPERAND
-            if form == "image" and len(one.question.term.parts) == 3 and tla_set([]) in operands:
-                return _OPERAND
-            if form == "equal" and {tuple, Fcn} <= {type(value) for value in operands}:
-                return _MADE
-            if form == "apply" and one.question.term.parts[0].form in ("function", "recursive"):
-                return _APPLIED
-            return BY_ORDER if _may_be_order(form, reason, operands) else None
+        case Is(text=text), Raises(reason=reason):
+            return _without_a_value(one.question.term, text, reason, operands.all)
         case Raises(), Is():
-            elements = [element for value in operands for element in _elements(value)]
-            if _cannot_be_ordered(elements):
+            product = any(part.form == "product" for part in one.question.term.parts)
+            if product and one.question.term.form == "join":
                 return _ELEMENTS
-            if form == "join" and any(part.form == "product" for part in one.question.term.parts):
-                return _ELEMENTS
-            return None
+            return _ELEMENTS if _cannot_be_ordered(one.question.term.form, operands) else None
+        case Is(text=left), Is(text=right):
+            if _draws_from_nothing(one.question.term, operands.all):
+                return _EMPTY
+            values = [_as_sequences(from_json(json.loads(text))) for text in (left, right)]
+            return _TEXT if canonical(values[0]) == canonical(values[1]) else None
         case _:
-            empties = tla_set([tla_set([])]) in operands
-            return _EMPTY if empties and form in ("quantified", "image") else None
+            return None
 
 
-def _cannot_be_ordered(elements: Sequence[Value]) -> bool:
-    """Tell whether TLC may stop at a set of these; at a record beside a tuple it does, too."""
-    kinds = {type(element) for element in elements}
-    return is_doubtful(tla_set(elements)) or {tuple, Fcn} <= kinds
+def _without_a_value(term: Term, text: str, reason: str, operands: Sequence[Value]) -> str | None:
+    """Tell why TLC has a value (`text`) where the model has none (`reason`)."""
+    form = term.form
+    if "more than one element" in reason:
+        return _CHOICE
+    if reason == _NO_SEQUENCE or all(word in reason for word in _MIXED) or reason in _IN_TUPLES:
+        return _TEXT
+    if form in _SET_FORMS and reason.endswith("is not a set"):
+        return _OPERAND
+    if form == "powerset" and reason == "a function is not a set" and () in operands:
+        return _OPERAND
+    if form == "image" and len(term.parts) == 3 and tla_set([]) in operands:
+        return _OPERAND
+    if form == "except" and text == "[]" and reason.endswith("is no index of a sequence"):
+        return _NO_KEYS
+    if form == "equal" and {tuple, Fcn} <= {type(value) for value in operands}:
+        return _MADE
+    if form == "apply" and term.parts[0].form in ("function", "recursive"):
+        return _APPLIED
+    if _draws_from_nothing(term, operands):
+        return _EMPTY
+    return BY_ORDER if _may_be_order(form, reason, operands) else None
+
+
+def _draws_from_nothing(term: Term, operands: Sequence[Value]) -> bool:
+    """Tell whether several names are drawn from SUBSET {}, of which TLC has no two."""
+    several = len(term.binds) > 1 and "<<" not in term.texts[0]
+    return several and term.form in ("quantified", "image") and tla_set([tla_set([])]) in operands
+
+
+def _cannot_be_ordered(form: str, operands: _Operands) -> bool:
+    """Tell whether TLC may stop at a set among these, or where it compares two of them."""
+    if any(is_doubtful(value) or _is_mixed(value) for value in operands.all):
+        return True
+    if form not in _COMPARING:
+        return False
+    for one, other in combinations(operands.own, 2):
+        together = [one, other]
+        if isinstance(other, TlaSet):
+            elements = one.elements if form != "member" and isinstance(one, TlaSet) else (one,)
+            together = [*elements, *other.elements]
+        if is_doubtful(tla_set(together)) or _is_mixed(tla_set(together)):
+            return True
+    return False
+
+
+def _is_mixed(value: Value) -> bool:
+    """Tell whether a set, or one in it, has a record beside a tuple; TLC stops there, too."""
+    if not isinstance(value, TlaSet):
+        return False
+    return {tuple, Fcn} <= {type(element) for element in value} or any(map(_is_mixed, value))
 
 
 def _may_be_order(form: str, reason: str, operands: Sequence[Value]) -> bool:
@@ -121,13 +161,100 @@ def _may_be_order(form: str, reason: str, operands: Sequence[Value]) -> bool:
     return form in _COMPARING and composite and _INCOMPARABLE in reason
 
 
+def _as_sequences(value: Value) -> Value:
+    """Take strings for sequences of strings of one character, which they are in TLC 2.15."""
+    match value:
+        case str() if len(value) != 1:
+            return tuple(value)
+        case tuple():
+            parts = tuple([_as_sequences(part) for part in value])
+            alone = len(parts) == 1 and isinstance(parts[0], str)
+            return parts[0] if alone else parts
+        case TlaSet():
+            return tla_set([_as_sequences(element) for element in value])
+        case Fcn():
+            return fcn([(_as_sequences(key), _as_sequences(part)) for key, part in value.pairs])
+        case _:
+            return value
+
+
 def _values(answer: Answer) -> list[Value]:
     return [from_json(json.loads(answer.text))] if isinstance(answer, Is) else []
 
 
-def _elements(value: Value) -> Iterator[Value]:
-    """Yield the elements of a set, and of sets in it."""
-    if isinstance(value, TlaSet):
-        for element in value:
-            yield element
-            yield from _elements(element)
+# ---- written otherwise ----
+
+
+def without_except(found: Sequence[Differing], ask: Ask) -> tuple[list[Differing], int]:
+    """Leave out what differs by EXCEPT outside of a domain only; return how many do.
+
+    Written so that nothing is looked at there, such an expression has TLC's value for both.
+    """
+    told = _rewritten(
+        found,
+        ask,
+        guarded,
+        lambda one, answers: (
+            isinstance(one.model, Raises) and not any(differ(one.tlc, answer) for answer in answers)
+        ),
+    )
+    kept = [one for one, outside in zip(found, told, strict=True) if not outside]
+    return kept, len(found) - len(kept)
+
+
+def rewritten_categories(found: Sequence[Differing], ask: Ask) -> list[str | None]:
+    """Tell the category of each expression by how both answer when it is written otherwise."""
+    partly = _rewritten(found, ask, looked_at, _has_none)
+    partly = [at and some for at, some in zip(partly, _has_broken_parts(found, ask), strict=True)]
+    pattern = _rewritten(found, ask, taken_apart, _has_the_models)
+    outside = set(map(id, found)) - set(map(id, without_except(found, ask)[0]))
+    told: list[str | None] = []
+    for one, is_partly, is_pattern in zip(found, partly, pattern, strict=True):
+        if id(one) in outside:
+            told.append(EXCEPT)
+        else:
+            told.append(_PARTLY if is_partly else _PATTERN if is_pattern else None)
+    return told
+
+
+def _has_none(one: Differing, answers: tuple[Answer, Answer]) -> bool:
+    """Tell whether TLC has no value, either, where it looks at everything."""
+    gone = all(isinstance(answer, Raises) for answer in answers)
+    return gone and isinstance(one.tlc, Is) and isinstance(one.model, Raises)
+
+
+def _has_the_models(one: Differing, answers: tuple[Answer, Answer]) -> bool:
+    """Tell whether TLC has the model's value where it had none."""
+    return isinstance(one.tlc, Raises) and all(answer == one.model for answer in answers)
+
+
+def _has_broken_parts(found: Sequence[Differing], ask: Ask) -> list[bool]:
+    """Tell of each expression whether a part that TLC may not look at has no value for both."""
+    asked = [
+        (at, replace(one.question, term=looked_at(part)))
+        for at, one in enumerate(found)
+        for part in listed_parts(one.question.term)
+    ]
+    answers = ask([question for _, question in asked]) if asked else []
+    broken = {
+        at
+        for (at, _), pair in zip(asked, answers, strict=True)
+        if all(isinstance(answer, Raises) for answer in pair)
+    }
+    return [at in broken for at in range(len(found))]
+
+
+def _rewritten(
+    found: Sequence[Differing],
+    ask: Ask,
+    rewrite: Callable[[Term], Term],
+    explains: Callable[[Differing, tuple[Answer, Answer]], bool],
+) -> list[bool]:
+    """Tell of each expression whether the answers to it, written otherwise, explain it."""
+    questions = [replace(one.question, term=rewrite(one.question.term)) for one in found]
+    changed = [at for at, one in enumerate(found) if questions[at].text != one.question.text]
+    answers = ask([questions[at] for at in changed]) if changed else []
+    told = [False] * len(found)
+    for at, pair in zip(changed, answers, strict=True):
+        told[at] = explains(found[at], pair)
+    return told

@@ -6,17 +6,22 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import SubsetError
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
-from tlatrace.selfcheck.expressions import Answer, Is, Raises, shown_answer
-from tlatrace.selfcheck.random_expressions.categories import EXCEPT, categories, guarded
+from tlatrace.selfcheck.expressions import Answer, Is, shown_answer
+from tlatrace.selfcheck.random_expressions.categories import (
+    EXCEPT,
+    categories,
+    rewritten_categories,
+    without_except,
+)
 from tlatrace.selfcheck.random_expressions.drawing import Drawing
 from tlatrace.selfcheck.random_expressions.questions import (
     STATES,
+    UNENDING,
     AskModel,
     Question,
     model_answers,
@@ -30,6 +35,7 @@ __all__ = ["draw_question", "examine_random_expressions"]
 _AT_ONCE: Final = 1000
 """Expressions in a module: 1,000 take TLC 1.3 CPU s, and SANY and the model 3.2."""
 _SHOWN: Final = 10
+_UNENDING: Final = "TLC does not end"
 
 
 def draw_question(draw: random.Random) -> Question:
@@ -73,26 +79,28 @@ def examine_random_expressions(
         numbers = range(first, min(count, first + _AT_ONCE))
         questions = [draw_question(random.Random(f"{seed}/{number}")) for number in numbers]
         for question, (theirs, mine) in zip(questions, ask(questions), strict=True):
-            if differ(theirs, mine):
+            if theirs == UNENDING:
+                facts[_UNENDING] += 1
+            elif differ(theirs, mine):
                 found.append(Differing(question, theirs, mine))
             else:
                 facts["values" if isinstance(theirs, Is) else "errors"] += 1
     tell(f"random expressions: making {len(found)} small that differ")
-    found, outside = _without_except(found, ask)
+    found, outside = without_except(found, ask)
     facts[EXCEPT] += outside
     small = shrunk(found, ask)
-    disagreements: list[Differing] = []
-    for one, category in zip(small, categories(small, model), strict=True):
-        if category is None:
-            disagreements.append(one)
-        else:
-            facts[category] += 1
+    told = categories(small, model)
+    facts.update([category for category in told if category is not None])
+    rest = [one for one, category in zip(small, told, strict=True) if category is None]
+    told = rewritten_categories(rest, ask)
+    facts.update([category for category in told if category is not None])
+    disagreements = [one for one, category in zip(rest, told, strict=True) if category is None]
     if reproducers is not None:
         _write(reproducers, disagreements)
     return Agreement(
         part="random-expressions",
         subject="random expressions",
-        examined=count,
+        examined=count - facts[_UNENDING],
         facts=dict(facts),
         disagreements=_disagreements(disagreements),
         seconds=time.monotonic() - started,
@@ -112,27 +120,6 @@ def _in_halves(model: AskModel, questions: Sequence[Question]) -> list[Answer]:
             raise
         middle = len(questions) // 2
         return _in_halves(model, questions[:middle]) + _in_halves(model, questions[middle:])
-
-
-def _without_except(
-    found: Sequence[Differing], ask: Callable[[Sequence[Question]], list[tuple[Answer, Answer]]]
-) -> tuple[list[Differing], int]:
-    """Leave out what differs by EXCEPT outside of a domain only; return how many do.
-
-    Written so that nothing is looked at there, such an expression has TLC's value for both.
-    """
-    kept: list[Differing] = []
-    asked: list[tuple[Differing, Question]] = []
-    for one in found:
-        question = replace(one.question, term=guarded(one.question.term))
-        if question.text != one.question.text and isinstance(one.model, Raises):
-            asked.append((one, question))
-        else:
-            kept.append(one)
-    for (one, _), answers in zip(asked, ask([question for _, question in asked]), strict=True):
-        if any(differ(one.tlc, answer) for answer in answers):
-            kept.append(one)
-    return kept, len(found) - len(kept)
 
 
 def _disagreements(found: Sequence[Differing]) -> tuple[Disagreement, ...]:

@@ -1,0 +1,64 @@
+"""Write an expression otherwise, so that one documented difference is no longer there.
+
+Where the answers then are as the difference would have them, it was that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from tlatrace.selfcheck.random_expressions.term import Term, closed_parts
+
+__all__ = ["guarded", "listed_parts", "looked_at", "taken_apart"]
+
+_FORCED: Final = {
+    "function": ("TLCEval(", ")"),
+    "set": ("(IF Cardinality(", ") >= 0 THEN ", " ELSE {})"),
+    "image": ("(IF Cardinality(", ") >= 0 THEN ", " ELSE {})"),
+    "union": ("(IF Cardinality(", ") >= 0 THEN ", " ELSE {})"),
+}
+"""Form -> the texts around an expression with which TLC looks at all of its value."""
+
+
+def guarded(term: Term) -> Term:
+    r"""Write EXCEPT so that nothing happens outside of the domain, which is its meaning.
+
+    `[f EXCEPT ![k] = e]` becomes `IF k \in DOMAIN f THEN [f EXCEPT ![k] = e] ELSE f`, one key
+    after the other.
+    """
+    parts = tuple([guarded(part) for part in term.parts])
+    keyed = term.form == "except" and " EXCEPT ![" in term.texts[1] and len(parts) % 2 == 1
+    if not keyed:
+        return replace(term, parts=parts)
+    function = parts[0]
+    for key, image in zip(parts[1::2], parts[2::2], strict=True):
+        one = Term("except", ("[", " EXCEPT ![", "] = ", "]"), (function, key, image))
+        inside = Term("member", ("", " \\in DOMAIN ", ""), (key, function))
+        function = Term("if", ("IF ", " THEN ", " ELSE ", ""), (inside, one, function))
+    return function
+
+
+def looked_at(term: Term) -> Term:
+    """Have TLC look at every function, listed set and UNION as a whole, as the model does."""
+    inner = replace(term, parts=tuple([looked_at(part) for part in term.parts]))
+    texts = _FORCED.get(term.form)
+    return inner if texts is None else Term("forced", texts, (inner,) * (len(texts) - 1))
+
+
+def listed_parts(term: Term) -> Iterator[Term]:
+    """Yield the closed parts, and the whole, that `looked_at` has TLC look at."""
+    yield from [part for part in (term, *closed_parts(term)) if part.form in _FORCED]
+
+
+def taken_apart(term: Term) -> Term:
+    r"""Write every tuple pattern so that it is held against tuples that are written as such.
+
+    `\E <<x, y>> \in S` becomes `\E <<x, y>> \in {<<p_[1], p_[2]>> : p_ \in S}`.
+    """
+    parts = tuple([taken_apart(part) for part in term.parts])
+    if term.form == "quantified" and "<<" in term.texts[0]:
+        texts = ("{<<p_[1], p_[2]>> : p_ \\in ", "}")
+        parts = (Term("image", texts, parts[:1]), *parts[1:])
+    return replace(term, parts=parts)
