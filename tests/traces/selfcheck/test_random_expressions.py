@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -275,6 +275,17 @@ def fitted(element: Term) -> Term:
     return Term("quantified", texts_, parts, frozenset({"n_1", "n_2"}))
 
 
+SETS_OF_FUNCTIONS: Final = "sets of functions, compared by what they are made of"
+
+
+def functions(keys: str, images: str) -> Term:
+    return Term("functions", ("[", " -> ", "]"), (atom(keys), atom(images)))
+
+
+def equal(left: Term, right: Term) -> Term:
+    return Term("equal", ("", " = ", ""), (left, right))
+
+
 def both(questions: Sequence[Question]) -> list[tuple[Answer, Answer]]:
     return list(zip(tlc_answers(questions), model_answers(questions), strict=True))
 
@@ -285,9 +296,15 @@ def test_what_is_written_otherwise_tells_the_category() -> None:
     outside = Term(
         "except", ("[", " EXCEPT ![", "] = ", "]"), (atom("<<1>>"), atom("3"), atom("1[1]"))
     )
+    filtered = Term(
+        "filter", ("{n_1 \\in ", " : ", "}"), (atom("1"), atom('"a"')), frozenset({"n_1"})
+    )
     expected = {
         FOUND_FIRST: partly,
         UNSEEN: partly,
+        replace(UNSEEN, parts=(filtered,)): partly,
+        equal(functions("{}", "{}"), functions("{}", "{1}")): SETS_OF_FUNCTIONS,
+        equal(functions("{1}", "{}"), functions("{2}", "{}")): SETS_OF_FUNCTIONS,
         fitted(PAIR): "a tuple pattern and a function, by how it was made",
         outside: "EXCEPT outside of the domain",
     }
@@ -311,6 +328,17 @@ def test_what_no_category_explains_has_none() -> None:
         Differing(Question(fitted(atom("{1, 2}")), None), none, Is("true")),  # a set is no tuple
         Differing(Question(fitted(PAIR), None), none, Is("false")),
         Differing(Question(agreed, None), Is("false"), none),
+        # another value than that of the listed sets, and sets of which none is the other
+        Differing(
+            Question(equal(functions("{}", "{}"), functions("{}", "{1}")), None),
+            Is("true"),
+            Is("false"),
+        ),
+        Differing(
+            Question(equal(functions("{1}", "{1}"), functions("{1}", "{2}")), None),
+            Is("false"),
+            Is("true"),
+        ),
         Differing(Question(unlike, None), Is("1"), none),  # the function is not looked at by both
     ]
     assert rewritten_categories(found, both) == [None] * len(found)

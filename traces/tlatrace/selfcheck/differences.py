@@ -31,6 +31,7 @@ _PARTLY: Final = "TLC looks at a set or a function only as far as it has to; the
 _NO_KEYS: Final = "TLC may take an empty function for one that is no sequence; the model never does"
 _PATTERN: Final = "TLC fits a tuple pattern to a tuple only if it was written as one"
 _NOTHING: Final = "TLC takes <<>> for an empty set below SUBSET; the model asks for a set"
+_OF_FUNCTIONS: Final = "TLC compares [S -> T] by S and T, though they are empty"
 
 _RANGES: Final = (
     (1, 4, _OVERFLOW),
@@ -53,6 +54,8 @@ _RANGES: Final = (
     (78, 80, _STRINGS),
     (81, 81, _NOTHING),
     (82, 82, _EMPTIES),
+    (83, 83, _PARTLY),
+    (84, 85, _OF_FUNCTIONS),
 )
 """(first, last, reason): the expressions with these numbers."""
 

@@ -58,4 +58,7 @@ Different79 == {[[b |-> "b", a |-> 0] EXCEPT !.b = ""], [a |-> 0, b |-> <<>>]}
 Different80 == "a" \notin 1 \X {}
 Different81 == SUBSET <<>>
 Different82 == \E m, n \in SUBSET {} : {1}
+Different83 == Len(<<{n \in 1 : "a"}>>)
+Different84 == [{} -> {}] = [{} -> {1}]
+Different85 == [{1} -> {}] \in {[{2} -> {}]}
 ==============================================================================

@@ -18,6 +18,7 @@ from tlatrace.selfcheck.expressions import Answer, Is, Raises
 from tlatrace.selfcheck.random_expressions.questions import AskModel
 from tlatrace.selfcheck.random_expressions.rewriting import (
     guarded,
+    listed_functions,
     listed_parts,
     looked_at,
     taken_apart,
@@ -41,6 +42,7 @@ _MADE: Final = "a function beside a tuple, by how it was made"
 _NO_KEYS: Final = "EXCEPT of an empty function"
 _PARTLY: Final = "a set or function that TLC does not look at as a whole"
 _PATTERN: Final = "a tuple pattern and a function, by how it was made"
+_OF_FUNCTIONS: Final = "sets of functions, compared by what they are made of"
 
 _SET_FORMS: Final = frozenset({"join", "subset", "member"})
 _COMPARING: Final = frozenset({"equal", "member", "subset", "join", "set"})
@@ -207,13 +209,18 @@ def rewritten_categories(found: Sequence[Differing], ask: Ask) -> list[str | Non
     partly = _rewritten(found, ask, looked_at, _has_none)
     partly = [at and some for at, some in zip(partly, _has_broken_parts(found, ask), strict=True)]
     pattern = _rewritten(found, ask, taken_apart, _has_the_models)
+    pattern = [at and isinstance(one.tlc, Raises) for at, one in zip(pattern, found, strict=True)]
+    functions = _rewritten(found, ask, listed_functions, _has_the_models)
     outside = set(map(id, found)) - set(map(id, without_except(found, ask)[0]))
     told: list[str | None] = []
-    for one, is_partly, is_pattern in zip(found, partly, pattern, strict=True):
-        if id(one) in outside:
-            told.append(EXCEPT)
-        else:
-            told.append(_PARTLY if is_partly else _PATTERN if is_pattern else None)
+    for at, one in enumerate(found):
+        reasons = (
+            (EXCEPT, id(one) in outside),
+            (_PARTLY, partly[at]),
+            (_PATTERN, pattern[at]),
+            (_OF_FUNCTIONS, functions[at]),
+        )
+        told.append(next((reason for reason, holds in reasons if holds), None))
     return told
 
 
@@ -224,8 +231,8 @@ def _has_none(one: Differing, answers: tuple[Answer, Answer]) -> bool:
 
 
 def _has_the_models(one: Differing, answers: tuple[Answer, Answer]) -> bool:
-    """Tell whether TLC has the model's value where it had none."""
-    return isinstance(one.tlc, Raises) and all(answer == one.model for answer in answers)
+    """Tell whether TLC has the model's value now."""
+    return isinstance(one.model, Is) and all(answer == one.model for answer in answers)
 
 
 def _has_broken_parts(found: Sequence[Differing], ask: Ask) -> list[bool]:

@@ -5,21 +5,23 @@ Where the answers then are as the difference would have them, it was that one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from tlatrace.selfcheck.random_expressions.term import Term, closed_parts
+from tlatrace.selfcheck.random_expressions.term import Term, closed_parts, written
 
-__all__ = ["guarded", "listed_parts", "looked_at", "taken_apart"]
+__all__ = ["guarded", "listed_functions", "listed_parts", "looked_at", "taken_apart"]
 
+_COUNTED: Final = ("(IF Cardinality(", ") >= 0 THEN ", " ELSE {})")
 _FORCED: Final = {
     "function": ("TLCEval(", ")"),
-    "set": ("(IF Cardinality(", ") >= 0 THEN ", " ELSE {})"),
-    "image": ("(IF Cardinality(", ") >= 0 THEN ", " ELSE {})"),
-    "union": ("(IF Cardinality(", ") >= 0 THEN ", " ELSE {})"),
-}
+    "set": _COUNTED,
+    "image": _COUNTED,
+} | dict.fromkeys(("union", "filter", "powerset", "product", "functions", "records"), _COUNTED)
 """Form -> the texts around an expression with which TLC looks at all of its value."""
+_INFINITE: Final = re.compile(r"\b(Nat|Int|STRING|Seq)\b")
 
 
 def guarded(term: Term) -> Term:
@@ -41,15 +43,30 @@ def guarded(term: Term) -> Term:
 
 
 def looked_at(term: Term) -> Term:
-    """Have TLC look at every function, listed set and UNION as a whole, as the model does."""
+    """Have TLC look at every function and finite set as a whole, as the model does."""
     inner = replace(term, parts=tuple([looked_at(part) for part in term.parts]))
-    texts = _FORCED.get(term.form)
-    return inner if texts is None else Term("forced", texts, (inner,) * (len(texts) - 1))
+    if not _is_forced(term):
+        return inner
+    texts = _FORCED[term.form]
+    return Term("forced", texts, (inner,) * (len(texts) - 1))
+
+
+def _is_forced(term: Term) -> bool:
+    return term.form in _FORCED and not _INFINITE.search(written(term))
 
 
 def listed_parts(term: Term) -> Iterator[Term]:
     """Yield the closed parts, and the whole, that `looked_at` has TLC look at."""
-    yield from [part for part in (term, *closed_parts(term)) if part.form in _FORCED]
+    yield from filter(_is_forced, (term, *closed_parts(term)))
+
+
+def listed_functions(term: Term) -> Term:
+    r"""Write every set of functions so that TLC lists it, and does not compare S and T.
+
+    `[S -> T]` becomes `{f_ : f_ \in [S -> T]}`.
+    """
+    inner = replace(term, parts=tuple([listed_functions(part) for part in term.parts]))
+    return Term("image", ("{f_ : f_ \\in ", "}"), (inner,)) if term.form == "functions" else inner
 
 
 def taken_apart(term: Term) -> Term:
