@@ -296,6 +296,8 @@ def test_what_is_written_otherwise_tells_the_category() -> None:
     outside = Term(
         "except", ("[", " EXCEPT ![", "] = ", "]"), (atom("<<1>>"), atom("3"), atom("1[1]"))
     )
+    nothing = Term("function", ("[n_1 \\in ", " |-> ", "]"), (atom("{}"), atom("5")))
+    field = Term("except", ("[", " EXCEPT !.a = ", " + @]"), (nothing, atom('"a"')))
     filtered = Term(
         "filter", ("{n_1 \\in ", " : ", "}"), (atom("1"), atom('"a"')), frozenset({"n_1"})
     )
@@ -307,6 +309,7 @@ def test_what_is_written_otherwise_tells_the_category() -> None:
         equal(functions("{1}", "{}"), functions("{2}", "{}")): SETS_OF_FUNCTIONS,
         fitted(PAIR): "a tuple pattern and a function, by how it was made",
         outside: "EXCEPT outside of the domain",
+        field: "EXCEPT outside of the domain",
     }
     asked = [Question(term, None) for term in expected]
     found = [Differing(q, *pair) for q, pair in zip(asked, both(asked), strict=True)]
@@ -352,7 +355,7 @@ def test_except_is_guarded_key_by_key() -> None:
         f"(IF (3 \\in DOMAIN {first}) THEN ([{first} EXCEPT ![3] = 4]) ELSE {first})"
     )
     record = Term("except", ("[", " EXCEPT !.a = ", "]"), (atom("r"), atom("1")))
-    assert guarded(record) == record
+    assert written(guarded(record)) == '(IF ("a" \\in DOMAIN r) THEN ([r EXCEPT !.a = 1]) ELSE r)'
 
 
 # ---- an expression at which TLC does not end ----

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from tlatrace.selfcheck.random_expressions.term import Term, closed_parts, written
+from tlatrace.selfcheck.random_expressions.term import Term, atom, closed_parts, written
 
 __all__ = ["guarded", "listed_functions", "listed_parts", "looked_at", "taken_apart"]
 
@@ -21,6 +21,7 @@ _FORCED: Final = {
     "image": _COUNTED,
 } | dict.fromkeys(("union", "filter", "powerset", "product", "functions", "records"), _COUNTED)
 """Form -> the texts around an expression with which TLC looks at all of its value."""
+_FIELD: Final = re.compile(r" EXCEPT !\.(\w+) = $")
 _INFINITE: Final = re.compile(r"\b(Nat|Int|STRING|Seq)\b")
 
 
@@ -28,9 +29,14 @@ def guarded(term: Term) -> Term:
     r"""Write EXCEPT so that nothing happens outside of the domain, which is its meaning.
 
     `[f EXCEPT ![k] = e]` becomes `IF k \in DOMAIN f THEN [f EXCEPT ![k] = e] ELSE f`, one key
-    after the other.
+    after the other; `![k]` and `!.k` alike.
     """
     parts = tuple([guarded(part) for part in term.parts])
+    named = _FIELD.search(term.texts[1]) if term.form == "except" else None
+    if named is not None:
+        field = Term("member", ("", " \\in DOMAIN ", ""), (atom(f'"{named[1]}"'), parts[0]))
+        kept = (field, replace(term, parts=parts), parts[0])
+        return Term("if", ("IF ", " THEN ", " ELSE ", ""), kept)
     keyed = term.form == "except" and " EXCEPT ![" in term.texts[1] and len(parts) % 2 == 1
     if not keyed:
         return replace(term, parts=parts)
