@@ -331,6 +331,12 @@ def test_what_no_category_explains_has_none() -> None:
         Differing(Question(fitted(atom("{1, 2}")), None), none, Is("true")),  # a set is no tuple
         Differing(Question(fitted(PAIR), None), none, Is("false")),
         Differing(Question(agreed, None), Is("false"), none),
+        # a set of functions is compared with nothing
+        Differing(
+            Question(Term("join", ("", " \\ ", ""), (atom("{1}"), functions("{1}", "{}"))), None),
+            none,
+            Is('{"#set":[1]}'),
+        ),
         # another value than that of the listed sets, and sets of which none is the other
         Differing(
             Question(equal(functions("{}", "{}"), functions("{}", "{1}")), None),

@@ -68,12 +68,15 @@ class LazySet(LazyValue):
         return len(self.whole())
 
     def settled(self) -> D:
-        """Return the set with its elements if it is finite and small, else itself."""
+        r"""Return the set with its elements if it is finite and small, else itself.
+
+        An empty one stays as it is: of 1 TLC asks whether it is in `{} \X {}`, and fails.
+        """
         try:
             few = list(islice(self, _FEW + 1))
         except EvaluationError:
             return self
-        return frozenset(few) if len(few) <= _FEW else self
+        return frozenset(few) if 0 < len(few) <= _FEW else self
 
     def whole(self) -> frozenset[D]:
         """Build the set.

@@ -26,7 +26,6 @@ _FOLDED: Final = "TLC takes the elements in an order of its own; the model asks 
 _UNUSED: Final = "TLC looks at no argument of a fold that is not used; the model does, as Java does"
 _EMPTIES: Final = "TLC 2.15 draws no two names from SUBSET {}, which has an element"
 _MADE: Final = "TLC compares a function with a tuple or not, depending on how it was written"
-_PRODUCT: Final = "TLC asks whether 1 is in a Cartesian product, even an empty one"
 _PARTLY: Final = "TLC looks at a set or a function only as far as it has to; the model at all of it"
 _NO_KEYS: Final = "TLC may take an empty function for one that is no sequence; the model never does"
 _PATTERN: Final = "TLC fits a tuple pattern to a tuple only if it was written as one"
@@ -47,7 +46,6 @@ _RANGES: Final = (
     (66, 66, _UNUSED),
     (67, 68, _EMPTIES),
     (69, 69, _MADE),
-    (70, 70, _PRODUCT),
     (71, 74, _PARTLY),
     (75, 76, _NO_KEYS),
     (77, 77, _PATTERN),

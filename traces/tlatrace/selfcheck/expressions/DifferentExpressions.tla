@@ -45,7 +45,6 @@ Different66 == FoldSet(LAMBDA x, acc : x, Head(<<>>), {1})
 Different67 == \E m, n \in SUBSET {} : TRUE
 Different68 == {<<m, n>> : m, n \in SUBSET {}}
 Different69 == [n \in {"a", "b"} |-> {1}] = <<1>>
-Different70 == ({} \X {}) \cap {1}
 Different71 == FALSE \in {FALSE, 0}
 Different72 == {} \in {{}, "a"}
 Different73 == [n \in 1..1 |-> FALSE] \in {<<FALSE>>, 0, TRUE}

@@ -106,4 +106,11 @@ Failing98 == [<<m, n>> \in {"ab"} |-> 1]
 Failing99 == CHOOSE <<m, n>> \in {{1, 2}} : m < n
 Failing100 == [<<m, n>> \in SUBSET {1, 2} |-> 1][{1, 2}]
 Failing101 == \A <<m, n>> \in SUBSET {1} : TRUE
+Failing102 == ({} \X {}) \cap {1}
+Failing103 == {1} \cap ({} \X {})
+Failing104 == {1} \ ({} \X {1})
+Failing105 == {1} \ [{1} -> {}]
+Failing106 == [{1} -> {}] \cap {1}
+Failing107 == {1} \ [a : {}]
+Failing108 == LET S == [{1} -> {}] IN 1 \in S
 ==============================================================================

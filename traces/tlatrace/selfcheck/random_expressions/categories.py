@@ -85,9 +85,6 @@ def _category(one: Differing, operands: _Operands) -> str | None:
         case Is(text=text), Raises(reason=reason):
             return _without_a_value(one.question.term, text, reason, operands.all)
         case Raises(), Is():
-            product = any(part.form == "product" for part in one.question.term.parts)
-            if product and one.question.term.form == "join":
-                return _ELEMENTS
             return _ELEMENTS if _cannot_be_ordered(one.question.term.form, operands) else None
         case Is(text=left), Is(text=right):
             if _draws_from_nothing(one.question.term, operands.all):
@@ -211,6 +208,8 @@ def rewritten_categories(found: Sequence[Differing], ask: Ask) -> list[str | Non
     pattern = _rewritten(found, ask, taken_apart, _has_the_models)
     pattern = [at and isinstance(one.tlc, Raises) for at, one in zip(pattern, found, strict=True)]
     functions = _rewritten(found, ask, listed_functions, _has_the_models)
+    two = [_count(one.question.term, "functions") > 1 for one in found]
+    functions = [at and both for at, both in zip(functions, two, strict=True)]
     outside = set(map(id, found)) - set(map(id, without_except(found, ask)[0]))
     told: list[str | None] = []
     for at, one in enumerate(found):
@@ -222,6 +221,10 @@ def rewritten_categories(found: Sequence[Differing], ask: Ask) -> list[str | Non
         )
         told.append(next((reason for reason, holds in reasons if holds), None))
     return told
+
+
+def _count(term: Term, form: str) -> int:
+    return (term.form == form) + sum(_count(part, form) for part in term.parts)
 
 
 def _has_none(one: Differing, answers: tuple[Answer, Answer]) -> bool:
