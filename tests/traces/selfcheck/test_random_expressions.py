@@ -176,6 +176,10 @@ def test_elements_that_cannot_be_ordered_are_told_by_their_values() -> None:
     assert category(pair, none, Is(mixed), ["[1]", '["a"]']) == "elements that TLC cannot order"
     beside = '{"#set":[[1],{"a":0,"b":0}]}'
     assert category(pair, none, Is(beside), ["1", "1"]) == "elements that TLC cannot order"
+    other = '{"#set":[{"#map":[[2,0],[3,0]]},{"a":0,"b":0}]}'
+    assert category(pair, none, Is(other), ["1", "1"]) == "elements that TLC cannot order"
+    records = '{"#set":[{"a":0,"b":1},{"a":0,"b":0}]}'
+    assert category(pair, none, Is(records), ["1", "1"]) is None
     assert category(pair, none, Is(plain), ['["b"]', '["a"]']) is None
 
 

@@ -142,10 +142,19 @@ def _cannot_be_ordered(form: str, operands: _Operands) -> bool:
 
 
 def _is_mixed(value: Value) -> bool:
-    """Tell whether a set, or one in it, has a record beside a tuple; TLC stops there, too."""
+    """Tell whether a set, or one in it, has a tuple or a record beside another function.
+
+    TLC stops there, too.
+    """
     if not isinstance(value, TlaSet):
         return False
-    return {tuple, Fcn} <= {type(element) for element in value} or any(map(_is_mixed, value))
+    shapes = {_is_record(element) for element in value if isinstance(element, Fcn)}
+    beside = bool(shapes) and any(isinstance(element, tuple) for element in value)
+    return beside or len(shapes) > 1 or any(map(_is_mixed, value))
+
+
+def _is_record(function: Fcn) -> bool:
+    return all(isinstance(key, str) for key, _ in function.pairs)
 
 
 def _may_be_order(form: str, reason: str, operands: Sequence[Value]) -> bool:
