@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ MAX_STEPS: Final = 500_000
 
 _INDENT: Final = "    "
 _STRANGE: Final = re.compile(r"[^A-Za-z0-9_]")
-_TEXTS: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_UNPACKED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\b([st][0-9]+)\b")
+"""A literal text, or the name of a variable before or after the step."""
 
 
 @dataclass(slots=True)
@@ -101,14 +103,13 @@ class Writer:
         wanted = [f"s{index}" for index in sorted(function.unprimed)]
         if function.assigned is None:
             wanted += [f"t{index}" for index in sorted(function.primed)]
+        uses = Counter([match[1] for match in _UNPACKED.finditer(body)])
+        item_of = {name: f"{name[0]}[{name[1:]}]" for name in wanted}
+        once = {name: item for name, item in item_of.items() if uses[name] == 1}
         lines = [header]
-        for name in wanted:  # a variable that is read once needs no name
-            whole, item = re.compile(rf"{_TEXTS}|\b({name})\b"), f"{name[0]}[{name[1:]}]"
-            uses = [match.span(1) for match in whole.finditer(body) if match[1]]
-            if len(uses) == 1:
-                body = body[: uses[0][0]] + item + body[uses[0][1] :]
-            else:
-                lines.append(f"{_INDENT}{name} = {item}")
+        lines += [f"{_INDENT}{name} = {item}" for name, item in item_of.items() if name not in once]
+        if once:  # what is read once needs no name
+            body = _UNPACKED.sub(lambda match: once.get(match[1], match[0]), body)
         lines += [body] if body else []
         if len(lines) == 1:
             lines.append(f"{_INDENT}pass")
