@@ -337,6 +337,8 @@ class Enumerations:
                 self._loop(f"for {name} in {text}:", assign, among)
             case Composed() if self._assigns(node, env):
                 self._act_composed(node, env, then)
+            case If() if node.taken is not None:
+                self._act(node.taken, env, then)
             case If() if self._assigns(node, env):
                 self._act_if(node, env, then)
             case Case() if self._assigns(node, env):

@@ -110,6 +110,8 @@ class Blames:
             case Let():
                 self._origins.update(node.bindings)
                 self._blame(node.body, self._x.names.bind(node, env), depth)
+            case If() if node.taken is not None:
+                self._blame(node.taken, env, depth)
             case If():
                 w.emit(f"if {self._x.conditions.condition(node.condition, env)}:")
                 with w.block():

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tlatrace.errors import SubsetError
-from tlatrace.model.domain import D
+from tlatrace.model.domain import TRUE, Boolean, D
 
 __all__ = [
     "Apply",
@@ -185,6 +185,16 @@ class If:
     no: Expr
     place: Place | None = None
 
+    @property
+    def taken(self) -> Expr | None:
+        """The branch that is taken in every state; None where that depends on something.
+
+        The other one has no value that anybody asks for. It still stands in the tree, for what
+        is called there and never happens is known by its name.
+        """
+        holds = _known(self.condition)
+        return None if holds is None else self.yes if holds else self.no
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
@@ -284,6 +294,18 @@ Expr: TypeAlias = (
     | Composed
 )
 Operand: TypeAlias = Expr | OperatorRef
+
+
+def _known(condition: Expr) -> bool | None:
+    """Tell whether a condition holds, where its text says so under the configuration."""
+    match condition:
+        case Literal(value=Boolean()):
+            return condition.value is TRUE
+        case Apply(operator="not", operands=(Literal() as negated,)):
+            holds = _known(negated)
+            return None if holds is None else not holds
+        case _:
+            return None
 
 
 def unsupported(place: Place | None, reason: str) -> SubsetError:

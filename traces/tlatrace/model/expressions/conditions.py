@@ -84,6 +84,8 @@ class Conditions:
                 result = w.fresh("q")
                 self._x.quantifiers.loop_to(node, env, result)
                 return result
+            case If() if node.taken is not None:
+                return self.condition(node.taken, env)
             case If():
                 return self._if_condition(node, env)
             case Local():
@@ -256,6 +258,8 @@ class Conditions:
                     self.require(item, env, otherwise)
             case Let():
                 self.require(node.body, self._x.names.bind(node, env), otherwise)
+            case If() if node.taken is not None:
+                self.require(node.taken, env, otherwise)
             case If():
                 w.emit(f"if {self.condition(node.condition, env)}:")
                 with w.block():

@@ -123,6 +123,8 @@ class Values:
                 return self._x.calls.call(node, env, as_condition=False)
             case OperatorCall():
                 return self._x.calls.operator_call(node, env, as_condition=False)
+            case If() if node.taken is not None:
+                return self.value(node.taken, env)
             case If() | Case():
                 return self._choice(node, env)
             case Let():
