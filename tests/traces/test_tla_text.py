@@ -87,6 +87,7 @@ PRINTED: list[tuple[str, Value]] = [
         record({"k": (), "z": tla_set([1, 2]), "long": ("a", ModelValue("b"))}),
     ),
     ('{[a |-> "|->, >>"]}', tla_set([record({"a": "|->, >>"})])),
+    (r"<<[x \in {} |-> x], [y \in { } |-> <<1>>]>>", ((), ())),  # as PGo writes it
 ]
 
 
@@ -107,6 +108,11 @@ def test_spellings_of_tlc(text: str, value: Value) -> None:
         "[a |-> 1",
         "[a |-> 1, a |-> 2]",
         "[]",
+        r"[x \in {1} |-> x]",
+        r"[x \in {} |-> ]",
+        r"[x \in {} |-> x, y |-> 1]",
+        r"[1 \in {} |-> 1]",
+        r"x \in {}",
         "(1 :> 2 @@ 1 :> 3)",
         "(1 :> 2",
         "()",

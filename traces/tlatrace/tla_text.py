@@ -6,6 +6,8 @@ and states of TLC's messages and dumps:
 
     3  -3  "a\\"b"  TRUE  {1, 2}  1..3  <<1, 2>>  [a |-> 1]  (1 :> 2 @@ 3 :> 4)  modelValue
 
+and the empty function as others write it: [x \\in {} |-> x].
+
 Source: Specifying Systems, section 16.1.10 (string escapes), and the `toString` methods of
 tlc2.value.impl in TLC.
 """
@@ -42,12 +44,13 @@ _UNESCAPES: Final = {written[1]: plain for plain, written in _ESCAPES.items()}
 _CONJUNCT: Final = re.compile(r"^[ \t]*/\\[ \t]", re.MULTILINE)
 _VARIABLE: Final = re.compile(r"\s*(\w+)\s*=", re.ASCII)
 _PLAIN: Final = re.compile(r"[ !#-\[\]-_a-~]*")
+_EMPTY: Final = ["\\in", "{", "}", "|->"]
 _BACKTICK: Final = "`"  # SANY takes it for the start of a comment, even inside a string
 _TOKEN: Final = re.compile(
     r"""\s*(?:
         (-?\d+\b|[A-Za-z0-9_]+)          # number or name
       | ("(?:[^"\\]|\\.)*")              # string
-      | (<<|>>|\|->|:>|@@|\.\.|[{}\[\](),])
+      | (<<|>>|\|->|:>|@@|\.\.|\\in\b|[{}\[\](),])
       | (\S)                             # anything else is an error
     )""",
     re.VERBOSE | re.ASCII | re.DOTALL,
@@ -266,6 +269,11 @@ def _list(
 
 def _record(text: str, tokens: list[str], at: int, depth: int) -> tuple[Value, int]:
     start = at
+    if is_identifier(tokens[at]) and tokens[at + 1 : at + 5] == _EMPTY:
+        _, at = _value(text, tokens, at + 5, depth)
+        if tokens[at] != "]":
+            raise _error(text, at, "expected ]")
+        return (), at + 1
     pairs: list[tuple[Value, Value]] = []
     while True:
         name = tokens[at]
