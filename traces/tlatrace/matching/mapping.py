@@ -62,6 +62,8 @@ class Observe:
     """What such a line looks like; None: any."""
     when: str = "after"
     """Which state shows it: "after" the step, "before" it, or "before silent" steps before it."""
+    among: Keys | None = None
+    """The array of which elements show it: the last one after the step, the first one before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,8 @@ class ChangeRule:
     arguments: tuple[Source, ...]
     only: frozenset[str] | None
     condition: Condition | None
+    among: Keys | None = None
+    """The array of which each element shows a change of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,6 +334,7 @@ class _Reader:
         if when != "after" and number is not None:
             raise FaultError("an argument is the same before and after a step", "when")
         only, condition = self._bounds(table)
+        among = _among(table)
         return Observe(
             what=what,
             at=self._all(table, "at", str(what)),
@@ -337,6 +342,7 @@ class _Reader:
             only=only,
             condition=condition,
             when=when,
+            among=among,
         )
 
     def _bounds(self, table: Table) -> tuple[frozenset[str] | None, Condition | None]:
@@ -367,6 +373,7 @@ class _Reader:
             arguments=sources,
             only=only,
             condition=condition,
+            among=_among(table),
         )
         table.end()
         return rule
@@ -396,6 +403,12 @@ class _Reader:
                 null=None if null is None else self._sources.value(null, "null"),
             ),
         )
+
+
+def _among(table: Table) -> Keys | None:
+    """Take the array whose elements a rule is for."""
+    among = table.take("among")
+    return None if among is None else read_path(among, f"among of {table.what}")
 
 
 def _steps(obj: Json, text: str) -> Steps:

@@ -7,9 +7,9 @@ from typing import Final
 
 from tlatrace.errors import ValueFormatError
 from tlatrace.matching.changes import OPERATIONS
-from tlatrace.matching.conditions import Condition, holds
-from tlatrace.matching.log_line import MISSING, LineError, find, path_text
-from tlatrace.matching.mapping import LogMapping, Observe
+from tlatrace.matching.conditions import holds
+from tlatrace.matching.log_line import MISSING, Keys, LineError, find, path_text
+from tlatrace.matching.mapping import ChangeRule, LogMapping, Observe
 from tlatrace.matching.sources import Field, Source, converted, value_of
 from tlatrace.trace import INIT, Change, Clues, Event, ParamPart, Part
 from tlatrace.trace.schema import check_name
@@ -139,29 +139,34 @@ class _Shown:
         self._action = action
         self._is_first = is_first
         self._is_last = is_last
-        self._rules = [
-            (rule, part) for rule in mapping.observe if (part := self._part(rule)) is not None
-        ]
+        self._rules = [(rule, part) for rule in mapping.observe for part in self._parts(rule)]
 
-    def _is_for(
-        self, only: frozenset[str] | None, condition: Condition | None, *, before: bool
-    ) -> bool:
+    def _objects(self, rule: Observe | ChangeRule, *, before: bool) -> list[Json]:
+        """List what a rule looks at: the line, or elements of an array in it; or nothing."""
         by_place = self._is_first if before else self._is_last
-        if not (by_place if only is None else self._action in only):
-            return False
-        return condition is None or holds(condition, self._obj)
+        if not (by_place if rule.only is None else self._action in rule.only):
+            return []
+        objects = [self._obj] if rule.among is None else self._elements(rule.among)
+        if rule.condition is None:
+            return objects
+        return [one for one in objects if holds(rule.condition, one)]
 
-    def _values(self, sources: tuple[Source, ...]) -> tuple[Value, ...] | None:
-        values = [value_of(source, self._obj) for source in sources]
-        known = tuple([value for value in values if value is not None])
-        return known if len(known) == len(values) else None
+    def _elements(self, path: Keys) -> list[Json]:
+        found = find(self._obj, path)
+        if not isinstance(found, list):
+            raise LineError(f"the line has no array {path_text(path)} for the rules with among")
+        return found
 
-    def _part(self, rule: Observe) -> tuple[tuple[Value, ...], Value] | None:
-        if not self._is_for(rule.only, rule.condition, before=rule.when != "after"):
-            return None
-        value = value_of(rule.source, self._obj)
-        at = self._values(rule.at)
-        return None if value is None or at is None else (at, value)
+    def _parts(self, rule: Observe) -> list[tuple[tuple[Value, ...], Value]]:
+        """List what a rule shows; of several elements one for each place."""
+        before = rule.when != "after"
+        objects = self._objects(rule, before=before)
+        parts: dict[str, tuple[tuple[Value, ...], Value]] = {}
+        for one in reversed(objects) if before else objects:
+            value, at = value_of(rule.source, one), _values(rule.at, one)
+            if value is not None and at is not None:
+                parts[canonical(at)] = at, value
+        return [*parts.values()]
 
     def after(self) -> tuple[dict[str, Value], list[Part]]:
         """Return the variables, and the parts of variables, after the step."""
@@ -214,8 +219,8 @@ class _Shown:
 
     def _changes(self) -> Iterator[Change]:
         for rule in self._mapping.changes:
-            if self._is_for(rule.only, rule.condition, before=False):
-                at, given = self._values(rule.at), self._values(rule.arguments)
+            for one in self._objects(rule, before=False):
+                at, given = _values(rule.at, one), _values(rule.arguments, one)
                 if at is not None and given is not None:
                     yield Change(
                         variable=rule.variable, at=at, operation=rule.operation, arguments=given
@@ -235,6 +240,13 @@ class _Shown:
                 raise LineError(f"the field {variable} is no array of updates")
             for update in found:
                 yield _update(updates.field, variable, update)
+
+
+def _values(sources: tuple[Source, ...], obj: Json) -> tuple[Value, ...] | None:
+    """Take values from a line or an element of it; None where one is not there."""
+    values = [value_of(source, obj) for source in sources]
+    known = tuple([value for value in values if value is not None])
+    return known if len(known) == len(values) else None
 
 
 def _update(field: Field, variable: str, update: Json) -> Change:
