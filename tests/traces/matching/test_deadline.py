@@ -13,6 +13,7 @@ import pytest
 from tests.traces.matching.toy import ToyModel, counters
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
+from tlatrace.model import ModelState, Step
 from tlatrace.trace import Event, Header, State, Trace
 from tlatrace.values import Value
 from tlatrace.verdict import Diverges, Undecided, Verdict
@@ -99,3 +100,28 @@ def test_an_alarm_that_was_set_before_rings_after() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
+
+
+class OtherActions(ToyModel):
+    """Its next steps have no end, unless one action is asked for: that one has none."""
+
+    def successors(self, state: ModelState) -> list[Step]:
+        while True:
+            time.sleep(0.01)
+
+    def action_successors(self, state: ModelState, action: str) -> list[Step]:
+        return []
+
+
+def test_naming_what_is_possible_instead_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tlatrace.matching.verdict._ACTIONS_SECONDS", 0.2)
+    toy = counters()
+    model = OtherActions(
+        module=toy.module, initial=toy.initial, steps=toy.steps, actions=toy.actions
+    )
+
+    with time_limit(Clock(20)):
+        (verdict,) = match_traces(model, [TRACE])
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.observed == "no such step is possible"

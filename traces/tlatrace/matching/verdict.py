@@ -33,6 +33,8 @@ __all__ = ["concurrent_verdict", "search_verdict"]
 _CANDIDATES_ASKED: Final = 64
 _CHANGES_SHOWN: Final = 6
 _ACTIONS_SHOWN: Final = 8
+_ACTIONS_SECONDS: Final = 2.0
+"""For listing what is possible instead: Next may have steps without end where the action has none."""
 
 
 def search_verdict(
@@ -258,25 +260,31 @@ def _nearest_result(questions: Questions, seen: Observation, candidates: list[Mo
         )
     results: dict[ModelState, ModelState] = {}
     """Result -> the state before it."""
-    possible: set[str] = set()
     for state in fitting:
         with suppress(EvaluationError):
             for step in claimed_steps(questions, seen, state):
                 if params_fit(seen, step):
                     results.setdefault(step.post, state)
-        with suppress(EvaluationError):
-            possible.update([step.action for step in questions.successors(state)])
     if not results:
-        shown = sorted(possible)[:_ACTIONS_SHOWN]
-        more = f" and {len(possible) - len(shown)} more" if len(possible) > len(shown) else ""
-        instead = f"; possible are {', '.join(shown)}{more}" if shown else ""
-        return f"no such step is possible{instead}"
+        return f"no such step is possible{_instead(questions, fitting)}"
     nearest = min([changes_from(questions, seen, *pair) for pair in results.items()], key=len)
     some = "" if len(asked) == len(candidates) else f" from {len(asked)} of them"
     results_text = _count(len(results), "result")
     if not nearest:
         return f"other arguments in each of {results_text}{some}"
     return f"{_texts(nearest)} (the nearest of {results_text}{some} -> the trace)"
+
+
+def _instead(questions: Questions, states: list[ModelState]) -> str:
+    """Name the actions that are possible in some state; those that are found in time."""
+    possible: set[str] = set()
+    with suppress(TimeIsUpError), time_limit(Clock(_ACTIONS_SECONDS)):
+        for state in states:
+            with suppress(EvaluationError):
+                possible.update([step.action for step in questions.successors(state)])
+    shown = sorted(possible)[:_ACTIONS_SHOWN]
+    more = f" and {len(possible) - len(shown)} more" if len(possible) > len(shown) else ""
+    return f"; possible are {', '.join(shown)}{more}" if shown else ""
 
 
 def _texts(changes: tuple[Change, ...]) -> str:
