@@ -105,11 +105,11 @@ def test_an_alarm_that_was_set_before_rings_after() -> None:
 class OtherActions(ToyModel):
     """Its next steps have no end, unless one action is asked for: that one has none."""
 
-    def successors(self, state: ModelState) -> list[Step]:
+    def successors(self, _state: ModelState) -> list[Step]:
         while True:
             time.sleep(0.01)
 
-    def action_successors(self, state: ModelState, action: str) -> list[Step]:
+    def action_successors(self, _state: ModelState, _action: str) -> list[Step]:
         return []
 
 

@@ -34,7 +34,7 @@ _CANDIDATES_ASKED: Final = 64
 _CHANGES_SHOWN: Final = 6
 _ACTIONS_SHOWN: Final = 8
 _ACTIONS_SECONDS: Final = 2.0
-"""For listing what is possible instead: Next may have steps without end where the action has none."""
+"""For listing what is possible instead: Next may have steps without end."""
 
 
 def search_verdict(
