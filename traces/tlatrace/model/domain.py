@@ -17,7 +17,7 @@ same TLA+ value iff Python's == says so; `eq` also refuses what TLC cannot compa
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import product
 from typing import Final, TypeAlias
@@ -34,6 +34,7 @@ __all__ = [
     "Boolean",
     "D",
     "Fcn",
+    "all_comparable",
     "comparable",
     "differ",
     "eq",
@@ -42,7 +43,6 @@ __all__ = [
     "kind",
     "model_value",
     "part_of",
-    "representatives",
     "short",
     "to_domain",
 ]
@@ -120,6 +120,10 @@ class LazyValue(ABC):
 
 D: TypeAlias = Boolean | int | str | Atom | tuple["D", ...] | frozenset["D"] | Fcn | LazyValue
 
+_WITHOUT_PARTS: Final = frozenset({Boolean, int, str, Atom})
+
+_SINGLY: Final = 2
+"""So many pairs are compared without a look at their forms."""
 _FEW_COMPARED: Final = 32
 """So many elements of a set are compared each for itself."""
 
@@ -204,19 +208,23 @@ def differ(left: D, right: D) -> bool:
     Raises:
         EvaluationError: TLC cannot compare them.
     """
-    if isinstance(left, LazyValue):
-        left = left.whole()
-    if isinstance(right, LazyValue):
-        right = right.whole()
     if type(left) is type(right):
+        if type(left) in _WITHOUT_PARTS:
+            return False
+        if isinstance(left, Fcn) and isinstance(right, Fcn):
+            _functions(left, right)
+            return False
         if isinstance(left, tuple) and isinstance(right, tuple):
             if len(left) == len(right):
                 _first_difference(zip(left, right, strict=True))
-        elif isinstance(left, Fcn) and isinstance(right, Fcn):
-            _functions(left, right)
-        elif isinstance(left, frozenset) and isinstance(right, frozenset):
+            return False
+        if isinstance(left, frozenset) and isinstance(right, frozenset):
             _one_of_each(left, right)
-        return False
+            return False
+    if isinstance(left, LazyValue):
+        return differ(left.whole(), right)
+    if isinstance(right, LazyValue):
+        return differ(left, right.whole())
     if isinstance(left, Atom) or isinstance(right, Atom):
         return False
     if kind(left) != kind(right):
@@ -243,13 +251,15 @@ def _functions(left: Fcn, right: Fcn) -> None:
         _domains(len(left), _kept(left, right), len(right), _kept(right, left))
         if len(left) != len(right):
             return
-    comparable([(left[key], right[key]) for key in left if key in right])
+        comparable([(left[key], right[key]) for key in left if key in right])
+    else:
+        comparable(zip(left.values(), map(right.__getitem__, left), strict=True))
 
 
 def _kept(one: Fcn, other: Fcn) -> D:
     """Return a key that only one function has, if there is any, and no model value if it can be."""
     own = [key for key in one if key not in other] or list(one)
-    found = representatives(own) or own
+    found = _representatives(own) or own
     return found[0] if len(found) == 1 else min(found, key=_order)
 
 
@@ -261,7 +271,9 @@ def comparable(pairs: Iterable[tuple[D, D]]) -> None:
     """
     reasons: list[str] = []
     for one, other in pairs:
-        if not (one is other or one == other):
+        if one is other or (type(one) is type(other) and type(one) in _WITHOUT_PARTS):
+            continue
+        if one != other:
             try:
                 differ(one, other)
             except EvaluationError as error:
@@ -297,10 +309,27 @@ def _first_difference(pairs: Iterable[tuple[D, D]]) -> None:
 
 def _one_of_each(left: frozenset[D], right: frozenset[D]) -> None:
     if len(left) == len(right):
-        comparable(product(representatives(left - right), representatives(right - left)))
+        all_comparable(left - right, right - left)
 
 
-def representatives(elements: Iterable[D]) -> list[D]:
+def all_comparable(some: Collection[D], others: Collection[D]) -> None:
+    """Do nothing if TLC can compare each of some values with each of the others.
+
+    Raises:
+        EvaluationError: it cannot; in the same words in whatever order the values are.
+    """
+    if len(some) * len(others) > _SINGLY and _alike(some, others):
+        return
+    comparable(product(_representatives(some), _representatives(others)))
+
+
+def _alike(some: Iterable[D], others: Iterable[D]) -> bool:
+    """Tell whether the forms of the values say that TLC can compare each with each."""
+    forms = {_form(value) for value in others}
+    return all(_meet(mine, its) for mine in {_form(value) for value in some} for its in forms)
+
+
+def _representatives(elements: Iterable[D]) -> list[D]:
     """Return elements such that what can be compared with them can be compared with all.
 
     Elements without parts are of one kind, besides model values: one of them will do. Of the others
@@ -319,13 +348,33 @@ def _form(value: D) -> object:
     """Return what a value has in common with all that can be compared with the same values."""
     match value:
         case tuple():
-            return tuple([_form(part) for part in value])
+            return "tuple", tuple([_form(part) for part in value])
         case Fcn():
-            return frozenset([(key, _form(image)) for key, image in value.items()])
+            return "function", frozenset([(key, _form(image)) for key, image in value.items()])
         case frozenset():
-            return len(value), frozenset([_form(part) for part in value])
+            return "set", len(value), frozenset([_form(part) for part in value])
         case _:
             return type(value)
+
+
+@lru_cache(10_000)
+def _meet(one: object, other: object) -> bool:
+    """Tell whether TLC can compare whatever has one form with whatever has another.
+
+    FALSE says nothing: it may hang on the values.
+    """
+    match one, other:
+        case ("tuple", tuple() as parts), ("tuple", tuple() as others):
+            return len(parts) != len(others) or all(map(_meet, parts, others))
+        case ("function", frozenset() as parts), ("function", frozenset() as others):
+            mine, its = dict(parts), dict(others)
+            if mine.keys() != its.keys() and any(type(key) is not str for key in {**mine, **its}):
+                return False
+            return all(_meet(mine[key], its[key]) for key in mine.keys() & its.keys())
+        case ("set", size, frozenset() as parts), ("set", other_size, frozenset() as others):
+            return size != other_size or all(_meet(mine, its) for mine in parts for its in others)
+        case _:
+            return Atom in (one, other) or (one is other and one in _WITHOUT_PARTS)
 
 
 def short(value: D) -> str:

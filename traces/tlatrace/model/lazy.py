@@ -18,11 +18,10 @@ from tlatrace.model.domain import (
     D,
     Fcn,
     LazyValue,
-    comparable,
+    all_comparable,
     eq,
     function,
     kind,
-    representatives,
     short,
 )
 
@@ -135,7 +134,7 @@ def _comparable(value: D, collection: frozenset[D]) -> None:
     if type(value) is Atom:
         return
     if isinstance(value, tuple | Fcn | frozenset) or type(value) is not type(typical(collection)):
-        comparable([(value, element) for element in representatives(collection)])
+        all_comparable((value,), collection)
 
 
 def typical(collection: frozenset[D]) -> D | None:

@@ -142,6 +142,8 @@ def expand_member(item: Expr, among: Expr, fresh: Callable[[str], str]) -> Expr 
     `item` is an atom: it may be repeated. `fresh` makes new names of locals.
     """
     match among:
+        case Apply() if among.operator == "..":
+            settled = Settled(among)  # both ends are looked at, whatever the item is
         case Apply() if among.operator in _STRUCTURAL:
             settled = settle(among, fresh)
         case Quantified():

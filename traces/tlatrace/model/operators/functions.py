@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import product
 
 from tlatrace.errors import EvaluationError
 from tlatrace.model.domain import (
     D,
     Fcn,
     LazyValue,
-    comparable,
+    all_comparable,
     function,
     kind,
-    representatives,
     short,
 )
 from tlatrace.model.lazy import (
@@ -58,7 +56,7 @@ def put(function_: D, argument: D, image: D) -> D:
     if type(function_) is Fcn:
         if argument not in function_:
             # TLC cannot look for "a" in a domain of integers
-            comparable([(argument, key) for key in representatives(function_)])
+            all_comparable((argument,), function_)
             return function_
         changed = Fcn(function_)
         changed[argument] = image
@@ -120,7 +118,7 @@ def override(left: D, right: D) -> D:
     first, second = _pairs(left), _pairs(right)
     if first and second and type(next(iter(first))) is not type(next(iter(second))):
         # TLC cannot order 1 and "a" in a domain
-        comparable(product(representatives(first), representatives(second)))
+        all_comparable(first, second)
     return function({**second, **first})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Sized
-from itertools import product
 from typing import Final
 
 from tlatrace.errors import EvaluationError
@@ -13,9 +12,8 @@ from tlatrace.model.domain import (
     Atom,
     D,
     Fcn,
-    comparable,
+    all_comparable,
     kind,
-    representatives,
 )
 from tlatrace.model.lazy import (
     MAX_ELEMENTS,
@@ -160,7 +158,7 @@ def _comparable(left: frozenset[D], right: frozenset[D]) -> None:
     if type(one) is not type(other) or isinstance(one, tuple | Fcn):
         kinds = set(map(type, left)) | set(map(type, right))
         if len(kinds - {Atom}) > 1:
-            comparable(product(representatives(left), representatives(right)))
+            all_comparable(left, right)
 
 
 def choose(found: Sequence[D], what: str) -> D:

@@ -1,0 +1,66 @@
+"""Whether TLC can compare values is told by their forms, and that says what the values say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tlatrace.errors import EvaluationError
+from tlatrace.model.domain import FALSE, TRUE, D, all_comparable, comparable, function, model_value
+
+_PLAIN = st.sampled_from([0, 1, 2, "a", "b", TRUE, FALSE, model_value("m"), model_value("n")])
+
+
+def _larger(parts: st.SearchStrategy[D]) -> st.SearchStrategy[D]:
+    few = st.lists(parts, max_size=3)
+    keys = st.one_of(st.sampled_from(["a", "b", "c"]), st.integers(0, 2), parts)
+    return st.one_of(
+        few.map(tuple), few.map(frozenset), st.dictionaries(keys, parts, max_size=3).map(function)
+    )
+
+
+_VALUES = st.recursive(_PLAIN, _larger, max_leaves=8)
+_ALIKE = st.sampled_from([0, "a", TRUE]).flatmap(
+    lambda part: st.recursive(
+        st.sampled_from([part, 1, model_value("m")]),
+        lambda parts: parts.map(lambda inner: _record(x=inner, y=part)),
+        max_leaves=4,
+    )
+)
+_SETS = st.frozensets(st.one_of(_VALUES, _ALIKE), max_size=4)
+
+
+@given(_SETS, _SETS)
+def test_values_that_forms_tell_comparable_are(some: frozenset[D], others: frozenset[D]) -> None:
+    assert _raises(lambda: all_comparable(some, others)) == _raises(
+        lambda: comparable([(one, other) for one in some for other in others])
+    )
+
+
+def test_messages_of_one_shape_are_comparable_and_one_with_another_field_type_is_not() -> None:
+    sent = [_record(type="ack", at=at) for at in range(3)]
+    seen = [_record(type="ack", at=at) for at in range(3, 6)]
+    odd = _record(type="ack", at="three")
+    assert not _raises(lambda: all_comparable(sent, seen))
+    assert _raises(lambda: all_comparable(sent, [*seen, odd]))
+
+
+def test_values_of_one_form_differ_in_what_they_can_be_compared_with() -> None:
+    """TLC compares tuples up to the first difference, so 1 meets "a" in one pair only."""
+    some: list[D] = [(1, 1), (2, 1)]
+    assert not _raises(lambda: all_comparable(some, [(3, "a"), (4, "a")]))
+    assert _raises(lambda: all_comparable(some, [(2, "a"), (4, "a")]))
+
+
+def _record(**fields: D) -> D:
+    return function(dict(fields))
+
+
+def _raises(ask: Callable[[], None]) -> bool:
+    try:
+        ask()
+    except EvaluationError:
+        return True
+    return False
