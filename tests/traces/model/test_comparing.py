@@ -22,10 +22,11 @@ def _larger(parts: st.SearchStrategy[D]) -> st.SearchStrategy[D]:
 
 
 _VALUES = st.recursive(_PLAIN, _larger, max_leaves=8)
-_ALIKE = st.sampled_from([0, "a", TRUE]).flatmap(
+_PARTS: list[D] = [0, "a", TRUE]
+_ALIKE = st.sampled_from(_PARTS).flatmap(
     lambda part: st.recursive(
         st.sampled_from([part, 1, model_value("m")]),
-        lambda parts: parts.map(lambda inner: _record(x=inner, y=part)),
+        lambda parts: parts.map(lambda inner: function({"x": inner, "y": part})),
         max_leaves=4,
     )
 )
@@ -40,9 +41,9 @@ def test_values_that_forms_tell_comparable_are(some: frozenset[D], others: froze
 
 
 def test_messages_of_one_shape_are_comparable_and_one_with_another_field_type_is_not() -> None:
-    sent = [_record(type="ack", at=at) for at in range(3)]
-    seen = [_record(type="ack", at=at) for at in range(3, 6)]
-    odd = _record(type="ack", at="three")
+    sent = [function({"type": "ack", "at": at}) for at in range(3)]
+    seen = [function({"type": "ack", "at": at}) for at in range(3, 6)]
+    odd = function({"type": "ack", "at": "three"})
     assert not _raises(lambda: all_comparable(sent, seen))
     assert _raises(lambda: all_comparable(sent, [*seen, odd]))
 
@@ -52,10 +53,6 @@ def test_values_of_one_form_differ_in_what_they_can_be_compared_with() -> None:
     some: list[D] = [(1, 1), (2, 1)]
     assert not _raises(lambda: all_comparable(some, [(3, "a"), (4, "a")]))
     assert _raises(lambda: all_comparable(some, [(2, "a"), (4, "a")]))
-
-
-def _record(**fields: D) -> D:
-    return function(dict(fields))
 
 
 def _raises(ask: Callable[[], None]) -> bool:
