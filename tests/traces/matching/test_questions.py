@@ -9,6 +9,7 @@ import pytest
 from tlatrace.matching.model import ModelState, Questions
 from tlatrace.model import Model, domain, load_model
 from tlatrace.model.domain import D, Fcn, eq
+from tlatrace.model.model import Step
 
 SPEC = """---- MODULE Tanks ----
 EXTENDS Naturals
@@ -51,6 +52,32 @@ def test_invariants_are_named_only_where_not_all_hold(
     assert [questions.violated(one) for one in states] == wanted
     assert wanted == [(), (), ("Low",), (), ("Low", "Shut"), ()]
     assert named == [states[2], states[4]]
+
+
+def test_answers_are_remembered_while_questions_come_twice(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[ModelState] = []
+    successors = model.successors
+
+    def noting(one: ModelState) -> list[Step]:
+        asked.append(one)
+        return successors(one)
+
+    monkeypatch.setattr(model, "successors", noting)
+    questions = Questions(model, size=100_000)
+
+    for number in range(3_000):  # each twice
+        pre = state(number, 0)
+        assert questions.successors(pre) == questions.successors(pre) == successors(pre)
+    assert len(asked) == 3_000
+
+    for number in range(3_000, 6_000):  # each once, until nothing is remembered
+        questions.successors(state(number, 0))
+    asked.clear()
+    for _ in range(2):
+        assert questions.successors(state(5_999, 0)) == successors(state(5_999, 0))
+    assert len(asked) == 2
 
 
 def test_the_texts_of_the_keys_of_a_growing_bag_are_written_once(

@@ -24,6 +24,11 @@ same for a long trace as for a short one."""
 
 _FEW_STEPS: Final = 16
 """A list of so many steps counts as two answers: a state may have thousands of them."""
+_SAMPLE: Final = 1024
+_WORTH_IT: Final = 64
+"""Of so many questions of a sample at least one has to have been asked before..."""
+_PAUSE: Final = 16 * _SAMPLE
+"""...or as many as these are asked without a look at the answers."""
 
 
 class SpecModel(Protocol):
@@ -179,21 +184,39 @@ class Questions:
 
 
 class _Steps:
-    """Remembers the last lists of steps, as many as hold a number of steps together."""
+    """Remembers the last lists of steps, as many as hold a number of steps together.
+
+    Where hardly any question is asked twice, as in a trace with one candidate an event, it stops to
+    remember for a while.
+    """
 
     def __init__(self, list_steps: Callable[..., Sequence[Step]], size: int) -> None:
         self._list_steps = list_steps
         self._room = self._size = size
         self._new: dict[Hashable, Sequence[Step]] = {}
         self._old: dict[Hashable, Sequence[Step]] = {}
+        self._asked = self._known = 0
+        """Questions of this sample, and those of them that were remembered."""
+        self._paused = 0
+        """So many questions are still to be asked without a look at what is remembered."""
 
     def __call__(self, *question: Hashable) -> Sequence[Step]:
+        if self._paused:
+            self._paused -= 1
+            return self._list_steps(*question)
+        self._asked += 1
+        if self._asked == _SAMPLE:
+            self._paused = 0 if self._known * _WORTH_IT >= _SAMPLE else _PAUSE
+            self._asked = self._known = 0
         steps = self._new.get(question)
         if steps is not None:
+            self._known += 1
             return steps
-        steps = self._old.get(question)
+        steps = self._old.get(question) if self._old else None
         if steps is None:
             steps = self._list_steps(*question)
+        else:
+            self._known += 1
         self._new[question] = steps
         self._room -= 1 + len(steps) // _FEW_STEPS
         if self._room <= 0:
