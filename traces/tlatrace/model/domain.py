@@ -245,7 +245,7 @@ def _functions(left: Fcn, right: Fcn) -> None:
 
     So all of them must be comparable.
     """
-    if len(left) != len(right) and all(type(key) is str for some in (left, right) for key in some):
+    if len(left) != len(right) and {*map(type, left), *map(type, right)} == {str}:
         return  # two records, which are the most
     if left.keys() != right.keys():
         _domains(len(left), _kept(left, right), len(right), _kept(right, left))
