@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -56,6 +59,33 @@ def test_the_collector_is_as_before() -> None:
         assert not gc.isenabled()
     assert gc.isenabled()
     assert peak_kb() > 1_000
+
+
+_INTERRUPTED = """
+import time
+from tlatrace.corpus.processes import run_tasks
+try:
+    for _ in run_tasks([0.0, 60.0], time.sleep, cores=2, label="sleeping"):
+        print("one is done", flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_is_not_told_by_each_worker() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _INTERRUPTED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a group of its own, as a terminal gives to a command
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "one is done\n"
+        os.killpg(process.pid, signal.SIGINT)
+        printed, noise = process.communicate(timeout=30)
+
+    assert (printed, noise) == ("interrupted\n", "")
 
 
 def doze(told: tuple[float, Path]) -> str:

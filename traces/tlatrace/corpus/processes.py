@@ -3,7 +3,8 @@
 The processes are spawned, not forked, because Arrow has threads. A worker that dies is an error:
 nothing is done twice, and nothing is left out. Where there is little to do, it is done here.
 When this process ends, or nobody wants more results, workers end at once, in the middle of a task:
-each watches a pipe that is closed then.
+each watches a pipe that is closed then. Ctrl-C is this process's alone: a terminal sends it to workers,
+too, which would each print where they were.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import gc
 import os
 import resource
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -88,10 +90,11 @@ def _in_processes(
         try:
             waiting: dict[Future[R], T] = {}
             rest = iter(tasks)
-            for task in rest:
-                waiting[pool.submit(work, task)] = task
-                if len(waiting) >= workers * _AHEAD:
-                    break
+            with _interrupt_waits():  # here workers start, with the signals that wait here
+                for task in rest:
+                    waiting[pool.submit(work, task)] = task
+                    if len(waiting) >= workers * _AHEAD:
+                        break
             while waiting:
                 done, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
@@ -110,7 +113,21 @@ def _in_processes(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+@contextmanager
+def _interrupt_waits() -> Iterator[None]:
+    """Have SIGINT wait, where the system can; a process that is started here never hears of it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _start_worker(watched: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
     gc.freeze()
     gc.disable()
