@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -61,33 +60,6 @@ def test_the_collector_is_as_before() -> None:
     assert peak_kb() > 1_000
 
 
-_INTERRUPTED = """
-import time
-from tlatrace.corpus.processes import run_tasks
-try:
-    for _ in run_tasks([0.0, 60.0], time.sleep, cores=2, label="sleeping"):
-        print("one is done", flush=True)
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-
-
-def test_ctrl_c_is_not_told_by_each_worker() -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", _INTERRUPTED],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # a group of its own, as a terminal gives to a command
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "one is done\n"
-        os.killpg(process.pid, signal.SIGINT)
-        printed, noise = process.communicate(timeout=30)
-
-    assert (printed, noise) == ("interrupted\n", "")
-
-
 def doze(told: tuple[float, Path]) -> str:
     seconds, done = told
     time.sleep(seconds)
@@ -104,3 +76,29 @@ def test_nobody_waits_for_tasks_whose_results_are_not_wanted(tmp_path: Path) -> 
     results.close()
 
     assert not (tmp_path / "long").exists()
+
+
+def test_ctrl_c_is_not_told_by_each_worker(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    results = run_tasks(
+        [(0.0, tmp_path / "short"), (2.0, tmp_path / "long")], doze, cores=2, label="dozing"
+    )
+    assert next(iter(results)) == "short"
+    workers = multiprocessing.active_children()
+    for worker in workers:  # a terminal sends it to all processes of a command
+        assert worker.pid is not None
+        os.kill(worker.pid, signal.SIGINT)
+
+    assert list(results) == ["long"]
+    assert len(workers) == 2
+    assert capfd.readouterr().err == ""
+
+
+def interrupt_is_blocked(_number: int) -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_a_worker_that_still_starts_does_not_hear_of_it_either() -> None:
+    assert list(run_tasks(range(4), interrupt_is_blocked, cores=2, label="asked")) == [True] * 4
+    assert not interrupt_is_blocked(0)

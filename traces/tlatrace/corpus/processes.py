@@ -3,8 +3,8 @@
 The processes are spawned, not forked, because Arrow has threads. A worker that dies is an error:
 nothing is done twice, and nothing is left out. Where there is little to do, it is done here.
 When this process ends, or nobody wants more results, workers end at once, in the middle of a task:
-each watches a pipe that is closed then. Ctrl-C is this process's alone: a terminal sends it to workers,
-too, which would each print where they were.
+each watches a pipe that is closed then. Ctrl-C is this process's alone: a terminal sends it to all,
+and each worker would print where it was.
 """
 
 from __future__ import annotations
