@@ -115,6 +115,51 @@ def test_a_divergence_that_no_order_explains_is_one(tmp_path: Path) -> None:
     assert match_traces(lock_server(), [good.trace]) == [Conforms(6)]
 
 
+def granted_twice(last: int, *, skipped: bool = False) -> tuple[list[dict[str, Json]], ...]:
+    """Return logs of a server and of clients; a grant counts `last` lines of the clients' two."""
+    server: list[dict[str, Json]] = [
+        {"at": "s", "op": "Grant", "who": "c1", "vc": {"s": 1, "c": 2}},
+        {"at": "s", "op": "Grant", "who": "c2", "vc": {"s": 2, "c": last}},
+    ]
+    clients: list[dict[str, Json]] = [
+        {"at": "c", "op": "Request", "who": "c1", "vc": {"c": 1}},
+        {"at": "c", "op": "Request", "who": "c2", "vc": {"c": 2}},
+    ]
+    if skipped:
+        clients.append({"at": "c", "op": "Request", "who": "c2", "abort": True, "vc": {"c": 3}})
+    return server, clients
+
+
+def test_a_log_that_is_cut_off_does_not_diverge(tmp_path: Path) -> None:
+    server, clients = granted_twice(last=3)  # the third is the Release that allows the second
+
+    (found,) = match_traces(lock_server(), [read(tmp_path, VECTOR, s=server, c=clients).trace])
+
+    assert isinstance(found, Undecided)
+    assert 's.jsonl:2: it counts 3 lines of "c", whose log ends with 2' in found.reason
+    released: list[dict[str, Json]] = [
+        *clients,
+        {"at": "c", "op": "Release", "who": "c1", "vc": {"c": 3}},
+    ]
+    whole = read(tmp_path, VECTOR, s=server, c=released)
+    assert match_traces(lock_server(), [whole.trace]) == [Conforms(6)]
+
+
+@pytest.mark.parametrize("why", ["nothing is missing", "skipped lines count", "counts have gaps"])
+def test_what_a_whole_log_does_not_explain_diverges(why: str, tmp_path: Path) -> None:
+    mapping = VECTOR + '[[skip]]\nfield = "abort"\nis = true\n'
+    server, clients = granted_twice(
+        last=2 if why == "nothing is missing" else 3, skipped=why == "skipped lines count"
+    )
+    if why == "counts have gaps":  # steps that nobody logs are counted, too
+        clients[1]["vc"] = {"c": 3}
+        server[1]["vc"] = {"s": 2, "c": 4}
+
+    (found,) = match_traces(lock_server(), [read(tmp_path, mapping, s=server, c=clients).trace])
+
+    assert isinstance(found, Diverges)
+
+
 def test_a_field_may_say_what_to_try_first_of_concurrent_lines(tmp_path: Path) -> None:
     mapping = VECTOR + 'tie = "ts"\n'
 

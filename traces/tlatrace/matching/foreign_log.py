@@ -82,7 +82,7 @@ def read_log(path: Path, mapping: LogMapping, limits: Limits = DEFAULT_LIMITS) -
     """...those that are steps."""
     last_step: list[int] = []
     """For each line that is a step, its last step."""
-    for line, follows, surely in _in_order(path, mapping, limits, read):
+    for line, follows, surely, lost in _in_order(path, mapping, limits, read):
         place = line.path, line.number
         if not events and not mapping.starts_with_init:
             events.append(Event(step=0, action=INIT))
@@ -100,6 +100,7 @@ def read_log(path: Path, mapping: LogMapping, limits: Limits = DEFAULT_LIMITS) -
                 steps,
                 [last_step[one] for one in follows],
                 None if surely is None else [last_step[one] for one in surely],
+                lost,
             )
         for event in steps:
             events.append(event)
@@ -129,7 +130,7 @@ def read_log(path: Path, mapping: LogMapping, limits: Limits = DEFAULT_LIMITS) -
 
 
 def _behind(
-    steps: Sequence[Event], follows: Sequence[int], surely: Sequence[int] | None
+    steps: Sequence[Event], follows: Sequence[int], surely: Sequence[int] | None, lost: str
 ) -> list[Event]:
     """Say what the first step of a line follows, and each other one: the step before it."""
     placed: list[Event] = []
@@ -139,12 +140,13 @@ def _behind(
             event.clues,
             follows=own if placed else tuple(follows),
             surely=None if surely is None else own if placed else tuple(surely),
+            lost="" if placed else lost,
         )
         placed.append(replace(event, clues=clues))
     return placed
 
 
-_Placed = tuple[_Line, "tuple[int, ...] | None", "tuple[int, ...] | None"]
+_Placed = tuple[_Line, "tuple[int, ...] | None", "tuple[int, ...] | None", str]
 
 
 def _in_order(
@@ -155,7 +157,7 @@ def _in_order(
     if order is None:
         for line in _lines(path, mapping, limits, read):
             if line.is_step:
-                yield line, None, None
+                yield line, None, None, ""
         return
     files = [path]
     if path.is_dir():
@@ -169,8 +171,9 @@ def _in_order(
         line = lines[error.at]
         raise TraceFormatError(line.path, line.number, error.reason) from None
     surely = found.surely or (None,) * len(found.lines)
+    lost = {at: f"{lines[at].path.name}:{lines[at].number}: {reason}" for at, reason in found.lost}
     for at, follows, certain in zip(found.lines, found.follows, surely, strict=True):
-        yield lines[at], follows, certain
+        yield lines[at], follows, certain, lost.pop(at, "")
 
 
 def _lines(

@@ -11,7 +11,7 @@ Source: Lamport, Time, Clocks, and the Ordering of Events; Mattern, Virtual Time
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Final
@@ -98,6 +98,8 @@ class Ordered:
     of others that are certain to have happened before it; what follows from these is left out."""
     surely: tuple[tuple[int, ...], ...] | None
     """As `follows`, of what the log proves; None: that is the same. Lamport clocks prove less."""
+    lost: tuple[tuple[int, str], ...] = ()
+    """(position of a line in what was given, what it follows and no log has)."""
 
 
 @dataclass(slots=True)
@@ -142,7 +144,34 @@ def ordered(order: LogOrder, lines: Sequence[Json], kept: Sequence[bool]) -> Ord
         lines=tuple([used[at] for at in steps]),
         follows=told(after),
         surely=None if surely is None else told(surely),
+        lost=tuple(_lost(order, lines)) if order.by == "vector" else (),
     )
+
+
+def _lost(order: LogOrder, lines: Sequence[Json]) -> Iterator[tuple[int, str]]:
+    """Find clocks that count more lines of a node than its log has: it was cut off, perhaps.
+
+    Only of a node whose lines are counted one by one; others count what nobody logs, too.
+    """
+    clocks: list[dict[str, int]] = []
+    ticks: dict[str, list[int]] = {}
+    for at, line in enumerate(lines):
+        try:
+            clocks.append(_vector(order, line))
+            name = canonical(value_of(order.node, line) or "")
+        except LineError:
+            if len(clocks) == at:
+                clocks.append({})
+            continue
+        if name in clocks[at]:
+            ticks.setdefault(name, []).append(clocks[at][name])
+    for name, own in ticks.items():
+        if own != list(range(own[0], own[0] + len(own))):
+            continue
+        for at, clock in enumerate(clocks):
+            if clock.get(name, 0) > own[-1]:
+                yield at, f"it counts {clock[name]} lines of {name}, whose log ends with {own[-1]}"
+                break
 
 
 def _has_node(order: LogOrder, line: Json) -> bool:
@@ -239,25 +268,10 @@ class _Reader:
         return after
 
     def _vector(self, at: int) -> dict[str, int]:
-        assert self._order.clock is not None
-        found = find(self._lines[at], self._order.clock.path)
-        pairs: list[tuple[object, object]] = []
-        if isinstance(found, dict):
-            pairs = list(found.items())
-        elif isinstance(found, list) and all(isinstance(p, list) and len(p) == 2 for p in found):
-            pairs = [(pair[0], pair[1]) for pair in found]
-        else:
-            where = path_text(self._order.clock.path)
-            raise self._wrong(at, f"the field {where} is no vector clock: an object, or [key, n]s")
-        clock: dict[str, int] = {}
-        for key, count in pairs:
-            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-                raise self._wrong(at, f"{count!r} in the vector clock is no count")
-            name = canonical(_value(key))
-            if name in clock:
-                raise self._wrong(at, f"{name} stands twice in the vector clock")
-            clock[name] = count
-        return clock
+        try:
+            return _vector(self._order, self._lines[at])
+        except LineError as error:
+            raise self._wrong(at, str(error)) from None
 
     # ---- Lamport clocks ---------------------------------------------------------------------
 
@@ -310,6 +324,33 @@ class _Reader:
             return []
         many = found if isinstance(found, list) else [found]
         return list(dict.fromkeys([canonical(_value(one)) for one in many]))
+
+
+def _vector(order: LogOrder, line: Json) -> dict[str, int]:
+    """Read the vector clock of a line.
+
+    Raises:
+        LineError: it has none.
+    """
+    assert order.clock is not None
+    found = find(line, order.clock.path)
+    pairs: list[tuple[object, object]] = []
+    if isinstance(found, dict):
+        pairs = list(found.items())
+    elif isinstance(found, list) and all(isinstance(p, list) and len(p) == 2 for p in found):
+        pairs = [(pair[0], pair[1]) for pair in found]
+    else:
+        where = path_text(order.clock.path)
+        raise LineError(f"the field {where} is no vector clock: an object, or [key, n]s")
+    clock: dict[str, int] = {}
+    for key, count in pairs:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise LineError(f"{count!r} in the vector clock is no count")
+        name = canonical(_value(key))
+        if name in clock:
+            raise LineError(f"{name} stands twice in the vector clock")
+        clock[name] = count
+    return clock
 
 
 def _value(key: object) -> Value:

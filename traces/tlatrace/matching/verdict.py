@@ -93,6 +93,23 @@ def concurrent_verdict(
     It diverges if there is none in any order; the step told is the earliest of those that could be
     next where the search came furthest.
     """
+    found = _in_any_order(questions, names, events, silent, budget)
+    lost = [seen.event.clues.lost for seen in events if seen.event.clues.lost]
+    if isinstance(found, Diverges) and lost:
+        return Undecided(
+            f"step {found.step}, {found.action}: expected {found.expected}; observed "
+            f"{found.observed}; but lines are missing, perhaps, which would allow it: {lost[0]}"
+        )
+    return found
+
+
+def _in_any_order(
+    questions: Questions,
+    names: Names,
+    events: list[Observation],
+    silent: Silent | None,
+    budget: Budget,
+) -> Verdict:
     clues = [seen.event.clues for seen in events]
     follows = [
         tuple(range(1, step)) if clue.follows is None else clue.follows

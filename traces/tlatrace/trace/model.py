@@ -135,6 +135,8 @@ class Clues:
     None: all that stand before it. That of its own node comes first."""
     surely: tuple[int, ...] | None = None
     """As `follows`, of what the log proves; None: that is the same."""
+    lost: str = ""
+    """In words, in one event of a trace: of what happened no line tells."""
 
 
 _NO_CLUES: Final = Clues()
