@@ -32,3 +32,40 @@ def test_an_error_for_which_the_exporter_exits_with_0_is_an_error(tmp_path: Path
     module = _write(tmp_path, "Twice", "VARIABLE x\nInit == x = 0\nNext == x'' = 1")
     with pytest.raises(SpecError, match="refuses the module"):
         export_xml(module)
+
+
+def test_a_syntax_error_has_its_place(tmp_path: Path) -> None:
+    module = _write(tmp_path, "Torn", "VARIABLE x\nInit == x = 0\nNext == x' = x +\n  /\\")
+    with pytest.raises(SpecError, match=r'Encountered "====" at line 6') as caught:
+        export_xml(module)
+    assert (caught.value.path, caught.value.line, caught.value.column) == (module, 6, 1)
+
+
+def test_a_syntax_error_in_a_module_of_a_library_names_its_file(tmp_path: Path) -> None:
+    torn = _write(tmp_path / "library", "Torn", "VARIABLE x\nInit == x == 0")
+    module = _write(tmp_path / "own", "Own", "EXTENDS Torn")
+    with pytest.raises(SpecError, match='Was expecting "Expression or Instance"') as caught:
+        export_xml(module, libraries=[tmp_path / "library"])
+    assert (caught.value.path, caught.value.line, caught.value.column) == (torn, 3, 9)
+
+
+def test_a_character_that_tla_does_not_have_has_its_place(tmp_path: Path) -> None:
+    module = _write(tmp_path, "Odd", "VARIABLE x\nInit == x = `0")
+    with pytest.raises(SpecError, match="Lexical error") as caught:
+        export_xml(module)
+    assert (caught.value.line, caught.value.column) == (3, 13)
+
+
+def test_an_unknown_operator_has_its_place_and_no_trace_of_java(tmp_path: Path) -> None:
+    module = _write(tmp_path, "Unknown", "VARIABLE x\nInit == x = y")
+    with pytest.raises(SpecError, match="Unknown operator: `y'") as caught:
+        export_xml(module)
+    assert (caught.value.line, caught.value.column) == (3, 13)
+    assert "java" not in str(caught.value)
+
+
+def test_what_has_no_place_is_told_without(tmp_path: Path) -> None:
+    module = _write(tmp_path, "Extends", "EXTENDS Nowhere")
+    with pytest.raises(SpecError, match="Cannot find source file for module Nowhere") as caught:
+        export_xml(module)
+    assert caught.value.line is None

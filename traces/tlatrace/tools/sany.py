@@ -1,11 +1,14 @@
 """Run SANY's XML exporter: the semantic tree of a module and of all that it extends.
 
 Source: tla2sany.xml.XMLExporter of the TLC jar; it writes the document to standard output and
-SANY's own words to standard error or before the document.
+SANY's own words to standard error or before the document. Where a text is no TLA+ it does not say
+at which place; tla2sany.SANY does, and is asked then.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import tempfile
 import xml.etree.ElementTree as ElementTree
@@ -18,7 +21,7 @@ from tlatrace.errors import SpecError, ToolError
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.java import find_java
 
-__all__ = ["COMMUNITY", "export_xml"]
+__all__ = ["COMMUNITY", "export_xml", "require_module"]
 
 COMMUNITY: Final = Path(__file__).parents[1] / "community"
 """The community modules in our own words: SANY and TLC look there when no other folder has one."""
@@ -27,7 +30,27 @@ COMMUNITY: Final = Path(__file__).parents[1] / "community"
 _DOCUMENT: Final = "<?xml"
 _JVM_ARGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss64m")
 _ERRORS: Final = "*** Errors: "
+_UNPARSED: Final = "Could not parse module "
+_PARSING: Final = "Parsing file "
+_FATAL: Final = "Fatal errors while parsing"
+_FAILED: Final = "failed for node."
+_PLACE: Final = re.compile(r"line (\d+), col (\d+) to line \d+, col \d+ of module (\w+)")
+_PLACE_OF_PARSER: Final = re.compile(r"at line (\d+), column (\d+)")
 _DULL: Final = ("Parsing file ", "Semantic processing of ", "Exception in thread", "\tat ")
+
+
+def require_module(path: Path) -> None:
+    """Refuse what is no file of TLA+, before anybody looks for what belongs to it.
+
+    Raises:
+        SpecError: it is a folder, is not there, or has another name than SANY takes.
+    """
+    if path.is_dir():
+        raise SpecError(path, "this is a folder, not a module (say which FILE.tla)")
+    if not path.exists():
+        raise SpecError(path, "there is no such module")
+    if path.suffix != ".tla" or not path.is_file():
+        raise SpecError(path, "this is no FILE.tla")
 
 
 def export_xml(
@@ -40,8 +63,7 @@ def export_xml(
     Raises: SpecError when SANY refuses the module; ToolError without a Java or a jar, or when SANY
     takes longer than `timeout_s` or answers nothing that can be read.
     """
-    if not module.is_file():
-        raise SpecError(module, "there is no such file")
+    require_module(module)
     folders = (module.resolve().parent, *libraries, COMMUNITY)
     files = [path for folder in folders for path in sorted(folder.glob("*.tla"))]
     stamps = tuple([(path, path.stat().st_mtime_ns, path.stat().st_size) for path in files])
@@ -55,17 +77,41 @@ def _export(
     timeout_s: float,
     stamps: tuple[tuple[Path, int, int], ...],  # noqa: ARG001  # tells the answers apart
 ) -> ElementTree.Element:
+    done = _run("tla2sany.xml.XMLExporter", module, libraries, timeout_s)
+    output = done.stdout.decode("utf-8", errors="replace")
+    at = output.find(_DOCUMENT)
+    words = done.stderr.decode("utf-8", errors="replace")
+    if done.returncode != 0 or at < 0 or _ERRORS in words:  # it exits 0 on some errors
+        words = (output[:at] if at >= 0 else output) + words
+        if _UNPARSED in words:
+            again = _run("tla2sany.SANY", module, libraries, timeout_s)
+            raise _unparsed(module, again.stdout.decode("utf-8", errors="replace"))
+        raise _refused(module, words)
+    try:
+        return ElementTree.fromstring(output[at:])
+    except ElementTree.ParseError as error:
+        raise ToolError("SANY", f"its XML cannot be read: {error}") from error
+
+
+def _run(
+    program: str, module: Path, libraries: Sequence[Path], timeout_s: float
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the exporter, or SANY itself, on a module.
+
+    Raises: ToolError: there is no Java or no jar, it does not start, or takes too long.
+    """
     jar, java = find_jar(), find_java()
+    folders = [str(folder.resolve()) for folder in (*libraries, COMMUNITY)]
     with tempfile.TemporaryDirectory(prefix="rocketproof-sany-", ignore_cleanup_errors=True) as own:
         command = [str(java.java), *_JVM_ARGS, f"-Djava.io.tmpdir={own}"]
-        # -o leaves out the validation against a schema; -I, because the exporter ignores the
-        # property TLA-Library; a bare name, because SANY looks for it in the working directory.
-        command += ["-cp", str(jar.path), "tla2sany.xml.XMLExporter", "-o"]
-        for folder in (*libraries, COMMUNITY):
-            command += ["-I", str(folder.resolve())]
-        command.append(module.name)
+        command += [f"-DTLA-Library={os.pathsep.join(folders)}", "-cp", str(jar.path), program]
+        if program.endswith("XMLExporter"):
+            # -o leaves out the validation against a schema; -I, because the exporter ignores the
+            # property TLA-Library.
+            command += ["-o", *[word for folder in folders for word in ("-I", folder)]]
+        command.append(module.name)  # a bare name: SANY looks for it in the working directory
         try:
-            done = subprocess.run(
+            return subprocess.run(
                 command,
                 cwd=module.resolve().parent,
                 stdin=subprocess.DEVNULL,
@@ -77,17 +123,29 @@ def _export(
             raise ToolError("SANY", f"{command[0]} does not start ({error.strerror})") from error
         except subprocess.TimeoutExpired as error:
             raise ToolError("SANY", f"no answer in {timeout_s:.0f} s") from error
-    output = done.stdout.decode("utf-8", errors="replace")
-    at = output.find(_DOCUMENT)
-    words = done.stderr.decode("utf-8", errors="replace")
-    if done.returncode != 0 or at < 0 or _ERRORS in words:  # it exits 0 on some errors
-        raise SpecError(module, _told((output[:at] if at >= 0 else output) + words))
-    try:
-        return ElementTree.fromstring(output[at:])
-    except ElementTree.ParseError as error:
-        raise ToolError("SANY", f"its XML cannot be read: {error}") from error
 
 
-def _told(text: str) -> str:
-    lines = [line for line in text.split("\n") if line.strip() and not line.startswith(_DULL)]
+def _unparsed(module: Path, told: str) -> SpecError:
+    """Say where a module, or one that it extends, is no TLA+; the exporter keeps that to itself."""
+    _, _, last = told.partition(_FATAL)[0].rpartition(_PARSING)
+    file, _, reason = last.partition("\n")
+    place = _PLACE_OF_PARSER.search(reason)
+    if place is None:
+        return _refused(module, told)
+    named = Path(file.strip())
+    if named == module.resolve():
+        named = module  # as it was given
+    return SpecError(named, _text(reason), int(place[1]), int(place[2]))
+
+
+def _refused(module: Path, words: str) -> SpecError:
+    words = words.partition(_FAILED)[0] or words
+    place = _PLACE.search(words)
+    if place is None or place[3] != module.stem:
+        return SpecError(module, _text(words))
+    return SpecError(module, _text(words), int(place[1]), int(place[2]))
+
+
+def _text(words: str) -> str:
+    lines = [line for line in words.split("\n") if line.strip() and not line.startswith(_DULL)]
     return "SANY refuses the module: " + ("\n".join(lines[:12]) or "it does not say why")
