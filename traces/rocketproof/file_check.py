@@ -14,6 +14,7 @@ from tlatrace.explore import CheckedModel, Images, check_model, images_of
 from tlatrace.model import Model, load_model
 from tlatrace.tla_text import to_tla
 from tlatrace.tools.jar import TlcJar
+from tlatrace.tools.sany import require_module
 from tlatrace.tools.tlc import TlcProgress, TlcRun, run_tlc
 from tlatrace.tools.tlc_config import (
     checks_deadlock,
@@ -260,6 +261,7 @@ def _assumed(model: Model) -> CheckedModel | None:
 
 
 def _config_text(job: FileCheck) -> str:
+    require_module(job.module)
     if not job.config.is_file():
         raise SpecError(job.config, "there is no such configuration (say which with --config)")
     try:

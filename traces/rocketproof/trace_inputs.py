@@ -12,6 +12,7 @@ from tlatrace.errors import SpecError, TraceFormatError
 from tlatrace.matching import LogCounts, LogMapping, read_log, read_mapping
 from tlatrace.model import Model, load_model
 from tlatrace.tools.manifest import read_manifest
+from tlatrace.tools.sany import require_module
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc_config import invariants_of
 from tlatrace.trace import Header, Trace
@@ -150,9 +151,10 @@ class SpecChoice:
         """Find the module: the option, or the one of the header's name below the spec root.
 
         Raises:
-            SpecError: there is none, or more than one.
+            SpecError: there is none, or more than one, or the option names something else.
         """
         if self.module is not None:
+            require_module(self.module)
             return self.module
         root = find_spec_root(self.spec_root)
         found = [path for path in sorted(root.glob("*/*.tla")) if path.stem == header.spec]

@@ -228,3 +228,13 @@ def test_a_divergence_by_a_choice_says_so(tmp_path: Path) -> None:
 
     assert (plain.exit_code, chosen.exit_code) == (3, 1), plain.stdout + chosen.stdout
     assert "another choice of CHOOSE" in chosen.output
+
+
+@pytest.mark.parametrize("engine", ["tlc", "compiled"])
+def test_a_module_that_is_not_there_is_told_before_its_configuration(
+    tmp_path: Path, engine: str
+) -> None:
+    missing = tmp_path / "Missing.tla"
+    result = CliRunner().invoke(main, ["check", str(missing), "--engine", engine])
+    assert result.exit_code == 2
+    assert result.stderr == f"rocketproof: {missing}: there is no such module\n"

@@ -170,3 +170,25 @@ def test_explain_shows_the_difference_and_the_possible_actions() -> None:
     assert result.exit_code == 1
     assert "known.b1" in result.stdout
     assert "Actions possible before this step" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["validate", "explain"])
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        (".", "this is a folder, not a module (say which FILE.tla)"),
+        ("run.log", "this is no FILE.tla"),
+        ("Gone.tla", "there is no such module"),
+    ],
+)
+def test_a_spec_that_is_no_module_is_told_in_a_line(
+    command: str, spec: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.log").touch()
+    event = '{"step":0,"action":"Init","params":[],"state":{"x":0}}\n'
+
+    result = run(command, trace(tmp_path, HEADER + event), "--spec", spec)
+
+    assert result.exit_code == 2
+    assert result.stderr == f"rocketproof: {spec}: {reason}\n"

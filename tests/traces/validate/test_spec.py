@@ -93,5 +93,5 @@ def test_a_broken_module_is_its_authors_fault(tmp_path: Path) -> None:
 
 
 def test_a_missing_module_is_its_authors_fault(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="no such file"):
+    with pytest.raises(SpecError, match="no such module"):
         load_spec(tmp_path / "Nowhere.tla")
