@@ -104,6 +104,18 @@ def test_all_entries_are_read(root: Path) -> None:
     assert manifest.libraries(model) == ()
 
 
+def test_witnesses_and_mutants_are_of_the_push_ring_unless_they_say_otherwise(root: Path) -> None:
+    manifest = read_manifest(root)
+    assert manifest.ring("push") == manifest.checkable
+    assert manifest.ring("weekly") == ()
+    text = MANIFEST.replace("length = 3\n", 'length = 3\nring = "weekly"\n')
+    text = text.replace("bug = true\n", 'bug = true\nring = "weekly"\n')
+    (root / "manifest.toml").write_text(text, "utf-8")
+    manifest = read_manifest(root)
+    assert [entry.name for entry in manifest.ring("weekly")] == ["NoTwo", "B05"]
+    assert [entry.name for entry in manifest.ring("push")] == ["small", "Idle", "B05_Idle"]
+
+
 def test_a_protocol_may_use_the_modules_of_another_one(root: Path) -> None:
     with (root / "manifest.toml").open("a", encoding="utf-8") as file:
         file.write('[[library]]\nprotocol = "counter"\nfolder = "store"\n')
@@ -144,6 +156,7 @@ def test_a_mutant_is_checked_against_a_property_that_its_configuration_has(root:
     ("old", "new", "complaint"),
     [
         ('ring = "push"', 'ring = "daily"', r"\[\[model\]\] number 1 \(counter/small\): 'ring'"),
+        ("length = 3", 'ring = "daily"', r"counter/NoTwo\): 'ring' must be one of push, weekly"),
         ('ring = "push"', "", r"counter/small\): the key 'ring' is missing"),
         ("depth = 6", "depht = 6", r"counter/small\): unknown key 'depht'"),
         ("distinct = 15", 'distinct = "15"', r"counter/small\): 'distinct' must be a count"),

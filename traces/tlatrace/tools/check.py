@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
-from tlatrace.tools.manifest import Model, Mutant, Witness, kind_of
+from tlatrace.tools.manifest import Checkable, Model, Mutant, Witness, kind_of
 from tlatrace.tools.tlc_output import Outcome
 from tlatrace.tools.tlc_run import TlcRun
 
-__all__ = ["CheckRow", "Status", "compare", "exit_code"]
+__all__ = ["CheckRow", "Status", "compare", "exit_code", "expected_of"]
 
 Status = Literal["as expected", "not as expected", "error", "undecided"]
 
@@ -45,7 +45,7 @@ class CheckRow:
         return self.status == "as expected"
 
 
-def compare(entry: Model | Witness | Mutant, run: TlcRun, *, exact: bool = True) -> CheckRow:
+def compare(entry: Checkable, run: TlcRun, *, exact: bool = True) -> CheckRow:
     """Compare one run with its entry.
 
     `exact` says that depths and lengths are comparable: TLC ran with one worker.
@@ -87,23 +87,32 @@ def exit_code(rows: Iterable[CheckRow]) -> int:
     return 3
 
 
-def _texts(entry: Model | Witness | Mutant, run: TlcRun, exact: bool) -> tuple[str, str]:
+def expected_of(entry: Checkable, *, exact: bool = True) -> str:
+    """Say what the manifest expects, in the words of a row; without `exact` no depth, no length."""
+    match entry:
+        case Model(violates=None, distinct=distinct, depth=depth):
+            return _counts(distinct, depth if exact else None)
+        case Mutant(killed_by=None, distinct=distinct):  # harmless
+            return _counts(distinct, None)
+        case Model(violates=name) | Witness(violates=name) | Mutant(killed_by=name):
+            assert name is not None
+            return _violation(name, entry.length, exact)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _texts(entry: Checkable, run: TlcRun, exact: bool) -> tuple[str, str]:
     """Say what is expected and what was found, in words that are equal when they agree."""
     # TLC looks for temporal violations now and then: how long the first one is depends on when.
     exact = exact and run.outcome is not Outcome.TEMPORAL
+    expected = expected_of(entry, exact=exact)
     match entry:
-        case Model(violates=name, length=length):
-            if name is None:
-                return _model(entry, run, exact)
-            return _violation(name, length, exact), _found_violation(run, exact)
-        case Witness(violates=name, length=length):
-            return _violation(name, length, exact), _found_violation(run, exact)
-        case Mutant(killed_by=name, length=length):
-            if name is None:  # harmless
-                return _counts(entry.distinct, None), _found_counts(run, None)
-            return _violation(name, length, exact), _found_violation(run, exact)
-        case _ as unreachable:
-            assert_never(unreachable)
+        case Model(violates=None, depth=depth):
+            return expected, _found_counts(run, run.depth if exact and depth is not None else None)
+        case Mutant(killed_by=None):
+            return expected, _found_counts(run, None)
+        case _:
+            return expected, _found_violation(run, exact)
 
 
 def _status(run: TlcRun, same: bool) -> Status:
@@ -112,12 +121,6 @@ def _status(run: TlcRun, same: bool) -> Status:
     if not run.is_verdict:
         return "error"
     return "as expected" if same else "not as expected"
-
-
-def _model(entry: Model, run: TlcRun, exact: bool) -> tuple[str, str]:
-    comparable = exact and entry.depth is not None
-    expected = _counts(entry.distinct, entry.depth if comparable else None)
-    return expected, _found_counts(run, run.depth if comparable else None)
 
 
 def _found_counts(run: TlcRun, depth: int | None) -> str:

@@ -3,9 +3,9 @@
     [[library]]   protocol folder
     [[model]]     protocol name module config expect="holds"|"violated" ring="push"|"weekly"
                   [distinct] [depth] [violates] [length] [seconds] [deadlock]
-    [[witness]]   protocol name module config violates shows [length]
+    [[witness]]   protocol name module config violates shows [length] [ring]
     [[mutant]]    protocol name title module config override expect="killed"|"harmless"
-                  [against] [killed_by] [length] [distinct] [reason] [bug] [seeds]
+                  [against] [killed_by] [length] [distinct] [reason] [bug] [seeds] [ring]
     [[theorem]]   protocol name module
 
 Paths are relative to `spec/<protocol>/`; a theorem's module is a dotted Python name. A library is a
@@ -16,7 +16,8 @@ mutant is its configuration with one more override, or with each of a list of th
 harm only together; with `against` it is checked against that one property of its configuration, and
 no other falls first. Counts and lengths are optional so that `rocketproof check --record` can fill
 them in; until then a check of the entry fails. `seconds` is for information. `deadlock = true` has
-TLC check for deadlocks.
+TLC check for deadlocks. `ring` says when `rocketproof rings` runs an entry, at every push or once a
+week; witnesses and mutants without one are of the push ring.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from tlatrace.errors import SpecError
 from tlatrace.tools.spec_root import MANIFEST_NAME
 
 __all__ = [
+    "RINGS",
+    "Checkable",
     "Entry",
     "Expect",
     "Kind",
@@ -48,6 +51,8 @@ __all__ = [
 Kind = Literal["model", "witness", "mutant", "theorem"]
 Ring = Literal["push", "weekly"]
 Expect = Literal["killed", "harmless"]
+
+RINGS: Final[tuple[Ring, ...]] = ("push", "weekly")
 
 _OVERRIDE: Final = re.compile(r"\w+ <- \w+")
 _KINDS: Final[tuple[Kind, ...]] = ("model", "witness", "mutant", "theorem")
@@ -90,6 +95,7 @@ class Witness:
     shows: str
     length: int | None
     """The number of states of the counterexample."""
+    ring: Ring = "push"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +125,7 @@ class Mutant:
     """Whether the implementation has a switch of the same name."""
     seeds: int | None
     """Within how many simulated runs the switch must be found; None leaves it to the caller."""
+    ring: Ring = "push"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +137,10 @@ class Theorem:
     module: str
 
 
-Entry = Model | Witness | Mutant | Theorem
+Checkable = Model | Witness | Mutant
+"""What TLC checks."""
+
+Entry = Checkable | Theorem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +171,16 @@ class Manifest:
         )
         return tuple(dict.fromkeys(entry.protocol for entry in entries))
 
-    def libraries(self, entry: Model | Witness | Mutant) -> tuple[Path, ...]:
+    @property
+    def checkable(self) -> tuple[Checkable, ...]:
+        """All that TLC checks."""
+        return (*self.models, *self.witnesses, *self.mutants)
+
+    def ring(self, ring: Ring) -> tuple[Checkable, ...]:
+        """Return the models, witnesses and mutants of a ring."""
+        return tuple(entry for entry in self.checkable if entry.ring == ring)
+
+    def libraries(self, entry: Checkable) -> tuple[Path, ...]:
         """Return the folders besides the module's own in which its modules may lie."""
         folders = (self.root / entry.protocol, *self.libraries_of(entry.protocol))
         return tuple(f for f in folders if f.is_dir() and f != entry.module.parent)
@@ -259,6 +278,12 @@ class _Fields:
             raise self.error(f"{key!r} must be one of {', '.join(allowed)}, not {value!r}")
         return value
 
+    def ring(self, default: Ring | None = None) -> Ring:
+        """Take the ring."""
+        if default is not None and "ring" not in self._left:
+            return default
+        return "push" if self.word("ring", RINGS) == "push" else "weekly"
+
     def overrides(self, key: str) -> tuple[str, ...]:
         """Take one override, or a list of at least one for different operators."""
         if key not in self._left:
@@ -328,13 +353,12 @@ def _shared(path: Path, tables: Mapping[str, object]) -> dict[str, tuple[Path, .
 
 def _model(fields: _Fields) -> Model:
     holds = fields.word("expect", ("holds", "violated")) == "holds"
-    ring: Ring = "push" if fields.word("ring", ("push", "weekly")) == "push" else "weekly"
     model = Model(
         protocol=fields.protocol,
         name=fields.name,
         module=fields.file("module"),
         config=fields.file("config"),
-        ring=ring,
+        ring=fields.ring(),
         distinct=fields.number("distinct") if holds else None,
         depth=fields.number("depth") if holds else None,
         violates=None if holds else fields.text("violates"),
@@ -355,6 +379,7 @@ def _witness(fields: _Fields) -> Witness:
         violates=fields.text("violates"),
         shows=fields.text("shows"),
         length=fields.number("length"),
+        ring=fields.ring("push"),
     )
     fields.finish()
     return witness
@@ -377,6 +402,7 @@ def _mutant(fields: _Fields) -> Mutant:
         reason=None if killed else fields.text("reason"),
         bug=fields.flag("bug"),
         seeds=fields.number("seeds"),
+        ring=fields.ring("push"),
     )
     fields.finish()
     if killed and mutant.against not in (None, mutant.killed_by):
