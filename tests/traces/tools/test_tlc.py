@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.traces.tools.endings import ENDINGS, OUTPUTS, Ending, run_ending, seen_as
 from tlatrace.errors import SpecError
-from tlatrace.tools.tlc import Outcome, TlcProgress, run_tlc
+from tlatrace.tools.tlc import Outcome, Stop, TlcProgress, run_tlc
 from tlatrace.tools.tlc_config import (
     properties_of,
     with_only,
@@ -143,6 +144,25 @@ def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     assert run.outcome is Outcome.TIMEOUT
     assert not run.is_verdict
     assert time.monotonic() - started < 30
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("before", [True, False])
+def test_another_thread_may_end_a_run(tmp_path: Path, before: bool) -> None:
+    (tmp_path / "Endless.tla").write_text(ENDLESS, "utf-8")
+    (tmp_path / "Endless.cfg").write_text("SPECIFICATION Spec\n", "utf-8")
+    stop = Stop()
+    with ThreadPoolExecutor() as pool:
+        if before:
+            stop.now()
+        files = (tmp_path / "Endless.tla", tmp_path / "Endless.cfg")
+        running = pool.submit(run_tlc, *files, timeout_s=600.0, stop=stop)
+        if not before:
+            time.sleep(1.0)
+        stop.now()
+        run = running.result(timeout=60)
+    assert run.outcome is Outcome.TIMEOUT
+    assert run.seconds < 60
 
 
 @pytest.mark.java

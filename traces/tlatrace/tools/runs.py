@@ -10,10 +10,11 @@ from typing import assert_never
 
 from tlatrace.errors import SpecError
 from tlatrace.tools.check import CheckRow, compare
-from tlatrace.tools.manifest import Manifest, Model, Mutant, Witness
+from tlatrace.tools.manifest import Checkable, Manifest, Model, Mutant, Witness
 from tlatrace.tools.tlc import (
     JVM_ARGS,
     QUICK_JVM_ARGS,
+    Stop,
     TlcJar,
     TlcProgress,
     TlcRun,
@@ -37,7 +38,7 @@ _QUICK_S = 10.0
 class CheckedEntry:
     """An entry, the run of TLC on it, and the row that compares the two."""
 
-    entry: Model | Witness | Mutant
+    entry: Checkable
     run: TlcRun
     row: CheckRow
     exact: bool
@@ -46,12 +47,13 @@ class CheckedEntry:
 
 def check_entry(
     manifest: Manifest,
-    entry: Model | Witness | Mutant,
+    entry: Checkable,
     *,
     timeout_s: float = 600.0,
     workers: int | None = None,
     jar: TlcJar | None = None,
     on_progress: Callable[[TlcProgress], None] | None = None,
+    stop: Stop | None = None,
 ) -> CheckedEntry:
     """Run TLC on one entry and compare the result with the manifest.
 
@@ -79,6 +81,7 @@ def check_entry(
             jvm_args=JVM_ARGS if takes_long else QUICK_JVM_ARGS,
             on_progress=on_progress,
             jar=jar,
+            stop=stop,
         )
     exact = workers == 1
     return CheckedEntry(entry=entry, run=run, row=compare(entry, run, exact=exact), exact=exact)

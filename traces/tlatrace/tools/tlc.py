@@ -20,7 +20,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -37,6 +38,7 @@ __all__ = [
     "JVM_ARGS",
     "QUICK_JVM_ARGS",
     "Outcome",
+    "Stop",
     "TlcJar",
     "TlcProgress",
     "TlcRun",
@@ -60,6 +62,35 @@ def all_workers() -> int:
     return os.cpu_count() or 1
 
 
+class Stop:
+    """Ends the runs of TLC that other threads wait for: what they find then is a timeout."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ends: list[Callable[[], None]] = []
+        self._asked = False
+
+    def now(self) -> None:
+        """End all that run, and all that will be started."""
+        with self._lock:
+            self._asked = True
+            for end in self._ends:
+                end()
+
+    @contextmanager
+    def ends(self, end: Callable[[], None]) -> Iterator[None]:
+        """Have `end` called when all is to end; at once, when it was before."""
+        with self._lock:
+            self._ends.append(end)
+            if self._asked:
+                end()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._ends.remove(end)
+
+
 def run_tlc(
     module: Path,
     config: Path,
@@ -73,13 +104,14 @@ def run_tlc(
     on_progress: Callable[[TlcProgress], None] | None = None,
     jar: TlcJar | None = None,
     java: JavaHome | None = None,
+    stop: Stop | None = None,
 ) -> TlcRun:
     """Run TLC breadth-first and return what it found.
 
     `libraries` are folders of modules besides the module's own; the community modules come last.
     `extra_args` go to TLC before the module's name. A run that takes longer than `timeout_s` is
-    ended, with all processes that it started. With one worker the same input gives the same
-    counterexample and depth.
+    ended, with all processes that it started, and so is one that `stop` ends. With one worker the
+    same input gives the same counterexample and depth.
 
     Raises: SpecError when the module or the configuration is not a file, or it has a POSTCONDITION
     that the jar does not know; ToolError without a Java or a jar.
@@ -101,7 +133,7 @@ def run_tlc(
         if "-noGenerateSpecTE" in jar.features:
             command.append("-noGenerateSpecTE")
         command += [*extra_args, module.name]
-        run = _run(command, module.parent, timeout_s, on_progress)
+        run = _run(command, module.parent, timeout_s, on_progress, stop or Stop())
     return _named(run, config)
 
 
@@ -140,6 +172,7 @@ def _run(
     folder: Path,
     timeout_s: float,
     on_progress: Callable[[TlcProgress], None] | None,
+    stop: Stop,
 ) -> TlcRun:
     started = time.monotonic()
     timed_out = threading.Event()
@@ -147,11 +180,11 @@ def _run(
     # Started in a thread: a signal that ends us cannot come between its start and our knowing it.
     starter = threading.Thread(target=lambda: processes.append(_start(command, folder)))
 
-    def stop() -> None:
+    def end() -> None:
         timed_out.set()
         _kill(process)
 
-    watchdog = threading.Timer(timeout_s, stop)
+    watchdog = threading.Timer(timeout_s, end)
     watchdog.daemon = True
     lines: list[str] = []
     try:
@@ -164,12 +197,13 @@ def _run(
         process = found
         watchdog.start()
         assert process.stdout is not None
-        for raw in process.stdout:
-            line = raw.decode("utf-8", errors="replace")
-            lines.append(line)
-            if on_progress is not None and (seen := progress(line)) is not None:
-                on_progress(seen)
-        exit_code = process.wait()
+        with stop.ends(end):
+            for raw in process.stdout:
+                line = raw.decode("utf-8", errors="replace")
+                lines.append(line)
+                if on_progress is not None and (seen := progress(line)) is not None:
+                    on_progress(seen)
+            exit_code = process.wait()
     finally:
         watchdog.cancel()
         starter.join()
