@@ -39,6 +39,7 @@ COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("demo", "The main job end to end: check, simulate, validate, catch a bug, write a report."),
     ("doctor", "Java, TLC and the libraries: what was found, where, which version."),
     ("check", "Run TLC and compare its result with the one that the manifest expects."),
+    ("rings", "All models, witnesses and mutants of a ring: at every push, or once a week."),
     ("simulate", "Run the implementation once, under faults, and record the run."),
     ("validate", "Hold recorded runs against the TLA+ text."),
     ("explain", "Show the first step of a run that the TLA+ text does not allow, and why."),

@@ -1,0 +1,271 @@
+"""A ring passes only when everything in it was run and is as recorded."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rocketproof.cli import main
+from rocketproof.rings import NOT_RUN, Progress, run_ring
+from tests.traces.tools.endings import SPECS
+from tests.traces.tools.test_check import HARMLESS, MODEL, MUTANT, WITNESS, run
+from tlatrace.errors import ToolError
+from tlatrace.tools.check import CheckRow, compare, exit_code
+from tlatrace.tools.manifest import Checkable
+from tlatrace.tools.measured import Measurements, read_measured
+from tlatrace.tools.tlc import Stop
+
+LARGE = replace(MODEL, name="large", seconds=100.0)
+SMALL = replace(MODEL, seconds=2.0)
+ENTRIES = (SMALL, LARGE, WITNESS, MUTANT)
+NOTHING = Measurements(())
+
+
+class Clock:
+    """Time that passes only when something is checked."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def ring(
+    *entries: Checkable, budget_s: float = 1000.0, takes_s: float = 0.0
+) -> tuple[list[CheckRow], list[str], list[float]]:
+    """Run a ring whose TLC is a recorded output; return rows, the order, and what was left."""
+    clock, order, left = Clock(), list[str](), list[float]()
+
+    def check(entry: Checkable, *, timeout_s: float, stop: Stop) -> CheckRow:
+        assert isinstance(stop, Stop)
+        assert 0 < timeout_s <= min(500.0, budget_s)
+        order.append(entry.name)
+        clock.now += takes_s
+        return compare(entry, run("holds" if entry.name in ("small", "large") else "invariant"))
+
+    rows = run_ring(
+        entries,
+        check,
+        NOTHING,
+        jobs=1,
+        budget_s=budget_s,
+        timeout_s=500.0,
+        on_done=lambda _row, progress: left.append(progress.left_s),
+        clock=clock,
+    )
+    return rows, order, left
+
+
+def test_all_are_run_the_longest_first_and_told_in_the_order_of_the_manifest() -> None:
+    rows, order, left = ring(*ENTRIES)
+    assert [row.name for row in rows] == ["small", "large", "NotLow", "B05"]
+    assert order == ["large", "NotLow", "B05", "small"]
+    assert exit_code(rows) == 0
+    assert left[-1] == 0
+    assert left == sorted(left, reverse=True)
+
+
+def test_where_not_all_fits_the_shortest_are_first_and_the_rest_is_undecided() -> None:
+    rows, order, _ = ring(*ENTRIES, budget_s=10.0, takes_s=6.0)
+    assert order == ["small", "NotLow"]
+    assert [row.found == NOT_RUN for row in rows] == [False, True, False, True]
+    assert {row.status for row in rows if row.found == NOT_RUN} == {"undecided"}
+    assert exit_code(rows) == 3
+
+
+def test_nothing_to_run_is_no_pass() -> None:
+    rows, _, _ = ring()
+    assert rows == []
+    assert exit_code(rows) == 3
+
+
+def test_one_wrong_count_fails_a_ring_that_was_not_finished() -> None:
+    rows, _, _ = ring(replace(SMALL, distinct=14), LARGE, budget_s=5.0, takes_s=6.0)
+    assert [row.status for row in rows] == ["not as expected", "undecided"]
+    assert exit_code(rows) == 1
+
+
+def test_a_mutant_that_is_not_caught_fails() -> None:
+    escaped = replace(MUTANT, name="small")  # TLC finds nothing
+    rows, _, _ = ring(SMALL, replace(HARMLESS, name="large"), escaped)
+    assert [row.status for row in rows] == ["as expected", "as expected", "not as expected"]
+    assert exit_code(rows) == 1
+
+
+def test_what_is_left_is_told_by_what_the_machine_needed_so_far() -> None:
+    key = ("model", "counter", "small")
+    progress = Progress({key: 2.0, ("model", "counter", "large"): 100.0}, jobs=2)
+    assert progress.left_s == 100.0
+    row = compare(SMALL, run("holds"))
+    progress.take(replace(row, seconds=6.0))
+    assert (progress.done, progress.total, progress.left_s) == (1, 2, 300.0)
+
+
+def test_an_error_ends_what_runs() -> None:
+    running = threading.Event()
+
+    def check(entry: Checkable, *, timeout_s: float, stop: Stop) -> CheckRow:
+        assert timeout_s == 60.0
+        if entry is WITNESS:
+            running.wait(30)
+            raise ToolError("TLC", "is gone")
+        ended = threading.Event()
+        with stop.ends(ended.set):
+            running.set()
+            assert ended.wait(30)
+        return compare(entry, run("holds"))
+
+    with pytest.raises(ToolError, match="is gone"):
+        run_ring(
+            (LARGE, WITNESS),
+            check,
+            NOTHING,
+            jobs=2,
+            budget_s=60.0,
+            timeout_s=90.0,
+            on_done=lambda _row, _progress: None,
+            clock=lambda: 0.0,
+        )
+    assert running.is_set()
+
+
+MANIFEST = """\
+[[model]]
+protocol = "counter"
+name = "small"
+module = "Counter.tla"
+config = "holds.cfg"
+expect = "holds"
+ring = "push"
+distinct = 15
+depth = 6
+
+[[witness]]
+protocol = "counter"
+name = "Low"
+module = "Counter.tla"
+config = "holds.cfg"
+violates = "Low"
+shows = "three in all"
+length = 3
+
+[[mutant]]
+protocol = "counter"
+name = "B05"
+title = "counts twice"
+module = "MutCounter.tla"
+config = "holds.cfg"
+override = "Inc <- B05Inc"
+expect = "killed"
+killed_by = "TypeOK"
+length = 3
+ring = "weekly"
+"""
+MUTANTS = """\
+---- MODULE MutCounter ----
+EXTENDS Counter
+B05Inc(p) == count[p] < Max /\\ count' = [count EXCEPT ![p] = 2 * @ + 1] /\\ UNCHANGED last
+Right(p) == count[p] < Max /\\ count' = [count EXCEPT ![p] = @ + 1] /\\ UNCHANGED last
+====
+"""
+ENDLESS = """\
+---- MODULE Endless ----
+EXTENDS Naturals
+VARIABLE x
+Spec == x = 0 /\\ [][x' = x + 1]_x
+====
+"""
+
+
+@pytest.fixture
+def spec_root(tmp_path: Path) -> Path:
+    """Make a folder of specifications with a push ring of two and a weekly ring of one."""
+    folder = tmp_path / "counter"
+    folder.mkdir()
+    for name in ("Counter.tla", "holds.cfg"):
+        (folder / name).write_bytes((SPECS / name).read_bytes())
+    (folder / "MutCounter.tla").write_text(MUTANTS, "utf-8")
+    (folder / "Endless.tla").write_text(ENDLESS, "utf-8")
+    (folder / "Endless.cfg").write_text("SPECIFICATION Spec\n", "utf-8")
+    (tmp_path / "manifest.toml").write_text(MANIFEST, "utf-8")
+    return tmp_path
+
+
+def rings(spec_root: Path, *arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, ["rings", "--spec-root", str(spec_root), *arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def change(spec_root: Path, old: str, new: str) -> None:
+    assert old in MANIFEST
+    (spec_root / "manifest.toml").write_text(MANIFEST.replace(old, new), "utf-8")
+
+
+@pytest.mark.java
+def test_the_push_ring_is_run_and_writes_nothing(spec_root: Path) -> None:
+    code, out, err = rings(spec_root)
+    assert code == 0, out + err
+    assert "2 of the push ring: 2 as expected" in out
+    assert "2/2 counter " in err
+    assert "None of the 2 models, witnesses and mutants of the push ring has been run." in out
+    assert not (spec_root / "measured.json").exists()
+
+
+@pytest.mark.java
+def test_the_weekly_ring_writes_what_it_measured(spec_root: Path) -> None:
+    code, out, err = rings(spec_root, "--weekly", "--date", "2024-02-28")
+    assert code == 0, out + err
+    assert "were run on 2024-02-28 by TLC 2.15" in out
+    (line,) = json.loads((spec_root / "measured.json").read_text("utf-8"))
+    assert (line["name"], line["found"]) == ("B05", "violates TypeOK in 3 states")
+    assert line["date"] == "2024-02-28"
+    code, out, _ = rings(spec_root, "--weekly", "--not-since", "2024-02-28")
+    assert (code, "nothing of the weekly ring was run: that is no pass" in out) == (3, True)
+    code, out, _ = rings(spec_root, "--weekly", "--not-since", "2024-02-29", "--json")
+    assert code == 0
+    assert [row["ok"] for row in json.loads(out)["rows"]] == [True]
+    file = read_measured(spec_root / "measured.json")
+    assert [row.date > date(2024, 2, 28) for row in file] == [True]
+
+
+@pytest.mark.java
+@pytest.mark.parametrize(
+    ("old", "new", "arguments", "code", "says"),
+    [
+        ("distinct = 15", "distinct = 14", ["--push"], 1, "holds, 14 states, depth 6"),
+        ("depth = 6", "depth = 7", ["--push"], 1, "not as expected"),
+        ("length = 3", "length = 4", ["--push"], 1, "not as expected"),
+        ("Inc <- B05Inc", "Inc <- Right", ["--weekly"], 1, "(expected: violates TypeOK in 3"),
+        ("Inc <- B05Inc", "Inc <- Nothing", ["--weekly"], 2, "1 error"),
+        (
+            'Counter.tla"\nconfig = "holds.cfg"\nexpect',
+            'Endless.tla"\nconfig = "Endless.cfg"\nexpect',
+            ["--timeout", "2", "--only", "counter/small"],
+            3,
+            "timeout",
+        ),
+        ('"holds"', '"holds"', ["--budget", "0"], 3, "2 not run: the budget is spent"),
+        ('ring = "weekly"', 'ring = "push"', ["--weekly"], 3, "that is no pass"),
+    ],
+)
+def test_what_is_not_as_recorded_or_not_known_fails(
+    spec_root: Path, old: str, new: str, arguments: list[str], code: int, says: str
+) -> None:
+    change(spec_root, old, new)
+    found, out, err = rings(spec_root, *arguments)
+    assert found == code, out + err
+    assert says in " ".join(out.split())
+
+
+@pytest.mark.java
+def test_a_name_that_is_not_in_the_ring_is_a_usage_error(spec_root: Path) -> None:
+    code, out, err = rings(spec_root, "--only", "counter/B05")
+    assert (code, out) == (2, "")
+    assert "there is no 'counter/B05' in the push ring (its protocols: counter)" in err
