@@ -132,12 +132,12 @@ def test_a_bug_is_caught_and_its_run_can_be_made_again(tmp_path: Path) -> None:
     assert found["diverging"], "no seed of these catches B05 any more: choose others"
     first = found["diverging"][0]
     assert first["command"] == (
-        f"rocketproof simulate epoch_truncation --bug B05 --seed {first['seed']}"
+        f"rocketproof simulate epoch_truncation --bug B05 --judge --seed {first['seed']}"
     )
     out = tmp_path / "run.ndjson"
     again = CliRunner().invoke(main, [*first["command"].split()[1:], "--out", str(out)])
     verdict = CliRunner().invoke(main, ["validate", str(out), "--json"])
-    assert (again.exit_code, verdict.exit_code) == (0, 1)
+    assert (again.exit_code, verdict.exit_code) == (1, 1)
     assert json.loads(verdict.stdout)["traces"][0]["step"] == first["step"]
 
 
@@ -153,7 +153,7 @@ def test_runs_of_another_shape_are_made_and_can_be_made_again(tmp_path: Path) ->
     source = json.loads(judged.stdout)["source"]
     assert source["command"] == (
         "rocketproof simulate replica_group --faults none --brokers 2 --steps 15"
-        " --unclean --seed {seed}"
+        " --unclean --judge --seed {seed}"
     )
 
 

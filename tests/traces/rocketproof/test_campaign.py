@@ -14,7 +14,7 @@ from rocketha.histories import Broken, check_history, read_history
 from rocketha.sim import NO_FAULTS, SimOptions
 from rocketproof import campaign as campaigns
 from rocketproof.campaign import Campaign, Ending, SeedResult, run_seed
-from rocketproof.commands.campaign import command
+from rocketproof.commands.campaign import command, shown_again
 from rocketproof.commands.simulate import command as simulate
 from rocketproof.commands.simulation_options import repeat_command
 
@@ -57,7 +57,9 @@ def test_a_failing_seed_comes_with_the_command_that_repeats_it(tmp_path: Path) -
     args = shlex.split(again)[2:]
     repeated = CliRunner().invoke(simulate, [*args, "--history", str(path)])
     assert repeated.exit_code == 1
-    assert what.partition(": broken: ")[2] in repeated.output
+    assert (
+        repeated.output.splitlines()[-1] == f"verdict: diverges: {what.partition(': broken: ')[2]}"
+    )
     assert isinstance(check_history(read_history(path)), Broken)
 
 
@@ -87,6 +89,15 @@ def test_a_run_that_differs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (
         run_seed("replica_group", 1, SimOptions(faults=NO_FAULTS), repeat=True).ending
         is Ending.DIFFERS
+    )
+
+
+def test_a_run_that_differs_comes_with_a_command_that_runs_it_twice() -> None:
+    options = SimOptions(faults=NO_FAULTS, bugs=frozenset({Bug.B14}))
+    result = SeedResult(seed=4, ending=Ending.DIFFERS)
+
+    assert shown_again("replica_group", options, result) == (
+        "rocketproof campaign replica_group --bug B14 --faults none --repeat --seeds 4..4"
     )
 
 
@@ -131,10 +142,10 @@ def test_a_command_repeats_all_options() -> None:
     )
     assert repeat_command("replica_group", options, 3) == (
         "rocketproof simulate replica_group --bug B14 --bug B28 --faults none "
-        "--brokers 5 --steps 40 --config rocketmq --unclean --seed 3"
+        "--brokers 5 --steps 40 --config rocketmq --unclean --judge --seed 3"
     )
     assert repeat_command("replica_group", SimOptions()) == (
-        "rocketproof simulate replica_group --seed {seed}"
+        "rocketproof simulate replica_group --judge --seed {seed}"
     )
 
 

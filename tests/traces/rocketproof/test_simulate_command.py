@@ -165,3 +165,45 @@ def test_a_protocol_without_clients_has_no_history(tmp_path: Path) -> None:
 
     assert result.exit_code == 2
     assert not path.exists()
+
+
+def test_a_judged_run_ends_as_its_verdict_says(tmp_path: Path) -> None:
+    path = tmp_path / "run.ndjson"
+    run = ("epoch_truncation", "--bug", "B05", "--seed", "9", "--judge")
+
+    good = call("epoch_truncation", "--seed", "9", "--judge")
+    bad = call(*run)
+    written = call(*run, "--out", str(path))
+    data = json.loads(call(*run, "--json").output)
+
+    assert (good.exit_code, bad.exit_code, written.exit_code) == (0, 1, 1)
+    assert re.match(r"verdict: conforms, \d+ events$", good.output.splitlines()[-1])
+    *_, step, told, verdict = bad.output.splitlines()
+    assert "Transfer(b1, b3, 1)" in step
+    assert re.match(r".*EpochTruncation\.tla:\d+:\d+: seed 9: diverges at step 71, Transfer", told)
+    assert verdict == "verdict: diverges"
+    assert f"\n{path}:73: diverges at step 71 (line 73), Transfer" in written.output
+    assert (data["verdict"], data["traces"][0]["step"]) == ("diverges", 71)
+
+
+def test_a_run_without_a_trace_is_no_pass() -> None:
+    result = call("sync_state_set", "--seed", "3", "--brokers", "1", "--judge")
+
+    assert result.exit_code == 3
+    assert result.output.splitlines()[-1] == "verdict: undecided: nothing was examined"
+
+
+@pytest.mark.parametrize("judge", [(), ("--judge",)])
+@pytest.mark.parametrize(
+    ("bug", "code", "why"),
+    [("B54", 3, "did not converge"), ("B56", 3, "ended early: MissingFileError")],
+)
+def test_a_run_that_stays_dead_is_no_pass(
+    bug: str, code: int, why: str, judge: tuple[str, ...]
+) -> None:
+    if bug == "B56" and judge:
+        code = 1  # what the text says of a run outranks its end
+    result = call("snapshot_loading", "--bug", bug, "--seed", "0", *judge)
+
+    assert result.exit_code == code
+    assert why in result.output

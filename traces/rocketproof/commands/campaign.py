@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -12,15 +13,16 @@ from typing import Final
 import click
 
 from rocketha.sim import SimOptions
-from rocketproof.campaign import CAMPAIGNS, Campaign, run_campaign
+from rocketproof.campaign import CAMPAIGNS, Campaign, Ending, SeedResult, run_campaign
 from rocketproof.commands.simulation_options import (
     refuse_strange_bugs,
     repeat_command,
+    run_options,
     simulation_options,
 )
 from rocketproof.projection.registry import PROTOCOLS
 
-__all__ = ["command"]
+__all__ = ["command", "shown_again"]
 
 _SEEDS: Final = re.compile(r"([0-9]{1,12})\.\.([0-9]{1,12})\Z")
 _COUNTED: Final = {
@@ -87,7 +89,7 @@ def command(
 def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: float) -> None:
     for result in campaign.failing[:_SHOWN]:
         click.echo(f"seed {result.seed}: {result.ending}: {result.reason}")
-        click.echo(f"  {repeat_command(protocol, options, result.seed)}")
+        click.echo(f"  {shown_again(protocol, options, result)}")
     if len(campaign.failing) > _SHOWN:
         click.echo(f"... and {len(campaign.failing) - _SHOWN} more failing seeds")
     endings = ", ".join(f"{ending} {n}" for ending, n in sorted(campaign.endings.items()))
@@ -100,6 +102,15 @@ def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: floa
     click.echo(f"{virtual_s:.0f} virtual seconds in {seconds:.1f} s: {an_hour:.0f} seeds an hour")
 
 
+def shown_again(protocol: str, options: SimOptions, result: SeedResult) -> str:
+    """Return the command that shows again what is wrong with a seed."""
+    if result.ending is not Ending.DIFFERS:
+        return repeat_command(protocol, options, result.seed)
+    run = shlex.join(run_options(options))
+    seeds = f"--repeat --seeds {result.seed}..{result.seed}"
+    return " ".join(["rocketproof campaign", protocol, *filter(None, [run]), seeds])
+
+
 def _figures(
     protocol: str, options: SimOptions, campaign: Campaign, seconds: float
 ) -> dict[str, object]:
@@ -110,7 +121,7 @@ def _figures(
                 "seed": one.seed,
                 "ending": str(one.ending),
                 "reason": one.reason,
-                "command": repeat_command(protocol, options, one.seed),
+                "command": shown_again(protocol, options, one),
             }
             for one in campaign.failing
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -117,7 +118,8 @@ def command(
         click.echo(line)
     if out is not None:
         click.echo(f"written to {out / _TRACE} and {out / _SCHEDULE}")
-        click.echo(f"again:  rocketproof simulate {protocol} --schedule {out / _SCHEDULE}")
+        schedule = shlex.quote(str(out / _SCHEDULE))
+        click.echo(f"again:  rocketproof simulate {protocol} --judge --schedule {schedule}")
 
 
 def _final(attempt: Attempt) -> Scheduled:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
-from rocketha.histories import AnyVerdict, Broken, write_history
+from rocketha.histories import write_history
 from rocketha.sim import SimOptions, SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.projection import PROTOCOLS, Run
 from rocketproof.projection.registry import run_scheduled
+from rocketproof.run_judge import judge_traces, run_verdict, verdict_lines
+from rocketproof.saying import say
 from rocketproof.schedule import PROTOCOL, read_scheduled
 from rocketproof.timeline import timeline
+from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import ToolError
+from tlatrace.report.results import TraceResult
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import write_trace
+from tlatrace.verdict import exit_code, kind
 
 __all__ = ["command"]
 
@@ -65,7 +71,14 @@ def _out(_context: click.Context, _param: click.Parameter, path: Path | None) ->
     metavar="FILE",
     help="replica_group: write what clients saw to FILE, as JSON lines.",
 )
-@click.option("--timeline", "show", is_flag=True, help="Print the timeline, with --out, too.")
+@click.option(
+    "--judge",
+    is_flag=True,
+    help="Hold the run against the TLA+ text at once; the exit code is that of the verdict.",
+)
+@click.option(
+    "--timeline", "show", is_flag=True, help="Print the timeline, with --out and --judge, too."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the figures of the run as JSON only.")
 def command(
     options: SimOptions,
@@ -76,17 +89,20 @@ def command(
     out: Path | None,
     reign: int | None,
     history_file: Path | None,
+    judge: bool,
     show: bool,
     as_json: bool,
 ) -> None:
     """Run the implementation of PROTOCOL once, with faults that the seed draws.
 
-    Without --out it prints a timeline: one line an action, with what the action changed. Runs of
-    replica_group and lock_quorum have clients, too, and in those of snapshot_loading somebody reads
-    the registers: what they saw is held against what is promised to them. A run of sync_state_set
-    is one of replica_group, told as a trace for each reign of a master.
+    Without --out and --judge it prints a timeline: one line an action, with what the action
+    changed. Runs of replica_group and lock_quorum have clients, too, and in those of
+    snapshot_loading somebody reads the registers: what they saw is held against what is promised to
+    them. A run of sync_state_set is one of replica_group, told as a trace for each reign of a
+    master.
 
-    Exit codes: 0, or 1 if a promise to a client is broken.
+    Exit codes: 0; 1 if a promise to a client is broken or, with --judge, the run diverges; 3 if it
+    does not come back to life when its faults end or, with --judge, is undecided.
     """
     run = _run(protocol, seed, options, schedule_file)
     if history_file is not None and run.history is None:
@@ -100,22 +116,32 @@ def command(
             write_history(history_file, run.history)
     except OSError as error:
         raise ToolError("simulate", f"cannot write {error.filename}: {error.strerror}") from None
-    verdict = run.verdict
+    results = judge_traces(traces, list(written), SpecChoice()) if judge else None
     if as_json:
-        click.echo(json.dumps(_figures(run.report, traces, verdict), sort_keys=True))
+        click.echo(json.dumps(_figures(run, traces, results), sort_keys=True))
     else:
-        if out is None or show:
+        if show or (out is None and not judge):
             for trace in traces:
                 for line in (*_heading(trace), *timeline(trace)):
                     click.echo(line)
-        click.echo(_summary(run.report, traces))
-        if verdict is not None:
-            click.echo(f"history: {verdict.in_words()}")
-        for file in (*written, history_file):
-            if file is not None:
-                click.echo(f"written to {file}")
-    if isinstance(verdict, Broken):
-        sys.exit(1)
+        _print(run, traces, [*written, *filter(None, [history_file])], results)
+    sys.exit(exit_code(run_verdict(run, results)))
+
+
+def _print(
+    run: Run,
+    traces: tuple[Trace, ...],
+    files: Sequence[Path],
+    results: tuple[TraceResult, ...] | None,
+) -> None:
+    click.echo(_summary(run.report, traces))
+    if run.verdict is not None:
+        click.echo(f"history: {run.verdict.in_words()}")
+    for file in files:
+        click.echo(f"written to {file}")
+    if results is not None:
+        for line in verdict_lines(run, traces, results):
+            say(line)
 
 
 def _chosen(run: Run, reign: int | None) -> tuple[Trace, ...]:
@@ -182,8 +208,9 @@ def _events(traces: tuple[Trace, ...]) -> int:
 
 
 def _figures(
-    report: SimReport, traces: tuple[Trace, ...], verdict: AnyVerdict | None
+    run: Run, traces: tuple[Trace, ...], results: tuple[TraceResult, ...] | None
 ) -> dict[str, object]:
+    report, verdict = run.report, run.verdict
     figures: dict[str, object] = {
         "converged": report.converged,
         "events": _events(traces),
@@ -194,4 +221,7 @@ def _figures(
     }
     if verdict is not None:
         figures["history"] = verdict.in_words()
+    if results is not None:
+        figures["traces"] = [result.to_json() for result in results]
+        figures["verdict"] = kind(run_verdict(run, results))
     return figures

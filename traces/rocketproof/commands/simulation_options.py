@@ -13,7 +13,13 @@ from rocketha.bugs import Bug, Bugs
 from rocketha.sim import ALL_FAULTS, NO_FAULTS, Fault, Faults, SimOptions
 from rocketha.sim.options import BROKERS_MAX, STEPS_MAX
 
-__all__ = ["CONFIGURATIONS", "refuse_strange_bugs", "repeat_command", "simulation_options"]
+__all__ = [
+    "CONFIGURATIONS",
+    "refuse_strange_bugs",
+    "repeat_command",
+    "run_options",
+    "simulation_options",
+]
 
 R = TypeVar("R")
 
@@ -111,8 +117,17 @@ def refuse_strange_bugs(protocol: str, asked: Bugs, has: Bugs) -> None:
 
 
 def repeat_command(protocol: str, options: SimOptions, seed: int | None = None) -> str:
-    """Return the command that runs a seed again; without a seed it says {seed}, to be filled in."""
-    parts = ["rocketproof", "simulate", protocol]
+    """Return the command that runs a seed again, judges the run, and ends as its verdict says.
+
+    Without a seed it says {seed}, to be filled in.
+    """
+    parts = ["rocketproof", "simulate", protocol, *run_options(options), "--judge", "--seed"]
+    return f"{shlex.join(parts)} {'{seed}' if seed is None else seed}"
+
+
+def run_options(options: SimOptions) -> list[str]:
+    """Spell options as a command line has them."""
+    parts: list[str] = []
     for bug in sorted(options.bugs):
         parts += ["--bug", str(bug)]
     if options.faults != ALL_FAULTS:
@@ -125,4 +140,4 @@ def repeat_command(protocol: str, options: SimOptions, seed: int | None = None) 
         parts += ["--config", "rocketmq"]
     if options.elect_unclean:
         parts.append("--unclean")
-    return f"{shlex.join(parts)} --seed {'{seed}' if seed is None else seed}"
+    return parts

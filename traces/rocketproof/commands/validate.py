@@ -235,9 +235,7 @@ def _print(results: list[TraceResult], as_json: bool) -> None:
         path = harmless(result.path)
         for warning in result.warnings:
             say(f"{path}: warning: {harmless(warning)}", err=True)
-        place = f":{result.line}" if result.status == "unreadable" and result.line else ""
-        shown = harmless(result.file) if place else path
-        say(f"{shown}{place}: {result.text}", err=result.status == "unreadable")
+        say(result.told, err=result.status == "unreadable")
         if result.counts is not None:
             say(f"    {harmless(result.counts.text())}")
 

@@ -56,6 +56,20 @@ class TraceResult:
         return self.log or self.path
 
     @property
+    def told(self) -> str:
+        """Say the outcome in one harmless line that begins with the place to look at.
+
+        Of bad news that is a line of the file; where the trace has no lines, as ITF and runs that
+        are not written have none, it is the conjunct of the specification that is false.
+        """
+        place = self.path
+        if self.line and self.status in ("diverges", "unreadable"):
+            place = f"{self.file}:{self.line}"
+        elif self.guilty:
+            place = f"{self.guilty.path}:{self.guilty.line}:{self.guilty.column}: {self.path}"
+        return f"{harmless(place)}: {self.text}"
+
+    @property
     def status(self) -> Status:
         """Name the outcome as reports spell it."""
         return "unreadable" if isinstance(self.outcome, str) else kind(self.outcome)

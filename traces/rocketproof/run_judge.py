@@ -1,0 +1,105 @@
+"""What a simulated run comes to: for the TLA+ text, for its clients, and whether it lives.
+
+The worst of the three decides: a step that the specification does not allow and a promise to a
+client that is broken are bad news of the implementation, and a run that does not come back to life
+when its faults are over is no good news.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from rocketha.histories import Broken
+from rocketproof.engines import Judges
+from rocketproof.projection.registry import Run
+from rocketproof.timeline import timeline
+from rocketproof.trace_inputs import SpecChoice
+from tlatrace.report.results import TraceResult
+from tlatrace.trace import Trace
+from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, combine
+
+__all__ = ["judge_traces", "run_verdict", "verdict_lines"]
+
+_HEADER_LINES: Final = 2
+"""Line of step 0 in a file: lines are counted from 1, and the first one is the header."""
+
+
+def judge_traces(
+    traces: Sequence[Trace], files: Sequence[Path], choice: SpecChoice
+) -> tuple[TraceResult, ...]:
+    """Hold the traces of one run, which may be written to files, against the specification.
+
+    A trace without an event has no result.
+
+    Raises: as `Judges.judge`.
+    """
+    told = [at for at, trace in enumerate(traces) if trace.events]
+    if not told:
+        return ()
+    header = traces[told[0]].header
+    assert header is not None, "the simulator writes a header"
+    judged = Judges(choice=choice).judge(header, [traces[at] for at in told])
+    results = []
+    for position, (at, verdict) in enumerate(zip(told, judged.verdicts, strict=True)):
+        line = verdict.step + _HEADER_LINES if isinstance(verdict, Diverges) and files else None
+        result = TraceResult(
+            path=str(files[at]) if files else _name(traces[at]),
+            spec=header.spec,
+            outcome=verdict,
+            line=line,
+            warnings=judged.warnings,
+            guilty=judged.guilty.get(position),
+        )
+        results.append(result)
+    return tuple(results)
+
+
+def _name(trace: Trace) -> str:
+    assert trace.header is not None, "the simulator writes a header"
+    reign = trace.header.meta.get("reign")
+    of = f", reign {reign['number']}" if isinstance(reign, dict) else ""
+    return f"seed {trace.header.seed}{of}"
+
+
+def run_verdict(run: Run, results: Sequence[TraceResult] | None = None) -> Verdict:
+    """Combine what is known of a run: of the verdicts on its traces, too, where there are any."""
+    parts: list[Verdict] = []
+    if results is not None:
+        parts.append(combine(one.outcome for one in results if not isinstance(one.outcome, str)))
+    told = run.verdict
+    if isinstance(told, Broken):
+        parts.append(Diverges(0, None, "what is promised to clients", told.in_words()))
+    if not run.report.lives:
+        parts.append(Undecided(_death(run)))
+    return combine(parts) if parts else Conforms(1)
+
+
+def _death(run: Run) -> str:
+    if run.report.failure is not None:
+        return f"the run ended early: {run.report.failure}"
+    return "the run did not come back to life when its faults ended"
+
+
+def verdict_lines(
+    run: Run, traces: Sequence[Trace], results: Sequence[TraceResult]
+) -> Iterator[str]:
+    """Say what a judged run comes to, the verdict last."""
+    told = [trace for trace in traces if trace.events]
+    for trace, result in zip(told, results, strict=True):
+        if isinstance(result.outcome, Diverges):
+            yield next(islice(timeline(trace), result.outcome.step + 1, None))
+        if not isinstance(result.outcome, Conforms):
+            yield result.told
+    verdict = run_verdict(run, results)
+    match verdict:
+        case Conforms(events=events):
+            of = f" of {len(results)} traces" if len(results) > 1 else ""
+            yield f"verdict: conforms, {events} events{of}"
+        case Diverges():
+            why = f": {run.verdict.in_words()}" if isinstance(run.verdict, Broken) else ""
+            yield f"verdict: diverges{why}"
+        case Undecided(reason=reason):
+            yield f"verdict: undecided: {reason}"
