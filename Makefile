@@ -25,7 +25,7 @@ ifneq ($(wildcard $(READY)),)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench lock
+.PHONY: help setup demo test rings check bench lock
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,11 +35,14 @@ setup: $(READY) ## make .venv and install everything that the lock names
 demo: $(READY) ## the main job end to end: check, simulate, validate, catch a bug, write a report
 	$(BIN)/rocketproof demo
 
-test: $(READY) ## everything that CI runs: style, types, tests with Java and Spark
+test: $(READY) ## style, types, tests with Java and Spark; CI runs this and `make rings`
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
+
+rings: $(READY) ## TLC on the models, witnesses and mutants of the push ring; ten minutes at most
+	$(BIN)/rocketproof rings --push --budget 600
 
 check: $(READY) ## the developer's loop: style, types, fast tests
 	$(BIN)/ruff check .

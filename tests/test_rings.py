@@ -1,0 +1,31 @@
+"""Who runs the rings of the manifest: CI the push ring."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from tests.source_files import ROOT
+from tlatrace.tools.manifest import RINGS, kind_of, read_manifest
+
+MANIFEST = read_manifest(ROOT / "spec")
+
+
+def test_the_push_ring_has_models_witnesses_and_mutants_of_every_protocol() -> None:
+    kinds = Counter((entry.protocol, kind_of(entry)) for entry in MANIFEST.ring("push"))
+    expected = {(p, kind) for p in MANIFEST.protocols for kind in ("model", "witness", "mutant")}
+    assert set(kinds) == expected
+
+
+def test_every_entry_is_of_a_ring() -> None:
+    assert sum(len(MANIFEST.ring(ring)) for ring in RINGS) == len(MANIFEST.checkable)
+    assert MANIFEST.ring("weekly") != ()
+
+
+def test_ci_runs_the_push_ring_within_a_budget() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    (recipe,) = re.findall(r"^rings:.*\n\t(.*)$", makefile, re.MULTILINE)
+    assert re.fullmatch(r"\$\(BIN\)/rocketproof rings --push --budget \d+", recipe)
+    commands = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
+    assert commands[-1] == "exec make rings"
+    assert "make test" in commands
