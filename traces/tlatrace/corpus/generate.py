@@ -11,16 +11,19 @@ whoever makes them.
 from __future__ import annotations
 
 import gc
+import platform
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from tlatrace.corpus.manifest import CorpusManifest, begin, finish
+from tlatrace.corpus.checksums import missing_files
+from tlatrace.corpus.manifest import CorpusManifest, begin, finish, is_begun
 from tlatrace.corpus.processes import quiet_collector, run_tasks
 from tlatrace.corpus.schema import CHUNK_STEPS
-from tlatrace.corpus.writer import Part, PartWriter
+from tlatrace.corpus.writer import Part, PartWriter, remove_unfinished
 from tlatrace.errors import CorpusError, ModelGapError, TraceFormatError
 from tlatrace.harmless import harmless, is_text
 from tlatrace.matching import LogMapping, read_log
@@ -72,8 +75,15 @@ class PartMaker:
     chunk_steps: int
 
     def __call__(self, task: tuple[int, range]) -> Part:
-        """Write the part of this number, with the traces of these numbers."""
+        """Write the part of this number, with the traces of these numbers.
+
+        Raises:
+            CorpusError: the folder is not seen from here, or cannot be written.
+        """
         number, numbers = task
+        if not is_begun(self.folder):
+            reason = f"is not seen from {platform.node()}: all machines need the same folder"
+            raise CorpusError(self.folder, reason)
         writer = PartWriter(self.folder, number, self.chunk_steps)
         with quiet_collector():
             for done, at in enumerate(numbers, start=1):
@@ -246,7 +256,7 @@ def _finish(
     """Add up what was written, and write the manifest.
 
     Raises:
-        CorpusError: the traces do not fit into one corpus, or some are missing.
+        CorpusError: the traces do not fit into one corpus, or some or their files are missing.
     """
     parts = sorted(made, key=lambda part: part.number)
     kinds = {kind for part in parts for kind in part.kinds}
@@ -258,6 +268,12 @@ def _finish(
     made_of = sum(part.numbers for part in parts)
     if made_of != expected:
         raise CorpusError(folder, f"the traces of {made_of} runs were written, of {expected}")
+    files = {name: checksum for part in parts for name, checksum in part.files.items()}
+    lost = missing_files(folder, files)
+    if lost:
+        raise CorpusError(folder, f"{lost[0]} was written, and is not seen here")
+    with suppress(OSError):
+        remove_unfinished(folder)
     spec, _, constants = min(kinds, default=(None, None, "{}"), key=str)
     manifest = CorpusManifest(
         spec=spec,
@@ -269,7 +285,7 @@ def _finish(
         chunk_steps=chunk_steps,
         source=source,
         reproduce=reproduce,
-        files={name: checksum for part in parts for name, checksum in part.files.items()},
+        files=files,
     )
     failures = [failure for part in parts for failure in part.failures]
     finish(folder, manifest)

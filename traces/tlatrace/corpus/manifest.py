@@ -28,7 +28,7 @@ from tlatrace.trace.schema import check_name
 from tlatrace.trace.strict_json import parse_json
 from tlatrace.values import Json, state_from_json
 
-__all__ = ["FORMAT", "VERSION", "CorpusManifest", "begin", "finish", "read_manifest"]
+__all__ = ["FORMAT", "VERSION", "CorpusManifest", "begin", "finish", "is_begun", "read_manifest"]
 
 FORMAT: Final = "rocketproof-corpus"
 VERSION: Final = 3
@@ -88,6 +88,11 @@ def begin(folder: Path, *, force: bool = False) -> None:
         (folder / _MARK).touch()
     except OSError as error:
         raise CorpusError(folder, f"cannot be written ({error.strerror})") from error
+
+
+def is_begun(folder: Path) -> bool:
+    """Tell whether a corpus has been begun here, and is seen from here."""
+    return (folder / _MARK).exists()
 
 
 def _clear(folder: Path, force: bool) -> None:

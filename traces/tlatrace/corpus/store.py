@@ -21,6 +21,7 @@ import fcntl
 import mmap
 import os
 import re
+import secrets
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
@@ -79,7 +80,8 @@ class VerdictStore:
         about = {"format": _FORMAT, "version": _VERSION, "model": self.model}
         rows = pa.array(sorted(keys), type=pa.binary(KEY_BYTES))
         path = self._place / f"{self.run}-{task}.parquet"
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+        # Not a process id: on another machine another task may have the same.
+        unfinished = path.with_name(f"{path.name}.{secrets.randbits(64)}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Fingerprints are random: nothing makes them shorter.

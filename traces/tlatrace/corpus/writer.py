@@ -8,6 +8,7 @@ part may be killed and started again.
 from __future__ import annotations
 
 import os
+import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -26,7 +27,7 @@ from tlatrace.errors import CorpusError
 from tlatrace.trace import Event, Trace
 from tlatrace.values import State, Value, canonical
 
-__all__ = ["Kind", "Part", "PartWriter"]
+__all__ = ["Kind", "Part", "PartWriter", "remove_unfinished"]
 
 GROUP_ROWS: Final = 1 << 16
 """A row group ends with the piece that reaches so many rows."""
@@ -69,6 +70,8 @@ class PartWriter:
         self._names = {
             table: folder / table / f"part-{number:06d}.parquet" for table in ("steps", "traces")
         }
+        # Not its process id: on another machine another writer may have the same.
+        self._token = secrets.token_hex(8)
         self._rows: list[_StepRow] = []
         self._listed: list[dict[str, str | int | None]] = []
         self._file: pq.ParquetWriter | None = None
@@ -119,13 +122,16 @@ class PartWriter:
             assert self._file is not None, "a group opens it"
             self._file.close()
             listed = pa.Table.from_pylist(self._listed, schema=TRACES_SCHEMA)
-            pq.write_table(listed, _unfinished(self._names["traces"]), compression="zstd")
+            pq.write_table(listed, self._unfinished(self._names["traces"]), compression="zstd")
             for table, name in self._names.items():
-                self.part.files[f"{table}/{name.name}"] = FileChecksum.of(_unfinished(name))
-                os.replace(_unfinished(name), name)
+                self.part.files[f"{table}/{name.name}"] = FileChecksum.of(self._unfinished(name))
+                os.replace(self._unfinished(name), name)
         except (OSError, pa.ArrowException) as error:
             raise CorpusError(self._names["steps"], f"cannot be written ({error})") from error
         return self.part
+
+    def _unfinished(self, path: Path) -> Path:
+        return path.with_name(f"_{path.name}.{self._token}")
 
     def _list(self, row: TraceRow) -> None:
         self._listed.append(trace_row(row))
@@ -143,7 +149,7 @@ class PartWriter:
 
     def _write_group(self) -> None:
         if self._file is None:
-            path = _unfinished(self._names["steps"])
+            path = self._unfinished(self._names["steps"])
             path.parent.mkdir(parents=True, exist_ok=True)
             self._names["traces"].parent.mkdir(parents=True, exist_ok=True)
             self._file = pq.ParquetWriter(
@@ -164,8 +170,14 @@ class PartWriter:
             self._rows = []
 
 
-def _unfinished(path: Path) -> Path:
-    return path.with_name(f"_{path.name}.{os.getpid()}")
+def remove_unfinished(folder: Path) -> None:
+    """Remove from the tables of a corpus what writers have left that were killed.
+
+    Raises:
+        OSError: a file cannot be removed.
+    """
+    for path in folder.glob("*/_part-*.parquet.*"):
+        path.unlink(missing_ok=True)
 
 
 @dataclass(slots=True)
