@@ -264,6 +264,14 @@ def test_what_is_not_as_recorded_or_not_known_fails(
     assert says in " ".join(out.split())
 
 
+def test_a_file_that_cannot_be_written_is_known_before_anything_is_run(spec_root: Path) -> None:
+    (spec_root / "measured.json.new").mkdir()
+    code, out, err = rings(spec_root, "--weekly")
+    assert (code, out) == (2, "")
+    assert "measured.json: cannot be written" in err
+    assert "1/1" not in err
+
+
 @pytest.mark.java
 def test_a_name_that_is_not_in_the_ring_is_a_usage_error(spec_root: Path) -> None:
     code, out, err = rings(spec_root, "--only", "counter/B05")

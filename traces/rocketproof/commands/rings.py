@@ -97,6 +97,8 @@ def command(
         entries = [e for e in entries if _is_older(measurements, e, not_since.date())]
     today = (day or datetime.now(UTC)).date()
     recording = write if write is not None else ring == "weekly"
+    if recording and entries:
+        measurements.write(manifest, path)  # what cannot be written is not measured first
     with _shown() as show:
 
         def done(row: CheckRow, progress: Progress) -> None:
