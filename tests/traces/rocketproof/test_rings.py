@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocketproof.cli import main
+from rocketproof.commands.rings import Shown
 from rocketproof.rings import NOT_RUN, Progress, run_ring
 from tests.traces.tools.endings import SPECS
 from tests.traces.tools.test_check import HARMLESS, MODEL, MUTANT, WITNESS, run
@@ -19,7 +20,7 @@ from tlatrace.errors import ToolError
 from tlatrace.tools.check import CheckRow, compare, exit_code
 from tlatrace.tools.manifest import Checkable
 from tlatrace.tools.measured import Measurements, read_measured
-from tlatrace.tools.tlc import Stop
+from tlatrace.tools.tlc import Stop, TlcProgress
 
 LARGE = replace(MODEL, name="large", seconds=100.0)
 SMALL = replace(MODEL, seconds=2.0)
@@ -106,6 +107,27 @@ def test_what_is_left_is_told_by_what_the_machine_needed_so_far() -> None:
     row = compare(SMALL, run("holds"))
     progress.take(replace(row, seconds=6.0))
     assert (progress.done, progress.total, progress.left_s) == (1, 2, 300.0)
+
+
+def test_a_long_search_is_told_of_now_and_then() -> None:
+    clock, lines = Clock(), list[str]()
+    shown = Shown(lines.append, clock)
+    seen = TlcProgress(depth=3, generated=4000, distinct=1200, queue=7)
+    for clock.now in (29.0, 30.0, 31.0, 59.0, 61.0):
+        shown.running(LARGE, seen)
+    progress, row = (
+        Progress({("model", "counter", "small"): 2.0}, jobs=1),
+        compare(SMALL, run("holds")),
+    )
+    progress.take(row)
+    shown.done(row, progress)
+    clock.now = 90.0
+    shown.running(WITNESS, seen)
+    assert lines == [
+        "  counter large: 1,200 of 15 states",
+        "  counter large: 1,200 of 15 states",
+        "1/1 counter small: holds, 15 states, depth 6, as expected, 2.4 s",
+    ]
 
 
 def test_an_error_ends_what_runs() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 from rich.console import Console
@@ -21,21 +23,22 @@ from rocketproof.rings import NOT_RUN, Progress, run_ring
 from rocketproof.saying import say
 from tlatrace.tools.check import CheckRow, Status, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
-from tlatrace.tools.manifest import Checkable, Manifest, Ring, read_manifest
+from tlatrace.tools.manifest import Checkable, Manifest, Model, Ring, read_manifest
 from tlatrace.tools.measured import MEASURED_NAME, Measurements, read_measured, told_of
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.tools.tlc import Stop, all_workers
+from tlatrace.tools.tlc import Stop, TlcProgress, all_workers
 
 __all__ = ["command"]
 
-_COLOURS: dict[Status, str] = {
+_COLOURS: Final[dict[Status, str]] = {
     "as expected": "green",
     "not as expected": "red",
     "error": "red",
     "undecided": "yellow",
 }
-_UNTIL_DONE: float = 7 * 24 * 3600.0
+_SILENCE_S: Final = 30.0
+_UNTIL_DONE: Final = 7 * 24 * 3600.0
 
 
 @click.command(epilog="Example:  rocketproof rings --push --budget 600")
@@ -102,14 +105,14 @@ def command(
     with _shown() as show:
 
         def done(row: CheckRow, progress: Progress) -> None:
-            show(row, progress)
+            show.done(row, progress)
             if recording:
                 measurements.add(row, on=today, tlc=jar.version)
                 measurements.write(manifest, path)
 
         rows = run_ring(
             entries,
-            partial(_check, manifest, jar),
+            partial(_check, manifest, jar, show),
             measurements,
             jobs=jobs or all_workers(),
             budget_s=_UNTIL_DONE if budget_s is None else budget_s,
@@ -130,9 +133,23 @@ def command(
 
 
 def _check(
-    manifest: Manifest, jar: TlcJar, entry: Checkable, *, timeout_s: float, stop: Stop
+    manifest: Manifest,
+    jar: TlcJar,
+    show: Shown,
+    entry: Checkable,
+    *,
+    timeout_s: float,
+    stop: Stop,
 ) -> CheckRow:
-    return check_entry(manifest, entry, timeout_s=timeout_s, workers=1, jar=jar, stop=stop).row
+    return check_entry(
+        manifest,
+        entry,
+        timeout_s=timeout_s,
+        workers=1,
+        jar=jar,
+        on_progress=partial(show.running, entry),
+        stop=stop,
+    ).row
 
 
 def _chosen(manifest: Manifest, ring: Ring, only: Sequence[str]) -> list[Checkable]:
@@ -159,15 +176,35 @@ def _is_older(measurements: Measurements, entry: Checkable, day: date) -> bool:
     return row is None or row.date < day
 
 
+class Shown:
+    """Tells of entries that are done, how long the rest will take, and that TLC is alive."""
+
+    def __init__(self, tell: Callable[[str], None], clock: Callable[[], float]) -> None:
+        self._tell, self._clock, self._told = tell, clock, clock()
+
+    def done(self, row: CheckRow, progress: Progress) -> None:
+        """Tell of an entry that is done."""
+        self._told = self._clock()
+        self._tell(_line(row, progress))
+
+    def running(self, entry: Checkable, seen: TlcProgress) -> None:
+        """Tell how far a search is, where nothing else was told for a while; from any thread."""
+        if self._clock() - self._told < _SILENCE_S:
+            return
+        self._told = self._clock()
+        of = f" of {entry.distinct:,}" if isinstance(entry, Model) and entry.distinct else ""
+        self._tell(f"  {entry.protocol} {entry.name}: {seen.distinct:,}{of} states")
+
+
 @contextmanager
-def _shown() -> Iterator[Callable[[CheckRow, Progress], None]]:
-    """Show each entry that is done, and how long the rest will take, on standard error."""
+def _shown() -> Iterator[Shown]:
+    """Tell on standard error: in a line that changes, or lines where it is no terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda row, progress: say(_line(row, progress), err=True)
+        yield Shown(partial(say, err=True), time.monotonic)
         return
     with console.status("starting TLC") as status:
-        yield lambda row, progress: status.update(escape(_line(row, progress)))
+        yield Shown(lambda line: status.update(escape(line)), time.monotonic)
 
 
 def _line(row: CheckRow, progress: Progress) -> str:
