@@ -30,7 +30,6 @@ from tlatrace.proofs import Proof, Proved, Refuted, prove
 from tlatrace.proofs.theorem import Example
 
 ENTRIES = 3
-TIMEOUT_S = 60.0
 
 
 def farther_end(a: z3.ArithRef, b: z3.ArithRef) -> z3.ArithRef:
@@ -68,7 +67,7 @@ def answers(proof: Proof) -> dict[str, bool]:
 
 
 def test_the_theorem_holds_and_has_an_example() -> None:
-    proof = prove(theorem(ENTRIES), timeout_s=TIMEOUT_S)
+    proof = prove(theorem(ENTRIES))
 
     assert proof.is_proved
     assert proof.example is not None
@@ -92,7 +91,7 @@ RULES: list[tuple[str, Same, Nearer, str]] = [
 def test_a_wrong_rule_is_refuted_by_two_logs_that_it_treats_wrongly(
     same: Same, nearer: Nearer, false: str
 ) -> None:
-    proof = prove(theorem(ENTRIES, same=same, nearer=nearer), timeout_s=TIMEOUT_S)
+    proof = prove(theorem(ENTRIES, same=same, nearer=nearer))
 
     assert {"sound": false != "sound", "maximal": false != "maximal"} == answers(proof)
     for counterexample in counterexamples(proof):
@@ -112,17 +111,15 @@ NEEDED = [
 
 @pytest.mark.parametrize(("name", "left"), NEEDED, ids=[name for name, _ in NEEDED])
 def test_without_an_assumption_a_claim_is_refuted(name: str, left: dict[str, bool]) -> None:
-    proof = prove(theorem(ENTRIES, without=without(name)), timeout_s=TIMEOUT_S)
+    proof = prove(theorem(ENTRIES, without=without(name)))
 
     assert left == answers(proof)
 
 
 def test_starts_must_be_compared_or_be_unique() -> None:
-    compared = prove(theorem(ENTRIES, without=without("EpochStartUnique")), timeout_s=TIMEOUT_S)
-    unique = prove(theorem(ENTRIES, same=same_epoch), timeout_s=TIMEOUT_S)
-    neither = prove(
-        theorem(ENTRIES, same=same_epoch, without=without("EpochStartUnique")), timeout_s=TIMEOUT_S
-    )
+    compared = prove(theorem(ENTRIES, without=without("EpochStartUnique")))
+    unique = prove(theorem(ENTRIES, same=same_epoch))
+    neither = prove(theorem(ENTRIES, same=same_epoch, without=without("EpochStartUnique")))
 
     assert compared.is_proved
     assert unique.is_proved

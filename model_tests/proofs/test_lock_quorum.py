@@ -42,7 +42,6 @@ from tlatrace.proofs import prove_induction
 from tlatrace.validate.config import parse_config
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "lock_quorum"
-TIMEOUT_S: Final = 60.0
 VOTE_LIFE, LEASE_LIFE, PATIENCE = 2, 1, 1
 """Of the finite models that are walked through."""
 WALKS: Final = {"two": 10, "again": 8, "three": 4, "batch": 4}
@@ -68,7 +67,7 @@ MUTANTS: Final = {
 
 @pytest.mark.parametrize("brokers", [1, 2, 7])
 def test_the_theorem_holds_and_its_premises_can_be_met(brokers: int) -> None:
-    proof = prove_induction(theorem(brokers), timeout_s=TIMEOUT_S)
+    proof = prove_induction(theorem(brokers))
 
     assert proof.is_proved, proof
     assert [lemma.lemma for lemma in proof.lemmas] == ["Init", *STEPS, "Clocks"]
@@ -77,7 +76,7 @@ def test_the_theorem_holds_and_its_premises_can_be_met(brokers: int) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
 def test_a_variant_that_the_command_shows_is_refuted(variant: Variant) -> None:
-    proof = prove_induction(false_variant(variant, 3), timeout_s=TIMEOUT_S)
+    proof = prove_induction(false_variant(variant, 3))
 
     assert proof.is_refuted
     assert f"-- {variant.lemma} -->" in proof.lemmas[-1].broken[0][1].text

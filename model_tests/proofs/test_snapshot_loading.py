@@ -38,7 +38,6 @@ from tlatrace.proofs import prove_induction
 from tlatrace.validate.config import parse_config
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "snapshot_loading"
-TIMEOUT_S: Final = 60.0
 ENTRIES: Final = 3
 KEYS: Final = range(1, ENTRIES + 1)
 WALKS: Final = 35
@@ -52,7 +51,7 @@ FOUND_BY: Final = {
 
 
 def test_the_theorem_holds_and_its_premises_can_be_met() -> None:
-    proof = prove_induction(theorem(), timeout_s=TIMEOUT_S)
+    proof = prove_induction(theorem())
 
     assert proof.is_proved, proof
     assert len(proof.lemmas) == 11
@@ -61,7 +60,7 @@ def test_the_theorem_holds_and_its_premises_can_be_met() -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
 def test_a_variant_that_the_command_shows_is_refuted(variant: Variant) -> None:
-    proof = prove_induction(false_variant(variant), timeout_s=TIMEOUT_S)
+    proof = prove_induction(false_variant(variant))
 
     broken = {(lemma.lemma, name) for lemma in proof.lemmas for name, _ in lemma.broken}
     assert FOUND_BY[variant.name] in broken

@@ -27,7 +27,7 @@ from rocketproof.theorems.sync_state_set import (
 from tlatrace.errors import EvaluationError
 from tlatrace.model import Model, ModelState, load_model
 from tlatrace.model.domain import D
-from tlatrace.proofs import Proved, Unknown, prove_induction
+from tlatrace.proofs import Limits, Proved, Unknown, prove_induction
 from tlatrace.symbolic import Specification, Step
 from tlatrace.symbolic.values import equal, literal
 from tlatrace.validate.config import parse_config
@@ -39,7 +39,6 @@ BROKERS: Final = 3
 STATES: Final = 150
 LONGEST: Final = 35
 """Steps of a walk; the bounded model may end before."""
-TIMEOUT_S: Final = 60.0
 CONSTANTS: Final = "CONSTANTS Master = m Slave = {s1, s2} None = none SPECIFICATION Spec"
 
 
@@ -220,7 +219,7 @@ def test_the_initial_states_are_those_of_the_compiled_model() -> None:
 
 
 def test_the_theorem_holds_and_its_premises_can_be_met() -> None:
-    proof = prove_induction(theorem(BROKERS), timeout_s=TIMEOUT_S)
+    proof = prove_induction(theorem(BROKERS))
 
     assert proof.is_proved, proof
     assert {lemma.lemma for lemma in proof.lemmas} == {"Init", *steps_of_spec()}
@@ -228,13 +227,13 @@ def test_the_theorem_holds_and_its_premises_can_be_met() -> None:
 
 
 def test_looking_at_more_requests_changes_nothing() -> None:
-    proof = prove_induction(theorem(2, samples=4), timeout_s=TIMEOUT_S)
+    proof = prove_induction(theorem(2, samples=4))
 
     assert proof.is_proved
 
 
-def test_too_little_time_is_undecided() -> None:
-    proof = prove_induction(theorem(BROKERS), timeout_s=0.001)
+def test_too_low_a_limit_is_undecided() -> None:
+    proof = prove_induction(theorem(BROKERS), limits=Limits(resources=1_000))
 
     assert not proof.is_proved
     assert not proof.is_refuted
@@ -245,7 +244,7 @@ def test_too_little_time_is_undecided() -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
 def test_a_variant_that_the_command_shows_is_refuted(variant: Variant) -> None:
-    proof = prove_induction(false_variant(variant, BROKERS), timeout_s=TIMEOUT_S)
+    proof = prove_induction(false_variant(variant, BROKERS))
 
     assert proof.is_refuted
     assert "-->" in proof.lemmas[-1].broken[0][1].text

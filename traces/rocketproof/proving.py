@@ -14,6 +14,7 @@ from tlatrace.proofs import (
     Induction,
     InductionProof,
     LemmaProof,
+    Limits,
     Proof,
     Proved,
     Refuted,
@@ -54,20 +55,20 @@ class Told:
 # ---- Rules ----
 
 
-def prove_rule(name: str, rule: Rule, entries: int, timeout_s: float, show: Show) -> Told:
+def prove_rule(name: str, rule: Rule, entries: int, limits: Limits, show: Show) -> Told:
     """Prove a theorem about a rule, and refute its false variant."""
     theorem = rule.state(entries)
     show(Line(0, f"Theorem {name}: {theorem.statement}"))
     for assumption in theorem.assumptions:
         show(Line(1, f"assume {assumption.name}: {assumption.words}"))
-    proof = prove(theorem, timeout_s=timeout_s)
+    proof = prove(theorem, limits=limits)
     for claim, checked in zip(theorem.claims, proof.claims, strict=True):
         show(Line(1, f"claim {claim.name}: {claim.words}"))
         show(Line(2, f"{_answer_text(checked.answer)}, {checked.seconds:.1f} s"))
     if proof.example is not None:
         show(Line(1, f"example: {instance_of(proof.example)}"))
     show(Line(1, f"not shown: {theorem.not_shown}"))
-    false = prove(rule.state_false(entries), timeout_s=timeout_s)
+    false = prove(rule.state_false(entries), limits=limits)
     show(Line(1, f"false variant {rule.false_words}"))
     for checked in false.claims:
         if isinstance(checked.answer, Refuted):
@@ -107,6 +108,7 @@ def _rule_json(theorem: Theorem, proof: Proof, rule: Rule, false: Proof) -> Json
             {
                 "name": checked.claim,
                 "answer": _answer_text(checked.answer).partition(":")[0].lower(),
+                "rlimit": checked.resources,
                 "seconds": round(checked.seconds, 3),
                 "detail": _answer_text(checked.answer),
             }
@@ -122,7 +124,7 @@ def _rule_json(theorem: Theorem, proof: Proof, rule: Rule, false: Proof) -> Json
 
 
 def prove_inductive(
-    name: str, theorem: InductiveTheorem, brokers: int | None, timeout_s: float, show: Show
+    name: str, theorem: InductiveTheorem, brokers: int | None, limits: Limits, show: Show
 ) -> Told:
     """Prove a theorem by induction for groups of up to so many brokers, and refute variants.
 
@@ -133,7 +135,7 @@ def prove_inductive(
     proofs: list[tuple[Induction, InductionProof]] = []
     for size in range(theorem.smallest, largest + 1):
         stated = theorem.state(size)
-        proof = prove_induction(stated, timeout_s=timeout_s)
+        proof = prove_induction(stated, limits=limits)
         proofs.append((stated, proof))
         show(Line(0, f"Theorem {name}: {stated.statement}"))
         for line in _proof_lines(stated, proof, whole=size == largest):
@@ -142,7 +144,7 @@ def prove_inductive(
     all_refuted = True
     for variant in theorem.variants:
         stated = variant.state(min(largest, VARIANT_BROKERS))
-        proof = prove_induction(stated, timeout_s=timeout_s, until_broken=True)
+        proof = prove_induction(stated, limits=limits, until_broken=True)
         show(Line(1, f"false variant {variant.name}: {variant.words}"))
         for line in _refutation(proof):
             show(line)
@@ -217,6 +219,7 @@ def _induction_json(stated: Induction, proof: InductionProof) -> Json:
                 "claims": len(lemma.claims),
                 "proved": sum(isinstance(answer, Proved) for _, answer in lemma.claims),
                 "broken": [name for name, one in lemma.claims if isinstance(one, Broken)],
+                "rlimit": lemma.resources,
                 "seconds": round(lemma.seconds, 3),
             }
             for lemma in proof.lemmas

@@ -10,6 +10,7 @@ from tlatrace.proofs import (
     Induction,
     Lemma,
     LemmaProof,
+    Limits,
     Proved,
     Unknown,
     prove_induction,
@@ -40,14 +41,14 @@ def answers(proof: LemmaProof) -> list[type]:
 
 
 def test_a_claim_that_cannot_fail_is_proved_when_the_step_is_possible() -> None:
-    proof = prove_induction(induction(lemma("Step", X > 1, X > 0)), timeout_s=10)
+    proof = prove_induction(induction(lemma("Step", X > 1, X > 0)))
 
     assert proof.is_proved
     assert proof.lemmas[0].example is not None
 
 
 def test_a_step_that_is_never_possible_proves_nothing() -> None:
-    proof = prove_induction(induction(lemma("Never", z3.And(X > 1, X < 0), X > 0)), timeout_s=10)
+    proof = prove_induction(induction(lemma("Never", z3.And(X > 1, X < 0), X > 0)))
 
     assert answers(proof.lemmas[0]) == [Unknown]
     assert not proof.is_proved
@@ -55,7 +56,7 @@ def test_a_step_that_is_never_possible_proves_nothing() -> None:
 
 
 def test_a_broken_claim_is_told_with_small_numbers() -> None:
-    proof = prove_induction(induction(lemma("Step", X > 7, X > 8, X > 0)), timeout_s=10)
+    proof = prove_induction(induction(lemma("Step", X > 7, X > 8, X > 0)))
 
     assert answers(proof.lemmas[0]) == [Broken, Proved]
     assert proof.lemmas[0].broken == (("claim0", Broken(text="x = 8")),)
@@ -63,7 +64,7 @@ def test_a_broken_claim_is_told_with_small_numbers() -> None:
 
 
 def test_a_broken_claim_is_told_with_large_numbers_where_there_are_no_small_ones() -> None:
-    proof = prove_induction(induction(lemma("Step", X > 70, X > 71)), timeout_s=10)
+    proof = prove_induction(induction(lemma("Step", X > 70, X > 71)))
 
     assert proof.lemmas[0].broken == (("claim0", Broken(text="x = 71")),)
 
@@ -71,15 +72,28 @@ def test_a_broken_claim_is_told_with_large_numbers_where_there_are_no_small_ones
 def test_lemmas_behind_a_broken_one_can_be_left_out() -> None:
     both = induction(lemma("One", X > 1, X > 2), lemma("Two", X > 1, X > 0))
 
-    assert len(prove_induction(both, timeout_s=10).lemmas) == 2
-    assert len(prove_induction(both, timeout_s=10, until_broken=True).lemmas) == 1
+    assert len(prove_induction(both).lemmas) == 2
+    assert len(prove_induction(both, until_broken=True).lemmas) == 1
 
 
-def test_a_question_that_takes_too_long_is_no_proof() -> None:
+def test_a_question_beyond_the_limit_is_no_proof() -> None:
     a, b, c = z3.Ints("a b c")
     hard = lemma("Hard", z3.And(a > 0, b > 0, c > 0), a**3 + b**3 != c**3)
 
-    proof = prove_induction(induction(hard), timeout_s=0.05)
+    proof = prove_induction(induction(hard), limits=Limits(resources=200_000))
 
     assert answers(proof.lemmas[0]) == [Unknown]
     assert not proof.is_proved
+
+
+def test_what_z3_does_is_the_same_whatever_it_was_asked_before() -> None:
+    a, b, c = z3.Ints("a b c")
+    hard = lemma("Hard", z3.And(a > 0, b > 0, c > 0), a**3 + b**3 != c**3)
+    limits = Limits(resources=200_000)
+
+    first = prove_induction(induction(hard), limits=limits)
+    prove_induction(induction(lemma("Step", X > 70, X > 71)))
+    again = prove_induction(induction(hard), limits=limits)
+
+    assert first.lemmas[0].claims == again.lemmas[0].claims
+    assert first.lemmas[0].resources == again.lemmas[0].resources >= 200_000

@@ -11,10 +11,12 @@ from tlatrace.proofs.induction import (
     LemmaProof,
     prove_induction,
 )
+from tlatrace.proofs.limits import DEFAULT_LIMITS, Limits
 from tlatrace.proofs.prover import Answer, Checked, Proof, Proved, Refuted, Unknown, prove
 from tlatrace.proofs.theorem import Assumption, Claim, Theorem
 
 __all__ = [
+    "DEFAULT_LIMITS",
     "Answer",
     "Assumption",
     "Broken",
@@ -25,6 +27,7 @@ __all__ = [
     "Kept",
     "Lemma",
     "LemmaProof",
+    "Limits",
     "Proof",
     "Proved",
     "Refuted",

@@ -10,10 +10,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import z3
 
+from tlatrace.proofs.limits import DEFAULT_LIMITS, Limits, new_solver, spent
 from tlatrace.proofs.prover import Proved, Unknown
 from tlatrace.proofs.theorem import Claim
 
@@ -26,8 +27,6 @@ __all__ = [
     "LemmaProof",
     "prove_induction",
 ]
-
-_SEED: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +74,8 @@ class LemmaProof:
     example: str | None
     """Something that meets the premises; None: nothing was found, and nothing is proved."""
     claims: tuple[tuple[str, Kept], ...]
+    resources: int
+    """What z3 counted in all: the same in each run."""
     seconds: float
 
     @property
@@ -110,19 +111,19 @@ class InductionProof:
 def prove_induction(
     induction: Induction,
     *,
-    timeout_s: float,
+    limits: Limits = DEFAULT_LIMITS,
     until_broken: bool = False,
     on_lemma: Callable[[LemmaProof], None] | None = None,
 ) -> InductionProof:
     """Prove or refute each claim of each lemma.
 
-    `timeout_s` is for each question to z3; with `until_broken` the lemmas behind the first one with
+    The limits are for each question to z3; with `until_broken` the lemmas behind the first one with
     a false claim are left out.
     """
     started = time.monotonic()
     proofs: list[LemmaProof] = []
     for lemma in induction.lemmas:
-        proof = _prove(lemma, timeout_s)
+        proof = _prove(lemma, limits)
         proofs.append(proof)
         if on_lemma is not None:
             on_lemma(proof)
@@ -133,12 +134,10 @@ def prove_induction(
     )
 
 
-def _prove(lemma: Lemma, timeout_s: float) -> LemmaProof:
+def _prove(lemma: Lemma, limits: Limits) -> LemmaProof:
     started = time.monotonic()
-    solver = z3.Solver()
-    solver.set("timeout", max(1, round(timeout_s * 1000)))
-    solver.set("random_seed", _SEED)
-    solver.add(*lemma.premises)
+    solver = new_solver(limits)
+    solver.add(*[premise.translate(solver.ctx) for premise in lemma.premises])
     possible = _ask(solver, lemma, z3.BoolVal(True))
     claims: list[tuple[str, Kept]] = []
     for claim in lemma.claims:
@@ -151,6 +150,7 @@ def _prove(lemma: Lemma, timeout_s: float) -> LemmaProof:
         lemma=lemma.name,
         example=possible.text if isinstance(possible, Broken) else None,
         claims=tuple(claims),
+        resources=spent(solver),
         seconds=time.monotonic() - started,
     )
 
@@ -159,7 +159,7 @@ def _ask(solver: z3.Solver, lemma: Lemma, fact: z3.BoolRef) -> Kept:
     """Look for something that meets the premises and a fact; `Proved`: there is nothing."""
     try:
         solver.push()
-        solver.add(fact)
+        solver.add(fact.translate(solver.ctx))
         answer = solver.check()
         found: Kept = Proved()
         if answer == z3.sat:
@@ -176,8 +176,8 @@ def _readable(solver: z3.Solver, lemma: Lemma) -> str:
     """Describe what was found, or something with smaller numbers."""
     model = solver.model()
     solver.push()
-    solver.add(lemma.readable)
+    solver.add(lemma.readable.translate(solver.ctx))
     if solver.check() == z3.sat:
         model = solver.model()
     solver.pop()
-    return lemma.describe(model)
+    return lemma.describe(model.translate(lemma.readable.ctx))

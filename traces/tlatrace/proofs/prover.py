@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import z3
 
+from tlatrace.proofs.limits import DEFAULT_LIMITS, Limits, new_solver, spent
 from tlatrace.proofs.theorem import Example, Theorem
 
 __all__ = ["Answer", "Checked", "Proof", "Proved", "Refuted", "Unknown", "prove"]
-
-_SEED: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +46,8 @@ class Checked:
 
     claim: str
     answer: Answer
+    resources: int
+    """What z3 counted: the same in each run."""
     seconds: float
 
 
@@ -72,22 +73,27 @@ class Proof:
         return any(isinstance(checked.answer, Refuted) for checked in self.claims)
 
 
-def prove(theorem: Theorem, *, timeout_s: float) -> Proof:
+def prove(theorem: Theorem, *, limits: Limits = DEFAULT_LIMITS) -> Proof:
     """Prove or refute each claim of a theorem.
 
-    `timeout_s` is for each question to z3; there is one a claim, and one for the example.
+    The limits are for each question to z3; there is one a claim, and one for the example.
     """
     started = time.monotonic()
     assumed = [assumption.formula for assumption in theorem.assumptions]
-    example, why_not = _example(assumed, theorem.witness.formula, timeout_s)
+    example, why_not = _example(assumed, theorem.witness.formula, limits)
     claims: list[Checked] = []
     for claim in theorem.claims:
         began = time.monotonic()
-        answer = _judge(assumed, claim.formula, timeout_s)
+        answer, resources = _judge(assumed, claim.formula, limits)
         if isinstance(answer, Proved) and example is None:
             answer = Unknown(reason=why_not)
         claims.append(
-            Checked(claim=claim.name, answer=answer, seconds=time.monotonic() - began),
+            Checked(
+                claim=claim.name,
+                answer=answer,
+                resources=resources,
+                seconds=time.monotonic() - began,
+            ),
         )
     return Proof(
         theorem=theorem.name,
@@ -98,10 +104,10 @@ def prove(theorem: Theorem, *, timeout_s: float) -> Proof:
 
 
 def _example(
-    assumed: list[z3.BoolRef], witness: z3.BoolRef, timeout_s: float
+    assumed: list[z3.BoolRef], witness: z3.BoolRef, limits: Limits
 ) -> tuple[Example | None, str]:
     """Find values that meet assumptions and witness, or else say why there are none."""
-    found = _solve([*assumed, witness], timeout_s)
+    found, _ = _solve([*assumed, witness], limits)
     if found is None:
         return None, "nothing meets the assumptions and the witness: they say nothing"
     if isinstance(found, Unknown):
@@ -109,30 +115,29 @@ def _example(
     return found, ""
 
 
-def _judge(assumed: list[z3.BoolRef], claim: z3.BoolRef, timeout_s: float) -> Answer:
-    found = _solve([*assumed, z3.Not(claim)], timeout_s)
+def _judge(assumed: list[z3.BoolRef], claim: z3.BoolRef, limits: Limits) -> tuple[Answer, int]:
+    found, resources = _solve([*assumed, z3.Not(claim)], limits)
     if found is None:
-        return Proved()
+        return Proved(), resources
     if isinstance(found, Unknown):
-        return found
-    return Refuted(counterexample=found)
+        return found, resources
+    return Refuted(counterexample=found), resources
 
 
-def _solve(formulas: list[z3.BoolRef], timeout_s: float) -> Example | Unknown | None:
-    """Find values that meet all formulas; `None` when there are none."""
+def _solve(formulas: list[z3.BoolRef], limits: Limits) -> tuple[Example | Unknown | None, int]:
+    """Find values that meet all formulas, `None` when there are none; and what z3 counted."""
     try:
-        solver = z3.Solver()
-        solver.set("timeout", max(1, round(timeout_s * 1000)))
-        solver.set("random_seed", _SEED)
-        solver.add(*formulas)
+        solver = new_solver(limits)
+        solver.add(*[formula.translate(solver.ctx) for formula in formulas])
         answer = solver.check()
         if answer == z3.unsat:
-            return None
+            return None, spent(solver)
         if answer != z3.sat:
-            return Unknown(reason=f"z3 gives no answer ({solver.reason_unknown()})")
-        return _values(solver.model())
+            reason = f"z3 gives no answer ({solver.reason_unknown()})"
+            return Unknown(reason=reason), spent(solver)
+        return _values(solver.model()), spent(solver)
     except z3.Z3Exception as error:
-        return Unknown(reason=f"z3 failed ({error})")
+        return Unknown(reason=f"z3 failed ({error})"), 0
 
 
 def _values(model: z3.ModelRef) -> Example:
