@@ -22,7 +22,7 @@ from tlatrace.corpus.result import (
 from tlatrace.report.corpus_html import corpus_html, write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
+from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, exit_code
 
 HOSTILE = "</td><script src='http://e.example/x.js'>alert(1)</script>&\x1b[31m"
 
@@ -132,6 +132,19 @@ def test_the_text_says_what_was_found() -> None:
     assert row in text.split("\n")
 
 
+def test_dead_runs_are_counted_and_are_no_pass() -> None:
+    living, *rest = GOOD.verdicts
+    result = replace(GOOD, verdicts=(replace(living, dead=True), *rest))
+
+    text, data = corpus_text(result, limit=10), corpus_json(result, limit=10)
+
+    assert exit_code(result.verdict) == 3
+    assert "dead        1 run did not come back to life" in text
+    assert data["verdict"] == "undecided"
+    assert [one["trace"] for one in data["dead"]] == [living.trace_id]  # type: ignore[index,call-overload,union-attr]  # a list
+    assert "Runs that did not come back to life" in Tags(corpus_html(result, limit=10)).text
+
+
 def test_the_lists_end_at_the_limit_and_say_so() -> None:
     text = corpus_text(BAD, limit=1)
 
@@ -153,7 +166,7 @@ def test_json_holds_the_same_and_can_be_written() -> None:
     data = json.loads(json.dumps(corpus_json(BAD, limit=10)))
 
     assert data["verdict"] == "diverges"
-    assert data["traces"] == {"total": 4, "conform": 1, "diverge": 2, "undecided": 1}
+    assert data["traces"] == {"total": 4, "conform": 1, "diverge": 2, "undecided": 1, "dead": 0}
     assert data["distinct_transitions"] == 16
     assert data["actions_never_seen"] == ["Never"]
     assert data["diverging"][0]["command"] == "rocketproof simulate toy --bug=B05 --seed 6"

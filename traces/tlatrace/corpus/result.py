@@ -27,6 +27,8 @@ class TraceVerdict:
     trace_id: str
     seed: int | None
     verdict: Verdict
+    dead: bool = False
+    """Whether its producer says that the run did not come back to life."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +142,19 @@ class CorpusResult:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict; Undecided if there is nothing, or the corpus cannot be trusted."""
+        """The worst verdict.
+
+        Undecided if there is nothing, a run is dead, or the corpus cannot be trusted.
+        """
         problems: list[Verdict] = [Undecided(problem) for problem in self.problems]
+        if self.dead:
+            problems.append(Undecided(f"{len(self.dead):,} runs did not come back to life"))
         return combine([*(item.verdict for item in self.verdicts), *problems])
+
+    @property
+    def dead(self) -> tuple[TraceVerdict, ...]:
+        """The traces of runs that did not come back to life when their faults ended."""
+        return tuple([item for item in self.verdicts if item.dead])
 
     def count(self, wanted: Kind) -> int:
         """Count the traces with a verdict of this kind."""

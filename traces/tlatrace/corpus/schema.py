@@ -35,6 +35,7 @@ piece: the carried row. It is no step, and whoever reads it checks that it is a 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -59,6 +60,7 @@ __all__ = [
     "fault_counts",
     "fault_in_row",
     "first_row",
+    "says_dead",
     "trace_row",
 ]
 
@@ -101,6 +103,9 @@ TRACES_COLUMNS: Final = (
     "faults string",
     "error string",
 )
+
+_NOT_CONVERGED: Final = re.compile(r'"converged"\s*:\s*false')
+"""Few headers are read, and nobody waits for the others."""
 
 _ARROW: Final = {"string": pa.string(), "long": pa.int64(), "int": pa.int32()}
 
@@ -150,6 +155,18 @@ def fault_counts(faults: Json) -> dict[str, int]:
             return {name: names.count(name) for name in dict.fromkeys(names)}
         case _:
             return {}
+
+
+def says_dead(header: str | None) -> bool:
+    """Tell whether a header's meta says that the run did not converge, and has no excuse."""
+    if header is None or _NOT_CONVERGED.search(header) is None:
+        return False
+    try:
+        data = json.loads(header)
+    except (ValueError, RecursionError):
+        return False  # whoever reads the trace says so
+    meta = data.get("meta") if isinstance(data, dict) else None
+    return isinstance(meta, dict) and meta.get("converged") is False and "excuse" not in meta
 
 
 def first_row(chunk: int, chunk_steps: int) -> int:

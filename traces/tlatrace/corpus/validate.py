@@ -33,7 +33,7 @@ from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.corpus.recheck import Authority, recheck, rechecked_everywhere
 from tlatrace.corpus.result import CorpusResult, FaultCount, Figures, Rechecked, nothing_in
 from tlatrace.corpus.sample import texts_of
-from tlatrace.corpus.schema import TRACES_SCHEMA, UNREADABLE
+from tlatrace.corpus.schema import TRACES_SCHEMA, UNREADABLE, says_dead
 from tlatrace.corpus.sketch import SPAN
 from tlatrace.corpus.store import VerdictStore
 from tlatrace.corpus.verdicts import Listed, verdicts_of
@@ -43,7 +43,7 @@ from tlatrace.errors import CorpusError, DisagreementError, ToolError
 __all__ = ["Driver", "Subject", "TlcRecheck", "validate_corpus"]
 
 _NO_CHECKSUMS: Final = ("its corpus.json has no checksums: damage of its files may go unnoticed",)
-_READ_COLUMNS: Final = ("trace_id", "seed", "events", "faults", "error")
+_READ_COLUMNS: Final = ("trace_id", "seed", "events", "faults", "error", "header")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,10 @@ def _listed(folder: Path) -> _ListedTraces:
     traces: Counter[str] = Counter()
     for file in sorted(place.glob("[!._]*.parquet")):
         for row in _rows_of(file):
-            listed.traces.append(Listed(row["trace_id"], row["seed"], row["events"], row["error"]))
+            dead = says_dead(row["header"])
+            listed.traces.append(
+                Listed(row["trace_id"], row["seed"], row["events"], row["error"], dead)
+            )
             try:
                 faults = decode(row["faults"] or "{}")
             except ValueError:

@@ -25,6 +25,8 @@ class Listed:
     seed: int | None
     events: int
     error: str | None
+    dead: bool = False
+    """Whether it says that the run did not come back to life when its faults ended."""
 
 
 def verdicts_of(
@@ -43,7 +45,8 @@ def verdicts_of(
         found.sort(key=lambda piece: piece.chunk)
         verdict = _verdict(module, chunk_steps, rows, found)
         seed = rows[0].seed if rows else None
-        verdicts.append(TraceVerdict(trace_id=trace_id, seed=seed, verdict=verdict))
+        dead = any(row.dead for row in rows)
+        verdicts.append(TraceVerdict(trace_id=trace_id, seed=seed, verdict=verdict, dead=dead))
     return tuple(verdicts)
 
 

@@ -26,6 +26,7 @@ def corpus_json(result: CorpusResult, limit: int) -> dict[str, Json]:
             "conform": result.count("conforms"),
             "diverge": result.count("diverges"),
             "undecided": result.count("undecided"),
+            "dead": len(result.dead),
         },
         "steps": {
             "total": figures.steps,
@@ -47,6 +48,7 @@ def corpus_json(result: CorpusResult, limit: int) -> dict[str, Json]:
         },
         "diverging": [_trace(result, item) for item in result.of_kind("diverges")[:limit]],
         "undecided": [_trace(result, item) for item in result.of_kind("undecided")[:limit]],
+        "dead": [_trace(result, item) for item in result.dead[:limit]],
         "examples": [_example(result, example) for example in result.examples],
         "problems": list(result.problems),
         "notes": list(result.notes),

@@ -48,6 +48,9 @@ def _lines(result: CorpusResult, limit: int) -> Iterator[str]:
     yield _row("corpus", f"{result.folder}: {source_text(result)}")
     counts = [result.count("conforms"), result.count("diverges"), result.count("undecided")]
     yield _row("verdicts", "{:,} conform, {:,} diverge, {:,} undecided".format(*counts))
+    if result.dead:
+        one = "1 run" if len(result.dead) == 1 else f"{len(result.dead):,} runs"
+        yield _row("dead", f"{one} did not come back to life when the faults ended")
     if figures.steps:
         yield _row("steps", f"{figures.steps:,} = {' + '.join(_parts(figures))}")
         about = "" if figures.distinct_is_exact else "about "
@@ -123,6 +126,13 @@ def _listed(result: CorpusResult, limit: int) -> Iterator[str]:
             [_diverging_row(result, item) for item in diverging[:limit]],
         )
         yield from _more(len(diverging) - limit)
+    if result.dead:
+        yield ""
+        yield from _table(
+            ("stays dead", "seed", "make it again with"),
+            [_dead_row(result, item) for item in result.dead[:limit]],
+        )
+        yield from _more(len(result.dead) - limit)
     if undecided:
         yield ""
         yield from _table(
@@ -143,6 +153,10 @@ def _diverging_row(result: CorpusResult, item: TraceVerdict) -> tuple[str, ...]:
         verdict.action or "(no name)",
         command,
     )
+
+
+def _dead_row(result: CorpusResult, item: TraceVerdict) -> tuple[str, ...]:
+    return item.trace_id, _seed(item.seed), result.command_for(item.seed) or ""
 
 
 def _undecided_row(item: TraceVerdict) -> tuple[str, ...]:
