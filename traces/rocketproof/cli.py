@@ -25,6 +25,7 @@ import click
 
 from rocketha.errors import RockethaError
 from rocketproof import __version__
+from rocketproof.names import did_you_mean
 from rocketproof.saying import say
 from tlatrace.errors import TlatraceError
 
@@ -47,6 +48,7 @@ COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("shrink", "Leave out of a failing run of a group whatever it fails without."),
     ("campaign", "Many simulated runs: does the implementation keep what it promises to clients?"),
     ("corpus", "Generate and validate many runs on Spark."),
+    ("bugs", "What can be put into the implementation, and what may befall its runs."),
     ("mutants", "The museum: is every known bug found by TLC and by runs of the implementation?"),
     ("prove", "Prove theorems about the protocols with z3."),
     ("selfcheck", "Does the compiled model agree with TLC on this machine?"),
@@ -72,6 +74,14 @@ class LazyGroup(click.Group):
         command = importlib.import_module(f"rocketproof.commands.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of one that is not there say what may be meant."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any."""

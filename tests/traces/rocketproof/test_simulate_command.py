@@ -89,7 +89,10 @@ def test_options_reach_the_run() -> None:
     [
         (("raft", "--seed", "1"), "epoch_truncation"),
         (("epoch_truncation",), "--seed"),
-        (("epoch_truncation", "--seed", "1", "--bug", "B99"), "'MasterAnswers'"),
+        (("epoch_truncation", "--seed", "1", "--bug", "B99"), "rocketproof bugs"),
+        (("epoch_truncation", "--seed", "1", "--bug", "B5"), "did you mean 'B05'"),
+        (("epoch_trunkation", "--seed", "1"), "did you mean 'epoch_truncation'"),
+        (("epoch_truncation", "--seed", "1", "--faults", "resets"), "did you mean 'reset'"),
         (("epoch_truncation", "--seed", "1", "--bug", "B52"), "has no bug B52"),
         (("epoch_truncation", "--seed", "1", "--faults", "fire"), "torn-write"),
         (("epoch_truncation", "--seed", "1", "--out", "a.txt"), ".ndjson.gz"),

@@ -20,6 +20,7 @@ from rocketproof.commands.simulation_options import (
     run_options,
     simulation_options,
 )
+from rocketproof.names import Named
 from rocketproof.projection.registry import PROTOCOLS
 
 __all__ = ["command", "shown_again"]
@@ -44,7 +45,7 @@ def _seeds(_context: click.Context, _param: click.Parameter, text: str) -> range
 @click.command(
     epilog="Example:  rocketproof campaign replica_group --seeds 0..999 --workers 2",
 )
-@click.argument("protocol", type=click.Choice(list(CAMPAIGNS)))
+@click.argument("protocol", type=Named(CAMPAIGNS))
 @click.option(
     "--seeds",
     required=True,

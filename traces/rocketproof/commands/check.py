@@ -17,6 +17,7 @@ from rich.table import Table
 
 from rocketproof.counterexample import told
 from rocketproof.file_check import FileCheck, by_model, by_tlc, describe_jar, told_by_tlc
+from rocketproof.names import did_you_mean
 from rocketproof.saying import say
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
@@ -171,17 +172,24 @@ def _choose(
     Raises: click.UsageError when a name is not in the manifest.
     """
     if protocol is not None and protocol not in manifest.protocols:
-        known = ", ".join(manifest.protocols)
-        raise click.UsageError(f"{protocol!r} is no protocol of the manifest (known: {known})")
+        raise click.UsageError(_no_protocol(protocol, manifest))
     models = [m for m in manifest.models if protocol in (None, m.protocol)]
     if model_name is not None:
         named = tuple(model for model in models if model.name == model_name)
         if not named:
-            known = ", ".join(model.name for model in models)
-            raise click.UsageError(f"there is no model {model_name!r} (known: {known})")
+            names = list(dict.fromkeys(model.name for model in models))
+            meant = did_you_mean(model_name, names)
+            known = ", ".join(names)
+            raise click.UsageError(f"there is no model {model_name!r}{meant} (known: {known})")
         return named
     witnesses = [w for w in manifest.witnesses if protocol in (None, w.protocol)]
     return (*(m for m in models if everything or m.ring == "push"), *witnesses)
+
+
+def _no_protocol(name: str, manifest: Manifest) -> str:
+    meant = did_you_mean(name, manifest.protocols)
+    known = ", ".join(manifest.protocols)
+    return f"{name!r} is no protocol of the manifest{meant} (known: {known})"
 
 
 @contextmanager

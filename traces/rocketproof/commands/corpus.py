@@ -25,6 +25,7 @@ from rocketproof.commands.simulation_options import (
 )
 from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.corpus_judge import judge_corpus
+from rocketproof.names import Named
 from rocketproof.projection import PROTOCOLS
 from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, find_logs, find_trace_files
@@ -86,7 +87,7 @@ def command() -> None:
 @command.command(
     epilog="Example:  rocketproof corpus generate epoch_truncation --runs 2000 --out build/corpus"
 )
-@click.argument("protocol", type=click.Choice(list(PROTOCOLS)))
+@click.argument("protocol", type=Named(PROTOCOLS))
 @click.option("--runs", type=click.IntRange(min=1), required=True, help="One run a seed.")
 @click.option("--out", type=_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
 @click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True)
@@ -262,8 +263,8 @@ def validate(
     those of the traces, and the invariants are those of the small model beside it. With --map, DIR
     holds logs of another system, which are imported first, into a folder that is deleted.
 
-    Exit codes: 0 all conform, 1 some diverge, 3 some are undecided; 2 when DIR is no corpus or a
-    tool fails.
+    Exit codes: 0 all conform, 1 some diverge, 3 some are undecided, or of runs that did not come
+    back to life; 2 when DIR is no corpus or a tool fails.
     """
     with _imported(folder, map_file, cores) as corpus:
         result = nothing_in(corpus)
@@ -393,6 +394,8 @@ def _print_made(
         )
         for name, reason in made.failures:
             say(f"{harmless(name)} failed: {harmless(reason)}", err=True)
+        if made.failures and manifest.reproduce is not None:
+            say(f"make one again with: {manifest.reproduce}", err=True)
     if manifest.failed:
         if not as_json:
             click.echo(f"{manifest.failed:,} of {manifest.traces:,} {what} failed", err=True)

@@ -26,6 +26,7 @@ from rocketproof.museum import (
     Unclear,
     hunt,
 )
+from rocketproof.names import did_you_mean
 from rocketproof.projection import PROTOCOLS, simulate_traces
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
@@ -65,12 +66,16 @@ def command(
     manifest = read_manifest(find_spec_root(spec_root))
     if protocol is not None and protocol not in manifest.protocols:
         known = ", ".join(manifest.protocols)
-        raise click.UsageError(f"{protocol!r} is no protocol of the manifest (known: {known})")
+        meant = did_you_mean(protocol, manifest.protocols)
+        raise click.UsageError(
+            f"{protocol!r} is no protocol of the manifest{meant} (known: {known})"
+        )
     mutants = [m for m in manifest.mutants if protocol in (None, m.protocol)]
     unknown = sorted(set(bugs) - {m.name for m in mutants})
     if unknown:
-        known = ", ".join(m.name for m in mutants)
-        raise click.UsageError(f"no such mutant: {', '.join(unknown)} (known: {known})")
+        names = [m.name for m in mutants]
+        meant, known = did_you_mean(unknown[0], names), ", ".join(names)
+        raise click.UsageError(f"no such mutant: {', '.join(unknown)}{meant} (known: {known})")
     mutants = [m for m in mutants if not bugs or m.name in bugs]
     rows: list[MuseumRow] = []
     console = Console(stderr=True)

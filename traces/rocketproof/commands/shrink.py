@@ -18,6 +18,7 @@ from rocketha.sim import SimOptions
 from rocketha.sim.chances import ALL_OF_IT
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.failing import GroupJudge
+from rocketproof.names import Named
 from rocketproof.projection.registry import run_scheduled
 from rocketproof.schedule import PROTOCOL, Scheduled, scheduled_json
 from rocketproof.shrinking import DEFAULT_RUNS, Attempt, How, Shrinking, Shrunk
@@ -36,7 +37,7 @@ _SCHEDULE: Final = "schedule.json"
 @click.command(
     epilog="Example:  rocketproof shrink replica_group --seed 11 --bug B14 --out build/b14"
 )
-@click.argument("protocol", type=click.Choice([PROTOCOL]))
+@click.argument("protocol", type=Named([PROTOCOL]))
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="A seed whose run fails.")
 @simulation_options
 @click.option(

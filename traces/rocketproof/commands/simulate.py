@@ -13,6 +13,7 @@ import click
 from rocketha.histories import write_history
 from rocketha.sim import SimOptions, SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
+from rocketproof.names import Named
 from rocketproof.projection import PROTOCOLS, Run
 from rocketproof.projection.registry import run_scheduled
 from rocketproof.run_judge import judge_traces, run_verdict, verdict_lines
@@ -40,7 +41,7 @@ def _out(_context: click.Context, _param: click.Parameter, path: Path | None) ->
 @click.command(
     epilog="Example:  rocketproof simulate epoch_truncation --seed 7 --out run.ndjson",
 )
-@click.argument("protocol", type=click.Choice(list(PROTOCOLS)))
+@click.argument("protocol", type=Named(PROTOCOLS))
 @click.option("--seed", type=click.IntRange(min=0), help="Same seed, same run.")
 @simulation_options
 @click.option(

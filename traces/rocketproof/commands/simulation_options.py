@@ -12,6 +12,7 @@ import click
 from rocketha.bugs import Bug, Bugs
 from rocketha.sim import ALL_FAULTS, NO_FAULTS, Fault, Faults, SimOptions
 from rocketha.sim.options import BROKERS_MAX, STEPS_MAX
+from rocketproof.names import Named, did_you_mean
 
 __all__ = [
     "CONFIGURATIONS",
@@ -36,7 +37,8 @@ def _faults(_context: click.Context, _param: click.Parameter, text: str) -> Faul
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in known:
-            raise click.BadParameter(f"{name!r} is none of all, none, {', '.join(known)}.")
+            meant = did_you_mean(name, known)
+            raise click.BadParameter(f"{name!r} is none of all, none, {', '.join(known)}{meant}")
     return frozenset(known[name] for name in names)
 
 
@@ -52,9 +54,11 @@ _OPTIONS: Final = (
     click.option(
         "--bug",
         "bugs",
-        type=click.Choice([bug.value for bug in Bug]),
+        type=Named((bug.value for bug in Bug), listed_by="rocketproof bugs"),
         multiple=True,
-        help="Put a known bug into the implementation; may be given more than once.",
+        metavar="NAME",
+        help="Put a known bug into the implementation (`rocketproof bugs` lists them); may be given"
+        " more than once.",
     ),
     click.option("--brokers", type=click.IntRange(1, BROKERS_MAX), default=3, show_default=True),
     click.option(
@@ -113,7 +117,8 @@ def refuse_strange_bugs(protocol: str, asked: Bugs, has: Bugs) -> None:
     strange = sorted(asked - has)
     if strange:
         known = ", ".join(sorted(has))
-        raise click.UsageError(f"{protocol} has no bug {strange[0]} (it has {known})")
+        meant = did_you_mean(strange[0], has)
+        raise click.UsageError(f"{protocol} has no bug {strange[0]}{meant} (it has {known})")
 
 
 def repeat_command(protocol: str, options: SimOptions, seed: int | None = None) -> str:
