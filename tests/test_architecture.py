@@ -50,6 +50,7 @@ RULES: Final = (
     ImportRule(where="", what="pyspark", except_in="tlatrace.corpus", why="Spark has one place"),
     ImportRule(where="", what="hypothesis", except_in="tlatrace.testing", why="tests have it"),
     ImportRule(where="", what="subprocess", except_in="tlatrace.tools", why="Java has one place"),
+    ImportRule(where="", what="multiprocessing", except_in="tlatrace.corpus", why="workers"),
     ImportRule(where="", what="tests", why="tests are not shipped"),
     ImportRule(where="", what="model_tests", why="tests are not shipped"),
     ImportRule(where="", what="pickle", why="input is never unpickled"),
@@ -74,6 +75,13 @@ def test_imports_keep_the_rules() -> None:
     assert found == []
 
 
+def test_only_corpora_have_worker_processes() -> None:
+    starters = re.compile(r"\bProcessPoolExecutor\b|\bos\.(?:fork|spawn|exec|system|popen)\w*\(")
+    found = {module_name(path) for path in SOURCES if starters.search(path.read_text("utf-8"))}
+    assert "tlatrace.corpus.processes" in found
+    assert [module for module in sorted(found) if not within(module, "tlatrace.corpus")] == []
+
+
 @pytest.mark.parametrize(
     ("module", "text"),
     [
@@ -84,6 +92,7 @@ def test_imports_keep_the_rules() -> None:
         ("tlatrace.validate.batch", "from hypothesis import settings"),
         ("rocketproof.commands.demo", "import subprocess"),
         ("rocketproof.commands.demo", "from . import check"),
+        ("tlatrace.tools.tlc", "from multiprocessing import Process"),
         ("tlatrace.corpus.session", "from tests.source_files import ROOT"),
     ],
 )

@@ -1,7 +1,7 @@
 """What a run of queue locks is made of: what the seed draws.
 
-All periods are some twenty times shorter than RocketMQ's, in the same proportions, so that a short
-run sees leases end, votes expire, and brokers that wait after a restart.
+All periods are twenty times shorter than RocketMQ's, so that a short run sees leases end, votes
+expire, and brokers that wait after a restart; only an answer may take twice as long in proportion.
 """
 
 from __future__ import annotations
