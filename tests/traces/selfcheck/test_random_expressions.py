@@ -38,6 +38,7 @@ from tlatrace.tools.tlc import Outcome
 
 DRAWN: Final = tuple([draw_question(random.Random(number)) for number in range(1500)])
 SUM: Final = Term("+", ("", " + ", ""), (atom("1"), atom("2")))
+NO_SET: Final = Term("join", ("", " \\cup ", ""), (atom("{}"), atom("1")))
 ALL: Final = Term(
     "quantified",
     ("\\A n_1 \\in ", " : ", ""),
@@ -216,6 +217,40 @@ def test_a_string_is_looked_for_among_sequences_by_tlc_only() -> None:
     assert category(member, Raises("an error"), Is("false")) is None
 
 
+def test_choose_looks_through_elements_that_tlc_cannot_order_or_has_come_to_first() -> None:
+    texts_ = ("CHOOSE n_1 \\in ({", "} \\cup ", ") : n_1 = ", "")
+    chosen = Term("choose", texts_, (atom("e"), atom("S"), atom("e")), frozenset({"n_1"}))
+    none, record = Raises("an error"), '{"a":1,"b":"a"}'
+    mixed = [record, '{"#set":[[1]]}', record]
+    assert category(chosen, none, Is(record), mixed) == "elements that TLC cannot order"
+    plain = [record, '{"#set":[{"a":2,"b":"a"}]}', record]
+    assert category(chosen, none, Is(record), plain) is None
+    unlike = Raises('a string cannot be compared with a set: "" = {-1}')
+    assert category(chosen, Is(record), unlike, plain) == "an order that cannot be seen"
+    assert category(chosen, Is(record), unlike, [record, '{"#set":[]}', record]) is None
+    assert category(chosen, Is(record), Raises("1 \\div 0"), plain) is None
+
+
+def test_a_record_with_some_other_fields_is_asked_for_in_an_order_that_cannot_be_seen() -> None:
+    member = Term("member", ("", " \\in ", ""), (atom("r"), atom("[a : Nat, b : STRING]")))
+    none, false, nothing = Raises("an error"), Is("false"), '{"#set":[]}'
+    assert (
+        category(member, none, false, ['{"a":true,"c":1}', nothing])
+        == "an order that cannot be seen"
+    )
+    assert category(member, none, Is("true"), ['{"a":true,"c":1}', nothing]) is None
+    assert category(member, false, none, ['{"a":true,"c":1}', nothing]) is None
+    others = ('{"a":true,"b":1}', '{"c":1,"d":1}', '{"a":true}', "[1,2]")
+    assert {category(member, none, false, [other, nothing]) for other in others} == {None}
+
+
+def test_the_cardinality_of_an_intersection_with_no_set_is_told_by_the_intersection() -> None:
+    counted = Term("cardinality", ("Cardinality(", ")"), (NO_SET,))
+    none = Raises("an integer is not a set")
+    assert category(counted, Is("0"), none) == "an operand that TLC does not look at"
+    assert category(replace(counted, parts=(atom("0"),)), Is("0"), none) is None
+
+
 def test_several_names_are_drawn_from_nothing() -> None:
     def drawn(names: str) -> Term:
         texts = (f"\\E {names} \\in ", " : ", "")
@@ -296,6 +331,8 @@ def both(questions: Sequence[Question]) -> list[tuple[Answer, Answer]]:
 
 @pytest.mark.java
 def test_what_is_written_otherwise_tells_the_category() -> None:
+    unlisted = Term("function", ("[n_1 \\in ", " |-> ", "]"), (atom("{5}"), NO_SET))
+    numbered = Term("except", ("[", " EXCEPT ![1] = ", "]"), (atom("<<>>"), atom("Head({})")))
     partly = "a set or function that TLC does not look at as a whole"
     outside = Term(
         "except", ("[", " EXCEPT ![", "] = ", "]"), (atom("<<1>>"), atom("3"), atom("1[1]"))
@@ -314,6 +351,8 @@ def test_what_is_written_otherwise_tells_the_category() -> None:
         fitted(PAIR): "a tuple pattern and a function, by how it was made",
         outside: "EXCEPT outside of the domain",
         field: "EXCEPT outside of the domain",
+        equal(atom("<<1>>"), unlisted): partly,
+        numbered: "EXCEPT outside of the domain",
     }
     asked = [Question(term, None) for term in expected]
     found = [Differing(q, *pair) for q, pair in zip(asked, both(asked), strict=True)]

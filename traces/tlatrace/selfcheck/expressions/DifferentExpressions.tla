@@ -60,4 +60,6 @@ Different82 == \E m, n \in SUBSET {} : {1}
 Different83 == Len(<<{n \in 1 : "a"}>>)
 Different84 == [{} -> {}] = [{} -> {1}]
 Different85 == [{1} -> {}] \in {[{2} -> {}]}
+Different86 == <<1>> = [n \in {5} |-> ({} \cup 1)]
+Different87 == [a |-> TRUE, c |-> 1] \in [a : Nat, b : STRING]
 ==============================================================================

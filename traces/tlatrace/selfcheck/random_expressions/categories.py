@@ -52,6 +52,10 @@ _IN_TUPLES: Final = tuple(
     [f"a string cannot be looked for in a {of}" for of in ("Cartesian product", "set of sequences")]
 )
 _MIXED: Final = ("function", "string")
+_UNITED: Final = "} \\cup "
+_RECORDS: Final = "[a : "
+_FIELDS: Final = frozenset({"a", "b"})
+"""Of every set of records that is drawn."""
 
 
 @dataclass(slots=True)
@@ -84,8 +88,11 @@ def _category(one: Differing, operands: _Operands) -> str | None:
     match one.tlc, one.model:
         case Is(text=text), Raises(reason=reason):
             return _without_a_value(one.question.term, text, reason, operands.all)
-        case Raises(), Is():
-            return _ELEMENTS if _cannot_be_ordered(one.question.term.form, operands) else None
+        case Raises(), Is(text=text):
+            if _cannot_be_ordered(one.question.term, operands):
+                return _ELEMENTS
+            asked = text == "false" and _asks_other_fields(one.question.term, operands)
+            return BY_ORDER if asked else None
         case Is(text=left), Is(text=right):
             if _draws_from_nothing(one.question.term, operands.all):
                 return _EMPTY
@@ -102,7 +109,9 @@ def _without_a_value(term: Term, text: str, reason: str, operands: Sequence[Valu
         return _CHOICE
     if reason == _NO_SEQUENCE or all(word in reason for word in _MIXED) or reason in _IN_TUPLES:
         return _TEXT
-    if form in _SET_FORMS and reason.endswith("is not a set"):
+    if reason.endswith("is not a set") and (
+        form in _SET_FORMS or (form == "cardinality" and term.parts[0].form == "join")
+    ):
         return _OPERAND
     if form == "powerset" and reason == "a function is not a set" and () in operands:
         return _OPERAND
@@ -125,10 +134,30 @@ def _draws_from_nothing(term: Term, operands: Sequence[Value]) -> bool:
     return several and term.form in ("quantified", "image") and tla_set([tla_set([])]) in operands
 
 
-def _cannot_be_ordered(form: str, operands: _Operands) -> bool:
+def _asks_other_fields(term: Term, operands: _Operands) -> bool:
+    r"""Tell whether a record with some other fields is looked for in a set of records.
+
+    TLC goes through the names of both in its order, and asks the fields before the first that
+    differs: `[a |-> TRUE, c |-> 1] \in [a : Nat, b : STRING]` asks `TRUE \in Nat`.
+    """
+    if term.form != "member" or not term.parts[1].texts[0].startswith(_RECORDS):
+        return False
+    record = operands.own[0] if operands.own else None
+    if not isinstance(record, Fcn) or not _is_record(record):
+        return False
+    names = {key for key, _ in record.pairs}
+    return len(names) == len(_FIELDS) and names != _FIELDS and not names.isdisjoint(_FIELDS)
+
+
+def _cannot_be_ordered(term: Term, operands: _Operands) -> bool:
     """Tell whether TLC may stop at a set among these, or where it compares two of them."""
     if any(is_doubtful(value) or _is_mixed(value) for value in operands.all):
         return True
+    form = term.form
+    if form == "choose" and _UNITED in term.texts:  # CHOOSE x \in {e} \cup S : x = e
+        among = operands.own[1] if len(operands.own) > 1 else None
+        joined = tla_set([operands.own[0], *among.elements]) if isinstance(among, TlaSet) else None
+        return joined is not None and (is_doubtful(joined) or _is_mixed(joined))
     if form not in _COMPARING:
         return False
     for one, other in combinations(operands.own, 2):
@@ -163,6 +192,10 @@ def _may_be_order(form: str, reason: str, operands: Sequence[Value]) -> bool:
     A quantifier goes through several elements; `=` and what compares elements goes through their
     parts, some of which cannot be compared.
     """
+    if form == "choose":  # from {e} \cup S, so two will do
+        return _INCOMPARABLE in reason and any(
+            isinstance(value, TlaSet) and len(value) for value in operands
+        )
     if form == "quantified":
         return any(isinstance(value, TlaSet) and len(value) > 1 for value in operands)
     composite = any(not isinstance(value, bool | int | str) for value in operands)

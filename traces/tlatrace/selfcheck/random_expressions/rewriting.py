@@ -15,13 +15,22 @@ from tlatrace.selfcheck.random_expressions.term import Term, atom, closed_parts,
 __all__ = ["guarded", "listed_functions", "listed_parts", "looked_at", "taken_apart"]
 
 _COUNTED: Final = ("(IF Cardinality(", ") >= 0 THEN ", " ELSE {})")
+_SETS: Final = (
+    "join",
+    "union",
+    "filter",
+    "powerset",
+    "product",
+    "functions",
+    "records",
+)
 _FORCED: Final = {
     "function": ("TLCEval(", ")"),
     "set": _COUNTED,
     "image": _COUNTED,
-} | dict.fromkeys(("union", "filter", "powerset", "product", "functions", "records"), _COUNTED)
+} | dict.fromkeys(_SETS, _COUNTED)
 """Form -> the texts around an expression with which TLC looks at all of its value."""
-_FIELD: Final = re.compile(r" EXCEPT !\.(\w+) = $")
+_FIELD: Final = re.compile(r" EXCEPT !(?:\.(?P<field>\w+)|\[(?P<index>\d+)\]) = $")
 _INFINITE: Final = re.compile(r"\b(Nat|Int|STRING|Seq)\b")
 
 
@@ -29,12 +38,13 @@ def guarded(term: Term) -> Term:
     r"""Write EXCEPT so that nothing happens outside of the domain, which is its meaning.
 
     `[f EXCEPT ![k] = e]` becomes `IF k \in DOMAIN f THEN [f EXCEPT ![k] = e] ELSE f`, one key
-    after the other; `![k]` and `!.k` alike.
+    after the other; `![k]`, `![1]` and `!.k` alike.
     """
     parts = tuple([guarded(part) for part in term.parts])
     named = _FIELD.search(term.texts[1]) if term.form == "except" else None
     if named is not None:
-        field = Term("member", ("", " \\in DOMAIN ", ""), (atom(f'"{named[1]}"'), parts[0]))
+        key = atom(named["index"] or f'"{named["field"]}"')
+        field = Term("member", ("", " \\in DOMAIN ", ""), (key, parts[0]))
         kept = (field, replace(term, parts=parts), parts[0])
         return Term("if", ("IF ", " THEN ", " ELSE ", ""), kept)
     keyed = term.form == "except" and " EXCEPT ![" in term.texts[1] and len(parts) % 2 == 1
@@ -58,6 +68,8 @@ def looked_at(term: Term) -> Term:
 
 
 def _is_forced(term: Term) -> bool:
+    if term.form == "join" and term.texts[1].strip() not in ("\\cup", "\\cap", "\\"):
+        return False  # it joins functions
     return term.form in _FORCED and not _INFINITE.search(written(term))
 
 
