@@ -19,7 +19,7 @@ from tlatrace.corpus.result import (
     Rechecked,
     TraceVerdict,
 )
-from tlatrace.report.corpus_html import corpus_html, write_corpus_html
+from tlatrace.report.corpus_html import add_section, corpus_html, write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, exit_code
@@ -235,3 +235,33 @@ def test_all_by_tlc_is_not_called_a_sample() -> None:
 
     assert "agrees on 12 accepted transitions, all of them, and on 0" in corpus_text(result, 5)
     assert "12 accepted transitions, all of them, and on" in corpus_html(result, 5)
+
+
+def test_commands_are_not_broken_into_lines() -> None:
+    page = corpus_html(BAD, 10)
+    commands = re.findall(r"<(pre|code)( class=\"command\")?>(rocketproof [^<]*)</", page)
+    assert len(commands) >= 2
+    assert all("--seed" in text for _, _, text in commands)
+    assert all(kind or tag == "code" for tag, kind, _ in commands)
+    assert "code, pre.command { white-space: pre; }" in page
+
+
+def test_a_section_is_added_to_the_end_of_a_page(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    write_corpus_html(path, GOOD, 10)
+
+    add_section(path, title="A bug", words=HOSTILE, command="rocketproof x", text=f"a\n{HOSTILE}")
+
+    page = path.read_text("utf-8")
+    assert page.startswith(corpus_html(GOOD, 10).removesuffix("</body>\n</html>"))
+    assert page.rindex("<h2>A bug</h2>") < page.rindex('<pre class="command">rocketproof x</pre>')
+    assert page.count("</body>") == 1
+    assert "<script" not in page
+    assert "\x1b" not in page
+
+
+def test_a_section_goes_to_a_report_only(tmp_path: Path) -> None:
+    path = tmp_path / "else.html"
+    path.write_text("<p>")
+    with pytest.raises(ValueError, match="does not end as a report"):
+        add_section(path, title="A", words="b", command="c", text="d")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import io
 import shlex
 import sys
 import time
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
@@ -15,6 +17,7 @@ from rocketproof.cli import EXIT_CONFORMS, EXIT_DIVERGES, EXIT_ERROR, main
 from rocketproof.commands.mutants import judge_of
 from rocketproof.museum import DEFAULT_SEEDS, Caught, hunt
 from rocketproof.projection import PROTOCOLS, simulate_trace
+from tlatrace.report.corpus_html import add_section
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_spec_root
 
@@ -68,7 +71,7 @@ def command(runs: int, out: Path) -> None:
                 f"--report={report}",
             ),
         ),
-        (f"A real bug is switched on: {_title(_BUG)}", lambda: _catch(_BUG, out)),
+        (f"A real bug is switched on: {_title(_BUG)}", lambda: _catch(_BUG, out, report)),
     ]
     for number, (title, step) in enumerate(steps, start=1):
         click.secho(f"\n{number}/{len(steps)}  {title}", bold=True)
@@ -96,20 +99,35 @@ def _do(*words: str) -> int:
     return EXIT_ERROR
 
 
-def _catch(bug: str, out: Path) -> int:
-    """Find the first seed whose run leaves the specification, and show why."""
+def _catch(bug: str, out: Path, report: Path) -> int:
+    """Find the first seed whose run leaves the specification, and show why, in the report, too."""
     manifest = read_manifest(find_spec_root())
     simulate = functools.partial(simulate_trace, _PROTOCOL, bugs=(bug,))
     found = hunt(simulate, judge_of(manifest), seeds=DEFAULT_SEEDS)
     if not isinstance(found, Caught):
         click.echo(f"{bug} was not caught: {found}")
         return EXIT_DIVERGES
-    click.echo(
+    caught = (
         f"{bug} is caught after {found.tried} runs: seed {found.seed}, step {found.step}, "
         f"{found.action} of {PROTOCOLS[_PROTOCOL].spec}"
     )
+    click.echo(caught)
     trace = out / f"{bug}-seed-{found.seed}.ndjson"
-    code = _do("simulate", _PROTOCOL, f"--seed={found.seed}", f"--bug={bug}", f"--out={trace}")
+    words = ("simulate", _PROTOCOL, f"--seed={found.seed}", f"--bug={bug}", f"--out={trace}")
+    code = _do(*words)
     if code != EXIT_CONFORMS:
         return code
-    return EXIT_CONFORMS if _do("explain", str(trace)) == EXIT_DIVERGES else EXIT_ERROR
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        code = _do("explain", str(trace))
+    click.echo(printed.getvalue(), nl=False)
+    if code != EXIT_DIVERGES:
+        return EXIT_ERROR
+    add_section(
+        report,
+        title=f"A real bug is switched on: {_title(bug)}",
+        words=caught,
+        command=f"rocketproof {shlex.join(words)}",
+        text=printed.getvalue(),
+    )
+    return EXIT_CONFORMS
