@@ -8,13 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from rocketha.bugs import Bug
 from rocketha.sim import Fault, SimOptions
@@ -23,8 +21,10 @@ from rocketproof.commands.simulation_options import (
     repeat_command,
     simulation_options,
 )
+from rocketproof.commands.spark_options import SparkPlace, open_spark, spark_options
 from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.corpus_judge import judge_corpus
+from rocketproof.corpus_runs import simulated_runs
 from rocketproof.names import Named
 from rocketproof.projection import PROTOCOLS
 from rocketproof.saying import say
@@ -38,13 +38,11 @@ from tlatrace.report.corpus_html import write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
 from tlatrace.tools.java import find_java
-from tlatrace.trace import Trace
 from tlatrace.values import Json
 from tlatrace.verdict import exit_code
 
 if TYPE_CHECKING:  # imported when it is needed: `--help` waits neither for Arrow nor for Spark
     from tlatrace.corpus.generate import Generated, MakeParts
-    from tlatrace.corpus.session import SparkSession
     from tlatrace.corpus.validate import Driver
 
 __all__ = ["command", "suited_driver"]
@@ -56,6 +54,7 @@ _COMPILED, _TLC, _ALL = "compiled", "tlc", "all"
 _AUTO, _LOCAL, _SPARK, _SORT = "auto", "local", "spark", "spark-sort"
 _LOCAL_STEPS = 1_000_000
 """A corpus of so many steps is judged in less time than Spark needs to be worth its start."""
+_IN_PROCESS = SparkPlace(None)
 _MAKER = click.option(
     "--driver",
     type=click.Choice([_LOCAL, _SPARK]),
@@ -92,6 +91,7 @@ def command() -> None:
 @click.option("--out", type=_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
 @click.option("--first-seed", type=click.IntRange(min=0), default=0, show_default=True)
 @simulation_options
+@spark_options
 @_MAKER
 @_CORES
 @_FORCE
@@ -103,6 +103,7 @@ def generate(
     runs: int,
     out: Path,
     first_seed: int,
+    place: SparkPlace,
     driver: str,
     cores: int | None,
     force: bool,
@@ -128,12 +129,12 @@ def generate(
         "faults": [fault.value for fault in Fault if fault in options.faults],
         "command": reproduce,
     }
-    with _parts(driver, cores) as make_parts:
+    with _parts(driver, cores, place) as make_parts:
         began = time.monotonic()
         made = generate_corpus(
             make_parts,
             out,
-            partial(_simulate, protocol, options),
+            simulated_runs(protocol, options),
             first_seed=first_seed,
             runs=runs,
             source=source,
@@ -143,11 +144,6 @@ def generate(
         ended = time.monotonic()
     what = "reigns" if PROTOCOLS[protocol].has_reigns else "runs"
     _print_made(made, out, what, (began - started, ended - began), as_json)
-
-
-def _simulate(protocol: str, options: SimOptions, seed: int) -> Trace | tuple[Trace, ...]:
-    run = PROTOCOLS[protocol].run(seed, options)
-    return run.trace if run.reigns is None else run.reigns
 
 
 @command.command(
@@ -240,6 +236,7 @@ def import_(
     show_default=True,
     help="Diverging traces, and undecided ones, that are listed.",
 )
+@spark_options
 @_CORES
 @_JSON
 def validate(
@@ -248,6 +245,7 @@ def validate(
     folder: Path,
     map_file: Path | None,
     engine: str,
+    place: SparkPlace,
     driver: str,
     store: Path | None,
     sample: int | None,
@@ -266,12 +264,14 @@ def validate(
     Exit codes: 0 all conform, 1 some diverge, 3 some are undecided, or of runs that did not come
     back to life; 2 when DIR is no corpus or a tool fails.
     """
+    if map_file is not None and place.master is not None:
+        raise click.UsageError("--map writes a corpus of this machine: import, then use --master")
     with _imported(folder, map_file, cores) as corpus:
         result = nothing_in(corpus)
         if result is None:
             steps = read_manifest(corpus).steps
             name = suited_driver(steps) if driver == _AUTO else driver
-            with _driver(name, cores, steps) as chosen:
+            with _driver(name, cores, steps, place) as chosen:
                 result = judge_corpus(
                     corpus,
                     choice,
@@ -313,7 +313,7 @@ def _imported(folder: Path, map_file: Path | None, cores: int | None) -> Iterato
 
 
 @contextmanager
-def _parts(driver: str, cores: int | None) -> Iterator[MakeParts]:
+def _parts(driver: str, cores: int | None, place: SparkPlace = _IN_PROCESS) -> Iterator[MakeParts]:
     """Choose who makes the parts of a corpus."""
     from tlatrace.corpus.generate import make_here
 
@@ -322,7 +322,7 @@ def _parts(driver: str, cores: int | None) -> Iterator[MakeParts]:
         return
     from tlatrace.corpus.on_spark import SparkParts
 
-    with _session(cores) as spark:
+    with open_spark(place, cores) as spark:
         yield SparkParts(spark)
 
 
@@ -338,7 +338,7 @@ def suited_driver(steps: int) -> str:
 
 
 @contextmanager
-def _driver(name: str, cores: int | None, steps: int) -> Iterator[Driver]:
+def _driver(name: str, cores: int | None, steps: int, place: SparkPlace) -> Iterator[Driver]:
     """Choose who brings the steps to the kernels."""
     from tlatrace.corpus.local import LocalDriver
 
@@ -347,25 +347,8 @@ def _driver(name: str, cores: int | None, steps: int) -> Iterator[Driver]:
         return
     from tlatrace.corpus.on_spark import ScanDriver, SortDriver
 
-    with _session(cores) as spark:
+    with open_spark(place, cores) as spark:
         yield ScanDriver(spark) if name == _SPARK else SortDriver(spark, steps)
-
-
-@contextmanager
-def _session(cores: int | None) -> Iterator[SparkSession]:
-    """Open a Spark session, and say so on a terminal while it starts."""
-    from tlatrace.corpus.session import open_session
-
-    console = Console(stderr=True)
-    status = console.status("starting Spark")
-    if console.is_terminal:
-        status.start()
-    try:
-        with open_session(cores) as spark:
-            status.stop()
-            yield spark
-    finally:
-        status.stop()
 
 
 def _print_made(

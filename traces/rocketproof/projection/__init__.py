@@ -6,6 +6,7 @@ from rocketproof.projection.registry import (
     Run,
     simulate_trace,
     simulate_traces,
+    spec_sha256,
 )
 
-__all__ = ["PROTOCOLS", "Protocol", "Run", "simulate_trace", "simulate_traces"]
+__all__ = ["PROTOCOLS", "Protocol", "Run", "simulate_trace", "simulate_traces", "spec_sha256"]

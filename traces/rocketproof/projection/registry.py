@@ -66,6 +66,7 @@ __all__ = [
     "run_scheduled",
     "simulate_trace",
     "simulate_traces",
+    "spec_sha256",
 ]
 
 
@@ -268,7 +269,7 @@ def _run(
     spec = PROTOCOLS[protocol].spec
     header = Header(
         spec=spec,
-        spec_sha256=_spec_sha256(protocol, spec),
+        spec_sha256=spec_sha256(protocol, spec),
         constants=constants,
         seed=report.seed,
         implementation=Implementation(name="rocketha", version=__version__),
@@ -303,7 +304,7 @@ def _meta(protocol: Protocol, options: SimOptions, report: SimReport) -> Mapping
 
 
 @cache
-def _spec_sha256(protocol: str, spec: str) -> str | None:
+def spec_sha256(protocol: str, spec: str) -> str | None:
     """Return the hash of the module's text, None where the specifications are not installed."""
     try:
         text = (find_spec_root() / protocol / f"{spec}.tla").read_bytes()

@@ -28,6 +28,7 @@ from tlatrace.corpus.processes import quiet_collector
 from tlatrace.corpus.progress import show_progress
 from tlatrace.corpus.schema import SCANNED, STEPS_COLUMNS
 from tlatrace.corpus.session import path_to_read, spark_errors
+from tlatrace.corpus.shipping import VERSIONS_KEY, MapBatches, guarded
 from tlatrace.corpus.worker import Work
 from tlatrace.corpus.writer import Part
 from tlatrace.errors import CorpusError
@@ -106,7 +107,7 @@ class SparkParts:
         numbers = self.spark.range(0, len(tasks), 1, max(len(tasks), 1))
         run = _MakeParts(maker, tuple(tasks))
         with spark_errors(), show_progress(self.spark, [label]):
-            table = numbers.mapInArrow(run, "part binary").toArrow()
+            table = numbers.mapInArrow(_guarded(self.spark, run), "part binary").toArrow()
         for text in table.column("part").to_pylist():
             yield _PART.decode(text)
 
@@ -146,5 +147,12 @@ def _judged(
     spark: SparkSession, steps: DataFrame, work: Work, labels: list[str]
 ) -> Iterator[pa.RecordBatch]:
     with spark_errors(), show_progress(spark, labels):
-        table = steps.mapInArrow(_Task(work), ", ".join(FINDING_COLUMNS)).toArrow()
+        task = _guarded(spark, _Task(work))
+        table = steps.mapInArrow(task, ", ".join(FINDING_COLUMNS)).toArrow()
     yield from table.to_batches()
+
+
+def _guarded(spark: SparkSession, task: MapBatches) -> MapBatches:
+    """Let a task run only where our code is this code, if it has gone to other machines."""
+    versions = spark.conf.get(VERSIONS_KEY, None)
+    return task if versions is None else guarded(task, versions)

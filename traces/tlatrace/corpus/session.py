@@ -12,8 +12,9 @@ What each setting is for, learnt from a failure without it:
 * Compressed bytes say little about the work: a split is small, and holds whole row groups, so no
   piece of a trace is cut in two (see `schema`).
 
-Nothing but this module and `progress` knows whether the session is a local one: everything else
-uses the DataFrame API only, so it would run over Spark Connect, too.
+`cluster` starts the session at a master that the user names. Nothing but these two and `progress`
+knows whether the session is a local one: everything else uses the DataFrame API only, so it would
+run over Spark Connect, too.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Final
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j ships no types
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, PythonException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
@@ -39,9 +40,11 @@ from tlatrace.tools.java import spark_java_home
 __all__ = [
     "DRIVER_MEMORY",
     "SparkSession",
+    "environment_with",
     "open_session",
     "path_to_read",
     "path_to_write",
+    "session_settings",
     "spark_errors",
 ]
 
@@ -55,18 +58,25 @@ _JVM_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _SPLIT_BYTES: Final = 4 << 20
 """Two or three row groups: a few seconds of a kernel's work."""
 _REASON_CHARACTERS: Final = 400
+_RAISED: Final = re.compile(r"^(?:\w+\.)*\w+(?:Error|Exception): (.+)$", re.MULTILINE)
+"""The last line of a traceback of Python."""
 _ADDRESS: Final = "127.0.0.1"
 
 
 @contextmanager
 def open_session(
-    cores: int | None = None, *, name: str = "rocketproof", master: str | None = None
+    cores: int | None = None,
+    *,
+    name: str = "rocketproof",
+    master: str | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
-    """Start a Spark session and stop it at the end.
+    """Start a Spark session on this machine and stop it at the end.
 
-    `cores` is the number of tasks at a time, all cores by default. `master` is another place than
-    this process, as Spark spells it. A second session inside the first one is the same session, and
-    is stopped by the first.
+    `cores` is the number of tasks at a time, all cores by default. `master` is another than
+    `local[cores]`, as Spark spells it; for the user's, see `cluster`. `settings` are Spark's, and
+    are above ours. A second session inside the first one is the same session, and is stopped by the
+    first.
 
     Raises:
         ToolError: there is no Java, or Spark does not start.
@@ -79,7 +89,8 @@ def open_session(
         prefix="rocketproof-spark-", ignore_cleanup_errors=True
     ) as scratch:
         cores = cores or os.cpu_count() or 1
-        spark = _start(master or f"local[{cores}]", cores, name, Path(scratch))
+        wanted = {**session_settings(cores, Path(scratch)), **(settings or {})}
+        spark = _start(master or f"local[{cores}]", wanted, name, Path(scratch))
         try:
             yield spark
         finally:
@@ -97,6 +108,9 @@ def spark_errors() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         text = str(error)
+        raised = _RAISED.findall(text) if isinstance(error, PythonException) else []
+        if raised:  # by code of ours, in a task
+            raise ToolError("Spark", raised[-1][:_REASON_CHARACTERS]) from error
         causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, re.MULTILINE)
         reason = ": ".join(causes[-2:]) or text.strip().split("\n")[0]
         if causes and len(reason) > _REASON_CHARACTERS:
@@ -114,7 +128,7 @@ def path_to_read(path: Path) -> str:
     return re.sub(r"([][{}*?\\])", r"\\\1", path_to_write(path))
 
 
-def _start(master: str, cores: int, name: str, scratch: Path) -> SparkSession:
+def _start(master: str, wanted: Mapping[str, str], name: str, scratch: Path) -> SparkSession:
     environment = {
         "JAVA_HOME": str(spark_java_home()),
         "SPARK_LOCAL_IP": _ADDRESS,
@@ -124,12 +138,12 @@ def _start(master: str, cores: int, name: str, scratch: Path) -> SparkSession:
         "PYSPARK_GATEWAY_PORT": None,
     }
     settings = SparkConf().setMaster(master).setAppName(name)
-    settings.setAll(list(_settings(cores, scratch).items()))
+    settings.setAll(list(wanted.items()))
     # Read at every start of a worker, so it stays.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     log = scratch / "stderr.log"
     try:
-        with _environment(environment), log.open("wb") as errors:
+        with environment_with(environment), log.open("wb") as errors:
             # A JVM that an earlier session of this process left is used again.
             gateway = SparkContext._gateway or launch_gateway(  # type: ignore[no-untyped-call] # pyspark leaves it untyped
                 settings, popen_kwargs={"stderr": errors}
@@ -140,7 +154,8 @@ def _start(master: str, cores: int, name: str, scratch: Path) -> SparkSession:
         raise ToolError("Spark", f"does not start: {error} {' '.join(lines[-3:])}") from error
 
 
-def _settings(cores: int, scratch: Path) -> dict[str, str]:
+def session_settings(cores: int, scratch: Path) -> dict[str, str]:
+    """Say how a session of our own is set."""
     return {
         "spark.driver.bindAddress": _ADDRESS,
         "spark.driver.host": _ADDRESS,
@@ -164,7 +179,7 @@ def _settings(cores: int, scratch: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _environment(wanted: Mapping[str, str | None]) -> Iterator[None]:
+def environment_with(wanted: Mapping[str, str | None]) -> Iterator[None]:
     """Set environment variables, or take them away (None), until the block ends."""
     before = {key: os.environ.get(key) for key in wanted}
     _set(wanted)
