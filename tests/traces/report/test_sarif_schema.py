@@ -1,0 +1,65 @@
+"""SARIF is what the schema of the standard says it is."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import jsonschema
+import pytest
+
+from tests.traces.report.test_report import GUILTY, RESULTS
+from tlatrace.report.results import TraceResult
+from tlatrace.report.sarif import sarif_text
+from tlatrace.verdict import Diverges
+
+_PACKED: Final = Path(__file__).parent / "schemas" / "sarif-schema-2.1.0.json.gz"
+_SHA256: Final = "d9ae9a4394e29ad68cea57a3f7ec4ec0f283887edba0c8f8f2999c8903407636"
+
+HOSTILE: Final = TraceResult(
+    path="/tmp/% ü\udcff\n\x1b[31m?#.ndjson",
+    spec="Mail\x00box",
+    outcome=Diverges(3, "S\u202eend", "\ud800", "::error::"),
+    line=1,
+)
+
+
+def schema() -> dict[str, Any]:
+    """Unpack the schema, which is as OASIS wrote it."""
+    text = gzip.decompress(_PACKED.read_bytes())
+    assert hashlib.sha256(text).hexdigest() == _SHA256
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def errors(document: object) -> list[str]:
+    checker = jsonschema.Draft4Validator.FORMAT_CHECKER
+    validator = jsonschema.Draft4Validator(schema(), format_checker=checker)
+    return [error.json_path for error in validator.iter_errors(document)]
+
+
+@pytest.mark.parametrize(
+    "results",
+    [[], RESULTS, [GUILTY], [*RESULTS, GUILTY, HOSTILE]],
+    ids=["none", "each verdict", "a conjunct", "hostile names"],
+)
+def test_what_is_written_fits_the_schema(results: list[TraceResult]) -> None:
+    document = json.loads(sarif_text(results, version="1.2.3"))
+
+    assert errors(document) == []
+    found = document["runs"][0]["results"]
+    assert len(found) == sum(result.status != "conforms" for result in results)
+
+
+def test_the_schema_refuses_what_does_not_fit() -> None:
+    document = json.loads(sarif_text([GUILTY], version="1.2.3"))
+    result = document["runs"][0]["results"][0]
+    result["level"] = "fatal"
+    result["locations"][0]["physicalLocation"]["region"]["startLine"] = 0
+    del result["message"]
+    document["runs"][0]["tool"]["driver"]["rocketproof"] = True
+
+    assert len(errors(document)) == 4
