@@ -106,7 +106,7 @@ def _commands(document: str, text: str) -> Iterator[Command]:
 def _line(document: str, number: int, line: str) -> Iterator[Command]:
     typed, _, comment = line.partition(" #")
     ending = _ENDING.search(comment)
-    for part in typed.split(" ; "):
+    for part in re.split(r" ; | \|\| ", typed):
         if _COMMAND.match(part.strip()):
             text = " ".join(part.split())
             yield Command(document, number, text, int(ending[1]) if ending else 0)
