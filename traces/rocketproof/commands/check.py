@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
@@ -16,15 +17,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from rocketproof.counterexample import told
-from rocketproof.file_check import FileCheck, by_model, by_tlc, describe_jar, told_by_tlc
+from rocketproof.file_check import FileCheck, by_model, by_tlc, describe_jar
 from rocketproof.names import did_you_mean
 from rocketproof.saying import say
+from tlatrace.heartbeat import heartbeat, left_text
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, Model, Witness, read_manifest
 from tlatrace.tools.record import record
 from tlatrace.tools.runs import CheckedEntry, check_entry
 from tlatrace.tools.spec_root import find_spec_root
+from tlatrace.tools.tlc import TlcProgress
 
 _COLOURS = {
     "as expected": "green",
@@ -158,7 +161,7 @@ def _run_entries(
                 workers=workers,
                 timeout_s=timeout_s,
                 jar=jar,
-                on_progress=told_by_tlc(show, head),
+                on_progress=_told_with_rest(show, head, entry),
             )
             results.append(checked)
     return results
@@ -186,6 +189,20 @@ def _choose(
     return (*(m for m in models if everything or m.ring == "push"), *witnesses)
 
 
+def _told_with_rest(
+    show: Callable[[str, int, int], None], head: str, entry: Model | Witness
+) -> Callable[[TlcProgress], None]:
+    """Return what tells TLC's progress, and the time that is left by the count in the manifest."""
+    total = entry.distinct if isinstance(entry, Model) else None
+    began = time.monotonic()
+
+    def told(seen: TlcProgress) -> None:
+        left = left_text(seen.distinct, total, time.monotonic() - began)
+        show(f"{head}, {left}" if left else head, seen.distinct, seen.queue)
+
+    return told
+
+
 def _no_protocol(name: str, manifest: Manifest) -> str:
     meant = did_you_mean(name, manifest.protocols)
     known = ", ".join(manifest.protocols)
@@ -194,15 +211,17 @@ def _no_protocol(name: str, manifest: Manifest) -> str:
 
 @contextmanager
 def _status() -> Iterator[Callable[[str, int, int], None]]:
-    """Show how many states there are, and how many to do, on a terminal only."""
+    """Show how many states there are, and how many to do; in a log a line now and then."""
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda _head, _found, _to_do: None
-        return
-    with console.status("searching") as status:
+    with ExitStack() as stack:
+        tell = stack.enter_context(heartbeat("searching"))
+        status = stack.enter_context(console.status("searching")) if console.is_terminal else None
 
         def show(head: str, found: int, to_do: int) -> None:
-            status.update(escape(f"{head}: {found:,} states, {to_do:,} to do"))
+            line = f"{head}: {found:,} states, {to_do:,} to do"
+            tell(line)
+            if status is not None:
+                status.update(escape(line))
 
         yield show
 

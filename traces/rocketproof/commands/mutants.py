@@ -29,6 +29,7 @@ from rocketproof.museum import (
 from rocketproof.names import did_you_mean
 from rocketproof.projection import PROTOCOLS, simulate_traces
 from rocketproof.trace_inputs import SpecChoice
+from tlatrace.heartbeat import heartbeat
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
@@ -79,8 +80,9 @@ def command(
     mutants = [m for m in mutants if not bugs or m.name in bugs]
     rows: list[MuseumRow] = []
     console = Console(stderr=True)
-    with console.status("starting TLC") as status:
+    with heartbeat("starting TLC") as doing, console.status("starting TLC") as status:
         for number, mutant in enumerate(mutants, start=1):
+            doing(f"{number}/{len(mutants)} {mutant.name}: {mutant.title}")
             status.update(f"{number}/{len(mutants)} {escape(mutant.name)}: {escape(mutant.title)}")
             row = _examine(manifest, mutant, seeds=seeds, no_runs=no_runs)
             rows.append(row)

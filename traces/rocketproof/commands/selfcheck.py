@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tlatrace.errors import SpecError
+from tlatrace.heartbeat import heartbeat
 from tlatrace.selfcheck.agreement import Agreement, Part, verdict_of
 from tlatrace.selfcheck.corruption import Corrupted
 from tlatrace.selfcheck.examine import Effort, examine_expressions, examine_subject
@@ -175,14 +176,14 @@ def command(
 
     Exit codes: 0 they agree, 1 they do not, 2 an error, 3 nothing was examined.
     """
-    # click has checked the names
-    parts = cast("tuple[Part, ...]", only) or _PARTS
+    parts = cast("tuple[Part, ...]", only) or _PARTS  # click has checked the names
     subjects = _chosen(specs, spec_root)
     console = Console(stderr=True)
     agreements: list[Agreement] = []
-    with console.status("starting") as status:
+    with heartbeat("starting") as doing, console.status("starting") as status:
 
         def tell(stage: str) -> None:
+            doing(stage)
             status.update(escape(stage))
 
         effort = Effort(corrupted=corrupted, failed=failed)

@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -26,6 +27,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tlatrace.errors import ToolError
+from tlatrace.heartbeat import heartbeat, left_text
 
 __all__ = ["peak_kb", "quiet_collector", "run_tasks"]
 
@@ -55,23 +57,36 @@ def run_tasks(
     """
     workers = min(cores or os.cpu_count() or 1, len(tasks))
     console = console or Console(stderr=True)
+    total = sum(map(weight, tasks))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns,
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as bars:
-        bar = bars.add_task(label, total=sum(map(weight, tasks)))
+    done, began = 0, time.monotonic()
+    with (
+        heartbeat(f"{label}: 0 of {total:,}") as tell,
+        Progress(
+            *columns,
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        ) as bars,
+    ):
+        bar = bars.add_task(label, total=total)
+
+        def count(task: T) -> None:
+            nonlocal done
+            done += weight(task)
+            bars.advance(bar, weight(task))
+            left = left_text(done, total, time.monotonic() - began)
+            tell(f"{label}: {done:,} of {total:,}" + (f", {left}" if left else ""))
+
         if workers <= 1:
             with quiet_collector():
                 for task in tasks:
                     yield work(task)
-                    bars.advance(bar, weight(task))
+                    count(task)
             return
         for task, result in _in_processes(tasks, work, workers):
-            bars.advance(bar, weight(task))
+            count(task)
             yield result
 
 
