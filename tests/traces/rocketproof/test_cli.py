@@ -173,7 +173,7 @@ def check(*arguments: str | Path) -> tuple[int, str, str]:
         (["nowhere"], "'nowhere' is no protocol of the manifest (known: counter)"),
         (["counter", "--model", "huge"], "there is no model 'huge' (known: small)"),
         (["counter", "--config", "x.cfg"], "--config goes with a FILE.tla"),
-        (["Gone.tla"], "Gone.cfg: there is no such configuration"),
+        (["Gone.tla"], "Gone.tla: there is no such module"),
         (["--jar", "no.jar"], "no.jar is not a TLC jar"),
     ],
 )
