@@ -14,6 +14,7 @@ from tlatrace.harmless import harmless
 from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model
 from tlatrace.trace import Header, Trace
+from tlatrace.trace.itf import write_itf
 from tlatrace.trace.ndjson import write_trace
 from tlatrace.validate.declarations import read_declarations
 from tlatrace.validate.spec import module_sha256
@@ -31,16 +32,19 @@ _PATH = click.Path(path_type=Path)
 @map_option
 @click.option(
     "--operator",
-    required=True,
     metavar="NAME",
     help="State operator of the traces' specification; a record with the variables of the other.",
 )
 @click.option(
     "--as",
     "higher",
-    required=True,
     metavar="MODULE",
     help="The other specification: a file, or a module beside the traces' own.",
+)
+@click.option(
+    "--itf",
+    is_flag=True,
+    help="Write ITF, as Apalache and Quint do; without --operator, the runs as they are.",
 )
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR"
@@ -50,8 +54,9 @@ def command(
     *,
     traces: tuple[Path, ...],
     map_file: Path | None,
-    operator: str,
-    higher: str,
+    operator: str | None,
+    higher: str | None,
+    itf: bool,
     out: Path,
 ) -> None:
     """Write what runs are for a higher specification, which theirs claims to implement.
@@ -59,16 +64,28 @@ def command(
     Each state becomes the value of the operator there; a step that does not change it is left out.
     `rocketproof validate DIR` then holds the new traces against the higher specification.
 
+    With --itf, the traces are written in the Informal Trace Format, those of the runs themselves
+    without --operator and --as.
+
     Exit codes: 0 all traces are written, 2 a file is no trace, shows no whole states, or the
     operator does not fit.
     """
     files = read_trace_files(traces, map_file)
-    targets = {file.path: out / _name(file.path) for file in files}
+    targets = {file.path: out / _name(file.path, itf) for file in files}
     if len(set(targets.values())) < len(targets):
         raise click.UsageError("two of the traces have the same name")
+    if (operator is None) is not (higher is None):
+        raise click.UsageError("--operator and --as go together")
+    if operator is None or higher is None:
+        if not itf:
+            raise click.UsageError("say --operator and --as, or --itf for the runs as they are")
+        for file in files:
+            trace, _ = _readable(file)
+            _write(targets[file.path], trace, itf=True)
+            say(f"{harmless(str(targets[file.path]))}: {len(trace.events)} states")
+        return
     models: dict[tuple[Path, str], tuple[Model, View]] = {}
     for file in files:
-        path = file.path
         trace, header = _readable(file)
         key = choice.key(header)
         if key not in models:
@@ -80,15 +97,22 @@ def command(
         try:
             seen = view_trace(model, trace, view)
         except ModelGapError as error:
-            raise ModelGapError(f"{path}: {error}") from error
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            write_trace(targets[path], seen)
-        except OSError as error:
-            raise ToolError("view", f"cannot write {error.filename}: {error.strerror}") from None
+            raise ModelGapError(f"{file.path}: {error}") from error
+        _write(targets[file.path], seen, itf=itf)
         steps = len(seen.events) - 1
-        target = harmless(str(targets[path]))
+        target = harmless(str(targets[file.path]))
         say(f"{target}: {len(trace.events) - 1} steps are {steps} of {view.spec}")
+
+
+def _write(target: Path, trace: Trace, *, itf: bool) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if itf:
+            write_itf(target, trace)
+        else:
+            write_trace(target, trace)
+    except OSError as error:
+        raise ToolError("view", f"cannot write {error.filename}: {error.strerror}") from None
 
 
 def _readable(file: TraceFile) -> tuple[Trace, Header]:
@@ -115,8 +139,8 @@ def _view(choice: SpecChoice, header: Header, operator: str, higher: str) -> Vie
     )
 
 
-def _name(path: Path) -> str:
+def _name(path: Path, itf: bool) -> str:
     name = path.name
     for suffix in (".ndjson.gz", ".ndjson", ".itf.json", ".jsonl.gz", ".jsonl", ".log.gz", ".log"):
         name = name.removesuffix(suffix)
-    return f"{name}.ndjson"
+    return f"{name}.itf.json" if itf else f"{name}.ndjson"
