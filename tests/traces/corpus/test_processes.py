@@ -6,9 +6,12 @@ import gc
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -57,7 +60,25 @@ def test_the_collector_is_as_before() -> None:
     with quiet_collector():
         assert not gc.isenabled()
     assert gc.isenabled()
-    assert peak_kb() > 1_000
+
+
+def test_memory_is_counted_in_kilobytes_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = SimpleNamespace(ru_maxrss=50 << 20)
+    here = SimpleNamespace(RUSAGE_SELF=0, getrusage=lambda _who: used)
+    assert 1_000 < peak_kb() < 100 << 20
+    monkeypatch.setitem(sys.modules, "resource", here)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert peak_kb() == 50 << 10
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert peak_kb() == 50 << 20
+    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
+    assert peak_kb() == 0
+
+
+def test_work_in_processes_needs_no_module_that_windows_lacks() -> None:
+    program = "import sys; sys.modules['resource'] = None; import rocketproof.commands.campaign"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def doze(told: tuple[float, Path]) -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -169,5 +169,13 @@ def quiet_collector() -> Iterator[None]:
 
 
 def peak_kb() -> int:
-    """Return the largest resident memory that this process has had, in KB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Return the largest resident memory that this process has had, in KB; 0 where nobody tells.
+
+    Windows has no module `resource`, and macOS counts in bytes.
+    """
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // 1024 if sys.platform == "darwin" else peak

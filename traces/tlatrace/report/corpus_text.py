@@ -105,8 +105,8 @@ def _speed(result: CorpusResult) -> Iterator[str]:
     if seconds and figures.cpu_seconds:
         yield _row(
             "speed", f"{figures.steps / seconds:,.0f} steps/s, "
-            f"{figures.cpu_seconds / figures.steps * 1e6:.1f} µs of CPU a step, "
-            f"{figures.worker_peak_mb:,.0f} MB a worker"
+            f"{figures.cpu_seconds / figures.steps * 1e6:.1f} µs of CPU a step"
+            + (f", {figures.worker_peak_mb:,.0f} MB a worker" if figures.worker_peak_mb else "")
         )  # fmt: skip
 
 
