@@ -202,10 +202,11 @@ def test_the_folder_is_found_in_order(tmp_path: Path, root: Path) -> None:
         (folder / "manifest.toml").write_text("", "utf-8")
     inner = tmp_path / "work" / "deep" / "deeper"
     inner.mkdir(parents=True)
+    places = (tmp_path / "gone", checkout)
     variable = {"ROCKETPROOF_SPEC_ROOT": str(named)}
 
     def found(wish: Path | None, environment: dict[str, str], working: Path) -> Path:
-        return spec_root_for(wish, environment=environment, working=working, checkout=checkout)
+        return spec_root_for(wish, environment=environment, working=working, places=places)
 
     assert found(root, variable, inner) == root.resolve()
     assert found(None, variable, inner) == named.resolve()

@@ -24,7 +24,7 @@ from tlatrace.heartbeat import heartbeat, left_text
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, Model, Witness, read_manifest
-from tlatrace.tools.record import record
+from tlatrace.tools.record import record, refuse_shipped
 from tlatrace.tools.runs import CheckedEntry, check_entry
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc import TlcProgress
@@ -117,6 +117,8 @@ def command(
     for option in [option for option, value in of_file.items() if value]:
         raise click.UsageError(f"{option} goes with a FILE.tla")
     manifest = read_manifest(find_spec_root(spec_root))
+    if write:
+        refuse_shipped(manifest)
     entries = _choose(manifest, target, model_name, everything)
     results = _run_entries(manifest, entries, workers, timeout_s, jar)
     if write:

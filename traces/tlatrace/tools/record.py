@@ -11,10 +11,11 @@ from tomlkit.items import AoT, Table
 from tlatrace.errors import SpecError
 from tlatrace.tools.manifest import Manifest, Model, Mutant, Witness, kind_of
 from tlatrace.tools.runs import CheckedEntry
+from tlatrace.tools.spec_root import is_shipped
 from tlatrace.tools.tlc_output import Outcome
 from tlatrace.tools.tlc_run import TlcRun
 
-__all__ = ["record"]
+__all__ = ["record", "refuse_shipped"]
 
 
 def record(manifest: Manifest, results: Iterable[CheckedEntry]) -> tuple[str, ...]:
@@ -40,6 +41,18 @@ def record(manifest: Manifest, results: Iterable[CheckedEntry]) -> tuple[str, ..
     except (OSError, TOMLKitError) as error:
         raise SpecError(manifest.path, f"counts cannot be recorded ({error})") from error
     return tuple(written)
+
+
+def refuse_shipped(manifest: Manifest) -> None:
+    """Refuse to record in a manifest that came with the package.
+
+    Raises: SpecError when it did.
+    """
+    if is_shipped(manifest.root):
+        raise SpecError(
+            manifest.path,
+            "is part of the installed package: copy its folder, and name the copy with --spec-root",
+        )
 
 
 def _numbers(entry: Model | Witness | Mutant, run: TlcRun, exact: bool) -> dict[str, int | float]:

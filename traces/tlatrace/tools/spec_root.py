@@ -1,33 +1,58 @@
-"""Find the folder of specifications: the one that holds `manifest.toml`."""
+"""Find the folder of specifications, the one that holds `manifest.toml`, and the samples.
+
+A checkout has them in its folders `spec` and `traces/samples`; a wheel brings copies in `shipped`,
+a folder of this package with the same folders in it.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import SpecError
 
-__all__ = ["MANIFEST_NAME", "find_spec_root", "spec_root_for"]
+__all__ = ["MANIFEST_NAME", "find_samples", "find_spec_root", "is_shipped", "spec_root_for"]
 
 MANIFEST_NAME: Final = "manifest.toml"
+_CHECKOUT: Final = Path(__file__).resolve().parents[3]
+_SHIPPED: Final = Path(__file__).resolve().parents[1] / "shipped"
 
 
 def find_spec_root(wish: Path | None = None) -> Path:
     """Find the folder `spec` for this process.
 
     Order: the wish (an option), ROCKETPROOF_SPEC_ROOT, the nearest parent of the working directory
-    with `spec/manifest.toml`, the checkout that this package was installed from in editable mode.
+    with `spec/manifest.toml`, the checkout that this package was installed from in editable mode,
+    what the wheel brought.
 
     Raises: SpecError when there is none, or when the one that was named has no manifest.
     """
-    checkout = Path(__file__).resolve().parents[3]
-    return spec_root_for(wish, environment=os.environ, working=Path.cwd(), checkout=checkout)
+    return spec_root_for(
+        wish, environment=os.environ, working=Path.cwd(), places=(_CHECKOUT, _SHIPPED)
+    )
+
+
+def find_samples() -> Path:
+    """Find the folder of samples: of the checkout, or what the wheel brought.
+
+    Raises: SpecError when there is none.
+    """
+    for place in (_CHECKOUT, _SHIPPED):
+        samples = place / "traces" / "samples"
+        if samples.is_dir():
+            return samples
+    raise SpecError(_SHIPPED, "this installation has no samples")
+
+
+def is_shipped(folder: Path) -> bool:
+    """Tell whether a folder is part of an installed wheel, where nothing is to be written."""
+    return folder.resolve().is_relative_to(_SHIPPED)
 
 
 def spec_root_for(
-    wish: Path | None, *, environment: Mapping[str, str], working: Path, checkout: Path
+    wish: Path | None, *, environment: Mapping[str, str], working: Path, places: Sequence[Path]
 ) -> Path:
     """Find the folder `spec` by the order of `find_spec_root`, from given places.
 
@@ -39,7 +64,7 @@ def spec_root_for(
         if not (named / MANIFEST_NAME).is_file():
             raise SpecError(named, f"there is no {MANIFEST_NAME} in this folder")
         return named.resolve()
-    for folder in (working, *working.parents, checkout):
+    for folder in (working, *working.parents, *places):
         if (folder / "spec" / MANIFEST_NAME).is_file():
             return (folder / "spec").resolve()
     raise SpecError(
