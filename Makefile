@@ -56,7 +56,7 @@ bench: $(READY) ## ratios against a named baseline, measured in the same run
 lock: ## write requirements.lock anew from pyproject.toml (needs the network)
 	rm -rf build/lock && "$(PYTHON)" -m venv build/lock && build/lock/bin/python -m pip install --quiet uv
 	build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-header --no-annotate --group dev pyproject.toml -o $(LOCK)
+	  --no-emit-index-url --no-header --no-annotate --group dev --all-extras pyproject.toml -o $(LOCK)
 
 # Where Python comes without ensurepip (Debian splits it off), the outer pip installs into .venv.
 $(LOCKED): $(LOCK)

@@ -28,6 +28,7 @@ from rocketproof import __version__
 from rocketproof.names import did_you_mean
 from rocketproof.saying import say
 from tlatrace.errors import TlatraceError
+from tlatrace.extras import lacking
 
 EXIT_CONFORMS: Final = 0
 EXIT_DIVERGES: Final = 1
@@ -106,7 +107,11 @@ class LazyGroup(click.Group):
         except (click.Abort, KeyboardInterrupt):
             click.echo("rocketproof: interrupted", err=True)
             ctx.exit(EXIT_INTERRUPTED)
-        except Exception:
+        except Exception as error:
+            lacks = lacking(error) if isinstance(error, ModuleNotFoundError) else None
+            if lacks is not None:
+                say(f"rocketproof: {lacks}", err=True)
+                ctx.exit(EXIT_ERROR)
             traceback.print_exc()
             click.echo("rocketproof: this is a defect of rocketproof, not a verdict", err=True)
             ctx.exit(EXIT_ERROR)

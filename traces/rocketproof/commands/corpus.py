@@ -32,9 +32,9 @@ from rocketproof.trace_inputs import SpecChoice, find_logs, find_trace_files
 from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.result import nothing_in
 from tlatrace.errors import ToolError
+from tlatrace.extras import installed, need
 from tlatrace.harmless import harmless
 from tlatrace.matching import read_mapping
-from tlatrace.report.corpus_html import write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
 from tlatrace.tools.java import find_java
@@ -205,7 +205,7 @@ def import_(
     default=_AUTO,
     show_default=True,
     help="Processes of this machine, Spark tasks, or Spark tasks for steps in any order;"
-    f" auto: Spark beyond {_LOCAL_STEPS:,} steps, if there is Java.",
+    f" auto: Spark beyond {_LOCAL_STEPS:,} steps, if it is there, with Java.",
 )
 @click.option(
     "--store",
@@ -266,6 +266,8 @@ def validate(
     """
     if map_file is not None and place.master is not None:
         raise click.UsageError("--map writes a corpus of this machine: import, then use --master")
+    if report is not None:
+        need("report")
     with _imported(folder, map_file, cores) as corpus:
         result = nothing_in(corpus)
         if result is None:
@@ -283,6 +285,8 @@ def validate(
                 )
         result = replace(result, folder=folder)
     if report is not None:
+        from tlatrace.report.corpus_html import write_corpus_html
+
         try:
             write_corpus_html(report, result, limit)
         except OSError as error:
@@ -328,7 +332,7 @@ def _parts(driver: str, cores: int | None, place: SparkPlace = _IN_PROCESS) -> I
 
 def suited_driver(steps: int) -> str:
     """Name the driver for a corpus of so many steps."""
-    if steps <= _LOCAL_STEPS:
+    if steps <= _LOCAL_STEPS or not installed("spark"):
         return _LOCAL
     try:
         find_java()

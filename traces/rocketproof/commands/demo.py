@@ -17,7 +17,7 @@ from rocketproof.cli import EXIT_CONFORMS, EXIT_DIVERGES, EXIT_ERROR, main
 from rocketproof.commands.mutants import judge_of
 from rocketproof.museum import DEFAULT_SEEDS, Caught, hunt
 from rocketproof.projection import PROTOCOLS, simulate_trace
-from tlatrace.report.corpus_html import add_section
+from tlatrace.extras import need
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_spec_root
 
@@ -41,6 +41,7 @@ def command(runs: int, out: Path) -> None:
 
     Exit codes: 0 all as promised, 1 something else was found, 2 an error, 3 undecided.
     """
+    need("spark", "corpus", "report")
     begin = time.monotonic()
     corpus, report = out / "corpus", out / "report.html"
     steps: list[tuple[str, Callable[[], int]]] = [
@@ -123,6 +124,8 @@ def _catch(bug: str, out: Path, report: Path) -> int:
     click.echo(printed.getvalue(), nl=False)
     if code != EXIT_DIVERGES:
         return EXIT_ERROR
+    from tlatrace.report.corpus_html import add_section
+
     add_section(
         report,
         title=f"A real bug is switched on: {_title(bug)}",

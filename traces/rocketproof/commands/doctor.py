@@ -17,17 +17,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from tlatrace.errors import TlatraceError
+from tlatrace.extras import remedy
 from tlatrace.tools.jar import FEATURES, find_jar
 from tlatrace.tools.java import find_java, spark_java_home
 from tlatrace.tools.manifest import read_manifest
-from tlatrace.tools.spec_root import find_spec_root
+from tlatrace.tools.spec_root import find_samples, find_spec_root
 
-_LIBRARIES: Final = (
-    ("pyspark", "corpora"),
-    ("pyarrow", "corpora"),
-    ("z3-solver", "proofs"),
-    ("hypothesis", "tests driven by the model"),
-    ("msgspec", "traces"),
+_LIBRARIES: Final = (  # and the extra that each comes with
+    ("pyspark", "corpora", "spark"),
+    ("pyarrow", "corpora", "corpus"),
+    ("z3-solver", "proofs", "proofs"),
+    ("hypothesis", "tests driven by the model", "testing"),
+    ("jinja2", "reports of corpora", "report"),
 )
 
 
@@ -65,7 +66,8 @@ def examine() -> tuple[Finding, ...]:
         _look("Java for Spark", _java_for_spark),
         _look("TLC", _tlc),
         _look("specifications", _specifications),
-        *(_library(name, use) for name, use in _LIBRARIES),
+        _look("samples", _samples),
+        *(_library(*library) for library in _LIBRARIES),
     )
 
 
@@ -117,13 +119,18 @@ def _specifications() -> Finding:
     return Finding(name="specifications", found=True, version=protocols, where=str(root), note=note)
 
 
-def _library(name: str, use: str) -> Finding:
+def _samples() -> Finding:
+    folder = str(find_samples())
+    note = "small traces, good and bad, to try the commands on"
+    return Finding(name="samples", found=True, version="", where=folder, note=note)
+
+
+def _library(name: str, use: str, extra: str) -> Finding:
     try:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
-        return Finding(
-            name=name, found=False, version="", where="", note=f"needed for {use}: make setup"
-        )
+        note = f"needed for {use}: {remedy(extra)}"
+        return Finding(name=name, found=False, version="", where="", note=note)
     where = str(Path(str(found.locate_file(""))))
     return Finding(name=name, found=True, version=found.version, where=where, note=f"for {use}")
 

@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tlatrace.errors import SpecError
+from tlatrace.extras import need
 from tlatrace.heartbeat import heartbeat
 from tlatrace.selfcheck.agreement import Agreement, Part, verdict_of
 from tlatrace.selfcheck.corruption import Corrupted
@@ -42,6 +43,7 @@ _PARTS: Final[tuple[Part, ...]] = (
     "flips",
 )
 _OF_SUBJECTS: Final[frozenset[Part]] = frozenset({"graphs", "corrupted", "hash-seeds"})
+_OF_CORPORA: Final[frozenset[Part]] = frozenset({"hostile", "flips"})
 _SMALL: Final = "small"
 
 
@@ -177,7 +179,7 @@ def command(
     Exit codes: 0 they agree, 1 they do not, 2 an error, 3 nothing was examined.
     """
     parts = cast("tuple[Part, ...]", only) or _PARTS  # click has checked the names
-    subjects = _chosen(specs, spec_root)
+    subjects = _chosen(specs, spec_root, parts)
     console = Console(stderr=True)
     agreements: list[Agreement] = []
     with heartbeat("starting") as doing, console.status("starting") as status:
@@ -210,8 +212,10 @@ def command(
     ctx.exit(exit_code(verdict_of(agreements)))
 
 
-def _chosen(names: Sequence[str], spec_root: Path | None) -> list[Subject]:
-    """Find the subjects by name, or all that are checked by default."""
+def _chosen(names: Sequence[str], spec_root: Path | None, parts: Collection[Part]) -> list[Subject]:
+    """Find the subjects by name, or all that are checked by default, and what the parts need."""
+    if _OF_CORPORA & set(parts) and not names:
+        need("corpus")
     known = {subject.name: subject for subject in packaged_subjects()}
     default = list(known.values())
     try:

@@ -10,6 +10,10 @@ This package is the only one that needs hypothesis.
 
 from __future__ import annotations
 
+from tlatrace.extras import need
+
+need("testing")
+
 from tlatrace.testing.adapter import Adapter, Closing, Selective, Stuttering
 from tlatrace.testing.calls import Call, Step
 from tlatrace.testing.coverage import Coverage

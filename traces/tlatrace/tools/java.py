@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from tlatrace.errors import ToolError
+from tlatrace.extras import remedy
 
 __all__ = ["MINIMUM_VERSION", "JavaHome", "Source", "find_java", "resolve_java", "spark_java_home"]
 
@@ -96,7 +97,9 @@ def resolve_java(environment: Mapping[str, str]) -> JavaHome:
             continue
         return JavaHome(home=home, version=version, source=source, passed_over=tuple(passed_over))
     tried = "; ".join(passed_over) or "nothing to try"
-    raise ToolError("java", f"no Java {MINIMUM_VERSION} or newer was found ({tried})")
+    raise ToolError(
+        "java", f"no Java {MINIMUM_VERSION} or newer was found ({tried}): {remedy('java')}"
+    )
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[Source, Path]]:
