@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tlatrace.corpus.session import SparkSession
 
 settings.register_profile("rocketproof", deadline=None, print_blob=True)
 settings.load_profile("rocketproof")  # the machine is never quiet: time says nothing of a test
@@ -15,3 +21,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("spark") is not None:
             item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The session, which takes ten seconds to start; commands that open one get this one.
+
+    It is the first of its process, so that workers start here, where `tests` can be imported.
+    """
+    from tlatrace.corpus.session import open_session
+
+    with open_session(2, name="tests") as session:
+        yield session

@@ -249,8 +249,13 @@ ONE_WORKER: Final = pytest.mark.xdist_group("documents")  # what a command write
     ],
 )
 def test_a_command_ends_as_its_document_says(
-    command: Command, followers: dict[str, Follower], monkeypatch: pytest.MonkeyPatch
+    command: Command,
+    followers: dict[str, Follower],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    if "spark" in command.words:
+        request.getfixturevalue("spark")  # started here, not in the folder
     follower = followers[command.document]
     monkeypatch.chdir(follower.folder)
 
@@ -267,6 +272,7 @@ def pattern(line: str) -> re.Pattern[str]:
 
 @pytest.mark.java
 @pytest.mark.spark
+@pytest.mark.usefixtures("spark")
 def test_the_demo_prints_what_the_readme_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,8 @@
-"""One Spark session for all tests of a run, corpora for each module, and every driver."""
+"""Corpora for each module, and every driver."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,15 +11,7 @@ from tests.traces.corpus.corpora import make, record_mixed
 from tests.traces.corpus.toy import record
 from tlatrace.corpus.local import LocalDriver
 from tlatrace.corpus.on_spark import ScanDriver, SortDriver
-from tlatrace.corpus.session import SparkSession, open_session
 from tlatrace.corpus.validate import Driver
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """The session, which takes ten seconds to start; commands that open one get this one."""
-    with open_session(2, name="tests") as session:
-        yield session
 
 
 @pytest.fixture(scope="module")
