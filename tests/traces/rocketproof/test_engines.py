@@ -63,7 +63,7 @@ def test_a_log_of_another_system_is_validated_with_a_mapping() -> None:
 
     assert result.exit_code == 1, result.output
     assert "server.jsonl: conforms, 9 events" in result.stdout
-    assert "two_holders.jsonl: diverges at step 5 (line 5), Release" in result.stdout
+    assert "two_holders.jsonl:5: diverges at step 5 (line 5), Release" in result.stdout
 
 
 def test_a_mapping_or_a_log_that_is_wrong_is_an_error_with_its_line(tmp_path: Path) -> None:
@@ -144,4 +144,4 @@ def test_modules_are_looked_for_in_libraries(tmp_path: Path, engine: str) -> Non
     assert "Steps" in without.stderr
     assert found.exit_code == 1, found.output
     assert "good.ndjson: conforms" in found.stdout
-    assert "bad.ndjson: diverges at step 1" in found.stdout
+    assert "bad.ndjson:3: diverges at step 1" in found.stdout
