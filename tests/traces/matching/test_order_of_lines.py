@@ -145,6 +145,17 @@ def test_a_log_that_is_cut_off_does_not_diverge(tmp_path: Path) -> None:
     assert match_traces(lock_server(), [whole.trace]) == [Conforms(6)]
 
 
+def test_a_line_that_is_no_step_may_show_that_a_log_is_cut_off(tmp_path: Path) -> None:
+    mapping = VECTOR + '[[skip]]\nfield = "abort"\nis = true\n'
+    server, clients = granted_twice(last=2)
+    server.append({"at": "s", "op": "Grant", "who": "c2", "abort": True, "vc": {"s": 3, "c": 3}})
+
+    (found,) = match_traces(lock_server(), [read(tmp_path, mapping, s=server, c=clients).trace])
+
+    assert isinstance(found, Undecided)
+    assert 's.jsonl:3: it counts 3 lines of "c", whose log ends with 2' in found.reason
+
+
 @pytest.mark.parametrize("why", ["nothing is missing", "skipped lines count", "counts have gaps"])
 def test_what_a_whole_log_does_not_explain_diverges(why: str, tmp_path: Path) -> None:
     mapping = VECTOR + '[[skip]]\nfield = "abort"\nis = true\n'

@@ -171,9 +171,12 @@ def _in_order(
         line = lines[error.at]
         raise TraceFormatError(line.path, line.number, error.reason) from None
     surely = found.surely or (None,) * len(found.lines)
-    lost = {at: f"{lines[at].path.name}:{lines[at].number}: {reason}" for at, reason in found.lost}
+    lost = "; ".join(
+        [f"{lines[at].path.name}:{lines[at].number}: {reason}" for at, reason in found.lost]
+    )
     for at, follows, certain in zip(found.lines, found.follows, surely, strict=True):
-        yield lines[at], follows, certain, lost.pop(at, "")
+        yield lines[at], follows, certain, lost
+        lost = ""  # it stands in the first event, for the line that counts may be no step
 
 
 def _lines(
