@@ -64,17 +64,21 @@ def _name(trace: Trace) -> str:
     return f"seed {trace.header.seed}{of}"
 
 
-def run_verdict(run: Run, results: Sequence[TraceResult] | None = None) -> Verdict:
-    """Combine what is known of a run: of the verdicts on its traces, too, where there are any."""
+def run_verdict(run: Run, results: Sequence[TraceResult] | None) -> Verdict | None:
+    """Combine what is known of a run; `results` is None where its traces were not judged.
+
+    Then a run without bad news has no verdict: nothing was examined.
+    """
     parts: list[Verdict] = []
     if results is not None:
-        parts.append(combine(one.outcome for one in results if not isinstance(one.outcome, str)))
+        outcomes = [one.outcome for one in results]
+        parts.append(combine([Undecided(o) if isinstance(o, str) else o for o in outcomes]))
     told = run.verdict
     if isinstance(told, Broken):
         parts.append(Diverges(0, None, "what is promised to clients", told.in_words()))
     if not run.report.lives:
         parts.append(Undecided(_death(run)))
-    return combine(parts) if parts else Conforms(1)
+    return combine(parts) if parts else None
 
 
 def _death(run: Run) -> str:
@@ -103,3 +107,5 @@ def verdict_lines(
             yield f"verdict: diverges{why}"
         case Undecided(reason=reason):
             yield f"verdict: undecided: {reason}"
+        case None:
+            raise AssertionError("a run that was judged has a verdict")

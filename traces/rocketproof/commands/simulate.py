@@ -126,7 +126,8 @@ def command(
                 for line in (*_heading(trace), *timeline(trace)):
                     click.echo(line)
         _print(run, traces, [*written, *filter(None, [history_file])], results)
-    sys.exit(exit_code(run_verdict(run, results)))
+    verdict = run_verdict(run, results)
+    sys.exit(0 if verdict is None else exit_code(verdict))
 
 
 def _print(
@@ -224,5 +225,7 @@ def _figures(
         figures["history"] = verdict.in_words()
     if results is not None:
         figures["traces"] = [result.to_json() for result in results]
-        figures["verdict"] = kind(run_verdict(run, results))
+        verdict_of_all = run_verdict(run, results)
+        assert verdict_of_all is not None, "it was judged"
+        figures["verdict"] = kind(verdict_of_all)
     return figures

@@ -1,0 +1,24 @@
+"""What a run comes to where little, or nothing, was examined."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rocketha.sim import SimOptions
+from rocketproof.projection import PROTOCOLS
+from rocketproof.run_judge import run_verdict
+from tlatrace.report.results import TraceResult
+from tlatrace.verdict import Conforms, Undecided
+
+
+def test_only_what_was_examined_conforms() -> None:
+    run = PROTOCOLS["epoch_truncation"].run(3, SimOptions())
+    assert run.report.lives
+    assert run.verdict is None
+    good = TraceResult(path="a", spec="EpochTruncation", outcome=Conforms(5))
+
+    assert run_verdict(run, None) is None
+    assert run_verdict(run, [good]) == Conforms(5)
+    assert isinstance(run_verdict(run, []), Undecided)
+    unread = replace(good, outcome="the file cannot be read")
+    assert run_verdict(run, [good, unread]) == Undecided("the file cannot be read")
