@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -42,15 +42,7 @@ def bug_switches() -> tuple[Switch, ...]:
 
     Raises: ToolError if the source is not at hand.
     """
-    lines = _lines(Bug)
-    return tuple(
-        Switch(
-            name=bug.value,
-            line=lines[bug.name],
-            protocols=tuple(name for name, one in PROTOCOLS.items() if bug in one.bugs),
-        )
-        for bug in Bug
-    )
+    return _switches(Bug, {name: one.bugs for name, one in PROTOCOLS.items()})
 
 
 def fault_switches() -> tuple[Switch, ...]:
@@ -58,14 +50,20 @@ def fault_switches() -> tuple[Switch, ...]:
 
     Raises: ToolError if the source is not at hand.
     """
-    lines = _lines(Fault)
+    return _switches(Fault, {name: one.faults for name, one in PROTOCOLS.items()})
+
+
+def _switches(
+    enumeration: type[StrEnum], of_protocols: Mapping[str, Container[StrEnum]]
+) -> tuple[Switch, ...]:
+    lines = _lines(enumeration)
     return tuple(
         Switch(
-            name=fault.value,
-            line=lines[fault.name],
-            protocols=tuple(name for name, one in PROTOCOLS.items() if fault in one.faults),
+            name=member.value,
+            line=lines[member.name],
+            protocols=tuple(name for name, those in of_protocols.items() if member in those),
         )
-        for fault in Fault
+        for member in enumeration
     )
 
 
