@@ -89,7 +89,7 @@ def written_module(questions: Sequence[Question]) -> str:
     return "\n".join(lines)
 
 
-def tlc_answers(questions: Sequence[Question], *, timeout_s: float = 60.0) -> list[Answer]:
+def tlc_answers(questions: Sequence[Question], *, timeout_s: float = 240.0) -> list[Answer]:
     """Ask TLC; at an expression for which it takes longer than that, it is `UNENDING`.
 
     Raises:
@@ -103,7 +103,7 @@ def tlc_answers(questions: Sequence[Question], *, timeout_s: float = 60.0) -> li
         if stuck is None:
             break
         slow = questions[asked[stuck]]  # or there were too many before it
-        alone, unending = _asked([slow], timeout_s / 2) if len(asked) > 1 else ({}, 0)
+        alone, unending = _asked([slow], timeout_s / 4) if len(asked) > 1 else ({}, 0)
         answers[asked[stuck]] = UNENDING if unending is not None else alone[0]
     return [answers[at] for at in range(len(questions))]
 
