@@ -21,7 +21,7 @@ from tests.documents import fenced
 from tests.source_files import ROOT
 
 PAGE: Final = "traces/CI.md"
-INSTALLS: Final = "python -m pip install rocketproof"
+INSTALLS: Final = "python -m pip install 'rocketproof[java]'"
 """The step that needs the network; the test stands for it."""
 
 _HEADER: Final = '{"format":"rocketproof-trace","version":1,"spec":"Lock","constants":{}}\n'

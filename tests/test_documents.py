@@ -34,6 +34,7 @@ FOLLOWED: Final = (
 )
 
 _MINUTES: Final = "takes minutes"
+_CLUSTER: Final = "needs a cluster; tests/traces/corpus starts one on loopback"
 LESS: Final = {
     "rocketproof corpus generate epoch_truncation --runs 2000 --out C": ("--runs 30", _MINUTES),
     "rocketproof corpus validate C --engine tlc --sample 5000": ("--sample 500", _MINUTES),
@@ -59,6 +60,11 @@ NOT_TYPED: Final = {
         "takes an hour; the tests of selfcheck take a few of these steps"
     ),
     "rocketproof demo --runs 150": "is a test of its own, which compares what is printed",
+    "rocketproof rings --push --budget 600": "takes minutes; CI runs it by `make rings`",
+    "rocketproof rings --weekly": "takes hours",
+    "rocketproof corpus validate C --master spark://HOST:7077": _CLUSTER,
+    "rocketproof corpus validate C --master spark://HOST:7077 "
+    "--spark-conf spark.executor.memory=4g": _CLUSTER,
     "python -m benchmarks.long_partial_traces": _MINUTES,
     "python -m benchmarks.symmetric_search": _MINUTES,
     "python -m benchmarks.hidden_parts": _MINUTES,
@@ -70,11 +76,7 @@ _WRITES: Final = frozenset({"--out", "--write-baseline", "--history"})
 
 ALL: Final = [command for document in documents() for command in commands(document)]
 TYPED: Final = [
-    command
-    for command in ALL
-    if command.document in FOLLOWED
-    and command.shown not in NOT_TYPED
-    and command.words[0] != "rings"  # an hour; the tests of rings run small ones
+    command for command in ALL if command.document in FOLLOWED and command.shown not in NOT_TYPED
 ]
 
 
