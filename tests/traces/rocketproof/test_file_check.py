@@ -177,7 +177,7 @@ def test_a_library_that_is_missed_is_an_error(cars: Path) -> None:
 
 
 def test_options_of_a_file_do_not_go_with_a_protocol() -> None:
-    for option in (["--no-deadlock"], ["--engine", "compiled"], ["--library", "x"]):
+    for option in (["--no-deadlock"], ["--engine", "compiled"], ["--library", "."]):
         result = CliRunner().invoke(main, ["check", "epoch_truncation", *option])
         assert result.exit_code == 2
         assert f"{option[0]} goes with a FILE.tla" in result.stderr

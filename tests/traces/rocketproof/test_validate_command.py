@@ -192,3 +192,15 @@ def test_a_spec_that_is_no_module_is_told_in_a_line(
 
     assert result.exit_code == 2
     assert result.stderr == f"rocketproof: {spec}: {reason}\n"
+
+
+@pytest.mark.parametrize("command", ["validate", "explain", "check"])
+def test_a_library_that_does_not_exist_is_refused(command: str, tmp_path: Path) -> None:
+    missing = tmp_path / "modules"
+    target = tmp_path / "Any.tla" if command == "check" else SAMPLES / "seed_7.ndjson"
+
+    result = run(command, target, "--library", missing)
+
+    assert result.exit_code == 2
+    assert "--library" in result.stderr
+    assert "does not exist" in result.stderr

@@ -45,7 +45,7 @@ _COLOURS = {
 @click.option(
     "--library",
     "libraries",
-    type=click.Path(path_type=Path),
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
     multiple=True,
     metavar="DIR",
     help="Look for the modules of FILE.tla here, too.",

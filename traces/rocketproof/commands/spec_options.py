@@ -24,7 +24,7 @@ _OPTIONS: Final = (
     click.option(
         "--library",
         "libraries",
-        type=_PATH,
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
         multiple=True,
         metavar="DIR",
         help="Look for modules here, too.",
