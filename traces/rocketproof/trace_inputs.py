@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tlatrace.errors import SpecError, TraceFormatError
+from tlatrace.errors import InvariantError, SpecError, TraceFormatError
 from tlatrace.matching import LogCounts, LogMapping, read_log, read_mapping
 from tlatrace.model import Model, load_model
 from tlatrace.tools.manifest import read_manifest
@@ -191,23 +192,14 @@ class SpecChoice:
         Raises: as `module_of` and `load_spec`.
         """
         module, libraries = self.module_of(header), self.folders_of(header)[1:]
-        if self.config is not None:
-            config = read_config(self.config)
-            return load_spec(
-                module,
-                config=config,
-                invariants=self.invariants,
-                libraries=libraries,
-                stuttering=self.stuttering,
-            )
-        wanted = self.invariants or _invariants_beside(module, libraries)
-        return load_spec(
-            module,
-            config=TlcConfig(path=module),
-            constants=header.constants,
-            invariants=wanted,
-            libraries=libraries,
-        )
+        load = partial(load_spec, module, libraries=libraries)
+        with self._options_named(module):
+            if self.config is not None:
+                config = read_config(self.config)
+                return load(config=config, invariants=self.invariants, stuttering=self.stuttering)
+            wanted = self.invariants or _invariants_beside(module, libraries)
+            own = TlcConfig(path=module)
+            return load(config=own, constants=header.constants, invariants=wanted)
 
     def model(
         self, header: Header, *, blame: bool = False, expressions: Sequence[str] = ()
@@ -229,10 +221,21 @@ class SpecChoice:
             stuttering=self.stuttering,
             choose_any=self.choose_any,
         )
-        if self.config is not None:
-            return load(self.config, invariants=self.invariants)
-        wanted = self.invariants or _invariants_beside(module, libraries)
-        return load(constants=header.constants, invariants=wanted)
+        with self._options_named(module):
+            if self.config is not None:
+                return load(self.config, invariants=self.invariants)
+            wanted = self.invariants or _invariants_beside(module, libraries)
+            return load(constants=header.constants, invariants=wanted)
+
+    @contextmanager
+    def _options_named(self, module: Path) -> Iterator[None]:
+        """Let an error in what an option says name the option."""
+        try:
+            yield
+        except InvariantError as error:
+            if error.name not in self.invariants:
+                raise
+            raise InvariantError(module, error.name, error.why, "--invariant") from error
 
     def hash_differs(self, header: Header) -> bool:
         """Tell whether the trace was recorded for another text of the module.

@@ -15,6 +15,7 @@ __all__ = [
     "CorpusError",
     "DisagreementError",
     "EvaluationError",
+    "InvariantError",
     "ModelGapError",
     "SpecError",
     "SubsetError",
@@ -111,6 +112,19 @@ class SpecError(TlatraceError):
             if self.column is not None:
                 place += f":{self.column}"
         return f"{place}: {self.reason}"
+
+
+class InvariantError(SpecError):
+    """The author's or the user's fault: what is to be checked as an invariant is none.
+
+    `asked` is how the name was given: `INVARIANT` of a configuration, or an option.
+    """
+
+    def __init__(self, path: Path | str, name: str, why: str, asked: str = "INVARIANT") -> None:
+        super().__init__(path, f"{asked} {name} is no state invariant: {why}")
+        self.args = (path, name, why, asked)
+        self.name = name
+        self.why = why
 
 
 class SubsetError(SpecError):

@@ -142,3 +142,49 @@ def test_a_corpus_refuses_what_it_could_not_keep(clock: Path) -> None:
 
     assert result.exit_code == 2
     assert "says what a trace file cannot" in result.output
+
+
+@pytest.mark.parametrize("engine", ["compiled", "tlc"])
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("Nope", "there is no such operator"),
+        ("Grant", "it has parameters"),
+        ("Expire", "it has primes"),
+        ("Spec", "it is a temporal formula"),
+    ],
+)
+def test_what_is_no_invariant_is_not_blamed_on_the_expressions_of_the_mapping(
+    engine: str, name: str, why: str, tmp_path: Path
+) -> None:
+    mapping = tmp_path / "lock_server.toml"
+    text = (LOCKS / "lock_server.toml").read_text("utf-8")
+    mapping.write_text(text + '\n[expressions]\nnumber = "token + 1"\n', "utf-8")
+    mapped = [str(mapping) if part.endswith(".toml") else part for part in MAPPED]
+    log = str(LOCKS / "server.jsonl")
+
+    assert run("validate", *mapped, log).exit_code == 0
+    result = run("validate", *mapped, log, "--engine", engine, "--invariant", name)
+
+    told = f"LockServer.tla: --invariant {name} is no state invariant: {why}"
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "number" not in result.stderr
+
+
+@pytest.mark.parametrize("lines", ["INVARIANT Nope", "INIT Nope"])
+def test_what_a_configuration_names_is_not_blamed_on_the_expressions_of_the_mapping(
+    lines: str, tmp_path: Path
+) -> None:
+    mapping, config = tmp_path / "lock_server.toml", tmp_path / "other.cfg"
+    text = (LOCKS / "lock_server.toml").read_text("utf-8")
+    mapping.write_text(text + '\n[expressions]\nnumber = "token + 1"\n', "utf-8")
+    config.write_text(f"CONSTANTS Client = {{c1, c2, c3}} Nobody = Nobody\n{lines}\n", "utf-8")
+    module = str(LOCKS / "LockServer.tla")
+    log = str(LOCKS / "server.jsonl")
+
+    result = run("validate", "--map", str(mapping), "--spec", module, "--config", str(config), log)
+
+    assert result.exit_code == 2
+    assert "Nope" in result.stderr
+    assert "number" not in result.stderr

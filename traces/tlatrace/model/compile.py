@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from tlatrace.errors import SpecError, SubsetError
+from tlatrace.errors import InvariantError, SpecError, SubsetError
 from tlatrace.model.actions import Enumerations
 from tlatrace.model.blame import Blames, Conjunct
 from tlatrace.model.domain import D, from_domain
@@ -32,6 +32,7 @@ from tlatrace.model.tree import Apply, Definition, Expr, Variable
 from tlatrace.model.types import infer
 from tlatrace.model.writer import Writer
 from tlatrace.readings import NO_TYPES, Types
+from tlatrace.validate.operator import why_no_invariant
 from tlatrace.values import canonical
 
 if TYPE_CHECKING:
@@ -229,6 +230,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     if same is not None:
         names["box"] = predicates.formula("same", same)
     actions = _actions(reader, next_definition, predicates, enumerations, names)
+    _require_invariants(job, reader)
     for role, wanted in (
         ("invariant", job.invariants),
         ("constraint", job.constraints),
@@ -264,6 +266,19 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         types=types_of(job, reader, arities),
         box="" if same is None else _box_of(same, len(reader.variables)),
     )
+
+
+def _require_invariants(job: Job, reader: Reader) -> None:
+    """Refuse what has no value in a state.
+
+    Raises:
+        InvariantError: an invariant is not defined, has parameters or speaks of steps.
+    """
+    operators = reader.operators()
+    for name in job.invariants:
+        why = why_no_invariant(*operators.get(name, (None, 0)))
+        if why is not None:
+            raise InvariantError(reader.module, name, why)
 
 
 def _box_of(same: Expr, variables: int) -> str:

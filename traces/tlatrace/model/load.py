@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from tlatrace.errors import ModelGapError, SpecError, SubsetError
+from tlatrace.errors import InvariantError, ModelGapError, SpecError, SubsetError
 from tlatrace.model.cache import keep, recall
 from tlatrace.model.compile import Job, compile_tree, deeply, types_of
 from tlatrace.model.domain import D, to_domain
@@ -31,6 +31,8 @@ from tlatrace.values import State, canonical
 __all__ = ["load_model", "read_tree", "read_types"]
 
 _REDIRECT: Final = re.compile(r"(\S+) <- (?:\[ (\w+) \] )?(\S+)")
+
+_WORD: Final = re.compile(r"\w+")
 
 _TLATRACE: Final = Path(__file__).parents[1]
 _READERS: Final = (
@@ -90,19 +92,21 @@ def load_model(
     if source is None:
         with _with_definitions(module, own) as extended:
             folders_of = libraries if extended == module else (module.parent, *libraries)
-            job = _job(extended, config, given, folders_of)
-            source = compile_tree(
-                replace(
-                    job,
-                    invariants=wanted,
-                    expressions=(*expressions, *own),
-                    blame=blame,
-                    stuttering=stuttering,
-                    assumptions=assumptions,
-                    choose_any=choose_any,
-                    fingerprint=fingerprint,
-                )
+            job = replace(
+                _job(extended, config, given, folders_of),
+                invariants=wanted,
+                expressions=(*expressions, *own),
+                blame=blame,
+                stuttering=stuttering,
+                assumptions=assumptions,
+                choose_any=choose_any,
+                fingerprint=fingerprint,
             )
+            try:
+                source = compile_tree(job)
+            except InvariantError as error:
+                path = config.path if error.name in config.invariants else module
+                raise InvariantError(path, error.name, error.why) from error
         source = replace(source, module=module.stem) if own else source
         if kept:
             keep(key, source)
@@ -127,12 +131,16 @@ def _with_definitions(module: Path, definitions: Mapping[str, str]) -> Iterator[
         path.write_text(text, "utf-8")
         try:
             yield path
+        except InvariantError:
+            raise
         except SpecError as error:
             if Path(error.path).stem != name:
                 raise
             reason = f"{', '.join(definitions)}: {error.reason}"
             if isinstance(error, SubsetError):
                 raise SubsetError(module, reason, excerpt=error.excerpt) from error
+            if error.line is None and not set(_WORD.findall(error.reason)) & definitions.keys():
+                reason = error.reason  # it speaks of the module or of its configuration
             raise SpecError(module, reason) from error
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ACTION_LEVEL", "Operator"]
+__all__ = ["ACTION_LEVEL", "Operator", "why_no_invariant"]
 
 ACTION_LEVEL: Final = 2
 
@@ -35,3 +35,14 @@ class Operator:
     def is_action(self) -> bool:
         """Whether it relates two states."""
         return self.level == ACTION_LEVEL
+
+
+def why_no_invariant(arity: int | None, level: int) -> str | None:
+    """Say why an operator is no state invariant, if it is none; `arity` None: there is none."""
+    if arity is None:
+        return "there is no such operator"
+    if arity:
+        return "it has parameters"
+    if level < ACTION_LEVEL:
+        return None
+    return "it has primes" if level == ACTION_LEVEL else "it is a temporal formula"

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.errors import InvariantError, ModelGapError, SpecError
 from tlatrace.readings import Reading, differing_values, model_values_in
 from tlatrace.tla_text import to_tla
 from tlatrace.validate.config import TlcConfig
 from tlatrace.validate.declarations import Box, Declarations, Place, Side, read_declarations
+from tlatrace.validate.operator import why_no_invariant
 from tlatrace.values import ModelValue, State, TlaSet, Value
 
 __all__ = [
@@ -220,11 +221,15 @@ def _check(spec: SpecUnderTest) -> None:
     for name, levels, what in (
         (spec.init, (0, 1), "initial predicate"),
         (spec.next, (0, 1, 2), "next-state relation"),
-        *[(name, (0, 1), "state invariant") for name in spec.invariants],
     ):
         operator = operators.get(name)
         if operator is None or operator.arity or operator.level not in levels:
             raise SpecError(spec.module, f"{name} is no {what} of {spec.declarations.module}")
+    for name in spec.invariants:
+        found = operators.get(name)
+        why = why_no_invariant(found.arity if found else None, found.level if found else 0)
+        if why is not None:
+            raise InvariantError(spec.module, name, why)
     for name, place in [(n, p) for n, places in spec.places.items() for p in places]:
         assert len(place.bounds) == operators[name].arity
 
