@@ -48,7 +48,8 @@ MANY: Final = 1_000
 _KINDS: Final = {
     "bool": "TRUE FALSE = unchanged # not and or => <=> in notin subseteq < > <= >= IsFiniteSet"
     " Assert PrintT unknown"
-    " is_nat is_int is_string has_domain has_fields is_sequence has_length in_interval evaluated",
+    " is_nat is_int is_string has_domain has_fields is_sequence has_length in_interval evaluated"
+    " every shares_fields in_lazy",
     "int": "+ - * ^ % div negate Len Cardinality",
     "set": "BOOLEAN STRING Nat Int cap cup setminus SUBSET UNION DOMAIN set functions product .."
     " Seq records Permutations",

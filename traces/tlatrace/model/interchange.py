@@ -37,7 +37,7 @@ _NAMES: Final = (
     "in_interval integers_only intersection interval is_finite is_int is_nat "
     "is_sequence is_string largest len length less less_equal make_set map_then_fold "
     "member multiply negate override permutations power put quotient range remainder "
-    "remembered said select_sequence sequence set_to_sequence set_to_sorted single "
+    "remembered said select_sequence sequence set_to_sequence set_to_sorted shares_fields single "
     "smallest sort_sequence stop sub_sequence subset subtract tail truth tuple tuples "
     "type union whole zip"
 )

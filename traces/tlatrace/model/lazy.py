@@ -108,6 +108,12 @@ def member(value: D, collection: D) -> bool:
     raise EvaluationError(f"{kind(collection)} is not a set")
 
 
+def _all_in(values: Iterable[D], collection: D) -> bool:
+    """Ask each of the values, for TLC may ask them in another order than they have here."""
+    asked = [member(value, collection) for value in values]
+    return all(asked)
+
+
 def not_among(value: D, where: str) -> bool:
     """Return False for a model value, which is in no set of structures; else refuse, as TLC."""
     if kind(value) == "a model value":
@@ -207,7 +213,7 @@ class Subsets(LazySet):
     def __contains__(self, value: D) -> bool:
         if kind(value) == "a model value":
             return False
-        return all(member(element, self._base) for element in elements_of(value))
+        return _all_in(elements_of(value), self._base)
 
     def __iter__(self) -> Iterator[D]:
         base = list(elements_of(self._base))
@@ -238,9 +244,7 @@ class Functions(LazySet):
             domain, images = value, value.values()
         else:
             return not_among(value, "a set of functions")
-        if not eq(frozenset(domain), finite(self._domain)):
-            return False
-        return all(member(image, self._range) for image in images)
+        return eq(frozenset(domain), finite(self._domain)) and _all_in(images, self._range)
 
     def __iter__(self) -> Iterator[D]:
         domain = list(finite(self._domain))
@@ -263,9 +267,10 @@ class Records(LazySet):
 
     def __contains__(self, value: D) -> bool:
         if isinstance(value, Fcn):
-            if value.keys() != self._fields.keys():
+            if len(value) != len(self._fields):
                 return not_a_record(value)
-            return all(member(value[name], among) for name, among in self._fields.items())
+            asked = [member(value[name], of) for name, of in self._fields.items() if name in value]
+            return (len(asked) == len(value) and all(asked)) or not_a_record(value)
         return value != () and not_among(value, "a set of records")
 
     def __iter__(self) -> Iterator[D]:

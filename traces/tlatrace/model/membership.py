@@ -9,6 +9,9 @@ can list S or T, `S \ T` if it can list S, every element of `{f(x) : x \in S}`, 
 has none. So it is built here, too, and only constructs are left unbuilt; their parts are evaluated
 first, whether or not the answer needs them: `<<>> \in Seq(U)` has no value where U has none.
 
+TLC goes through the fields of records in an order that hangs on where their names stand first in
+all modules. So every field is asked here, and one without a value leaves the whole without one.
+
 Source: Specifying Systems, section 16.1; TLC's `member` methods do the same.
 """
 
@@ -245,7 +248,12 @@ def _of_operator(item: Expr, among: Apply, fresh: Callable[[str], str]) -> Expr 
                 _member(Apply("select", (item, name), place), values)
                 for name, values in zip(names, operands[1::2], strict=True)
             ]
-            return Apply("and", (Apply("has_fields", (item, *names), place), *fields), place)
+            other = (  # with as many fields, of which some have these names
+                Apply("shares_fields", (item, *names), place),
+                Apply("in_lazy", (item, among), place),
+            )
+            same = Apply("has_fields", (item, *names), place)
+            return If(same, Apply("every", tuple(fields), place), Apply("and", other, place), place)
         case "product":
             parts = [
                 _member(Apply("apply", (item, Literal(at, place)), place), factor)

@@ -31,7 +31,7 @@ _NO_KEYS: Final = "TLC may take an empty function for one that is no sequence; t
 _PATTERN: Final = "TLC fits a tuple pattern to a tuple only if it was written as one"
 _NOTHING: Final = "TLC takes <<>> for an empty set below SUBSET; the model asks for a set"
 _OF_FUNCTIONS: Final = "TLC compares [S -> T] by S and T, though they are empty"
-_FIELDS: Final = "TLC asks fields before it has seen all names; the model asks the names first"
+_FIELDS: Final = "TLC asks the fields of a record in an order of its own; the model asks all"
 
 _RANGES: Final = (
     (1, 4, _OVERFLOW),
@@ -56,7 +56,7 @@ _RANGES: Final = (
     (83, 83, _PARTLY),
     (84, 85, _OF_FUNCTIONS),
     (86, 86, _PARTLY),
-    (87, 87, _FIELDS),
+    (87, 89, _FIELDS),
 )
 """(first, last, reason): the expressions with these numbers."""
 

@@ -176,9 +176,14 @@ class Conditions:
             case "evaluated":
                 texts = [self._x.values.value(item, env) for item in operands]
                 return f"said(({', '.join(texts)},), True)"
-            case "has_fields":
+            case "every":
+                return "(" + " & ".join([f"({self.condition(o, env)})" for o in operands]) + ")"
+            case "has_fields" | "shares_fields":
                 names = ", ".join([self._x.values.value(item, env) for item in operands[1:]])
-                return f"has_fields({self._x.values.value(operands[0], env)}, ({names},))"
+                return f"{operator}({self._x.values.value(operands[0], env)}, ({names},))"
+            case "in_lazy":
+                item, among = [self._x.values.value(operand, env) for operand in operands]
+                return f"member({item}, {among})"
             case "subseteq":
                 return self._subset(operands[0], operands[1], env)
             case _ if operator in _CONDITIONS:

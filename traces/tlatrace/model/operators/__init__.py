@@ -70,6 +70,7 @@ from tlatrace.model.operators.questions import (
     is_nat,
     is_sequence,
     is_string,
+    shares_fields,
 )
 from tlatrace.model.operators.sequences import (
     append,
@@ -171,6 +172,7 @@ __all__ = [
     "sequence",
     "set_to_sequence",
     "set_to_sorted",
+    "shares_fields",
     "single",
     "smallest",
     "sort_sequence",

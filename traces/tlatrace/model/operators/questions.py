@@ -18,7 +18,16 @@ from tlatrace.model.lazy import (
     not_among,
 )
 
-__all__ = ["has_domain", "has_fields", "has_length", "is_int", "is_nat", "is_sequence", "is_string"]
+__all__ = [
+    "has_domain",
+    "has_fields",
+    "has_length",
+    "is_int",
+    "is_nat",
+    "is_sequence",
+    "is_string",
+    "shares_fields",
+]
 
 
 def is_nat(value: D) -> bool:
@@ -60,6 +69,11 @@ def has_fields(value: D, names: tuple[str, ...]) -> bool:
             return True
         return not_a_record(value)
     return value != () and not_among(value, "a set of records")
+
+
+def shares_fields(value: D, names: tuple[str, ...]) -> bool:
+    """Tell whether TLC may ask fields of what has others, too: where there are as many of them."""
+    return type(value) is Fcn and len(value) == len(names) and any(name in value for name in names)
 
 
 def has_length(value: D, size: int) -> bool:

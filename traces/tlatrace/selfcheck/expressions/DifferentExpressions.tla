@@ -61,5 +61,7 @@ Different83 == Len(<<{n \in 1 : "a"}>>)
 Different84 == [{} -> {}] = [{} -> {1}]
 Different85 == [{1} -> {}] \in {[{2} -> {}]}
 Different86 == <<1>> = [n \in {5} |-> ({} \cup 1)]
-Different87 == [a |-> TRUE, c |-> 1] \in [a : Nat, b : STRING]
+Different87 == [a |-> 1, b |-> 1] \in [a : {2}, b : STRING]
+Different88 == LET S == [a : {1}, b : {"x"}] IN [a |-> 2, b |-> 1] \in S
+Different89 == [a |-> 2, b |-> 1] \in [a : {1}, b : 5]
 ==============================================================================

@@ -113,4 +113,9 @@ Failing105 == {1} \ [{1} -> {}]
 Failing106 == [{1} -> {}] \cap {1}
 Failing107 == {1} \ [a : {}]
 Failing108 == LET S == [{1} -> {}] IN 1 \in S
+Failing109 == [a |-> TRUE, c |-> 1] \in [a : Nat, b : STRING]
+Failing110 == [b |-> "x", a |-> "y"] \in [b : {"z"}, a : Nat]
+Failing111 == [a |-> 1, b |-> 2, d |-> 2] \in [a : {1}, b : {"x"}, c : STRING]
+Failing112 == LET S == [a : {1}, b : {"x"}] IN [a |-> "x", c |-> 1] \in S
+Failing113 == LET S == SUBSET Seq({1}) IN {<<"a">>, <<2, 3>>} \in S
 ==============================================================================

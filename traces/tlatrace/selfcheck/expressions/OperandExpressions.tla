@@ -64,7 +64,7 @@ Operand54 == <<>> \in [{} -> 5]
 Operand55 == <<1>> \in [{} -> 5]
 Operand56 == [a |-> 2] \in [a : {1}, b : 5]
 Operand57 == <<1>> \in {1} \X 5
-Operand58 == [a |-> 2, b |-> 1] \in [a : {1}, b : 5]
+Operand58 == [a |-> 2, b |-> 1, c |-> 1] \in [a : {1}, b : 5]
 Operand59 == {} \in SUBSET SUBSET {1}
 Operand60 == <<>> \in Seq(BOOLEAN) /\ <<>> \in Seq(Nat) /\ <<>> \in Seq(STRING)
 Operand61 == \A S \in {{}, {1}} : S \in SUBSET (S \cup {1})

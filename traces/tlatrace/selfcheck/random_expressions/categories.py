@@ -87,12 +87,9 @@ def categories(found: Sequence[Differing], ask_model: AskModel) -> list[str | No
 def _category(one: Differing, operands: _Operands) -> str | None:
     match one.tlc, one.model:
         case Is(text=text), Raises(reason=reason):
-            return _without_a_value(one.question.term, text, reason, operands.all)
-        case Raises(), Is(text=text):
-            if _cannot_be_ordered(one.question.term, operands):
-                return _ELEMENTS
-            asked = text == "false" and _asks_other_fields(one.question.term, operands)
-            return BY_ORDER if asked else None
+            return _without_a_value(one.question.term, text, reason, operands)
+        case Raises(), Is():
+            return _ELEMENTS if _cannot_be_ordered(one.question.term, operands) else None
         case Is(text=left), Is(text=right):
             if _draws_from_nothing(one.question.term, operands.all):
                 return _EMPTY
@@ -102,9 +99,11 @@ def _category(one: Differing, operands: _Operands) -> str | None:
             return None
 
 
-def _without_a_value(term: Term, text: str, reason: str, operands: Sequence[Value]) -> str | None:
+def _without_a_value(term: Term, text: str, reason: str, known: _Operands) -> str | None:
     """Tell why TLC has a value (`text`) where the model has none (`reason`)."""
-    form = term.form
+    form, operands = term.form, known.all
+    if text == "false" and _asks_every_field(term, known.own):
+        return BY_ORDER
     if "more than one element" in reason:
         return _CHOICE
     if reason == _NO_SEQUENCE or all(word in reason for word in _MIXED) or reason in _IN_TUPLES:
@@ -134,19 +133,18 @@ def _draws_from_nothing(term: Term, operands: Sequence[Value]) -> bool:
     return several and term.form in ("quantified", "image") and tla_set([tla_set([])]) in operands
 
 
-def _asks_other_fields(term: Term, operands: _Operands) -> bool:
-    r"""Tell whether a record with some other fields is looked for in a set of records.
+def _asks_every_field(term: Term, own: Sequence[Value]) -> bool:
+    r"""Tell whether a record of two fields, or some others, is looked for in a set of records.
 
-    TLC goes through the names of both in its order, and asks the fields before the first that
-    differs: `[a |-> TRUE, c |-> 1] \in [a : Nat, b : STRING]` asks `TRUE \in Nat`.
+    TLC stops at the first field of its order that decides; the model asks all that both have.
     """
     if term.form != "member" or not term.parts[1].texts[0].startswith(_RECORDS):
         return False
-    record = operands.own[0] if operands.own else None
+    record = own[0] if own else None
     if not isinstance(record, Fcn) or not _is_record(record):
         return False
     names = {key for key, _ in record.pairs}
-    return len(names) == len(_FIELDS) and names != _FIELDS and not names.isdisjoint(_FIELDS)
+    return len(names) == len(_FIELDS) and not names.isdisjoint(_FIELDS)
 
 
 def _cannot_be_ordered(term: Term, operands: _Operands) -> bool:
