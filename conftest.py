@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 settings.register_profile("rocketproof", deadline=None, print_blob=True)
 settings.load_profile("rocketproof")  # the machine is never quiet: time says nothing of a test
+os.environ.pop("COLUMNS", None)  # pytest-xdist tells its workers 80; what they print is a log
 
 
 @pytest.hookimpl(tryfirst=True)

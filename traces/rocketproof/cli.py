@@ -37,6 +37,9 @@ EXIT_UNDECIDED: Final = 3
 EXIT_INTERRUPTED: Final = 130
 EXIT_TERMINATED: Final = 143
 
+_AS_IT_IS: Final = "\b\n"
+"""Before a paragraph that click is not to fill anew."""
+
 COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("demo", "The main job end to end: check, simulate, validate, catch a bug, write a report."),
     ("doctor", "Java, TLC and the libraries: what was found, where, which version."),
@@ -74,6 +77,7 @@ class LazyGroup(click.Group):
             return None
         command = importlib.import_module(f"rocketproof.commands.{cmd_name}").command
         assert isinstance(command, click.Command)
+        _keep_examples(command)
         return command
 
     def resolve_command(
@@ -134,6 +138,14 @@ def _terminate(*_: object) -> NoReturn:
     sys.exit(EXIT_TERMINATED)
 
 
+def _keep_examples(command: click.Command) -> None:
+    """Have the help page show an example as it is typed, in one line however narrow it is."""
+    if command.epilog and not command.epilog.startswith(_AS_IT_IS):
+        command.epilog = _AS_IT_IS + command.epilog
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        _keep_examples(below)
+
+
 def is_ready(name: str) -> bool:
     """Tell whether the module of a command is there."""
     return importlib.util.find_spec(f"rocketproof.commands.{name}") is not None
@@ -141,7 +153,7 @@ def is_ready(name: str) -> bool:
 
 @click.group(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": sys.maxsize},
     epilog="Example:  rocketproof check epoch_truncation --model small",
 )
 @click.version_option(__version__, package_name="rocketproof")

@@ -132,6 +132,34 @@ def test_the_text_says_what_was_found() -> None:
     assert row in text.split("\n")
 
 
+def test_the_summary_comes_last_behind_what_is_listed() -> None:
+    lines = corpus_text(BAD, limit=10).split("\n")
+
+    begins = [at for at, line in enumerate(lines) if line.startswith("corpus  ")]
+    assert len(begins) == 1
+    assert lines[begins[0] - 1] == ""
+    assert lines[0].startswith("diverges ")
+    rows = [at for at, line in enumerate(lines) if "make it again" in line or "    changes" in line]
+    assert rows
+    assert max(rows) < begins[0]
+    assert corpus_text(GOOD, limit=10).startswith("corpus  ")
+
+
+@pytest.mark.parametrize("width", [20, 60, 100, 200, None])
+def test_lists_of_counts_fit_the_terminal_and_commands_are_in_one_piece(width: int | None) -> None:
+    many = {f"Action{number}": number for number in range(60)}
+    text = corpus_text(replace(BAD, actions=many), 10, width)
+
+    assert "rocketproof simulate toy --bug=B05 --seed 6" in text
+    lines = text.split("\n")
+    begin = next(at for at, line in enumerate(lines) if line.startswith("actions "))
+    counts = [line for line in lines[begin:] if "Action" in line]
+    assert ", ".join(line[12:].rstrip(",") for line in counts).count("Action") == 60
+    longest = max(map(len, counts))
+    assert longest <= max(width or 100, 32)
+    assert longest > min(width or 100, 32) - 15
+
+
 def test_dead_runs_are_counted_and_are_no_pass() -> None:
     living, *rest = GOOD.verdicts
     result = replace(GOOD, verdicts=(replace(living, dead=True), *rest))

@@ -37,6 +37,7 @@ from tlatrace.harmless import harmless
 from tlatrace.matching import read_mapping
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
+from tlatrace.terminal import columns
 from tlatrace.tools.java import find_java
 from tlatrace.values import Json
 from tlatrace.verdict import exit_code
@@ -294,7 +295,7 @@ def validate(
     if as_json:
         click.echo(json.dumps(corpus_json(result, limit), indent=2))
     else:
-        click.echo(corpus_text(result, limit), nl=False)
+        click.echo(corpus_text(result, limit, columns()), nl=False)
         if report is not None:
             say(f"\nreport      {report}")
     sys.exit(exit_code(result.verdict))

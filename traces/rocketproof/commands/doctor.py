@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Final
 
 import click
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from tlatrace.errors import TlatraceError
 from tlatrace.extras import remedy
+from tlatrace.terminal import open_console, open_table
 from tlatrace.tools.jar import FEATURES, find_jar
 from tlatrace.tools.java import find_java, spark_java_home
 from tlatrace.tools.manifest import read_manifest
@@ -136,10 +135,7 @@ def _library(name: str, use: str, extra: str) -> Finding:
 
 
 def _print(findings: tuple[Finding, ...]) -> None:
-    table = Table(title="What rocketproof found here")
-    for column in ("what", "found", "version"):
-        table.add_column(column)
-    table.add_column("where and how", overflow="fold")
+    table = open_table("What rocketproof found here", "what", "found", "version", "where and how")
     for finding in findings:
         table.add_row(
             finding.name,
@@ -147,4 +143,4 @@ def _print(findings: tuple[Finding, ...]) -> None:
             escape(finding.version),
             escape("\n".join(text for text in (finding.where, finding.note) if text)),
         )
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    open_console().print(table)

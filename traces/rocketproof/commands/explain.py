@@ -10,7 +10,6 @@ from typing import Final
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.engines import ENGINES, explain_by_model
@@ -20,6 +19,7 @@ from tlatrace.harmless import harmless, without_commands
 from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons
 from tlatrace.report.results import TraceResult
+from tlatrace.terminal import open_console, open_table
 from tlatrace.trace import Event
 from tlatrace.validate.difference import Change, brief, call_text
 from tlatrace.validate.explain import Candidate, Explanation, explain
@@ -111,7 +111,7 @@ def _result(reasons: Reasons, file: TraceFile) -> TraceResult:
 
 
 def _print(reasons: Reasons, file: TraceFile) -> None:
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    console = open_console()
     with console.capture() as captured:
         _print_to(console, reasons, file)
     # A line may be broken anywhere.
@@ -179,9 +179,8 @@ def _print_conjuncts(console: Console, reasons: Reasons) -> None:
             console.print(f"    made of {_shown(', '.join(conjunct.operators))}")
     others = [item for item in conjuncts if not item.claimed]
     if others:
-        table = Table(title="What is false in the other actions", title_justify="left")
-        for name in ("action", "place", "conjunct"):
-            table.add_column(name, overflow="fold")
+        title = "What is false in the other actions"
+        table = open_table(title, "action", "place", "conjunct")
         for item in others:
             table.add_row(_shown(item.call), _shown(item.place), _shown(item.text))
         console.print()
@@ -200,9 +199,7 @@ def _print_changes(
     if not changes:
         console.print(f"\n{_shown(title)}: no difference")
         return
-    table = Table(title=_shown(title), title_justify="left", title_style="bold")
-    for name in ("where", left, right):
-        table.add_column(name, overflow="fold")
+    table = open_table(_shown(title), "where", left, right)
     for change in changes[:_CHANGES_SHOWN]:
         table.add_row(_shown(change.path), _cell(change.left), _cell(change.right))
     console.print()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Final, cast
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from tlatrace.errors import SpecError
 from tlatrace.extras import need
@@ -25,6 +23,7 @@ from tlatrace.selfcheck.hash_seeds import Seeded, examine_hash_seeds, seeded
 from tlatrace.selfcheck.random_expressions.examine import examine_random_expressions
 from tlatrace.selfcheck.random_steps.examine import examine_random_steps
 from tlatrace.selfcheck.subjects import Subject, manifest_subjects, packaged_subjects
+from tlatrace.terminal import open_console, open_table
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.values import Json
@@ -297,9 +296,11 @@ def _outcome(agreement: Agreement) -> str:
 
 
 def _print(agreements: Sequence[Agreement]) -> None:
-    table = Table(title="The compiled model and TLC")
-    for name in ("comparison", "of", "examined", "found", "", "seconds"):
-        table.add_column(name, justify="right" if name in ("examined", "seconds") else "left")
+    table = open_table(
+        "The compiled model and TLC",
+        *("comparison", "of", "examined", "found", "", "seconds"),
+        right=("examined", "seconds"),
+    )
     for agreement in agreements:
         facts = ", ".join([f"{number:,} {name}" for name, number in agreement.facts.items()])
         colour = {"conforms": "green", "diverges": "red"}.get(kind(agreement.verdict), "yellow")
@@ -311,17 +312,16 @@ def _print(agreements: Sequence[Agreement]) -> None:
             f"[{colour}]{_outcome(agreement)}[/]",
             f"{agreement.seconds:.1f}",
         )
-    console = Console(width=None if sys.stdout.isatty() else 140)
+    console = open_console()
     console.print(table)
     for agreement in agreements:
         for found in agreement.disagreements:
             console.print(
                 f"\n{agreement.part} of {agreement.subject}: {found.question}",
                 markup=False,
-                highlight=False,
             )
-            console.print(f"  TLC    {found.tlc}", markup=False, highlight=False)
-            console.print(f"  model  {found.model}", markup=False, highlight=False)
+            console.print(f"  TLC    {found.tlc}", markup=False)
+            console.print(f"  model  {found.model}", markup=False)
     disagreements = sum(len(agreement.disagreements) for agreement in agreements)
     totals = ", ".join(
         [

@@ -12,14 +12,20 @@ from tlatrace.verdict import Diverges, Undecided
 __all__ = ["corpus_text", "source_text"]
 
 _LABEL: Final = 10
+_GAP: Final = "  "
+_IN_A_LOG: Final = 100
+_NARROWEST: Final = 20
 
 
-def corpus_text(result: CorpusResult, limit: int) -> str:
-    """Write the summary, and at most `limit` diverging and as many undecided traces.
+def corpus_text(result: CorpusResult, limit: int, width: int | None = None) -> str:
+    """Write at most `limit` diverging and as many undecided traces, and the summary.
 
-    Names and values come from traces: each line is made harmless.
+    Lists of counts are broken at `width`, for a log at a width that is read well; the rows of
+    tables, with commands, are not broken. Names and values come from traces: each line is made
+    harmless.
     """
-    lines = [harmless(line) for line in _lines(result, limit)]
+    counts = max(_NARROWEST, (width or _IN_A_LOG) - _LABEL - len(_GAP))
+    lines = [harmless(line) for line in _lines(result, limit, counts)]
     return "\n".join(lines) + "\n"
 
 
@@ -43,7 +49,14 @@ def source_text(result: CorpusResult) -> str:
     return text
 
 
-def _lines(result: CorpusResult, limit: int) -> Iterator[str]:
+def _lines(result: CorpusResult, limit: int, width: int) -> Iterator[str]:
+    listed = [*_listed(result, limit), *_examples(result)]
+    if listed:  # with an empty line at its begin: it belongs behind
+        yield from [*listed[1:], ""]
+    yield from _summary(result, width)
+
+
+def _summary(result: CorpusResult, width: int) -> Iterator[str]:
     figures = result.figures
     yield _row("corpus", f"{result.folder}: {source_text(result)}")
     counts = [result.count("conforms"), result.count("diverges"), result.count("undecided")]
@@ -59,20 +72,18 @@ def _lines(result: CorpusResult, limit: int) -> Iterator[str]:
             f"each {figures.repetition:.2f} times in the corpus"
         )  # fmt: skip
         yield from _rechecked(result)
-        yield from _actions(result)
+        yield from _actions(result, width)
     if result.faults:
         faults = [f"{name} {fault.strikes:,}" for name, fault in result.faults.items()]
-        yield from _wrapped("faults", faults)
+        yield from _wrapped("faults", faults, width)
     if result.seconds:
         times = [f"{name} {seconds:.1f}" for name, seconds in result.seconds.items()]
-        yield from _wrapped("seconds", times)
+        yield from _wrapped("seconds", times, width)
         yield from _speed(result)
     for problem in result.problems:
         yield _row("problem", problem)
     for note in result.notes:
         yield _row("note", note)
-    yield from _listed(result, limit)
-    yield from _examples(result)
 
 
 def _parts(figures: Figures) -> Iterator[str]:
@@ -110,9 +121,10 @@ def _speed(result: CorpusResult) -> Iterator[str]:
         )  # fmt: skip
 
 
-def _actions(result: CorpusResult) -> Iterator[str]:
+def _actions(result: CorpusResult, width: int) -> Iterator[str]:
     by_count = sorted(result.actions.items(), key=lambda item: (-item[1], item[0]))
-    yield from _wrapped("actions", [f"{name or '(no name)'} {count:,}" for name, count in by_count])
+    counts = [f"{name or '(no name)'} {count:,}" for name, count in by_count]
+    yield from _wrapped("actions", counts, width)
     if result.unseen:
         yield _row("never seen", ", ".join(result.unseen))
 
@@ -187,13 +199,13 @@ def _more(count: int) -> Iterator[str]:
 
 
 def _row(label: str, text: str) -> str:
-    return f"{label:<{_LABEL}}  {text}"
+    return f"{label:<{_LABEL}}{_GAP}{text}"
 
 
-def _wrapped(label: str, parts: Sequence[str], width: int = 86) -> Iterator[str]:
+def _wrapped(label: str, parts: Sequence[str], width: int) -> Iterator[str]:
     line = ""
     for part in parts:
-        if line and len(line) + len(part) + 2 > width:
+        if line and len(line) + len(", ,") + len(part) > width:
             yield _row(label, line + ",")
             label, line = "", ""
         line += (", " if line else "") + part
