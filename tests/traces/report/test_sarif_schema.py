@@ -17,7 +17,7 @@ from tlatrace.report.sarif import sarif_text
 from tlatrace.verdict import Diverges
 
 _PACKED: Final = Path(__file__).parent / "schemas" / "sarif-schema-2.1.0.json.gz"
-_SHA256: Final = "d9ae9a4394e29ad68cea57a3f7ec4ec0f283887edba0c8f8f2999c8903407636"
+_SHA256: Final = "6352a05f9d03f181b8d9c71a46bdacc4fcff9d8ade5364858b425ba0c0994ed7"
 
 HOSTILE: Final = TraceResult(
     path="/tmp/% ü\udcff\n\x1b[31m?#.ndjson",
@@ -36,8 +36,8 @@ def schema() -> dict[str, Any]:
 
 
 def errors(document: object) -> list[str]:
-    checker = jsonschema.Draft4Validator.FORMAT_CHECKER
-    validator = jsonschema.Draft4Validator(schema(), format_checker=checker)
+    checker = jsonschema.Draft7Validator.FORMAT_CHECKER
+    validator = jsonschema.Draft7Validator(schema(), format_checker=checker)
     return [error.json_path for error in validator.iter_errors(document)]
 
 
@@ -63,3 +63,12 @@ def test_the_schema_refuses_what_does_not_fit() -> None:
     document["runs"][0]["tool"]["driver"]["rocketproof"] = True
 
     assert len(errors(document)) == 4
+
+
+def test_the_schema_refuses_a_place_that_names_no_file() -> None:
+    document = json.loads(sarif_text([GUILTY], version="1.2.3"))
+    (result,) = document["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    del place["artifactLocation"]
+
+    assert errors(document) == ["$.runs[0].results[0].locations[0].physicalLocation"]
