@@ -141,7 +141,7 @@ def test_renamed_states_have_renamed_steps(job: Job, extra: str) -> None:
 
 def test_of_each_operator_it_is_known_whether_it_looks_into_values() -> None:
     looking = {"choose_first", "is_prefix", "order", "replace_all", "replace_first"}
-    not_called = {"Broken", "definer", "reason_of"}
+    not_called = {"Broken", "applied", "definer", "of_length", "reason_of", "seen"}
 
     assert set(operators.__all__) - BLIND == looking | not_called
 

@@ -6,7 +6,6 @@ Source text that the compiler wrote is executed here, with the functions of
 
 from __future__ import annotations
 
-import ast
 import builtins
 import json
 import warnings
@@ -21,6 +20,7 @@ from tlatrace.model.blame import Conjunct
 from tlatrace.model.compile import ModelSource
 from tlatrace.model.domain import D, from_domain, part_of, to_domain
 from tlatrace.model.interchange import interchangeable
+from tlatrace.model.worded import worded
 from tlatrace.readings import Reading
 from tlatrace.values import State, Value, from_json
 
@@ -296,7 +296,7 @@ class Model:
         function = self.in_order(role)
         found: list[tuple[D, ...]] = []
         try:
-            function(state, None, found)
+            function(state, _NO_STEP, found)
         except EvaluationError:
             raise
         except Exception as error:
@@ -356,7 +356,7 @@ class Model:
     def why(self, error: Exception, role: str, *arguments: object) -> EvaluationError:
         """Say why a function of the model raised `error`, in words that no order of a set makes."""
         try:
-            self.in_order(role)(*arguments)
+            self.in_order(role)(*[_NO_STEP if one is None else one for one in arguments])
         except Exception as again:
             error = again
         return error if isinstance(error, EvaluationError) else _no_value(error)
@@ -376,33 +376,19 @@ class Model:
             raise self.why(error, role, state, [], *params) from error
 
 
+class _NoStep:
+    """Stands for the state after a step where there is none."""
+
+    def __getitem__(self, at: int) -> D:
+        raise EvaluationError("a variable of the next state has no value here: there is no step")
+
+
+_NO_STEP: Final = _NoStep()
+
+
 def _no_value(error: Exception) -> EvaluationError:
     """Say what Python said: an error of Python's inside a model is an expression without value."""
     return EvaluationError(operators.reason_of(error))
-
-
-class _EachInOrder(ast.NodeTransformer):
-    """Makes every loop go through `each(...)` of what it went through."""
-
-    def visit_For(self, node: ast.For) -> ast.For:
-        self.generic_visit(node)
-        node.iter = self._wrapped(node.iter)
-        return node
-
-    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
-        self.generic_visit(node)
-        node.iter = self._wrapped(node.iter)
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "function_over":
-            node.args[0] = self._wrapped(node.args[0])  # its images come from a loop over the same
-        return node
-
-    def _wrapped(self, node: ast.expr) -> ast.expr:
-        called = ast.Call(func=ast.Name(id="each", ctx=ast.Load()), args=[node], keywords=[])
-        return ast.fix_missing_locations(ast.copy_location(called, node))
 
 
 def _open(source: ModelSource, *, each_in_order: bool = False) -> dict[str, Callable[..., Any]]:
@@ -429,7 +415,7 @@ def _code(source: ModelSource, *, each_in_order: bool) -> CodeType:
             name = f"<{source.module}>"
             if not each_in_order:
                 return compile(source.python, name, "exec")
-            return compile(_EachInOrder().visit(ast.parse(source.python)), name, "exec")
+            return compile(worded(source.python), name, "exec")
     except (SyntaxError, RecursionError, MemoryError) as error:
         reason = f"Python cannot take the compiled text: {error}"
         raise SubsetError(source.module, reason) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NoReturn, TypeVar
 
 from tlatrace.errors import EvaluationError
@@ -12,6 +12,7 @@ from tlatrace.model.domain import (
     D,
     Fcn,
     kind,
+    short,
 )
 from tlatrace.model.lazy import (
     LazySet,
@@ -21,12 +22,15 @@ from tlatrace.model.operators.functions import apply
 __all__ = [
     "UNSET",
     "Broken",
+    "applied",
     "attempt",
     "cell",
     "definer",
+    "of_length",
     "reason_of",
     "remembered",
     "said",
+    "seen",
     "stop",
     "truth",
 ]
@@ -103,6 +107,37 @@ def attempt(compute: Callable[[], D]) -> D | Broken:
         return compute()
     except Exception as error:
         return Broken(reason_of(error))
+
+
+def seen(value: T) -> T:
+    """Return a value; stop if it is what stops when it is looked at."""
+    if isinstance(value, Broken):
+        hash(value)
+    return value
+
+
+def applied(function_: D, argument: D) -> D:
+    """Return f[x], or say of which function x is no argument: `apply` has no time for that."""
+    seen(function_)
+    seen(argument)
+    try:
+        return apply(function_, argument)
+    except EvaluationError:
+        if type(function_) is Fcn and all(type(name) is str for name in function_):
+            told = f"the record {short(function_)} has no field {short(argument)}"
+        elif type(function_) in (Fcn, tuple):
+            told = f"{short(argument)} is not in the domain of {short(function_)}"
+        else:
+            raise
+    raise EvaluationError(told)
+
+
+def of_length(values: Iterable[D], length: int) -> Iterator[D]:
+    """Go through tuples; stop at one that is longer or shorter."""
+    for value in values:
+        if isinstance(value, tuple) and len(value) != length:
+            raise EvaluationError(f"{short(value)} is no tuple of length {length}")
+        yield value
 
 
 def cell(function_: D, argument: D) -> D | Broken:
