@@ -17,6 +17,7 @@ from rocketproof.rings import NOT_RUN, Progress, run_ring
 from tests.traces.tools.endings import SPECS
 from tests.traces.tools.test_check import HARMLESS, MODEL, MUTANT, WITNESS, run
 from tlatrace.errors import ToolError
+from tlatrace.heartbeat import heartbeat
 from tlatrace.tools.check import CheckRow, compare, exit_code
 from tlatrace.tools.manifest import Checkable
 from tlatrace.tools.measured import Measurements, read_measured
@@ -110,23 +111,32 @@ def test_what_is_left_is_told_by_what_the_machine_needed_so_far() -> None:
 
 
 def test_a_long_search_is_told_of_now_and_then() -> None:
-    clock, lines = Clock(), list[str]()
-    shown = Shown(lines.append, clock)
-    seen = TlcProgress(depth=3, generated=4000, distinct=1200, queue=7)
-    for clock.now in (29.0, 30.0, 31.0, 59.0, 61.0):
-        shown.running(LARGE, seen)
-    progress, row = (
-        Progress({("model", "counter", "small"): 2.0}, jobs=1),
-        compare(SMALL, run("holds")),
+    beats, lines, beaten = list[str](), list[str](), threading.Event()
+
+    def beat(line: str) -> None:
+        beats.append(line)
+        beaten.set()
+
+    progress = Progress(
+        {("model", "counter", "small"): 2.0, ("model", "counter", "large"): 2.0}, jobs=1
     )
-    progress.take(row)
-    shown.done(row, progress)
-    clock.now = 90.0
-    shown.running(WITNESS, seen)
+    row = compare(SMALL, run("holds"))
+    seen = TlcProgress(depth=3, generated=4000, distinct=1200, queue=7)
+    with heartbeat("starting TLC", every_s=0.02, write=beat) as doing:
+        shown = Shown(lines.append, doing)
+        shown.running(LARGE, seen)
+        beaten.clear()
+        assert beaten.wait(10)
+        progress.take(row)
+        shown.done(row, progress)
+        shown.running(WITNESS, seen)
+        beaten.clear()
+        assert beaten.wait(10)
+
+    assert "counter large: 1,200 of 15 states (0 s)" in beats
+    assert f"1/2 counter {WITNESS.name}: 1,200 states (0 s)" in beats
     assert lines == [
-        "  counter large: 1,200 of 15 states",
-        "  counter large: 1,200 of 15 states",
-        "1/1 counter small: holds, 15 states, depth 6, as expected, 2.4 s",
+        "1/2 counter small: holds, 15 states, depth 6, as expected, 2.4 s; about 2 s left"
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketproof.cli import main
+from rocketproof.commands import validate
+from tlatrace.heartbeat import heartbeat
 
 HEADER: Final = (
     '{"format":"rocketproof-trace","version":1,"spec":"EpochTruncation","constants":{}}\n'
@@ -204,3 +207,16 @@ def test_a_library_that_does_not_exist_is_refused(command: str, tmp_path: Path) 
     assert result.exit_code == 2
     assert "--library" in result.stderr
     assert "does not exist" in result.stderr
+
+
+@pytest.mark.java
+def test_a_log_is_told_how_many_steps_are_judged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(validate, "heartbeat", partial(heartbeat, every_s=0.005))
+
+    with pytest.raises(SystemExit) as ended:
+        main.main(["validate", str(SAMPLES / "seed_7.ndjson")])
+
+    assert ended.value.code == 0
+    assert "steps are judged (" in capsys.readouterr().err

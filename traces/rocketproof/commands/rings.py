@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -21,6 +20,7 @@ from rich.table import Table
 from rocketproof.file_check import describe_jar
 from rocketproof.rings import NOT_RUN, Progress, run_ring
 from rocketproof.saying import say
+from tlatrace.heartbeat import heartbeat
 from tlatrace.tools.check import CheckRow, Status, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Checkable, Manifest, Model, Ring, read_manifest
@@ -37,7 +37,6 @@ _COLOURS: Final[dict[Status, str]] = {
     "error": "red",
     "undecided": "yellow",
 }
-_SILENCE_S: Final = 30.0
 _UNTIL_DONE: Final = 7 * 24 * 3600.0
 
 
@@ -179,32 +178,37 @@ def _is_older(measurements: Measurements, entry: Checkable, day: date) -> bool:
 class Shown:
     """Tells of entries that are done, how long the rest will take, and that TLC is alive."""
 
-    def __init__(self, tell: Callable[[str], None], clock: Callable[[], float]) -> None:
-        self._tell, self._clock, self._told = tell, clock, clock()
+    def __init__(self, tell: Callable[[str], None], doing: Callable[[str], None]) -> None:
+        """`tell` what is to be read, and what is being `doing` to whoever asks now and then."""
+        self._tell, self._doing, self._ended = tell, doing, ""
 
     def done(self, row: CheckRow, progress: Progress) -> None:
         """Tell of an entry that is done."""
-        self._told = self._clock()
+        self._ended = f"{progress.done}/{progress.total} "
         self._tell(_line(row, progress))
 
     def running(self, entry: Checkable, seen: TlcProgress) -> None:
-        """Tell how far a search is, where nothing else was told for a while; from any thread."""
-        if self._clock() - self._told < _SILENCE_S:
-            return
-        self._told = self._clock()
+        """Say how far a search is; from any thread."""
         of = f" of {entry.distinct:,}" if isinstance(entry, Model) and entry.distinct else ""
-        self._tell(f"  {entry.protocol} {entry.name}: {seen.distinct:,}{of} states")
+        found = f"{seen.distinct:,}{of} states"
+        self._doing(f"{self._ended}{entry.protocol} {entry.name}: {found}")
 
 
 @contextmanager
 def _shown() -> Iterator[Shown]:
     """Tell on standard error: in a line that changes, or lines where it is no terminal."""
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield Shown(partial(say, err=True), time.monotonic)
-        return
-    with console.status("starting TLC") as status:
-        yield Shown(lambda line: status.update(escape(line)), time.monotonic)
+    with heartbeat("starting TLC") as beat:
+        if not console.is_terminal:
+            yield Shown(partial(say, err=True), beat)
+            return
+        with console.status("starting TLC") as status:
+
+            def doing(line: str) -> None:
+                beat(line)
+                status.update(escape(line))
+
+            yield Shown(lambda line: status.update(escape(line)), doing)
 
 
 def _line(row: CheckRow, progress: Progress) -> str:

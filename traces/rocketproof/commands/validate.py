@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
@@ -21,6 +21,7 @@ from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.harmless import harmless
+from tlatrace.heartbeat import heartbeat
 from tlatrace.matching import DEFAULT_BUDGET, Budget
 from tlatrace.report.github import github_annotations
 from tlatrace.report.junit import junit_xml
@@ -256,11 +257,17 @@ def _write(path: Path, text: str, mode: str) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """Show how many steps are judged, on a terminal only."""
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Show how many steps are judged: on a terminal, and in a log now and then."""
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    with console.status("The steps are judged") as status:
-        yield lambda done, total: status.update(f"{done:,} of {total:,} steps are judged")
+    doing = "The steps are judged"
+    with heartbeat(doing) as tell, ExitStack() as stack:
+        status = stack.enter_context(console.status(doing)) if console.is_terminal else None
+
+        def show(done: int, total: int) -> None:
+            words = f"{done:,} of {total:,} steps are judged"
+            tell(words)
+            if status is not None:
+                status.update(words)
+
+        yield show

@@ -26,6 +26,7 @@ from tlatrace.corpus.text_reader import StateReader
 from tlatrace.corpus.validate import Driver, Subject, validate_corpus
 from tlatrace.corpus.worker import Work
 from tlatrace.errors import CorpusError, ToolError, ValueFormatError
+from tlatrace.heartbeat import heartbeat
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Transition
 
 __all__ = ["MAX_FOR_TLC", "validate_by_tlc"]
@@ -80,7 +81,10 @@ def _answers(shown: Sequence[Texts], authority: Authority) -> AnswerSource:
             steps.append((texts.key, Failed(error.reason)))
         else:
             read.append((texts, found))
-    judged: Sequence[Judged] = authority([transition for _, transition in read]) if read else ()
+    judged: Sequence[Judged] = ()
+    if read:
+        with heartbeat(f"TLC judges {len(read):,} transitions"):
+            judged = authority([transition for _, transition in read])
     if len(judged) != len(read):
         raise ToolError("TLC", f"answered {len(judged)} of {len(read)} transitions")
     states: dict[bytes, tuple[tuple[str, ...], str | None]] = {}

@@ -1,13 +1,13 @@
-"""Show on a terminal how far Spark's tasks are; say nothing elsewhere.
+"""Show how far Spark's tasks are: on a terminal as bars, in a log by a line now and then.
 
-Display only: it asks the local session's status tracker, and over a connection that has none it
-shows a spinner.
+Display only: it asks the local session's status tracker; over a connection that has none, a log is
+told that Spark works, and a terminal nothing.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -16,6 +16,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tlatrace.heartbeat import heartbeat
 
 __all__ = ["show_progress"]
 
@@ -26,15 +28,21 @@ _POLL_S: Final = 0.25
 def show_progress(
     spark: SparkSession, labels: Sequence[str], console: Console | None = None
 ) -> Iterator[None]:
-    """Show a bar for each stage that runs inside the block, named by `labels` in their order."""
+    """Tell of each stage that runs inside the block, named by `labels` in their order."""
     console = console or Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     over = threading.Event()
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bars:
-        poller = threading.Thread(target=_poll, args=(spark, labels, bars, over), daemon=True)
+    with (
+        heartbeat(f"{labels[0]} on Spark") as tell,
+        Progress(
+            *columns,
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        ) as bars,
+    ):
+        poller = threading.Thread(target=_poll, args=(spark, labels, bars, tell, over), daemon=True)
         poller.start()
         try:
             yield
@@ -44,7 +52,11 @@ def show_progress(
 
 
 def _poll(
-    spark: SparkSession, labels: Sequence[str], bars: Progress, over: threading.Event
+    spark: SparkSession,
+    labels: Sequence[str],
+    bars: Progress,
+    tell: Callable[[str], None],
+    over: threading.Event,
 ) -> None:
     bar_of: dict[int, int] = {}
     try:
@@ -52,7 +64,7 @@ def _poll(
         # Ids grow: what is older than the first stage of this block belongs to somebody else.
         while not over.wait(_POLL_S):
             for stage in sorted(tracker.getActiveStageIds()):
-                _update(tracker, stage, bar_of, labels, bars)
+                _update(tracker, stage, bar_of, labels, bars, tell)
     except (PySparkException, AttributeError, OSError):
         return  # without a tracker, or while the session ends, there is nothing to show
 
@@ -63,6 +75,7 @@ def _update(
     bar_of: dict[int, int],
     labels: Sequence[str],
     bars: Progress,
+    tell: Callable[[str], None],
 ) -> None:
     info = tracker.getStageInfo(stage)
     if info is None:
@@ -73,4 +86,6 @@ def _update(
     for other, bar in bar_of.items():
         if other < stage:
             bars.update(bars.tasks[bar].id, completed=bars.tasks[bar].total)
-    bars.update(bars.tasks[bar_of[stage]].id, completed=info.numCompletedTasks)
+    shown = bars.tasks[bar_of[stage]]
+    bars.update(shown.id, completed=info.numCompletedTasks)
+    tell(f"{shown.description} on Spark: {info.numCompletedTasks} of {info.numTasks} tasks")

@@ -21,6 +21,7 @@ from tlatrace.corpus.result import Rechecked
 from tlatrace.corpus.text_reader import StateReader
 from tlatrace.corpus.verdicts import call_of
 from tlatrace.errors import DisagreementError, TlatraceError, ToolError
+from tlatrace.heartbeat import heartbeat
 from tlatrace.validate.transition import Allowed, Failed, Judged, Refused, Transition
 
 __all__ = ["Authority", "asked_everywhere", "recheck", "rechecked_everywhere"]
@@ -73,8 +74,10 @@ def recheck(
     left_out = max(len(rejected) - _MAX_REJECTED, 0)
     answers = _Answers()
     for some in accepted:
-        answers.ask([_Claim(texts, None) for texts in some], authority)
-    answers.ask(rejected[:_MAX_REJECTED], authority)
+        with heartbeat(f"TLC judges {len(some):,} accepted transitions"):
+            answers.ask([_Claim(texts, None) for texts in some], authority)
+    with heartbeat(f"TLC judges {len(rejected) - left_out:,} rejected transitions"):
+        answers.ask(rejected[:_MAX_REJECTED], authority)
     return Rechecked(
         accepted=answers.accepted,
         rejected=answers.rejected,
