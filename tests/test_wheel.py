@@ -27,6 +27,7 @@ from rocketproof.cli import COMMANDS
 from tests.source_files import ROOT
 from tlatrace.extras import EXTRAS
 from tlatrace.tools.java import find_java
+from tlatrace.tools.measured import MEASURED_NAME
 
 pytestmark = pytest.mark.xdist_group("wheel")
 
@@ -201,12 +202,20 @@ def test_a_model_is_checked_and_a_bug_is_caught(outside: Outside) -> None:
 
 
 def test_nothing_is_recorded_in_the_package(outside: Outside) -> None:
-    manifest = outside.packages / "tlatrace" / "shipped" / "spec" / "manifest.toml"
-    before = manifest.read_bytes()
-    told = outside.run("check", "epoch_truncation", "--model", "small", "--record")
-    assert told.returncode == 2
-    assert "is part of the installed package: copy its folder" in told.stderr
-    assert manifest.read_bytes() == before
+    shipped = outside.packages / "tlatrace" / "shipped" / "spec"
+    files = [shipped / name for name in ("manifest.toml", MEASURED_NAME)]
+    before = [(file.stat().st_ino, file.read_bytes()) for file in files]
+    for words in (
+        ("check", "epoch_truncation", "--model", "small", "--record"),
+        ("rings", "--weekly", "--budget", 0),
+        ("rings", "--push", "--record", "--budget", 0),
+    ):
+        told = outside.run(*words)
+        assert (told.returncode, told.stdout) == (2, ""), words
+        assert "is part of the installed package: copy its folder" in told.stderr
+    assert [(file.stat().st_ino, file.read_bytes()) for file in files] == before
+    told = outside.run("rings", "--weekly", "--no-record", "--budget", 0)
+    assert (told.returncode, "the budget is spent" in told.stdout) == (3, True)
 
 
 def test_everything_imports_that_needs_no_extra(outside: Outside) -> None:

@@ -23,7 +23,7 @@ from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_samples, find_spec_root
 
 _LIBRARIES: Final = (  # and the extra that each comes with
-    ("pyspark", "corpora", "spark"),
+    ("pyspark", "corpora on Spark", "spark"),
     ("pyarrow", "corpora", "corpus"),
     ("z3-solver", "proofs", "proofs"),
     ("hypothesis", "tests driven by the model", "testing"),

@@ -25,6 +25,7 @@ from tlatrace.tools.check import CheckRow, Status, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Checkable, Manifest, Model, Ring, read_manifest
 from tlatrace.tools.measured import MEASURED_NAME, Measurements, read_measured, told_of
+from tlatrace.tools.record import refuse_shipped
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc import Stop, TlcProgress, all_workers
@@ -99,8 +100,9 @@ def command(
         entries = [e for e in entries if _is_older(measurements, e, not_since.date())]
     today = (day or datetime.now(UTC)).date()
     recording = write if write is not None else ring == "weekly"
-    if recording and entries:
-        measurements.write(manifest, path)  # what cannot be written is not measured first
+    if recording and entries:  # what cannot be written is not measured first
+        refuse_shipped(manifest)
+        measurements.write(manifest, path)
     with _shown() as show:
 
         def done(row: CheckRow, progress: Progress) -> None:
