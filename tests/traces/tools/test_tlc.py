@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -143,6 +144,7 @@ def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     run = run_tlc(tmp_path / "Endless.tla", tmp_path / "Endless.cfg", timeout_s=4.0)
     assert run.outcome is Outcome.TIMEOUT
     assert not run.is_verdict
+    assert re.fullmatch(r"TLC was ended after \d+ s", run.message)
     assert time.monotonic() - started < 30
 
 

@@ -128,7 +128,7 @@ def read_run(output: str, *, exit_code: int | None, seconds: float) -> TlcRun:
         loop_to=int(back[1]) if back else None,
         stutters=any(message.code == _STUTTER for message in found),
         printed=printed(output),
-        message="" if outcome is Outcome.SUCCESS else _explain(outcome, found, output),
+        message="" if outcome is Outcome.SUCCESS else _explain(outcome, found, output, seconds),
         output=output,
         exit_code=exit_code,
         seconds=seconds,
@@ -171,7 +171,7 @@ def _last(found: tuple[Message, ...], code: int, pattern: re.Pattern[str]) -> re
     return pattern.search(texts[-1]) if texts else None
 
 
-def _explain(outcome: Outcome, found: tuple[Message, ...], output: str) -> str:
+def _explain(outcome: Outcome, found: tuple[Message, ...], output: str, seconds: float) -> str:
     """Choose what of an output tells a person what went wrong."""
     if outcome is Outcome.PARSE_ERROR and (text := sany_text(output)):
         return text
@@ -182,4 +182,6 @@ def _explain(outcome: Outcome, found: tuple[Message, ...], output: str) -> str:
     texts = [t.strip() for t in texts if not any(t in other and t != other for other in texts)]
     if texts:
         return "\n".join(dict.fromkeys(texts))
+    if outcome is Outcome.TIMEOUT:
+        return f"TLC was ended after {seconds:.0f} s"
     return "\n".join(output.strip().split("\n")[-_TAIL_LINES:])
