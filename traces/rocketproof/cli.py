@@ -26,7 +26,7 @@ import click
 from rocketha.errors import RockethaError
 from rocketproof import __version__
 from rocketproof.names import did_you_mean
-from rocketproof.saying import say
+from rocketproof.saying import TYPED, say
 from tlatrace.errors import TlatraceError
 from tlatrace.extras import lacking
 
@@ -79,6 +79,11 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         _keep_examples(command)
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what was typed, for commands that say how more is seen."""
+        ctx.meta[TYPED] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -8,7 +8,7 @@ from tlatrace.tools.tlc import TlcRun
 from tlatrace.validate.difference import brief
 from tlatrace.values import Fcn, TlaSet, Value, same
 
-__all__ = ["changes", "told"]
+__all__ = ["changes", "indented", "told"]
 
 
 def told(run: TlcRun) -> Iterator[str]:
@@ -28,6 +28,11 @@ def told(run: TlcRun) -> Iterator[str]:
         yield f"and from state {run.loop_to} again, for ever"
     if run.stutters:
         yield "and then nothing, for ever"
+
+
+def indented(text: str) -> str:
+    """Return lines below the one that they belong to."""
+    return "\n".join([f"    {line}" for line in text.split("\n")])
 
 
 def changes(path: str, old: Value, new: Value) -> Iterator[str]:

@@ -86,21 +86,22 @@ class CheckedFile:
         return 3 if valueless or self.outcome in _UNDECIDED else 2
 
     def as_text(self) -> str:
-        """Return the lines for a person."""
+        """Return the lines for a person, the summary last."""
+        lines = [*self.notes, *([self.message] if self.message else [])]
+        lines += [
+            f"{state.number}: {state.action or 'initial state'}\n{state.text}\n"
+            for state in self.states
+        ]
+        if self.loop_to is not None:
+            lines.append(f"and from state {self.loop_to} again, for ever\n")
+        if self.stutters:
+            lines.append("and then nothing, for ever\n")
         what = f"{self.outcome}" + (f": {self.violated}" if self.violated else "")
         counts = "" if self.distinct is None else f", {self.distinct:,} distinct states"
         depth = "" if self.depth is None else f", depth {self.depth}"
-        lines = [f"{self.module}: {what}{counts}{depth}, {self.seconds:.1f} s"]
+        lines += self.printed
         lines += [f"not checked: {item}" for item in self.unchecked]
-        lines += self.notes
-        lines += [self.message] if self.message else []
-        for state in self.states:
-            lines.append(f"\n{state.number}: {state.action or 'initial state'}\n{state.text}")
-        if self.loop_to is not None:
-            lines.append(f"\nand from state {self.loop_to} again, for ever")
-        if self.stutters:
-            lines.append("\nand then nothing, for ever")
-        return "\n".join([*lines, *self.printed])
+        return "\n".join([*lines, f"{self.module}: {what}{counts}{depth}, {self.seconds:.1f} s"])
 
     def as_json(self) -> dict[str, object]:
         """Return the answer for a machine."""

@@ -17,7 +17,7 @@ from tlatrace.tools.manifest import Checkable, kind_of
 from tlatrace.tools.measured import Measurements
 from tlatrace.tools.tlc import Stop
 
-__all__ = ["NOT_RUN", "Check", "Progress", "in_order", "run_ring"]
+__all__ = ["NOT_RUN", "Check", "Progress", "expected_seconds", "in_order", "run_ring"]
 
 NOT_RUN: Final = "not run: the budget is spent"
 _GUESS_S: Final = 10.0

@@ -15,13 +15,16 @@ from typing import Final
 
 from tlatrace.harmless import harmless_lines
 
-__all__ = ["EVERY_S", "heartbeat", "left_text"]
+__all__ = ["EVERY_S", "duration", "heartbeat", "left_text"]
 
 EVERY_S: Final = 30.0
 """Build servers end a job that says nothing for minutes; more lines than this nobody reads."""
 
 _SURE: Final = 0.02
 """With less than this part done, nothing is known of the rest."""
+_SECONDS: Final = 90.0
+_MINUTES: Final = 2 * 3600.0
+"""Until then it is told in seconds, and in minutes."""
 
 
 @contextmanager
@@ -55,8 +58,14 @@ def left_text(done: int, total: int | None, seconds: float) -> str:
     """Say how long the rest will take at the pace so far; nothing where that is not known."""
     if not total or done < total * _SURE or done > total:
         return ""
-    left = seconds * (total - done) / done
-    return f"about {left:.0f} s left" if left < 120 else f"about {left / 60:.0f} min left"
+    return f"about {duration(seconds * (total - done) / done)} left"
+
+
+def duration(seconds: float) -> str:
+    """Say how long something takes, no more exactly than anybody wants to know."""
+    if seconds < _SECONDS:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < _MINUTES else f"{seconds / 3600:.1f} h"
 
 
 def _to_standard_error(line: str) -> None:

@@ -173,6 +173,9 @@ def check(*arguments: str | Path) -> tuple[int, str, str]:
         (["nowhere"], "'nowhere' is no protocol of the manifest (known: counter)"),
         (["counter", "--model", "huge"], "there is no model 'huge' (known: small)"),
         (["counter", "--config", "x.cfg"], "--config goes with a FILE.tla"),
+        (["counter", "--no-deadlock"], "--no-deadlock goes with a FILE.tla"),
+        (["counter", "--engine", "compiled"], "--engine goes with a FILE.tla"),
+        (["none", "--engine", "tlc"], "'none' is no protocol"),
         (["Gone.tla"], "Gone.tla: there is no such module"),
         (["--jar", "no.jar"], "no.jar is not a TLC jar"),
     ],
@@ -211,12 +214,38 @@ def test_a_model_that_must_fail_is_told_step_by_step(spec_root: Path) -> None:
     failing = failing.replace("distinct = 15\ndepth = 6\n", "")
     (spec_root / "manifest.toml").write_text(failing, "utf-8")
     code, out, _ = check("--spec-root", spec_root, "--model", "small")
-    assert code == 0, out
-    told = out.partition("counter small: violates Low in 3 states\n")[2]
-    assert told.startswith("1: initial state\n")
-    assert "\n    count[p1] = 1\n3: Inc\n" in told
-    code, out, _ = check("--spec-root", spec_root)
     assert (code, "initial state" in out) == (0, False)
+    *_, told, more = out.splitlines()
+    assert told.startswith("1 of the manifest: 1 as expected; ")
+    assert more == f"more:  rocketproof check --spec-root {spec_root} --model small --verbose"
+    code, out, _ = check("--spec-root", spec_root, "--model", "small", "--verbose")
+    assert code == 0, out
+    line, counterexample, rest = out.partition("    1: initial state\n")
+    assert line.startswith("1/1 counter small: violates Low in 3 states, as expected, ")
+    assert counterexample
+    assert "\n        count[p1] = 1\n    3: Inc\n" in rest
+    assert "━" in rest
+    assert rest.splitlines()[-1].startswith("1 of the manifest: 1 as expected; ")
+
+
+@pytest.mark.java
+def test_a_violation_that_is_not_expected_is_told_step_by_step_and_named_last(
+    spec_root: Path,
+) -> None:
+    longer = MANIFEST.replace("length = 3", "length = 4")
+    (spec_root / "manifest.toml").write_text(longer, "utf-8")
+    code, out, _ = check("--spec-root", spec_root, "counter")
+    assert code == 1
+    begin, counterexample, rest = out.partition("    1: initial state\n")
+    first, second, message = begin.splitlines()
+    assert message == "    Invariant Low is violated."
+    assert first.startswith("1/2 counter small: holds, 15 states, depth 6, as expected, ")
+    wrong = "violates Low in 3 states (expected: violates Low in 4 states)"
+    assert second.startswith(f"2/2 counter Low: {wrong}, not as expected, ")
+    assert counterexample
+    *_, again, told, _ = rest.splitlines()
+    assert again == f"not as expected: counter Low: {wrong}"
+    assert told.startswith("2 of counter: 1 as expected, 1 not as expected; ")
 
 
 @pytest.mark.java
@@ -224,7 +253,7 @@ def test_any_specification_can_be_checked(spec_root: Path) -> None:
     module = spec_root / "counter" / "Counter.tla"
     code, out, _ = check(module, "--config", module.with_name("invariant.cfg"))
     assert code == 1
-    assert "Counter.tla: invariant violated: Low" in out
+    assert out.splitlines()[-1].startswith("Counter.tla: invariant violated: Low, ")
     assert "\n3: Inc\n" in out
     code, out, _ = check(module, "--config", module.with_name("holds.cfg"), "--json")
     assert (code, json.loads(out)["distinct"]) == (0, 15)

@@ -12,16 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 from rocketproof.cli import main
-from rocketproof.commands.rings import Shown
 from rocketproof.rings import NOT_RUN, Progress, run_ring
 from tests.traces.tools.endings import SPECS
 from tests.traces.tools.test_check import HARMLESS, MODEL, MUTANT, WITNESS, run
 from tlatrace.errors import ToolError
-from tlatrace.heartbeat import heartbeat
 from tlatrace.tools.check import CheckRow, compare, exit_code
 from tlatrace.tools.manifest import Checkable
 from tlatrace.tools.measured import Measurements, read_measured
-from tlatrace.tools.tlc import Stop, TlcProgress
+from tlatrace.tools.tlc import Stop
 
 LARGE = replace(MODEL, name="large", seconds=100.0)
 SMALL = replace(MODEL, seconds=2.0)
@@ -110,36 +108,6 @@ def test_what_is_left_is_told_by_what_the_machine_needed_so_far() -> None:
     assert (progress.done, progress.total, progress.left_s) == (1, 2, 300.0)
 
 
-def test_a_long_search_is_told_of_now_and_then() -> None:
-    beats, lines, beaten = list[str](), list[str](), threading.Event()
-
-    def beat(line: str) -> None:
-        beats.append(line)
-        beaten.set()
-
-    progress = Progress(
-        {("model", "counter", "small"): 2.0, ("model", "counter", "large"): 2.0}, jobs=1
-    )
-    row = compare(SMALL, run("holds"))
-    seen = TlcProgress(depth=3, generated=4000, distinct=1200, queue=7)
-    with heartbeat("starting TLC", every_s=0.02, write=beat) as doing:
-        shown = Shown(lines.append, doing)
-        shown.running(LARGE, seen)
-        beaten.clear()
-        assert beaten.wait(10)
-        progress.take(row)
-        shown.done(row, progress)
-        shown.running(WITNESS, seen)
-        beaten.clear()
-        assert beaten.wait(10)
-
-    assert "counter large: 1,200 of 15 states (0 s)" in beats
-    assert f"1/2 counter {WITNESS.name}: 1,200 states (0 s)" in beats
-    assert lines == [
-        "1/2 counter small: holds, 15 states, depth 6, as expected, 2.4 s; about 2 s left"
-    ]
-
-
 def test_an_error_ends_what_runs() -> None:
     running = threading.Event()
 
@@ -207,6 +175,7 @@ B05Inc(p) == count[p] < Max /\\ count' = [count EXCEPT ![p] = 2 * @ + 1] /\\ UNC
 Right(p) == count[p] < Max /\\ count' = [count EXCEPT ![p] = @ + 1] /\\ UNCHANGED last
 ====
 """
+HARMLESS_WRONGLY = 'expect = "harmless"\nreason = "nothing is counted"\ndistinct = 15'
 ENDLESS = """\
 ---- MODULE Endless ----
 EXTENDS Naturals
@@ -245,9 +214,37 @@ def test_the_push_ring_is_run_and_writes_nothing(spec_root: Path) -> None:
     code, out, err = rings(spec_root)
     assert code == 0, out + err
     assert "2 of the push ring: 2 as expected" in out
-    assert "2/2 counter " in err
+    assert "\n2/2 counter " in out
+    assert out.splitlines()[-1].startswith("2 of the push ring: 2 as expected; ")
+    assert "━" not in out
+    assert err == ""
     assert "None of the 2 models, witnesses and mutants of the push ring has been run." in out
     assert not (spec_root / "measured.json").exists()
+
+
+@pytest.mark.java
+def test_mutants_are_told_in_the_same_shape(spec_root: Path) -> None:
+    words = ["mutants", "counter", "--no-runs", "--spec-root", str(spec_root)]
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.stderr) == (0, "")
+    line, told, more = result.stdout.splitlines()
+    assert line.startswith("1/1 counter B05: violates TypeOK in 3 states; TLC only; closed, ")
+    assert told.startswith("1 rows, 0 open, 1 by TLC only; ")
+    assert more == f"more:  rocketproof {' '.join(words)} --verbose"
+
+    result = CliRunner().invoke(main, [*words, "--verbose"])
+    assert result.exit_code == 0
+    assert "\n    1: initial state\n" in result.stdout
+    assert "━" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("1 rows, 0 open, 1 by TLC only; ")
+
+    change(spec_root, 'expect = "killed"\nkilled_by = "TypeOK"\nlength = 3', HARMLESS_WRONGLY)
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 1
+    assert "\n    1: initial state\n" in result.stdout
+    *_, wrong, told, _ = result.stdout.splitlines()
+    assert wrong.startswith("open: counter B05: invariant violated: TypeOK (expected: holds, 15")
+    assert told.startswith("1 rows, 1 open, ")
 
 
 @pytest.mark.java

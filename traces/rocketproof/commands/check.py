@@ -5,36 +5,32 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from click.core import ParameterSource
 
-from rocketproof.counterexample import told
+from rocketproof.commands.output_options import verbose_option
+from rocketproof.entries_shown import EntriesShown, print_table, summary
 from rocketproof.file_check import FileCheck, by_model, by_tlc, describe_jar
 from rocketproof.names import did_you_mean
-from rocketproof.saying import say
-from tlatrace.heartbeat import heartbeat, left_text
+from rocketproof.rings import Progress, expected_seconds
+from rocketproof.saying import say, typed_with
+from rocketproof.showing import open_showing
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, Model, Witness, read_manifest
+from tlatrace.tools.measured import MEASURED_NAME, Measurements, read_measured
 from tlatrace.tools.record import record, refuse_shipped
 from tlatrace.tools.runs import CheckedEntry, check_entry
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.tools.tlc import TlcProgress
 
-_COLOURS = {
-    "as expected": "green",
-    "not as expected": "red",
-    "error": "red",
-    "undecided": "yellow",
-}
+_OF_FILES: Final = ("config", "libraries", "no_deadlock", "engine", "choose_any", "max_states")
+"""Parameters that only FILE.tla has."""
 
 
 @click.command(epilog="Example:  rocketproof check epoch_truncation --model small")
@@ -65,6 +61,7 @@ _COLOURS = {
 @click.option("--jar", "jar_path", type=click.Path(path_type=Path), help="Another TLC jar.")
 @click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
 @click.option("--record", "write", is_flag=True, help="Write the counts into the manifest.")
+@verbose_option
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 def command(
     target: str | None,
@@ -81,26 +78,19 @@ def command(
     jar_path: Path | None,
     spec_root: Path | None,
     write: bool,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     """Run TLC and compare its result with the one that the manifest expects.
 
     Without --model: the models of the push ring, and the witnesses, situations that must be
-    reached. A model that is violated is told step by step, if a protocol or a model is named. A
+    reached. A violation that is not expected is told step by step; with --verbose every one is. A
     FILE.tla is checked by its configuration, by default the one with its name; with --engine
     compiled by the model that judges traces, which checks invariants and ASSUMEs, no PROPERTY.
 
     Exit codes: 0 as expected, 1 not, 2 an error in a specification or a tool, 3 undecided.
     """
     jar = open_jar(jar_path) if jar_path is not None else find_jar()
-    of_file = {
-        "--config": config,
-        "--library": libraries,
-        "--no-deadlock": no_deadlock,
-        "--engine": engine == "compiled",
-        "--choose-any": choose_any,
-        "--max-states": max_states,
-    }
     if target is not None and target.endswith(".tla"):
         module = Path(target)
         job = FileCheck(
@@ -114,13 +104,17 @@ def command(
             choose_any=choose_any,
         )
         _check_file(job, None if engine == "compiled" else jar, as_json)
-    for option in [option for option, value in of_file.items() if value]:
-        raise click.UsageError(f"{option} goes with a FILE.tla")
+    _refuse_options_of_files()
     manifest = read_manifest(find_spec_root(spec_root))
     if write:
         refuse_shipped(manifest)
     entries = _choose(manifest, target, model_name, everything)
-    results = _run_entries(manifest, entries, workers, timeout_s, jar)
+    measurements, began = read_measured(manifest.root / MEASURED_NAME), time.monotonic()
+    with open_showing("starting TLC", quiet=as_json) as showing:
+        shown = EntriesShown(showing, measurements, verbose=verbose)
+        results = _run_entries(
+            *(manifest, entries, shown, measurements), workers=workers, timeout_s=timeout_s, jar=jar
+        )
     if write:
         written = record(manifest, results)
         click.echo(f"recorded in {manifest.path}: {', '.join(written) or 'nothing'}", err=True)
@@ -129,15 +123,35 @@ def command(
         answer = {"jar": describe_jar(jar), "rows": [asdict(row) | {"ok": row.ok} for row in rows]}
         click.echo(json.dumps(answer, indent=2))
     else:
-        _print_rows(rows)
-        if target is not None or model_name is not None:
-            _print_counterexamples(results)
+        _print(rows, f"of {target or 'the manifest'}", time.monotonic() - began, verbose)
     sys.exit(exit_code(rows))
+
+
+def _print(rows: Sequence[CheckRow], what: str, seconds: float, verbose: bool) -> None:
+    if verbose:
+        print_table(rows, "What TLC found")
+    more = "" if verbose else typed_with("--verbose")
+    say(summary(rows, what, seconds, more))
+
+
+def _refuse_options_of_files() -> None:
+    """Refuse options that say nothing of the manifest's entries. Raises: click.UsageError"""
+    context = click.get_current_context()
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name or "")
+        if param.name not in _OF_FILES or source is ParameterSource.DEFAULT:
+            continue
+        if context.params[param.name] != param.default:
+            raise click.UsageError(f"{param.opts[0]} goes with a FILE.tla")
 
 
 def _check_file(job: FileCheck, jar: TlcJar | None, as_json: bool) -> NoReturn:
     """Check a specification that no manifest describes, without a jar by the compiled model."""
-    with _status() as show:
+    with open_showing("searching", quiet=as_json) as showing:
+
+        def show(name: str, found: int, to_do: int) -> None:
+            showing.doing(f"{name}: {found:,} states, {to_do:,} to do")
+
         found = by_model(job, show) if jar is None else by_tlc(job, jar, show)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
@@ -149,23 +163,29 @@ def _check_file(job: FileCheck, jar: TlcJar | None, as_json: bool) -> NoReturn:
 def _run_entries(
     manifest: Manifest,
     entries: Sequence[Model | Witness],
+    shown: EntriesShown,
+    measurements: Measurements,
+    *,
     workers: int | None,
     timeout_s: float,
     jar: TlcJar,
 ) -> list[CheckedEntry]:
     results: list[CheckedEntry] = []
-    with _status() as show:
-        for number, entry in enumerate(entries, start=1):
-            head = f"{number}/{len(entries)} {entry.protocol} {entry.name}"
-            checked = check_entry(
-                manifest,
-                entry,
-                workers=workers,
-                timeout_s=timeout_s,
-                jar=jar,
-                on_progress=_told_with_rest(show, head, entry),
-            )
-            results.append(checked)
+    progress = Progress(expected_seconds(entries, measurements), jobs=1)
+    for entry in entries:
+        shown.begins(entry)
+        checked = check_entry(
+            manifest,
+            entry,
+            workers=workers,
+            timeout_s=timeout_s,
+            jar=jar,
+            on_progress=partial(shown.seen, entry),
+        )
+        shown.ends(checked)
+        progress.take(checked.row)
+        shown.done(checked.row, progress)
+        results.append(checked)
     return results
 
 
@@ -191,73 +211,7 @@ def _choose(
     return (*(m for m in models if everything or m.ring == "push"), *witnesses)
 
 
-def _told_with_rest(
-    show: Callable[[str, int, int], None], head: str, entry: Model | Witness
-) -> Callable[[TlcProgress], None]:
-    """Return what tells TLC's progress, and the time that is left by the count in the manifest."""
-    total = entry.distinct if isinstance(entry, Model) else None
-    began = time.monotonic()
-
-    def told(seen: TlcProgress) -> None:
-        left = left_text(seen.distinct, total, time.monotonic() - began)
-        show(f"{head}, {left}" if left else head, seen.distinct, seen.queue)
-
-    return told
-
-
 def _no_protocol(name: str, manifest: Manifest) -> str:
     meant = did_you_mean(name, manifest.protocols)
     known = ", ".join(manifest.protocols)
     return f"{name!r} is no protocol of the manifest{meant} (known: {known})"
-
-
-@contextmanager
-def _status() -> Iterator[Callable[[str, int, int], None]]:
-    """Show how many states there are, and how many to do; in a log a line now and then."""
-    console = Console(stderr=True)
-    with ExitStack() as stack:
-        tell = stack.enter_context(heartbeat("searching"))
-        status = stack.enter_context(console.status("searching")) if console.is_terminal else None
-
-        def show(head: str, found: int, to_do: int) -> None:
-            line = f"{head}: {found:,} states, {to_do:,} to do"
-            tell(line)
-            if status is not None:
-                status.update(escape(line))
-
-        yield show
-
-
-def _print_rows(rows: list[CheckRow]) -> None:
-    table = Table(title="What TLC found")
-    for name in ("protocol", "model or witness", "result"):
-        table.add_column(name, overflow="fold")
-    for name in ("states", "depth", "seconds"):
-        table.add_column(name, justify="right")
-    table.add_column("expected", overflow="fold")
-    table.add_column("verdict")
-    for row in rows:
-        table.add_row(
-            row.protocol,
-            row.name,
-            escape(row.found),
-            "" if row.distinct is None else f"{row.distinct:,}",
-            "" if row.depth is None else str(row.depth),
-            f"{row.seconds:.1f}",
-            escape(row.expected),
-            f"[{_COLOURS[row.status]}]{row.status}[/]",
-        )
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(table)
-    for row in rows:
-        if row.message:
-            console.print(f"{row.protocol} {row.name}: {escape(row.message)}", highlight=False)
-
-
-def _print_counterexamples(results: list[CheckedEntry]) -> None:
-    """Tell how models come to be violated, those that must be, too."""
-    for checked in results:
-        if isinstance(checked.entry, Model) and checked.run.states:
-            click.echo(f"\n{checked.entry.protocol} {checked.entry.name}: {checked.row.found}")
-            for line in told(checked.run):
-                say(line)

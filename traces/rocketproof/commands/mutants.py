@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import assert_never
 
 import click
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from rocketproof.commands.output_options import verbose_option
+from rocketproof.counterexample import indented, told
 from rocketproof.engines import Judges
 from rocketproof.museum import (
     DEFAULT_SEEDS,
@@ -28,8 +29,11 @@ from rocketproof.museum import (
 )
 from rocketproof.names import did_you_mean
 from rocketproof.projection import PROTOCOLS, simulate_traces
+from rocketproof.saying import say, typed_with
+from rocketproof.showing import open_showing
 from rocketproof.trace_inputs import SpecChoice
-from tlatrace.heartbeat import heartbeat
+from tlatrace.heartbeat import duration
+from tlatrace.terminal import open_console, open_table
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
@@ -49,6 +53,7 @@ __all__ = ["command"]
 )
 @click.option("--no-runs", is_flag=True, help="TLC only: do not run the implementation.")
 @click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
+@verbose_option
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 def command(
     protocol: str | None,
@@ -56,6 +61,7 @@ def command(
     seeds: int | None,
     no_runs: bool,
     spec_root: Path | None,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     """Find every bug of the museum twice: in the TLA+ text by TLC, in the implementation by traces.
@@ -79,34 +85,39 @@ def command(
         raise click.UsageError(f"no such mutant: {', '.join(unknown)}{meant} (known: {known})")
     mutants = [m for m in mutants if not bugs or m.name in bugs]
     rows: list[MuseumRow] = []
-    console = Console(stderr=True)
-    with heartbeat("starting TLC") as doing, console.status("starting TLC") as status:
+    began = time.monotonic()
+    with open_showing("starting TLC", quiet=as_json) as showing:
         for number, mutant in enumerate(mutants, start=1):
-            doing(f"{number}/{len(mutants)} {mutant.name}: {mutant.title}")
-            status.update(f"{number}/{len(mutants)} {escape(mutant.name)}: {escape(mutant.title)}")
-            row = _examine(manifest, mutant, seeds=seeds, no_runs=no_runs)
+            head, start = f"{number}/{len(mutants)}", time.monotonic()
+            showing.doing(f"{head} {mutant.name}: {mutant.title}")
+            checked = check_entry(manifest, mutant)
+            runs = _hunted(manifest, mutant, seeds=seeds, no_runs=no_runs)
+            row = MuseumRow(mutant=mutant, tlc=checked.row, runs=runs)
             rows.append(row)
-            if not console.is_terminal and not as_json:
-                click.echo(f"{number}/{len(mutants)} {mutant.name}", err=True)
+            showing.line(f"{head} {_text(row, no_runs)}, {time.monotonic() - start:.1f} s")
+            if verbose or not row.tlc.ok:
+                for line in (*filter(None, [row.tlc.message]), *told(checked.run)):
+                    showing.line(indented(line))
     if as_json:
         click.echo(json.dumps([_row_json(row, no_runs) for row in rows], indent=2))
     else:
-        _print(rows, no_runs)
+        if verbose:
+            _print_table(rows, no_runs)
+        more = "" if verbose else typed_with("--verbose")
+        say("\n".join(_summary(rows, no_runs, time.monotonic() - began, more)))
     if not rows:
         sys.exit(3)
     sys.exit(0 if all(_closed(row, no_runs) for row in rows) else 1)
 
 
-def _examine(manifest: Manifest, mutant: Mutant, *, seeds: int | None, no_runs: bool) -> MuseumRow:
-    tlc = check_entry(manifest, mutant).row
-    runs: TraceHunt = NotTried()
-    if mutant.bug and not no_runs:
-        runs = hunt(
-            functools.partial(simulate_traces, mutant.protocol, bugs=tuple(switches_of(mutant))),
-            judge_of(manifest),
-            seeds=seeds or mutant.seeds or DEFAULT_SEEDS,
-        )
-    return MuseumRow(mutant=mutant, tlc=tlc, runs=runs)
+def _hunted(manifest: Manifest, mutant: Mutant, *, seeds: int | None, no_runs: bool) -> TraceHunt:
+    if not mutant.bug or no_runs:
+        return NotTried()
+    return hunt(
+        functools.partial(simulate_traces, mutant.protocol, bugs=tuple(switches_of(mutant))),
+        judge_of(manifest),
+        seeds=seeds or mutant.seeds or DEFAULT_SEEDS,
+    )
 
 
 def switches_of(mutant: Mutant) -> list[str]:
@@ -158,10 +169,17 @@ def _runs_text(runs: TraceHunt) -> str:
             assert_never(unreachable)
 
 
-def _print(rows: Sequence[MuseumRow], no_runs: bool) -> None:
-    table = Table(title="The museum")
-    for name in ("bug", "what is wrong", "found by TLC", "in the implementation: seeds", ""):
-        table.add_column(name, overflow="fold")
+def _text(row: MuseumRow, no_runs: bool) -> str:
+    """Say in a line what both sides found."""
+    tlc = row.tlc.found if row.tlc.ok else f"{row.tlc.found} (expected: {row.tlc.expected})"
+    runs = "not run" if no_runs and not row.tlc_only else _runs_text(row.runs)
+    closed = "closed" if _closed(row, no_runs) else "OPEN"
+    return f"{row.mutant.protocol} {row.mutant.name}: {tlc}; {runs}; {closed}"
+
+
+def _print_table(rows: Sequence[MuseumRow], no_runs: bool) -> None:
+    names = ("bug", "what is wrong", "found by TLC", "in the implementation: seeds", "")
+    table = open_table("The museum", *names)
     for row in rows:
         closed = _closed(row, no_runs)
         table.add_row(
@@ -171,22 +189,23 @@ def _print(rows: Sequence[MuseumRow], no_runs: bool) -> None:
             escape("not run" if no_runs and not row.tlc_only else _runs_text(row.runs)),
             "[green]closed[/]" if closed else "[red]OPEN[/]",
         )
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(table)
+    open_console().print(table)
     for row in rows:
         if row.mutant.reason is not None:
-            console.print(f"{row.mutant.name} is harmless: {escape(row.mutant.reason)}.")
-        if not row.tlc.ok:
-            console.print(
-                f"{row.mutant.name}: expected {escape(row.tlc.expected)}, "
-                f"found {escape(row.tlc.found)} {escape(row.tlc.message)}"
-            )
-    still_open = sum(not _closed(row, no_runs) for row in rows)
-    alone = sum(row.tlc_only for row in rows)
-    console.print(f"{len(rows)} rows, {still_open} open, {alone} by TLC only")
+            say(f"{row.mutant.name} is harmless: {row.mutant.reason}.")
+
+
+def _summary(rows: Sequence[MuseumRow], no_runs: bool, seconds: float, more: str) -> Iterator[str]:
     unseen = [row.mutant.name for row in rows if row.mutant.name in _unseen_switches(row)]
     if unseen:
-        console.print(f"there is a switch, and no run was found that shows it: {', '.join(unseen)}")
+        yield f"there is a switch, and no run was found that shows it: {', '.join(unseen)}"
+    still_open = [row for row in rows if not _closed(row, no_runs)]
+    yield from [f"open: {_text(row, no_runs)}" for row in still_open]
+    alone = sum(row.tlc_only for row in rows)
+    counts = f"{len(rows)} rows, {len(still_open)} open, {alone} by TLC only"
+    yield f"{counts}; {duration(seconds)}"
+    if more:
+        yield f"more:  {more}"
 
 
 def _unseen_switches(row: MuseumRow) -> list[str]:

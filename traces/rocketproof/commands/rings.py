@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from functools import partial
@@ -13,31 +13,24 @@ from pathlib import Path
 from typing import Final
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from rocketproof.commands.output_options import verbose_option
+from rocketproof.entries_shown import EntriesShown, print_table, summary
 from rocketproof.file_check import describe_jar
-from rocketproof.rings import NOT_RUN, Progress, run_ring
+from rocketproof.rings import Progress, run_ring
 from rocketproof.saying import say
-from tlatrace.heartbeat import heartbeat
-from tlatrace.tools.check import CheckRow, Status, exit_code
+from rocketproof.showing import open_showing
+from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
-from tlatrace.tools.manifest import Checkable, Manifest, Model, Ring, read_manifest
+from tlatrace.tools.manifest import Checkable, Manifest, Ring, read_manifest
 from tlatrace.tools.measured import MEASURED_NAME, Measurements, read_measured, told_of
 from tlatrace.tools.record import refuse_shipped
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.tools.tlc import Stop, TlcProgress, all_workers
+from tlatrace.tools.tlc import Stop, all_workers
 
 __all__ = ["command"]
 
-_COLOURS: Final[dict[Status, str]] = {
-    "as expected": "green",
-    "not as expected": "red",
-    "error": "red",
-    "undecided": "yellow",
-}
 _UNTIL_DONE: Final = 7 * 24 * 3600.0
 
 
@@ -69,6 +62,7 @@ _UNTIL_DONE: Final = 7 * 24 * 3600.0
     help=f"Write what is measured into {MEASURED_NAME} beside the manifest (default: --weekly).",
 )
 @click.option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="The date to record.")
+@verbose_option
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 def command(
     ring: Ring,
@@ -81,6 +75,7 @@ def command(
     spec_root: Path | None,
     write: bool | None,
     day: datetime | None,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     """Have TLC check a whole ring: distinct states, depths and lengths are those of the manifest.
@@ -103,17 +98,19 @@ def command(
     if recording and entries:  # what cannot be written is not measured first
         refuse_shipped(manifest)
         measurements.write(manifest, path)
-    with _shown() as show:
+    began = time.monotonic()
+    with open_showing("starting TLC", quiet=as_json) as showing:
+        shown = EntriesShown(showing, measurements, verbose=verbose)
 
         def done(row: CheckRow, progress: Progress) -> None:
-            show.done(row, progress)
+            shown.done(row, progress)
             if recording:
                 measurements.add(row, on=today, tlc=jar.version)
                 measurements.write(manifest, path)
 
         rows = run_ring(
             entries,
-            partial(_check, manifest, jar, show),
+            partial(_check, manifest, jar, shown),
             measurements,
             jobs=jobs or all_workers(),
             budget_s=_UNTIL_DONE if budget_s is None else budget_s,
@@ -128,29 +125,34 @@ def command(
         }
         click.echo(json.dumps(answer, indent=2))
     else:
-        _print_rows(rows, ring)
+        if verbose:
+            print_table(rows, f"The {ring} ring")
         say(told_of(manifest, ring, measurements))
+        say(summary(rows, f"of the {ring} ring", time.monotonic() - began))
     sys.exit(exit_code(rows))
 
 
 def _check(
     manifest: Manifest,
     jar: TlcJar,
-    show: Shown,
+    shown: EntriesShown,
     entry: Checkable,
     *,
     timeout_s: float,
     stop: Stop,
 ) -> CheckRow:
-    return check_entry(
+    shown.begins(entry)
+    checked = check_entry(
         manifest,
         entry,
         timeout_s=timeout_s,
         workers=1,
         jar=jar,
-        on_progress=partial(show.running, entry),
+        on_progress=partial(shown.seen, entry),
         stop=stop,
-    ).row
+    )
+    shown.ends(checked)
+    return checked.row
 
 
 def _chosen(manifest: Manifest, ring: Ring, only: Sequence[str]) -> list[Checkable]:
@@ -175,86 +177,3 @@ def _is_named(entry: Checkable, wish: str) -> bool:
 def _is_older(measurements: Measurements, entry: Checkable, day: date) -> bool:
     row = measurements.current(entry)
     return row is None or row.date < day
-
-
-class Shown:
-    """Tells of entries that are done, how long the rest will take, and that TLC is alive."""
-
-    def __init__(self, tell: Callable[[str], None], doing: Callable[[str], None]) -> None:
-        """`tell` what is to be read, and what is being `doing` to whoever asks now and then."""
-        self._tell, self._doing, self._ended = tell, doing, ""
-
-    def done(self, row: CheckRow, progress: Progress) -> None:
-        """Tell of an entry that is done."""
-        self._ended = f"{progress.done}/{progress.total} "
-        self._tell(_line(row, progress))
-
-    def running(self, entry: Checkable, seen: TlcProgress) -> None:
-        """Say how far a search is; from any thread."""
-        of = f" of {entry.distinct:,}" if isinstance(entry, Model) and entry.distinct else ""
-        found = f"{seen.distinct:,}{of} states"
-        self._doing(f"{self._ended}{entry.protocol} {entry.name}: {found}")
-
-
-@contextmanager
-def _shown() -> Iterator[Shown]:
-    """Tell on standard error: in a line that changes, or lines where it is no terminal."""
-    console = Console(stderr=True)
-    with heartbeat("starting TLC") as beat:
-        if not console.is_terminal:
-            yield Shown(partial(say, err=True), beat)
-            return
-        with console.status("starting TLC") as status:
-
-            def doing(line: str) -> None:
-                beat(line)
-                status.update(escape(line))
-
-            yield Shown(lambda line: status.update(escape(line)), doing)
-
-
-def _line(row: CheckRow, progress: Progress) -> str:
-    left = f"; about {_duration(progress.left_s)} left" if progress.expected else ""
-    what = f"{row.protocol} {row.name}: {row.found}, {row.status}, {row.seconds:.1f} s"
-    return f"{progress.done}/{progress.total} {what}{left}"
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
-
-
-def _print_rows(rows: Sequence[CheckRow], ring: Ring) -> None:
-    table = Table(title=f"The {ring} ring")
-    for name in ("kind", "protocol", "name", "result"):
-        table.add_column(name, overflow="fold")
-    for name in ("states", "depth", "seconds"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
-    for row in rows:
-        table.add_row(
-            row.kind,
-            row.protocol,
-            row.name,
-            escape(row.found if row.ok else f"{row.found} (expected: {row.expected})"),
-            "" if row.distinct is None else f"{row.distinct:,}",
-            "" if row.depth is None else str(row.depth),
-            f"{row.seconds:.1f}",
-            f"[{_COLOURS[row.status]}]{row.status}[/]",
-        )
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(table)
-    for row in rows:
-        if row.message:
-            say(f"{row.protocol} {row.name}: {row.message}")
-    say(_summary(rows, ring))
-
-
-def _summary(rows: Sequence[CheckRow], ring: Ring) -> str:
-    if not rows:
-        return f"nothing of the {ring} ring was run: that is no pass"
-    counts = {status: sum(row.status == status for row in rows) for status in _COLOURS}
-    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-    left_out = sum(row.found == NOT_RUN for row in rows)
-    not_run = f" ({left_out} not run: the budget is spent)" if left_out else ""
-    seconds = sum(row.seconds for row in rows)
-    return f"{len(rows)} of the {ring} ring: {told}{not_run}; {_duration(seconds)} of TLC"

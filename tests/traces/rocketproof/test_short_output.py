@@ -1,0 +1,201 @@
+"""What is printed of work: lines as it is done, how far the rest is, and a summary at the end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import date
+from typing import Final
+
+import pytest
+
+from rocketproof.entries_shown import EntriesShown, how_far, summary
+from rocketproof.rings import NOT_RUN, Progress
+from rocketproof.showing import Showing
+from tests.traces.tools.test_check import MODEL, MUTANT, WITNESS, run
+from tlatrace.tools.check import CheckRow, compare
+from tlatrace.tools.manifest import Checkable, kind_of
+from tlatrace.tools.measured import Measured, Measurements
+from tlatrace.tools.runs import CheckedEntry
+from tlatrace.tools.tlc import TlcProgress
+
+NOTHING: Final = Measurements(())
+
+
+def seen(distinct: int) -> TlcProgress:
+    return TlcProgress(depth=3, generated=4 * distinct, distinct=distinct, queue=7)
+
+
+@pytest.mark.parametrize(
+    ("distinct", "total", "seconds", "told"),
+    [
+        (212_000, 683_088, 60.0, "31 % of 683,088 states, about 2 min left"),
+        (341_544, 683_088, 30.0, "50 % of 683,088 states, about 30 s left"),
+        (341_544, 683_088, 9000.0, "50 % of 683,088 states, about 2.5 h left"),
+        (6_000, 683_088, 3.0, "0 % of 683,088 states"),
+        (683_088, 683_088, 3.0, "100 % of 683,088 states, about 0 s left"),
+        (683_089, 683_088, 3.0, "683,089 states, 7 to do"),
+        (1_200, None, 3.0, "1,200 states, 7 to do"),
+    ],
+)
+def test_a_search_is_told_by_the_states_that_are_recorded(
+    distinct: int, total: int | None, seconds: float, told: str
+) -> None:
+    assert how_far(seen(distinct), total, seconds) == told
+
+
+def measured(entry: Checkable, found: str, distinct: int) -> Measured:
+    kind = kind_of(entry)
+    assert kind != "theorem"
+    return Measured(
+        kind=kind,
+        protocol=entry.protocol,
+        name=entry.name,
+        found=found,
+        distinct=distinct,
+        depth=None,
+        length=3,
+        seconds=2.0,
+        date=date(2024, 2, 28),
+        tlc="2.15",
+    )
+
+
+def test_what_is_recorded_comes_from_the_manifest_or_from_what_was_measured_as_it_is_now() -> None:
+    violates = f"violates {WITNESS.violates} in {WITNESS.length} states"
+    known = Measurements([measured(WITNESS, violates, 40), measured(MODEL, "holds, no", 99)])
+
+    assert known.states(MODEL) == MODEL.distinct == 15
+    assert known.states(WITNESS) == 40
+    assert known.states(MUTANT) is None
+    assert Measurements([measured(WITNESS, "violates Nothing", 40)]).states(WITNESS) is None
+
+
+class Heard:
+    """Hears what is said."""
+
+    def __init__(self, *, verbose: bool = False) -> None:
+        self.doing, self.lines, self.now = list[str](), list[str](), 0.0
+        heard = self
+
+        class Told(Showing):
+            def line(self, text: str) -> None:
+                heard.lines.append(text)
+
+        showing = Told(self.doing.append, None, quiet=False)
+        known = Measurements([measured(WITNESS, "violates Nothing", 40)])
+        self.shown = EntriesShown(showing, known, verbose=verbose, clock=lambda: self.now)
+
+
+def checked(entry: Checkable, output: str) -> CheckedEntry:
+    found = run(output)
+    return CheckedEntry(entry=entry, run=found, row=compare(entry, found), exact=True)
+
+
+def of(entries: tuple[Checkable, ...]) -> Progress:
+    return Progress({(kind_of(e), e.protocol, e.name): 60.0 for e in entries}, jobs=1)
+
+
+def test_what_runs_is_told_with_how_far_it_is_beside_what_is_done() -> None:
+    heard, progress = Heard(), of((MODEL, WITNESS))
+    heard.shown.begins(MODEL)
+    heard.shown.begins(WITNESS)
+    heard.now = 10.0
+    heard.shown.seen(MODEL, seen(5))
+    done = checked(MODEL, "holds")
+    heard.shown.ends(done)
+    progress.take(done.row)
+    heard.shown.done(done.row, progress)
+
+    witness = "counter NotLow: 2 s by what is recorded"
+    assert heard.doing == [
+        "counter small: starting",
+        f"counter small: starting; {witness}",
+        f"counter small: 33 % of 15 states, about 20 s left; {witness}",
+        f"1/2 done; {witness}",
+    ]
+    (line,) = heard.lines
+    assert line.startswith(
+        "1/2 counter small: holds, 15 states, depth 6, as expected, 2.4 s; about"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "verbose", "told"),
+    [
+        pytest.param(WITNESS, False, False, id="expected"),
+        pytest.param(WITNESS, True, True, id="expected, and asked for"),
+        pytest.param(MODEL, False, True, id="a model that must hold"),
+        pytest.param(replace(WITNESS, length=9), False, True, id="of another length"),
+    ],
+)
+def test_counterexamples_are_told_where_they_are_not_expected(
+    entry: Checkable, verbose: bool, told: bool
+) -> None:
+    heard, progress = Heard(verbose=verbose), of((entry,))
+    found = checked(entry, "invariant")
+    progress.take(found.row)
+    heard.shown.ends(found)
+    heard.shown.done(found.row, progress)
+
+    assert heard.lines[0].startswith(f"1/1 {entry.protocol} {entry.name}: ")
+    assert ("    1: initial state" in heard.lines) == told
+    assert len(heard.lines) > 3 or not told
+
+
+def rows() -> list[CheckRow]:
+    good = compare(MODEL, run("holds"))
+    late = replace(good, name="late", status="undecided", found=NOT_RUN, seconds=0.0)
+    return [good, compare(replace(MODEL, name="other", distinct=14), run("holds")), late]
+
+
+def test_a_summary_says_what_is_not_as_expected_and_how_to_see_more() -> None:
+    assert summary(rows(), "of the push ring", 200.0, "rocketproof x --verbose").split("\n") == [
+        "not as expected: counter other: holds, 15 states, depth 6"
+        " (expected: holds, 14 states, depth 6)",
+        "3 of the push ring: 1 as expected, 1 not as expected, 1 undecided"
+        " (1 not run: the budget is spent); 3 min",
+        "more:  rocketproof x --verbose",
+    ]
+    assert summary(rows()[:1], "of counter", 1.0) == "1 of counter: 1 as expected; 1 s, 2 s of TLC"
+    assert summary([], "of counter", 1.0) == "nothing of counter was run: that is no pass"
+
+
+PROGRAM: Final = """
+from rocketproof.showing import open_showing
+with open_showing("working", quiet={quiet}) as showing:
+    showing.doing("a [bold] step")
+    showing.line("done: [bold] " + "x" * 200)
+    showing.line("done, too")
+print("the end")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("quiet", [False, True])
+def test_lines_go_where_standard_output_goes_although_a_terminal_shows_what_is_done(
+    quiet: bool,
+) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM.format(quiet=quiet)],
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm", "CI": ""},
+            text=True,
+            check=True,
+        )
+        terminal = os.read(ours, 100_000).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+    lines = ["done: [bold] " + "x" * 200, "done, too"]
+    assert done.stdout.splitlines() == [*([] if quiet else lines), "the end"]
+    assert all((line in terminal) == quiet for line in lines)
+    assert "a [bold] step" in terminal
