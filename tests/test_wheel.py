@@ -7,6 +7,7 @@ copies of the packages that the base asks for. The slow test asks an index, as a
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -284,7 +285,7 @@ def test_the_oldest_and_the_newest_python_run_it(wheel: Path, tmp_path: Path) ->
         venv = tmp_path / f"venv{number}"
         subprocess.run([python, "-m", "venv", venv], check=True)
         pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, f"{wheel}[proofs,corpus,report,testing]"], check=True)
+        subprocess.run([*pip, f"{wheel}[proofs,report,spark,testing]"], check=True)
         (packages,) = (venv / "lib").glob("python*/site-packages")
         there = Outside(python=venv / "bin" / "python", packages=packages, working=tmp_path)
         corpus = f"corpus{number}"
@@ -295,7 +296,8 @@ def test_the_oldest_and_the_newest_python_run_it(wheel: Path, tmp_path: Path) ->
             ("mutants", "epoch_truncation", "--bug", "B05"),
             ("corpus", "generate", "epoch_truncation", "--runs", 20, "--out", corpus),
             ("corpus", "validate", corpus, "--report", "report.html"),
+            ("corpus", "validate", corpus, "--driver", "spark"),
             ("prove", "ConsistentPoint", "--entries", 2),
         ):
-            told = there.run(*words, **_java())
+            told = there.run(*words, PATH=os.defpath, **_java())  # Spark starts by a shell
             assert told.returncode == 0, (python, words, told.stdout, told.stderr)
