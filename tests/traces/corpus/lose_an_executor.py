@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.traces.corpus.standalone import executors_of
 from tests.traces.corpus.toy import ToyChecker, judge, record_badly, toy_subject
 from tlatrace.corpus.checker import Checker
 from tlatrace.corpus.generate import generate_corpus, make_here
@@ -23,7 +24,6 @@ from tlatrace.corpus.validate import validate_corpus
 from tlatrace.validate.transition import Judgement
 
 RUNS = 300
-EXECUTOR = b"CoarseGrainedExecutorBackend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,39 +57,14 @@ class SlowChecker:
         return self.toy.invariants(state)
 
 
-def executors() -> list[int]:
-    """Return the processes of executors that descend from this one."""
-    parents: dict[int, int] = {}
-    found: list[int] = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            stat = (entry / "stat").read_text()
-            if EXECUTOR in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-        parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-    return [pid for pid in found if os.getpid() in ancestors(pid, parents)]
-
-
-def ancestors(pid: int, parents: dict[int, int]) -> set[int]:
-    seen: set[int] = set()
-    while pid in parents and pid not in seen:
-        seen.add(pid)
-        pid = parents[pid]
-    return seen | {pid}
-
-
 def kill_one(marks: Path, killed: list[int]) -> None:
     """Kill an executor when both have judged something."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         time.sleep(0.2)
-        if len(executors()) >= 2 and len(list(marks.iterdir())) >= 2:
+        if len(executors_of(os.getpid())) >= 2 and len(list(marks.iterdir())) >= 2:
             time.sleep(1.0)
-            victim = executors()[0]
+            victim = executors_of(os.getpid())[0]
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
             return
@@ -115,7 +90,7 @@ def main(folder: Path) -> None:
         killer = threading.Thread(target=kill_one, args=(marks, killed), daemon=True)
         killer.start()
         result = validate_corpus(corpus, subject, ScanDriver(spark))
-        after = executors()
+        after = executors_of(os.getpid())
     answer = {
         "killed": len(killed),
         "still_there": bool(killed and killed[0] in after),

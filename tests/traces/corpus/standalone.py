@@ -53,9 +53,7 @@ class Cluster:
 
     def executors(self) -> list[int]:
         """Return the processes of executors of these workers."""
-        table = processes()
-        ours = [pid for pid in table if set(self.workers) & ancestors(pid, table)]
-        return sorted(pid for pid in ours if EXECUTOR in command_of(pid))
+        return executors_of(*self.workers)
 
     def pythons(self, executor: int) -> list[int]:
         """Return the Python processes that run tasks of an executor; its daemon is none of them."""
@@ -90,6 +88,13 @@ def command_of(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def executors_of(*started: int) -> list[int]:
+    """Return the processes of executors that descend from one of these."""
+    table = processes()
+    ours = [pid for pid in table if set(started) & ancestors(pid, table)]
+    return sorted(pid for pid in ours if EXECUTOR in command_of(pid))
 
 
 @contextmanager
