@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from rocketha.errors import RockethaError
 from rocketproof.cli import COMMANDS, EXIT_TERMINATED, LazyGroup, is_ready, main
-from tests.traces.tools.endings import SPECS
+from tests.traces.rocketproof.counter import MANIFEST, write_counter
 from tlatrace.errors import TlatraceError, ToolError
 
 READY = [name for name, _ in COMMANDS if is_ready(name)]
@@ -129,36 +129,10 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     assert "No such command" in result.stderr
 
 
-MANIFEST = """\
-[[model]]
-protocol = "counter"
-name = "small"
-module = "Counter.tla"
-config = "holds.cfg"
-expect = "holds"
-ring = "push"
-distinct = 15
-depth = 6
-
-[[witness]]
-protocol = "counter"
-name = "Low"
-module = "Counter.tla"
-config = "holds.cfg"
-violates = "Low"
-shows = "three in all"
-length = 3
-"""
-
-
 @pytest.fixture
 def spec_root(tmp_path: Path) -> Path:
     """Make a folder of specifications with one small model."""
-    folder = tmp_path / "counter"
-    folder.mkdir()
-    for name in ("Counter.tla", "holds.cfg", "invariant.cfg"):
-        (folder / name).write_bytes((SPECS / name).read_bytes())
-    (tmp_path / "manifest.toml").write_text(MANIFEST, "utf-8")
+    write_counter(tmp_path)
     return tmp_path
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from rocketproof.cli import main
 from rocketproof.rings import NOT_RUN, Progress, run_ring
-from tests.traces.tools.endings import SPECS
+from tests.traces.rocketproof import counter
 from tests.traces.tools.test_check import HARMLESS, MODEL, MUTANT, WITNESS, run
 from tlatrace.errors import ToolError
 from tlatrace.tools.check import CheckRow, compare, exit_code
@@ -136,26 +136,8 @@ def test_an_error_ends_what_runs() -> None:
     assert running.is_set()
 
 
-MANIFEST = """\
-[[model]]
-protocol = "counter"
-name = "small"
-module = "Counter.tla"
-config = "holds.cfg"
-expect = "holds"
-ring = "push"
-distinct = 15
-depth = 6
-
-[[witness]]
-protocol = "counter"
-name = "Low"
-module = "Counter.tla"
-config = "holds.cfg"
-violates = "Low"
-shows = "three in all"
-length = 3
-
+MANIFEST = f"""\
+{counter.MANIFEST}
 [[mutant]]
 protocol = "counter"
 name = "B05"
@@ -188,14 +170,10 @@ Spec == x = 0 /\\ [][x' = x + 1]_x
 @pytest.fixture
 def spec_root(tmp_path: Path) -> Path:
     """Make a folder of specifications with a push ring of two and a weekly ring of one."""
-    folder = tmp_path / "counter"
-    folder.mkdir()
-    for name in ("Counter.tla", "holds.cfg"):
-        (folder / name).write_bytes((SPECS / name).read_bytes())
+    folder = counter.write_counter(tmp_path, MANIFEST)
     (folder / "MutCounter.tla").write_text(MUTANTS, "utf-8")
     (folder / "Endless.tla").write_text(ENDLESS, "utf-8")
     (folder / "Endless.cfg").write_text("SPECIFICATION Spec\n", "utf-8")
-    (tmp_path / "manifest.toml").write_text(MANIFEST, "utf-8")
     return tmp_path
 
 
