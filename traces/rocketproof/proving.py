@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
 
@@ -31,6 +31,7 @@ Outcome: TypeAlias = Literal["proved", "refuted", "undecided"]
 
 VARIANT_BROKERS: Final = 3
 """False variants are refuted in groups of this size: their counterexamples are short."""
+_NOT_REFUTED: Final = "UNDECIDED: it is not refuted, so the proof says nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +40,43 @@ class Line:
 
     depth: int
     text: str
+    wrong: bool = False
+    """Whether the theorem is not proved for it."""
 
 
 Show: TypeAlias = Callable[[Line], None]
+Doing: TypeAlias = Callable[[str], None]
+"""Is told what is being proved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """What became of a theorem with its false variants."""
 
+    name: str
     outcome: Outcome
+    counts: str
+    """What was proved, and what was refuted that has to be."""
     as_json: Json
 
 
 # ---- Rules ----
 
 
-def prove_rule(name: str, rule: Rule, entries: int, limits: Limits, show: Show) -> Told:
+def prove_rule(
+    name: str, rule: Rule, entries: int, limits: Limits, show: Show, doing: Doing
+) -> Told:
     """Prove a theorem about a rule, and refute its false variant."""
     theorem = rule.state(entries)
+    doing(f"{name}: {len(theorem.claims)} claims")
     show(Line(0, f"Theorem {name}: {theorem.statement}"))
     for assumption in theorem.assumptions:
         show(Line(1, f"assume {assumption.name}: {assumption.words}"))
     proof = prove(theorem, limits=limits)
     for claim, checked in zip(theorem.claims, proof.claims, strict=True):
         show(Line(1, f"claim {claim.name}: {claim.words}"))
-        show(Line(2, f"{_answer_text(checked.answer)}, {checked.seconds:.1f} s"))
+        wrong = not isinstance(checked.answer, Proved)
+        show(Line(2, f"{_answer_text(checked.answer)}, {checked.seconds:.1f} s", wrong))
     if proof.example is not None:
         show(Line(1, f"example: {instance_of(proof.example)}"))
     show(Line(1, f"not shown: {theorem.not_shown}"))
@@ -76,11 +88,19 @@ def prove_rule(name: str, rule: Rule, entries: int, limits: Limits, show: Show) 
                 Line(2, f"{checked.claim} {_answer_text(checked.answer)}, {checked.seconds:.1f} s")
             )
     if not false.is_refuted:
-        show(Line(2, "UNDECIDED: it is not refuted, so the proof says nothing"))
+        show(Line(2, _NOT_REFUTED, wrong=True))
+    claims = sum(isinstance(checked.answer, Proved) for checked in proof.claims)
     return Told(
+        name=name,
         outcome=_outcome(proof.is_proved and false.is_refuted, proof.is_refuted),
+        counts=f"{claims} of {len(proof.claims)} claims for at most {entries} entries, "
+        f"{_refuted(int(false.is_refuted), 1)}",
         as_json=_rule_json(theorem, proof, rule, false),
     )
+
+
+def _refuted(refuted: int, variants: int) -> str:
+    return f"{refuted} of {variants} false variant{'s' if variants > 1 else ''} refuted"
 
 
 def _outcome(proved: bool, refuted: bool) -> Outcome:
@@ -124,7 +144,12 @@ def _rule_json(theorem: Theorem, proof: Proof, rule: Rule, false: Proof) -> Json
 
 
 def prove_inductive(
-    name: str, theorem: InductiveTheorem, brokers: int | None, limits: Limits, show: Show
+    name: str,
+    theorem: InductiveTheorem,
+    brokers: int | None,
+    limits: Limits,
+    show: Show,
+    doing: Doing,
 ) -> Told:
     """Prove a theorem by induction for groups of up to so many brokers, and refute variants.
 
@@ -135,24 +160,28 @@ def prove_inductive(
     proofs: list[tuple[Induction, InductionProof]] = []
     for size in range(theorem.smallest, largest + 1):
         stated = theorem.state(size)
-        proof = prove_induction(stated, limits=limits)
+        proof = prove_induction(stated, limits=limits, on_lemma=_counting(stated, size, doing))
         proofs.append((stated, proof))
         show(Line(0, f"Theorem {name}: {stated.statement}"))
         for line in _proof_lines(stated, proof, whole=size == largest):
             show(line)
     variants: list[Json] = []
-    all_refuted = True
+    refuted = 0
     for variant in theorem.variants:
+        doing(f"{name}: false variant {variant.name}")
         stated = variant.state(min(largest, VARIANT_BROKERS))
         proof = prove_induction(stated, limits=limits, until_broken=True)
         show(Line(1, f"false variant {variant.name}: {variant.words}"))
         for line in _refutation(proof):
             show(line)
-        all_refuted = all_refuted and proof.is_refuted
+        refuted += proof.is_refuted
         variants.append({"name": variant.name, "refuted": proof.is_refuted})
+    sizes = "" if one_node else f" for {theorem.smallest} to {largest} brokers"
     return Told(
+        name=name,
+        counts=f"{_claims_text(proofs)}{sizes}, {_refuted(refuted, len(variants))}",
         outcome=_outcome(
-            all_refuted and all(proof.is_proved for _, proof in proofs),
+            refuted == len(variants) and all(proof.is_proved for _, proof in proofs),
             any(proof.is_refuted for _, proof in proofs),
         ),
         as_json={
@@ -163,6 +192,23 @@ def prove_inductive(
     )
 
 
+def _counting(stated: Induction, size: int, doing: Doing) -> Callable[[LemmaProof], None]:
+    """Return what tells how many lemmas are proved."""
+    done: list[LemmaProof] = []
+
+    def count(proof: LemmaProof) -> None:
+        done.append(proof)
+        doing(f"{stated.name} of size {size}: {len(done)} of {len(stated.lemmas)} lemmas")
+
+    return count
+
+
+def _claims_text(proofs: Sequence[tuple[Induction, InductionProof]]) -> str:
+    answers = [answer for _, proof in proofs for one in proof.lemmas for _, answer in one.claims]
+    proved = sum(isinstance(answer, Proved) for answer in answers)
+    return f"{proved:,} of {len(answers):,} claims"
+
+
 def _proof_lines(stated: Induction, proof: InductionProof, *, whole: bool) -> Iterator[Line]:
     """Tell the lemmas: all of the largest group, of others what is not proved."""
     if whole:
@@ -170,8 +216,8 @@ def _proof_lines(stated: Induction, proof: InductionProof, *, whole: bool) -> It
             yield Line(1, f"claim {claim.name}: {claim.words}")
     for lemma in proof.lemmas:
         if whole or not lemma.is_proved:
-            yield Line(1, _lemma_text(lemma))
-            yield from _broken_lines(lemma)
+            yield Line(1, _lemma_text(lemma), wrong=not lemma.is_proved)
+            yield from _broken_lines(lemma, wrong=True)
     if proof.is_proved:
         claims = sum(len(lemma.claims) for lemma in proof.lemmas)
         yield Line(
@@ -190,21 +236,21 @@ def _lemma_text(lemma: LemmaProof) -> str:
     return f"{text}; UNDECIDED: {undecided[0]}" if undecided else text
 
 
-def _broken_lines(lemma: LemmaProof) -> Iterator[Line]:
+def _broken_lines(lemma: LemmaProof, *, wrong: bool) -> Iterator[Line]:
     for name, broken in lemma.broken[:1]:
         others = [other for other, _ in lemma.broken[1:]]
         also = f" (and {', '.join(others)})" if others else ""
-        yield Line(2, f"REFUTED: {lemma.lemma} does not keep {name}{also}:")
+        yield Line(2, f"REFUTED: {lemma.lemma} does not keep {name}{also}:", wrong)
         for text in broken.text.splitlines():
-            yield Line(3, text)
+            yield Line(3, text, wrong)
 
 
 def _refutation(proof: InductionProof) -> Iterator[Line]:
     last = proof.lemmas[-1]
     if not last.broken:
-        yield Line(2, "UNDECIDED: it is not refuted, so the proof says nothing")
+        yield Line(2, _NOT_REFUTED, wrong=True)
         return
-    yield from _broken_lines(last)
+    yield from _broken_lines(last, wrong=False)
     yield Line(2, f"{proof.seconds:.1f} s")
 
 

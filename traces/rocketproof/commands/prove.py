@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import click
-from rich.console import Console
 
-from rocketproof.proving import Line, Outcome, prove_inductive, prove_rule
+from rocketproof.proving import Line, Outcome, Told, prove_inductive, prove_rule
+from rocketproof.saying import say, typed_with
+from rocketproof.showing import Showing, open_showing
 from rocketproof.theorems import INDUCTIONS, THEOREMS
+from tlatrace.heartbeat import duration
 from tlatrace.proofs import DEFAULT_LIMITS, Limits
 
 __all__ = ["command"]
@@ -46,6 +51,7 @@ _EXIT_CODES: Final[dict[Outcome, int]] = {"proved": 0, "refuted": 1, "undecided"
     show_default=True,
     help="Seconds for each question: far, because another run may need more of them.",
 )
+@click.option("--verbose", is_flag=True, help="Print every claim and lemma, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, nothing else.")
 @click.pass_context
 def command(
@@ -55,34 +61,72 @@ def command(
     brokers: int | None,
     rlimit: int,
     timeout_s: float,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     """Prove a theorem about the protocols with z3, or all of them.
 
     A claim counts as proved when its negation has no solution and its assumptions have one. After
-    each theorem a variant of it is tried that is false: z3 must refute it.
+    each theorem variants of it are tried that are false: z3 must refute them. Printed is what
+    became of each theorem, and why where it is not proved; with --verbose all claims and lemmas.
 
     Exit codes: 0 proved, 1 refuted, 3 no answer, or a false variant was not refuted. The limit is
     in z3's own steps, so that the answer is the same in each run.
     """
-    console = Console(highlight=False, soft_wrap=True, quiet=as_json)
-
-    def show(line: Line) -> None:
-        console.print(f"{'  ' * line.depth}{line.text}", markup=False)
-
     limits = Limits(resources=rlimit, seconds=timeout_s)
-    proved = []
-    for name, rule in THEOREMS.items():
-        if theorem in (None, name):
-            proved.append(prove_rule(name, rule, entries, limits, show))
-    for name, inductive in INDUCTIONS.items():
-        if theorem in (None, name):
-            proved.append(prove_inductive(name, inductive, brokers, limits, show))
+    proved, began = list[Told](), time.monotonic()
+    chosen = [name for name in (*THEOREMS, *INDUCTIONS) if theorem in (None, name)]
+    with open_showing("starting z3", quiet=as_json) as showing:
+        lines = _Lines(showing, verbose=verbose and not as_json)
+        for number, name in enumerate(chosen, start=1):
+            start = time.monotonic()
+            if name in THEOREMS:
+                told = prove_rule(name, THEOREMS[name], entries, limits, lines.show, showing.doing)
+            else:
+                one = INDUCTIONS[name]
+                told = prove_inductive(name, one, brokers, limits, lines.show, showing.doing)
+            proved.append(told)
+            showing.line(f"{number}/{len(chosen)} {_text(told)}, {time.monotonic() - start:.1f} s")
     if as_json:
         click.echo(json.dumps([one.as_json for one in proved], indent=2))
-    outcomes = [one.outcome for one in proved]
+    else:
+        more = "" if verbose else typed_with("--verbose")
+        say("\n".join(_summary(proved, time.monotonic() - began, more)))
     worst: Outcome = "proved"
     for outcome in ("undecided", "refuted"):
-        if outcome in outcomes:
+        if outcome in [one.outcome for one in proved]:
             worst = outcome
     ctx.exit(_EXIT_CODES[worst])
+
+
+class _Lines:
+    """Prints the lines of a proof: all of them, or what is wrong, below what it belongs to."""
+
+    def __init__(self, showing: Showing, *, verbose: bool) -> None:
+        self._showing, self._verbose = showing, verbose
+        self._above: list[Line] = []
+
+    def show(self, line: Line) -> None:
+        """Print a line if it is to be seen."""
+        self._above = [one for one in self._above if one.depth < line.depth]
+        if not self._verbose and not line.wrong:
+            self._above.append(line)
+            return
+        for one in (*self._above, line):
+            self._showing.line(f"{'  ' * one.depth}{one.text}")
+        self._above = []
+
+
+def _text(told: Told) -> str:
+    return f"{told.name}: {told.outcome}: {told.counts}"
+
+
+def _summary(proved: Sequence[Told], seconds: float, more: str) -> Iterator[str]:
+    """Say what is not proved, how much is, how long it took, and what shows more."""
+    yield from [_text(told) for told in proved if told.outcome != "proved"]
+    outcomes = Counter(told.outcome for told in proved)
+    counts = ", ".join(f"{outcomes[one]} {one}" for one in _EXIT_CODES if outcomes[one])
+    what = "1 theorem" if len(proved) == 1 else f"{len(proved)} theorems"
+    yield f"{what}: {counts}; {duration(seconds)}"
+    if more:
+        yield f"more:  {more}"
