@@ -71,7 +71,8 @@ def judge_corpus(
         module=model.module,
         fingerprint=model.fingerprint,
         source=ModelCheckerSource(model.source),
-        actions=tuple([name for name in model.actions if model.calls(name)]),
+        actions=model.next_actions,
+        variables=model.variables,
         notes=_notes(manifest, model.module, choice.module_of(header)),
     )
     tlc = None
@@ -100,7 +101,8 @@ def _by_tlc(
         module=module,
         fingerprint="",
         source=AcceptSource(),
-        actions=tuple(spec.places),
+        actions=spec.next_actions,
+        variables=spec.variables,
         notes=(alone, *_notes(manifest, module, spec.module)),
     )
     return validate_by_tlc(

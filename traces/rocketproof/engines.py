@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import SpecError, SubsetError, ToolError
+from tlatrace.logged import Logged, logged_in
 from tlatrace.matching import DEFAULT_BUDGET, Budget, is_partial, match_traces
 from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons, explain_verdict
@@ -46,6 +47,8 @@ class Judged:
     warnings: tuple[str, ...] = ()
     guilty: Mapping[int, SpecPlace] = field(default_factory=dict)
     """Position of a trace that diverges -> what in the specification forbids its step."""
+    logged: tuple[Logged, ...] = ()
+    """What of the specification each trace has logged; () where nothing is known of that."""
 
 
 def _place(conjunct: FalseConjunct, folders: Sequence[Path]) -> SpecPlace:
@@ -124,21 +127,23 @@ class Judges:
         """
         assert self.engine in ENGINES
         if self.engine == "tlc":
-            return Judged(verdicts=self._by_tlc(header, traces))
+            return self._by_tlc(header, traces)
         try:
             judged = self._compiled(header, traces)
             return judged if self.engine == "compiled" else self._looked_at_again(judged, traces)
         except SubsetError as error:
             if self.engine == "auto":
                 warning = f"TLC judges instead of the compiled model: {error}"
-                return Judged(verdicts=self._by_tlc(header, traces), warnings=(warning,))
+                return replace(self._by_tlc(header, traces), warnings=(warning,))
             reason = f"{error.reason} {_WHAT_TO_DO}"
             raise SubsetError(
                 error.path, reason, error.line, error.column, error.excerpt
             ) from error
 
     def _compiled(self, header: Header, traces: Sequence[Trace]) -> Judged:
-        verdicts = match_by_model(self, self.choice.model(header), header, traces)
+        model = self.choice.model(header)
+        verdicts = match_by_model(self, model, header, traces)
+        logged = [logged_in([one], model.variables, model.next_actions) for one in traces]
         diverging = [at for at, verdict in enumerate(verdicts) if isinstance(verdict, Diverges)]
         guilty: dict[int, SpecPlace] = {}
         if diverging:
@@ -150,7 +155,7 @@ class Judges:
                 if own:
                     guilty[at] = _place(own[0], folders)
         warnings = (_CHOSEN,) if diverging and self.choice.choose_any else ()
-        return Judged(verdicts=verdicts, warnings=warnings, guilty=guilty)
+        return Judged(verdicts=verdicts, warnings=warnings, guilty=guilty, logged=tuple(logged))
 
     def _looked_at_again(self, judged: Judged, traces: Sequence[Trace]) -> Judged:
         """Ask TLC about steps without an action that the compiled model has no value for.
@@ -169,18 +174,21 @@ class Judges:
             return judged
         header = traces[open_ones[0]].header
         assert header is not None, "a trace without a header is not judged"
-        answers = self._by_tlc(header, [traces[at] for at in open_ones])
+        answers = self._by_tlc(header, [traces[at] for at in open_ones]).verdicts
         verdicts = list(judged.verdicts)
         for at, verdict in zip(open_ones, answers, strict=True):
             verdicts[at] = verdict
-        return Judged(verdicts=verdicts, warnings=judged.warnings, guilty=judged.guilty)
+        return replace(judged, verdicts=verdicts)
 
-    def _by_tlc(self, header: Header, traces: Sequence[Trace]) -> list[Verdict]:
-        return validate_traces(
-            self.choice.load(header),
+    def _by_tlc(self, header: Header, traces: Sequence[Trace]) -> Judged:
+        spec = self.choice.load(header)
+        verdicts = validate_traces(
+            spec,
             traces,
             batch_size=self.batch_size,
             timeout_s=self.timeout_s,
             workers=self.workers or os.cpu_count() or 1,
             on_progress=self.on_progress,
         )
+        logged = [logged_in([one], spec.variables, spec.next_actions) for one in traces]
+        return Judged(verdicts=verdicts, logged=tuple(logged))

@@ -17,6 +17,7 @@ from rocketproof.engines import Judges
 from rocketproof.projection.registry import Run
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
+from tlatrace.logged import together
 from tlatrace.report.results import TraceResult
 from tlatrace.trace import Trace
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, combine
@@ -52,6 +53,7 @@ def judge_traces(
             line=line,
             warnings=judged.warnings,
             guilty=judged.guilty.get(position),
+            logged=judged.logged[position],
         )
         results.append(result)
     return tuple(results)
@@ -101,7 +103,8 @@ def verdict_lines(
     match verdict:
         case Conforms(events=events):
             of = f" of {len(results)} traces" if len(results) > 1 else ""
-            yield f"verdict: conforms, {events} events{of}"
+            logged = together([one.logged for one in results if one.logged is not None])
+            yield f"verdict: conforms, {events} events{of}; {logged.text()}"
         case Diverges():
             why = f": {run.verdict.in_words()}" if isinstance(run.verdict, Broken) else ""
             yield f"verdict: diverges{why}"

@@ -116,6 +116,7 @@ def test_a_corpus_of_the_implementation_conforms(tmp_path: Path) -> None:
     assert f"6 runs, {steps:,} steps of EpochTruncation" in made.stdout
     assert "6 conform, 0 diverge, 0 undecided" in judged.stdout
     assert f"steps       {steps:,} = 6 initial" in judged.stdout
+    assert "\nlogged      12 of 12 variables, 1" in judged.stdout
     assert "EpochTruncation:" in report.read_text("utf-8")
 
 

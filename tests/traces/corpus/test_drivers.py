@@ -175,6 +175,11 @@ def test_all_traces_of_a_good_corpus_conform(good: Path, driver: Driver) -> None
     assert figures.distinct_is_exact
     assert sum(result.actions.values()) == RUNS * 12
     assert result.unseen == ("Never",)
+    assert result.logged is not None
+    assert result.logged.text() == "2 of 2 variables, 2 of 3 actions logged"
+    assert result.logged.steps == figures.steps - RUNS == result.logged.variables["x"]
+    steps = {name: count for name, count in result.actions.items() if name != "Init"}
+    assert result.logged.actions == {"Never": 0, **steps}
     assert result.faults["jump"].strikes == result.actions["Jump"]
     assert result.examples == ()
     assert result.problems == ()

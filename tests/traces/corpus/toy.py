@@ -139,7 +139,13 @@ def toy_subject(source: ToySource | None = None) -> Subject:
     chosen = source or ToySource()
     actions = ("Up", "Jump", "Never")
     fingerprint = digest(repr(chosen)).hex()
-    return Subject(module="Toy", fingerprint=fingerprint, source=chosen, actions=actions)
+    return Subject(
+        module="Toy",
+        fingerprint=fingerprint,
+        source=chosen,
+        actions=actions,
+        variables=("x", "last"),
+    )
 
 
 def judge(

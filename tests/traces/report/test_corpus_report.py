@@ -19,6 +19,7 @@ from tlatrace.corpus.result import (
     Rechecked,
     TraceVerdict,
 )
+from tlatrace.logged import Logged
 from tlatrace.report.corpus_html import add_section, corpus_html, write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
@@ -51,6 +52,7 @@ GOOD = CorpusResult(
     actions={"Init": 2, "Up": 15, "Jump": 3},
     faults={"jump": FaultCount(strikes=1200, traces=2)},
     seconds={"scan and judge": 1.25},
+    logged=Logged(steps=18, variables={"x": 18, "y": 18}, actions={"Up": 15, "Jump": 3, "No": 0}),
 )
 BAD = replace(
     GOOD,
@@ -120,6 +122,7 @@ def test_the_text_says_what_was_found() -> None:
         "16 transitions, each 1.25 times",
         "TLC         agrees on 12 accepted transitions, a random sample, and on 3 rejected ones; 4",
         "Up 15, Jump 3, Init 2",
+        "logged      2 of 2 variables, 2 of 3 actions",
         "never seen  Never",
         "jump 1,200",
         "problem     it has 40 steps",
@@ -158,6 +161,15 @@ def test_lists_of_counts_fit_the_terminal_and_commands_are_in_one_piece(width: i
     longest = max(map(len, counts))
     assert longest <= max(width or 100, 32)
     assert longest > min(width or 100, 32) - 15
+
+
+def test_the_machine_is_told_how_often_each_action_was_logged() -> None:
+    assert corpus_json(GOOD, limit=1)["logged"] == {
+        "steps": 18,
+        "variables": {"x": 18, "y": 18},
+        "actions": {"Up": 15, "Jump": 3, "No": 0},
+    }
+    assert corpus_json(replace(GOOD, logged=None), limit=1)["logged"] is None
 
 
 def test_dead_runs_are_counted_and_are_no_pass() -> None:

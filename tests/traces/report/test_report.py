@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
+from tlatrace.logged import Logged
 from tlatrace.report.github import github_annotations
 from tlatrace.report.junit import junit_xml
 from tlatrace.report.markdown import markdown_summary
@@ -127,3 +129,35 @@ def test_github_gets_an_annotation_at_the_trace_and_one_at_the_spec() -> None:
 def test_github_gets_a_warning_for_what_is_undecided_and_nothing_for_a_pass() -> None:
     assert github_annotations(RESULTS[:1]) == ""
     assert github_annotations(RESULTS[2:3]).startswith("::warning file=header.ndjson,line=1::")
+
+
+LOGGED = TraceResult(
+    path="part.ndjson",
+    spec="Mailbox",
+    outcome=Conforms(3),
+    logged=Logged(steps=2, variables={"box": 2, "n": 0}, actions={"Send": 1, "Read": 1}),
+)
+
+
+def test_every_report_says_what_of_the_specification_was_logged() -> None:
+    bad = replace(LOGGED, path="bad.ndjson", outcome=Diverges(2, "Read", "a", "b"))
+    told = "1 of 2 variables, 2 of 2 actions logged"
+
+    assert LOGGED.told == f"part.ndjson: conforms, 3 events; {told}"
+    assert bad.told.endswith(f"observed b; {told}")
+    assert LOGGED.to_json()["logged"] == {
+        "steps": 2,
+        "variables": {"box": 2, "n": 0},
+        "actions": {"Send": 1, "Read": 1},
+    }
+    (suite,) = ElementTree.fromstring(junit_xml([LOGGED, bad, RESULTS[3]], seconds=1.0))
+    assert [[child.tag for child in case] for case in suite] == [
+        ["system-out"],
+        ["failure", "system-out"],
+        ["error"],
+    ]
+    assert suite[0][0].text == told
+    (row,) = [
+        line for line in markdown_summary([LOGGED, RESULTS[3]]).splitlines() if "3 ev" in line
+    ]
+    assert row.endswith("| conforms, 3 events | 1 of 2 variables, 2 of 2 actions |")

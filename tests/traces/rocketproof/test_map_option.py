@@ -78,7 +78,9 @@ def test_validate_tells_lines_and_events_beside_the_verdict() -> None:
 
     assert result.exit_code == 1
     first, counts, second, _ = result.stdout.splitlines()
-    assert first.endswith("server.jsonl: conforms, 9 events")
+    logged = "; 2 of 3 variables, 3 of 4 actions logged"
+    assert first.endswith(f"server.jsonl: conforms, 9 events{logged}")
+    assert second.endswith(logged)
     assert counts == "    11 lines, 3 skipped; Grant 3, Release 1, Request 4"
     assert "diverges at step 5 (line 5), Release" in second
 

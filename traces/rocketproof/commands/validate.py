@@ -195,6 +195,7 @@ def _results(
                 counts=files[at].counts,
                 warnings=(*warnings[at], *judged.warnings),
                 guilty=judged.guilty.get(position),
+                logged=judged.logged[position] if judged.logged else None,
             )
     return [results[at] for at in range(len(files))]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
+from tlatrace.logged import Logged
 from tlatrace.verdict import Kind, Undecided, Verdict, combine, kind
 
 __all__ = [
@@ -129,6 +130,8 @@ class CorpusResult:
     """Action -> steps that claim it; "" for steps without a name."""
     unseen: tuple[str, ...] = ()
     """Actions of the specification's next-state relation that no step claims."""
+    logged: Logged | None = None
+    """What of the specification the traces have logged; None where there is nothing to judge."""
     faults: Mapping[str, FaultCount] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     problems: tuple[str, ...] = ()

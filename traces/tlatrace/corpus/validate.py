@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,6 +39,7 @@ from tlatrace.corpus.store import VerdictStore
 from tlatrace.corpus.verdicts import Listed, verdicts_of
 from tlatrace.corpus.worker import Work
 from tlatrace.errors import CorpusError, DisagreementError, ToolError
+from tlatrace.logged import Logged
 
 __all__ = ["Driver", "Subject", "TlcRecheck", "validate_corpus"]
 
@@ -57,6 +58,8 @@ class Subject:
     source: CheckerSource
     actions: Sequence[str]
     """Actions that a corpus should show; those that it does not are told."""
+    variables: Sequence[str] = ()
+    """Of the specification."""
     notes: tuple[str, ...] = ()
 
 
@@ -117,8 +120,7 @@ def validate_corpus(
         DisagreementError: TLC says something else than the compiled model.
         ToolError: a worker or TLC failed, or rows were lost on the way.
     """
-    nothing = nothing_in(folder)
-    if nothing is not None:
+    if (nothing := nothing_in(folder)) is not None:
         return nothing
     manifest = read_manifest(folder)
     clock = _Clock()
@@ -158,6 +160,7 @@ def validate_corpus(
         figures=figures,
         actions=dict(sorted(actions.items())),
         unseen=tuple(sorted(set(subject.actions) - actions.keys())),
+        logged=_logged(subject, figures, actions),
         faults=listed.faults,
         examples=examples,
         problems=_problems(folder, manifest, listed, figures, rechecked),
@@ -269,6 +272,16 @@ def _figures(findings: Findings) -> Figures:
     if sum(findings.actions.values()) != steps:
         raise ToolError("corpus", f"{steps} steps were read, but not as many have been counted")
     return figures
+
+
+def _logged(subject: Subject, figures: Figures, actions: Mapping[str, int]) -> Logged:
+    """Say what of the specification a corpus shows; a step that is judged has a whole state."""
+    judged = figures.evaluated + figures.remembered + figures.recalled
+    return Logged(
+        steps=figures.steps - figures.initial,
+        variables=dict.fromkeys(sorted(subject.variables), judged),
+        actions={name: actions.get(name, 0) for name in sorted(subject.actions)},
+    )
 
 
 def _problems(

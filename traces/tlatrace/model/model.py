@@ -218,6 +218,11 @@ class Model:
         """Tell whether `action_successors` knows the steps of an action: Next calls it by name."""
         return f"steps {action}" in self._functions
 
+    @property
+    def next_actions(self) -> tuple[str, ...]:
+        """The actions that Next calls by name; Next itself, if it calls none."""
+        return tuple([name for name in self.actions if self.calls(name)]) or (self.next,)
+
     def bound_successors(self, state: ModelState, action: str, params: tuple[D, ...]) -> list[Step]:
         """Return the steps that are an action with these parameters.
 

@@ -42,6 +42,7 @@ def corpus_json(result: CorpusResult, limit: int) -> dict[str, Json]:
         "rechecked": _rechecked(result.rechecked),
         "actions": dict(result.actions),
         "actions_never_seen": list(result.unseen),
+        "logged": None if result.logged is None else result.logged.to_json(),
         "faults": {
             name: {"strikes": fault.strikes, "traces": fault.traces}
             for name, fault in result.faults.items()

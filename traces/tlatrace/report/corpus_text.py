@@ -125,6 +125,8 @@ def _actions(result: CorpusResult, width: int) -> Iterator[str]:
     by_count = sorted(result.actions.items(), key=lambda item: (-item[1], item[0]))
     counts = [f"{name or '(no name)'} {count:,}" for name, count in by_count]
     yield from _wrapped("actions", counts, width)
+    if result.logged is not None:
+        yield _row("logged", result.logged.text().removesuffix(" logged"))
     if result.unseen:
         yield _row("never seen", ", ".join(result.unseen))
 

@@ -1,7 +1,7 @@
 """Verdicts as JUnit XML: a test case for each trace.
 
 A divergence is a failure. An undecided or unreadable trace is an error, not a skipped test: build
-servers count those as passed.
+servers count those as passed. What the trace has logged of the specification is its output.
 
 Source: the JUnit schema of Apache Ant, as build servers read it.
 """
@@ -35,10 +35,11 @@ def junit_xml(results: Sequence[TraceResult], *, seconds: float) -> str:
         path = harmless(result.path)  # which leaves nothing that XML 1.0 cannot hold
         names = {"classname": result.spec or "trace", "name": path}
         case = ElementTree.SubElement(suite, "testcase", {**names, "file": path})
-        if result.status == "conforms":
-            continue
-        tag = "failure" if result.status == "diverges" else "error"
-        attributes = {"type": result.status, "message": result.text}
-        ElementTree.SubElement(case, tag, attributes).text = result.text
+        if result.status != "conforms":
+            tag = "failure" if result.status == "diverges" else "error"
+            attributes = {"type": result.status, "message": result.text}
+            ElementTree.SubElement(case, tag, attributes).text = result.text
+        if result.logged is not None:
+            ElementTree.SubElement(case, "system-out").text = result.logged.text()
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

@@ -25,16 +25,21 @@ def markdown_summary(results: Sequence[TraceResult]) -> str:
         "",
         f"{len(results)} trace{'' if len(results) == 1 else 's'}: {heading or 'none'}",
         "",
-        "| trace | specification | verdict |",
-        "| --- | --- | --- |",
+        "| trace | specification | verdict | logged |",
+        "| --- | --- | --- | --- |",
     ]
     lines += [
         f"| {_cell(result.path)} | {_cell(result.spec or '')} | {_cell(result.text)} |"
+        f" {_logged(result)} |"
         for result in ordered[:_ROWS_SHOWN]
     ]
     if len(ordered) > _ROWS_SHOWN:
         lines += ["", f"{len(ordered) - _ROWS_SHOWN} more traces are not shown."]
     return "\n".join(lines) + "\n"
+
+
+def _logged(result: TraceResult) -> str:
+    return "" if result.logged is None else _cell(result.logged.text().removesuffix(" logged"))
 
 
 def _cell(text: str) -> str:

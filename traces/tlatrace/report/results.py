@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from tlatrace.harmless import harmless, is_text
+from tlatrace.logged import Logged
 from tlatrace.matching import LogCounts
 from tlatrace.values import Json
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, kind
@@ -49,6 +50,8 @@ class TraceResult:
     """What became of the lines of a foreign log; None for traces."""
     guilty: SpecPlace | None = None
     """Where the specification forbids the step, if the compiled model could tell."""
+    logged: Logged | None = None
+    """What of the specification the trace has logged; None where no specification was asked."""
 
     @property
     def file(self) -> str:
@@ -59,6 +62,8 @@ class TraceResult:
     def told(self) -> str:
         """Say the outcome in one harmless line that begins with the place to look at.
 
+        It ends with what the trace has logged: a pass of little says little.
+
         Of bad news that is a line of the file; where the trace has no lines, as ITF and runs that
         are not written have none, it is the conjunct of the specification that is false.
         """
@@ -67,7 +72,8 @@ class TraceResult:
             place = f"{self.file}:{self.line}"
         elif self.guilty:
             place = f"{self.guilty.path}:{self.guilty.line}:{self.guilty.column}: {self.path}"
-        return f"{harmless(place)}: {self.text}"
+        logged = f"; {self.logged.text()}" if self.logged else ""
+        return f"{harmless(place)}: {self.text}{logged}"
 
     @property
     def status(self) -> Status:
@@ -118,6 +124,8 @@ class TraceResult:
                 "column": self.guilty.column,
                 "text": self.guilty.text,
             }
+        if self.logged is not None:
+            answer["logged"] = self.logged.to_json()
         match self.outcome:
             case str():
                 answer["reason"] = self.outcome

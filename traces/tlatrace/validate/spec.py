@@ -66,6 +66,11 @@ class SpecUnderTest:
         """The variables, sorted."""
         return tuple(sorted(self.declarations.variables))
 
+    @property
+    def next_actions(self) -> tuple[str, ...]:
+        """The actions that Next calls by name; Next itself, if it calls none."""
+        return tuple(sorted(self.places)) or tuple(sorted(self.woven)) or (self.next,)
+
 
 def module_sha256(module: Path) -> str:
     """Return the SHA-256 of a module's bytes, as a trace's header has it.
