@@ -1,4 +1,4 @@
-"""The numbers of the protocol, each with its own type, and the epoch entry.
+"""The numbers and names of the protocols, each with its own type, the epoch entry, the identity.
 
 Offsets count bytes in the CommitLog from its beginning; ranges are half-open.
 """
@@ -18,8 +18,11 @@ __all__ = [
     "NO_EPOCH",
     "UNBOUNDED",
     "BrokerId",
+    "ConnectionId",
     "Epoch",
     "EpochEntry",
+    "HaAddress",
+    "Identity",
     "LogIndex",
     "Offset",
     "SizeBytes",
@@ -40,6 +43,12 @@ Offset = NewType("Offset", int)
 
 BrokerId = NewType("BrokerId", int)
 """Identity of a replica, 64 bits, assigned by the controller from 1 on."""
+
+ConnectionId = NewType("ConnectionId", int)
+"""A connection, unique within one incarnation of a broker and never used again."""
+
+HaAddress = NewType("HaAddress", str)
+"""Where a broker accepts slaves; for the cores a name without structure."""
 
 LogIndex = NewType("LogIndex", int)
 """Number of an entry in a replicated log, 64 bits, from 1 on; 0 is before the first one."""
@@ -80,6 +89,15 @@ class EpochEntry:
         assert 0 <= self.epoch <= INT32_MAX, self.epoch
         assert 0 <= self.start_offset <= INT64_MAX, self.start_offset
         assert self.start_offset <= self.end_offset <= INT64_MAX, self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What the identity files say. Source: store/ha/autoswitch `MetadataFile`."""
+
+    broker_id: BrokerId
+    register_check_code: str | None = None
+    """In the temporary file only: the id is asked for and not given."""
 
 
 def chain_epochs(starts: Sequence[tuple[Epoch, Offset]]) -> tuple[EpochEntry, ...]:

@@ -47,7 +47,6 @@ from rocketha.formats.controller_requests import ControllerRequest
 from rocketha.formats.remoting_frame import push_command
 from rocketha.ha.effects import SpecAction, StoreEpochs
 from rocketha.ha.events import TimerFired
-from rocketha.ha.state import ConnectionId, HaAddress
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import OneStream
 from rocketha.sim.clock import TRUE_TIME, Clock
@@ -63,7 +62,7 @@ from rocketha.sim.scheduler import Scheduler
 from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
 from rocketha.storage.epoch_store import EpochStore
 from rocketha.storage.identity_store import IdentityStore
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
 __all__ = ["GroupNode", "HandGroup"]
 

@@ -16,7 +16,6 @@ from model_tests.machines.lock_model import lock_constants
 from rocketha.bugs import Bugs
 from rocketha.formats.lock_bodies import LockCode, MessageQueue, pull_queue_lock
 from rocketha.formats.remoting_command import RemotingCommand
-from rocketha.ha.state import ConnectionId
 from rocketha.locks.consumer import AnswerHeard, PatienceOver, UnlockWanted
 from rocketha.locks.state import ConsumerOptions, LockManagerState, LockOptions, RoundId
 from rocketha.locks.voting import RoundOver
@@ -29,7 +28,7 @@ from rocketha.sim.node import Node
 from rocketha.sim.options import SimOptions
 from rocketha.sim.remoting_calls import Arrived, OnAnswer
 from rocketha.sim.scheduler import Scheduler
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.lock_quorum import LockProjection
 from tlatrace.testing.calls import call_of
 from tlatrace.values import State, TlaSet, Value

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from rocketha.ha.state import ConnectionId
 from rocketha.sim.network import Sockets
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 __all__ = ["HandNetwork", "Wire"]
 

@@ -67,8 +67,8 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import BrokerState, HaAddress
-from rocketha.types import TimestampMs
+from rocketha.ha.state import BrokerState
+from rocketha.types import HaAddress, TimestampMs
 
 __all__ = ["new_broker", "next_timer_ms", "step"]
 

@@ -7,10 +7,10 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from rocketha.broker.events import GroupEvent
-from rocketha.broker.state import GroupBroker, Identity, PullId, PutId
+from rocketha.broker.state import GroupBroker, PullId, PutId
 from rocketha.ha.effects import Effect as HaEffect
 from rocketha.ha.effects import SpecAction
-from rocketha.types import BrokerId, Offset
+from rocketha.types import BrokerId, Identity, Offset
 
 __all__ = [
     "AnswerPull",

@@ -26,13 +26,7 @@ from rocketha.broker.effects import (
 )
 from rocketha.broker.events import Started
 from rocketha.broker.roles import View, begin_reign, take_view
-from rocketha.broker.state import (
-    NOBODY,
-    FlushedLogView,
-    GroupBroker,
-    Identity,
-    Registration,
-)
+from rocketha.broker.state import NOBODY, FlushedLogView, GroupBroker, Registration
 from rocketha.bugs import Bug
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode
@@ -46,7 +40,7 @@ from rocketha.formats.controller_responses import BrokerIdApplied, NextBrokerId,
 from rocketha.ha.broker import restart
 from rocketha.ha.events import Restarted
 from rocketha.ha.state import BrokerState, Role
-from rocketha.types import SyncStateSetEpoch, TimestampMs
+from rocketha.types import Identity, SyncStateSetEpoch, TimestampMs
 
 __all__ = ["continue_registration", "identity_answered", "registered", "start"]
 

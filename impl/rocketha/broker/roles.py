@@ -30,8 +30,8 @@ from rocketha.formats.controller_responses import Elected, Registered, ReplicaIn
 from rocketha.ha import broker as ha
 from rocketha.ha.effects import CloseConnection
 from rocketha.ha.events import MasterLearnt
-from rocketha.ha.state import BrokerState, HaAddress, LogView, Role
-from rocketha.types import BrokerId, Epoch, Offset, TimestampMs
+from rocketha.ha.state import BrokerState, LogView, Role
+from rocketha.types import BrokerId, Epoch, HaAddress, Offset, TimestampMs
 
 __all__ = ["View", "begin_reign", "take_view"]
 

@@ -12,8 +12,16 @@ from rocketha.broker.options import GroupOptions
 from rocketha.bugs import Bug
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import ControllerRequest, Incarnation
-from rocketha.ha.state import BEGINNING, BrokerState, HaAddress, LogView, Role
-from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
+from rocketha.ha.state import BEGINNING, BrokerState, LogView, Role
+from rocketha.types import (
+    BrokerId,
+    Epoch,
+    HaAddress,
+    Identity,
+    Offset,
+    SyncStateSetEpoch,
+    TimestampMs,
+)
 
 __all__ = [
     "EMPTY_SET",
@@ -21,7 +29,6 @@ __all__ = [
     "Asked",
     "FlushedLogView",
     "GroupBroker",
-    "Identity",
     "Proposal",
     "PullId",
     "PutId",
@@ -55,15 +62,6 @@ class Registration(StrEnum):
     TEMP_METADATA_DONE = "CreateTempMetadataFileDone"
     METADATA_DONE = "CreateMetadataFileDone"
     REGISTERED = "Registered"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """What the identity files say. Source: store/ha/autoswitch `MetadataFile`."""
-
-    broker_id: BrokerId
-    register_check_code: str | None = None
-    """In the temporary file only: the id is asked for and not given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

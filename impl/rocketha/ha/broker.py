@@ -40,15 +40,8 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import (
-    BrokerState,
-    ConnectionId,
-    LogView,
-    Phase,
-    Role,
-    SlaveConnection,
-)
-from rocketha.types import TimestampMs
+from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
+from rocketha.types import ConnectionId, TimestampMs
 
 __all__ = [
     "become_master",

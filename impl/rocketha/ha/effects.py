@@ -11,8 +11,17 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from rocketha.formats.message import Message
-from rocketha.ha.state import BrokerState, ConnectionId, HaAddress
-from rocketha.types import BrokerId, Epoch, EpochEntry, Offset, SizeBytes, TimestampMs
+from rocketha.ha.state import BrokerState
+from rocketha.types import (
+    BrokerId,
+    ConnectionId,
+    Epoch,
+    EpochEntry,
+    HaAddress,
+    Offset,
+    SizeBytes,
+    TimestampMs,
+)
 
 __all__ = [
     "ActionName",

@@ -8,8 +8,7 @@ from typing import TypeAlias
 from rocketha.errors import PacketError
 from rocketha.formats.ha_packets import MasterPacket, SlavePacket
 from rocketha.formats.message import Message
-from rocketha.ha.state import ConnectionId, HaAddress
-from rocketha.types import BrokerId, Epoch, EpochEntry
+from rocketha.types import BrokerId, ConnectionId, Epoch, EpochEntry, HaAddress
 
 __all__ = [
     "ConnectionLost",

@@ -26,14 +26,13 @@ from rocketha.ha.effects import ActionName, CloseConnection, SendPacket, SpecAct
 from rocketha.ha.state import (
     NOT_YET,
     BrokerState,
-    ConnectionId,
     HaOptions,
     LogView,
     MasterConnection,
     Phase,
     Role,
 )
-from rocketha.types import UNBOUNDED, EpochEntry, Offset, SizeBytes, TimestampMs
+from rocketha.types import UNBOUNDED, ConnectionId, EpochEntry, Offset, SizeBytes, TimestampMs
 
 __all__ = [
     "accept",

@@ -37,16 +37,8 @@ from rocketha.ha.effects import (
     StoreEpochs,
     TruncateLog,
 )
-from rocketha.ha.state import (
-    BrokerState,
-    ConnectionId,
-    HaAddress,
-    LogView,
-    Phase,
-    Role,
-    SlaveConnection,
-)
-from rocketha.types import INT64_MAX, Epoch, Offset, SizeBytes, TimestampMs
+from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
+from rocketha.types import INT64_MAX, ConnectionId, Epoch, HaAddress, Offset, SizeBytes, TimestampMs
 
 __all__ = [
     "connect",

@@ -10,19 +10,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, NewType, Protocol
+from typing import Final, Protocol
 
 from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.epoch.cache import NO_EPOCHS, NOTHING_KNOWN, EpochCache
-from rocketha.types import BrokerId, Epoch, EpochEntry, Offset, SizeBytes, TimestampMs
+from rocketha.types import (
+    BrokerId,
+    ConnectionId,
+    Epoch,
+    EpochEntry,
+    HaAddress,
+    Offset,
+    SizeBytes,
+    TimestampMs,
+)
 
 __all__ = [
     "BEGINNING",
     "NOT_YET",
     "TRANSFER_BATCH_BYTES",
     "BrokerState",
-    "ConnectionId",
-    "HaAddress",
     "HaOptions",
     "LogView",
     "MasterConnection",
@@ -30,12 +37,6 @@ __all__ = [
     "Role",
     "SlaveConnection",
 ]
-
-ConnectionId = NewType("ConnectionId", int)
-"""A connection, unique within one incarnation of a broker and never used again."""
-
-HaAddress = NewType("HaAddress", str)
-"""Where a broker accepts slaves; for the cores a name without structure."""
 
 NOT_YET: Final = Offset(-1)
 """An offset that is not known yet."""

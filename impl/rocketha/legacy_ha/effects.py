@@ -10,9 +10,8 @@ from enum import StrEnum
 from typing import Generic, TypeAlias, TypeVar
 
 from rocketha.ha.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
-from rocketha.ha.state import ConnectionId
 from rocketha.legacy_ha.state import PutId
-from rocketha.types import Offset, SizeBytes
+from rocketha.types import ConnectionId, Offset, SizeBytes
 
 __all__ = [
     "AnswerPut",

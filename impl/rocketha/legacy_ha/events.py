@@ -17,9 +17,8 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import ConnectionId
 from rocketha.legacy_ha.state import PutId
-from rocketha.types import Offset
+from rocketha.types import ConnectionId, Offset
 
 __all__ = [
     "BatchReceived",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketha.bugs import Bug
-from rocketha.ha.state import NOT_YET, HaAddress
+from rocketha.ha.state import NOT_YET
 from rocketha.legacy_ha.effects import (
     AnswerPut,
     LegacyAction,
@@ -18,7 +18,7 @@ from rocketha.legacy_ha.effects import (
 )
 from rocketha.legacy_ha.events import MessageAppended
 from rocketha.legacy_ha.state import LegacyMaster, MasterEnd, PutRequest
-from rocketha.types import Offset, TimestampMs
+from rocketha.types import HaAddress, Offset, TimestampMs
 
 __all__ = ["acknowledged", "answer_next", "next_deadline_ms", "put_message"]
 

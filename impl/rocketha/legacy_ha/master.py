@@ -12,7 +12,7 @@ from rocketha.bugs import Bug
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_legacy_transfer
 from rocketha.ha.effects import CloseConnection, SendPacket
 from rocketha.ha.events import PeerAccepted
-from rocketha.ha.state import NOT_YET, ConnectionId, LogView
+from rocketha.ha.state import NOT_YET, LogView
 from rocketha.legacy_ha.effects import (
     LegacyAction,
     LegacyActionName,
@@ -20,7 +20,7 @@ from rocketha.legacy_ha.effects import (
     LegacyStepped,
 )
 from rocketha.legacy_ha.state import LegacyMaster, MasterEnd
-from rocketha.types import Offset, SizeBytes, TimestampMs
+from rocketha.types import ConnectionId, Offset, SizeBytes, TimestampMs
 
 __all__ = ["accept", "close", "close_silent", "lost", "receive_report", "transfer"]
 

@@ -8,14 +8,8 @@ from types import MappingProxyType
 from typing import NewType, TypeAlias
 
 from rocketha.bugs import NO_BUGS, Bugs
-from rocketha.ha.state import (
-    BEGINNING,
-    NOT_YET,
-    TRANSFER_BATCH_BYTES,
-    ConnectionId,
-    HaAddress,
-)
-from rocketha.types import Offset, SizeBytes, TimestampMs
+from rocketha.ha.state import BEGINNING, NOT_YET, TRANSFER_BATCH_BYTES
+from rocketha.types import ConnectionId, HaAddress, Offset, SizeBytes, TimestampMs
 
 __all__ = [
     "LegacyMaster",

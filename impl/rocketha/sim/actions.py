@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from rocketha.ha.effects import SpecAction
-from rocketha.ha.state import ConnectionId
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 if TYPE_CHECKING:
     from rocketha.sim.cluster import Cluster

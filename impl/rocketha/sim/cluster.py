@@ -19,7 +19,7 @@ from rocketha.errors import EpochFileError
 from rocketha.ha.broker import next_timer_ms, step
 from rocketha.ha.effects import ActionName, SpecAction, Stepped, StoreEpochs
 from rocketha.ha.events import Event, Restarted
-from rocketha.ha.state import NOT_YET, BrokerState, ConnectionId, HaAddress, Role
+from rocketha.ha.state import NOT_YET, BrokerState, Role
 from rocketha.sim.actions import ClusterAction, Crashed, Elected, Observer
 from rocketha.sim.chances import OneStream
 from rocketha.sim.faults import Fault, FaultCounts
@@ -30,7 +30,7 @@ from rocketha.sim.packet_inbox import PacketInbox, packet_inbox
 from rocketha.sim.scheduler import Scheduler
 from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
-from rocketha.types import BrokerId, Epoch, EpochEntry, Offset, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, EpochEntry, HaAddress, Offset, TimestampMs
 
 __all__ = ["Cluster", "EpochFile", "ha_senders", "store_options"]
 

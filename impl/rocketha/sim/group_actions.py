@@ -9,9 +9,8 @@ from rocketha.broker.effects import GroupAction
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import Entry
 from rocketha.ha.effects import SpecAction
-from rocketha.ha.state import ConnectionId
 from rocketha.sim.actions import Crashed
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 if TYPE_CHECKING:
     from rocketha.sim.group_cluster import GroupCluster

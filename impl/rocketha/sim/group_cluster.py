@@ -44,7 +44,6 @@ from rocketha.formats.controller_requests import Heartbeat, RegisterBroker
 from rocketha.formats.message import Message
 from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import ActionName, FlushLog, SpecAction, StoreEpochs
-from rocketha.ha.state import ConnectionId, HaAddress
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import Chances, Occasion
 from rocketha.sim.cluster import EpochFile, ha_senders, store_options
@@ -61,7 +60,7 @@ from rocketha.sim.scheduler import Scheduler
 from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
 from rocketha.storage.epoch_store import EpochStore
 from rocketha.storage.identity_store import IdentityStore
-from rocketha.types import BrokerId, Offset, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, TimestampMs
 
 __all__ = ["Callers", "GroupCluster"]
 

@@ -8,7 +8,6 @@ from rocketha.controller.applied import MasterElected
 from rocketha.errors import CommitLogError
 from rocketha.formats.message import Record, RecordCheck, pull_record
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.ha.state import ConnectionId
 from rocketha.histories.history import (
     ElectionHeld,
     FinalLog,
@@ -20,7 +19,7 @@ from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, Grou
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.records import SEGMENT_SIZE
 from rocketha.storage.commit_log import CommitLog
-from rocketha.types import BrokerId, Offset, SizeBytes
+from rocketha.types import BrokerId, ConnectionId, Offset, SizeBytes
 
 __all__ = ["HistoryRecorder", "logged_messages"]
 

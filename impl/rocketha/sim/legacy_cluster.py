@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeAlias
 
 from rocketha.formats.legacy_ha_packets import LegacyReports, LegacyTransfer, feed_reports
 from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
-from rocketha.ha.state import NOT_YET, ConnectionId, HaAddress
+from rocketha.ha.state import NOT_YET
 from rocketha.legacy_ha.broker import next_timer_ms, step
 from rocketha.legacy_ha.effects import (
     AnswerPut,
@@ -36,7 +36,7 @@ from rocketha.sim.node import Node, broker_address, new_node
 from rocketha.sim.records import ghost_message
 from rocketha.sim.scheduler import Scheduler
 from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
-from rocketha.types import BrokerId, Epoch, Offset, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, TimestampMs
 
 __all__ = ["MASTER", "LegacyCluster", "LegacyClusterAction", "LegacyObserver", "Put"]
 

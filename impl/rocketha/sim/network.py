@@ -16,12 +16,11 @@ from itertools import pairwise
 from random import Random
 from typing import Final, Protocol
 
-from rocketha.ha.state import ConnectionId
 from rocketha.sim.chances import Chances, Occasion
 from rocketha.sim.faults import Fault, FaultCounts, FaultPlan
 from rocketha.sim.node import broker_address
 from rocketha.sim.scheduler import Scheduler
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 __all__ = ["Connection", "End", "Network", "Sockets"]
 

@@ -8,12 +8,11 @@ from random import Random
 from typing import Generic, TypeVar
 
 from rocketha.bugs import Bug, Bugs
-from rocketha.ha.state import ConnectionId, HaAddress
 from rocketha.sim.clock import TRUE_TIME, Clock
 from rocketha.sim.records import SEGMENT_SIZE
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId, HaAddress
 
 __all__ = ["Node", "broker_address", "log_options", "new_node"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from rocketha.formats.ha_packets import MasterPacket, SlavePacket
 from rocketha.formats.packet_stream import PacketStream, master_stream, slave_stream
 from rocketha.ha.events import PacketReceived
-from rocketha.ha.state import ConnectionId
 from rocketha.sim.network import End
+from rocketha.types import ConnectionId
 
 __all__ = ["PacketInbox", "packet_inbox"]
 

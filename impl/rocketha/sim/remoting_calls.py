@@ -14,9 +14,8 @@ from rocketha.errors import PacketError
 from rocketha.formats.packet_stream import PacketStream
 from rocketha.formats.remoting_command import FLAG_ONEWAY, FLAG_RESPONSE, RemotingCommand
 from rocketha.formats.remoting_frame import command_stream, push_command
-from rocketha.ha.state import ConnectionId
 from rocketha.sim.network import End, Network
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 __all__ = ["Arrived", "Calls", "OnAnswer", "RemotingCalls", "Servers"]
 

@@ -37,13 +37,12 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import ConnectionId, HaAddress
 from rocketha.legacy_ha.effects import AnswerPut
 from rocketha.sim.chances import Chances
 from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address
 from rocketha.sim.scheduler import Scheduler
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
 __all__ = ["Cores", "Inbox", "OwnEffect", "Sender", "Shell", "ShellEvent", "Step", "StorageFailure"]
 

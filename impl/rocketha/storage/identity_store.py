@@ -25,11 +25,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from rocketha.broker.state import Identity
 from rocketha.errors import EncodingError, IdentityFileError
 from rocketha.formats.controller_requests import FIRST_INCARNATION, Incarnation
 from rocketha.storage.disk import Disk, parent
-from rocketha.types import INT64_MAX, BrokerId
+from rocketha.types import INT64_MAX, BrokerId, Identity
 
 __all__ = ["IdentityStore", "Start"]
 

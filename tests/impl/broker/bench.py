@@ -24,7 +24,7 @@ from rocketha.broker.events import (
     Started,
 )
 from rocketha.broker.options import GroupOptions
-from rocketha.broker.state import GroupBroker, Identity, PullId, PutId, Registration
+from rocketha.broker.state import GroupBroker, PullId, PutId, Registration
 from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import NotifyBroker
 from rocketha.controller.dispatch import Arrival, ControllerOptions, serve
@@ -54,11 +54,19 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import ConnectionId, HaAddress, HaOptions
+from rocketha.ha.state import HaOptions
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, Offset, SizeBytes, TimestampMs
+from rocketha.types import (
+    BrokerId,
+    ConnectionId,
+    HaAddress,
+    Identity,
+    Offset,
+    SizeBytes,
+    TimestampMs,
+)
 
 SEGMENT_SIZE = SizeBytes(1024)
 ROUNDS_MAX = 10_000

@@ -9,7 +9,7 @@ from typing import TypeVar
 from rocketha.broker.effects import GroupStepped, SendToController
 from rocketha.broker.events import CommandReceived, GroupEvent, PutRequested
 from rocketha.broker.options import GroupOptions
-from rocketha.broker.state import GroupBroker, Identity, PutId
+from rocketha.broker.state import GroupBroker, PutId
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_request_codec import pull_request, push_role_changed
@@ -32,8 +32,15 @@ from rocketha.formats.message import Message
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.events import PacketReceived, PeerAccepted, TimerFired
-from rocketha.ha.state import ConnectionId
-from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
+from rocketha.types import (
+    BrokerId,
+    ConnectionId,
+    Epoch,
+    Identity,
+    Offset,
+    SyncStateSetEpoch,
+    TimestampMs,
+)
 from tests.impl.broker.bench import NAME, Replica, options_of
 
 CLUSTER = "DefaultCluster"

@@ -49,8 +49,7 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import ConnectionId, HaAddress
-from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, SyncStateSetEpoch
 from tests.impl.broker.bench import NAME, options_of
 from tests.impl.broker.lone import Lone
 

@@ -14,8 +14,7 @@ from rocketha.broker.state import PullId
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.ha_packets import Handshake
 from rocketha.ha.events import ConnectionLost, PacketReceived, PeerAccepted
-from rocketha.ha.state import ConnectionId
-from rocketha.types import BrokerId, Offset
+from rocketha.types import BrokerId, ConnectionId, Offset
 from tests.impl.broker.bench import options_of
 from tests.impl.broker.lone import Lone, registered, reigning, set_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketha.broker.effects import PutStatus
-from rocketha.broker.state import Identity, Registration
+from rocketha.broker.state import Registration
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import (
     ApplyBrokerId,
@@ -17,7 +17,7 @@ from rocketha.formats.controller_requests import (
 )
 from rocketha.formats.controller_responses import BrokerIdApplied, NextBrokerId
 from rocketha.ha.state import Role
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, Identity
 from tests.impl.broker.bench import NAME, Bench
 from tests.impl.broker.lone import (
     CLUSTER,

@@ -38,11 +38,11 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import BrokerState, ConnectionId, HaAddress, HaOptions, Role
+from rocketha.ha.state import BrokerState, HaOptions, Role
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, Epoch, SizeBytes, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, SizeBytes, TimestampMs
 
 SEGMENT_SIZE = SizeBytes(1024)
 WHOLE = 1 << 30

@@ -27,8 +27,16 @@ from rocketha.ha.events import (
     Restarted,
     TimerFired,
 )
-from rocketha.ha.state import ConnectionId, HaAddress, Role
-from rocketha.types import BrokerId, Epoch, EpochEntry, Offset, chain_epochs
+from rocketha.ha.state import Role
+from rocketha.types import (
+    BrokerId,
+    ConnectionId,
+    Epoch,
+    EpochEntry,
+    HaAddress,
+    Offset,
+    chain_epochs,
+)
 from tests.impl.ha.replicas import Group, Replica
 
 CONN = ConnectionId(7)

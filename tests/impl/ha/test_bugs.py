@@ -18,8 +18,7 @@ from rocketha.ha.events import (
     PeerAccepted,
     PeerConnected,
 )
-from rocketha.ha.state import ConnectionId, HaAddress
-from rocketha.types import BrokerId, Epoch, Offset, chain_epochs
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, chain_epochs
 from tests.impl.ha.replicas import Group, Replica
 
 Experiment = Callable[[Bugs], object]

@@ -25,8 +25,17 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import BrokerState, ConnectionId, HaAddress
-from rocketha.types import INT64_MAX, BrokerId, Epoch, EpochEntry, Offset, chain_epochs
+from rocketha.ha.state import BrokerState
+from rocketha.types import (
+    INT64_MAX,
+    BrokerId,
+    ConnectionId,
+    Epoch,
+    EpochEntry,
+    HaAddress,
+    Offset,
+    chain_epochs,
+)
 from tests.impl.ha.replicas import SEGMENT_SIZE, Group
 
 MASTER = HaAddress("master")

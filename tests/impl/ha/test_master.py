@@ -25,8 +25,8 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import ConnectionId, MasterConnection, Phase, Role
-from rocketha.types import BrokerId, Epoch, Offset
+from rocketha.ha.state import MasterConnection, Phase, Role
+from rocketha.types import BrokerId, ConnectionId, Epoch, Offset
 from tests.impl.ha.replicas import SEGMENT_SIZE, Group, Replica
 
 CONN = ConnectionId(7)

@@ -41,12 +41,14 @@ from rocketha.ha.events import (
     Restarted,
     TimerFired,
 )
-from rocketha.ha.state import ConnectionId, HaAddress, Phase, SlaveConnection
+from rocketha.ha.state import Phase, SlaveConnection
 from rocketha.types import (
     INT64_MAX,
     BrokerId,
+    ConnectionId,
     Epoch,
     EpochEntry,
+    HaAddress,
     Offset,
     SizeBytes,
     chain_epochs,

@@ -8,7 +8,6 @@ from rocketha.bugs import Bug
 from rocketha.formats.message import Message
 from rocketha.ha.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
 from rocketha.ha.events import PeerAccepted
-from rocketha.ha.state import ConnectionId, HaAddress
 from rocketha.legacy_ha.broker import step_master, step_slave
 from rocketha.legacy_ha.effects import AnswerPut, LegacyEffect
 from rocketha.legacy_ha.events import (
@@ -20,7 +19,7 @@ from rocketha.legacy_ha.events import (
 from rocketha.legacy_ha.state import LegacyMaster, LegacyOptions, LegacySlave, PutId
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import Offset, SizeBytes, TimestampMs
+from rocketha.types import ConnectionId, HaAddress, Offset, SizeBytes, TimestampMs
 
 SEGMENT_SIZE = 512
 

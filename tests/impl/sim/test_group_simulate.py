@@ -20,7 +20,6 @@ from rocketha.controller.applied import (
     SetKept,
 )
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.ha.state import ConnectionId
 from rocketha.histories import Broken, Kept, check_history
 from rocketha.histories.checker import Promise
 from rocketha.histories.jsonl import dump_history, load_history
@@ -31,7 +30,7 @@ from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, Null
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.group_controller import SimController
 from rocketha.snapshot.keeping import SnapshotOptions
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 SEEDS = range(16)
 

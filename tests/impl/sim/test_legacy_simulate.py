@@ -6,14 +6,13 @@ from collections import Counter
 
 import pytest
 
-from rocketha.ha.state import ConnectionId
 from rocketha.legacy_ha.effects import LegacyActionName
 from rocketha.sim import NO_FAULTS, SimOptions, simulate_legacy
 from rocketha.sim.actions import Crashed
 from rocketha.sim.faults import LEGACY_FAULTS
 from rocketha.sim.legacy_cluster import LegacyCluster, LegacyClusterAction
 from rocketha.sim.report import SimReport
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 SEEDS = range(60)
 

@@ -7,12 +7,11 @@ from random import Random
 
 import pytest
 
-from rocketha.ha.state import ConnectionId
 from rocketha.sim.chances import OneStream
 from rocketha.sim.faults import NO_FAULTS, Fault, FaultCounts, FaultPlan
 from rocketha.sim.network import Network
 from rocketha.sim.scheduler import Scheduler
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 CLIENT, SERVER = BrokerId(1), BrokerId(2)
 QUIET = FaultPlan(

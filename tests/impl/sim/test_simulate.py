@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from rocketha.ha.state import ConnectionId
 from rocketha.sim import (
     NO_FAULTS,
     Cluster,
@@ -20,7 +19,7 @@ from rocketha.sim import (
     simulate,
 )
 from rocketha.sim.faults import EPOCH_FAULTS
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 
 @dataclass

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rocketha.broker.state import Identity
 from rocketha.errors import EncodingError, IdentityFileError
 from rocketha.formats.controller_requests import FIRST_INCARNATION
 from rocketha.storage.disk import Disk
 from rocketha.storage.identity_store import IdentityStore, Start
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, Identity
 from tests.impl.storage.power_cuts import after_every_power_cut
 
 ASKED = Identity(broker_id=BrokerId(2), register_check_code="b2;1700")

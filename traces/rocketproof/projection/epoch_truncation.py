@@ -26,11 +26,11 @@ from rocketha.errors import EpochFileError
 from rocketha.formats.ha_packets import HandshakeReply, MasterPacket
 from rocketha.formats.packet_stream import PacketStream, master_stream
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.ha.state import BrokerState, ConnectionId
+from rocketha.ha.state import BrokerState
 from rocketha.sim.actions import ClusterAction, Crashed, Elected
 from rocketha.sim.cluster import Cluster, EpochFile
 from rocketha.sim.node import Node, log_options
-from rocketha.types import BrokerId, EpochEntry, Offset, chain_epochs
+from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
 from rocketproof.projection.epoch_links import Links
 from rocketproof.projection.epoch_values import (
     NONE,

@@ -13,10 +13,10 @@ from typing import Final, TypeAlias, TypeVar
 from rocketha.broker.state import GroupBroker, Proposal, Registration
 from rocketha.controller.state import Group
 from rocketha.formats.controller_bodies import SyncStateSet
-from rocketha.ha.state import ConnectionId, Phase, Role
+from rocketha.ha.state import Phase, Role
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.node import Node, log_options
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import (
     NONE,
     broker_name,

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rocketha.ha.state import ConnectionId
 from rocketha.legacy_ha.state import LegacySlave, MasterEnd
 from rocketha.sim.legacy_cluster import LegacyCluster
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import index_or_minus_one
 from tlatrace.values import Value, record
 

@@ -23,14 +23,13 @@ from typing import Final, assert_never
 
 from rocketha.formats.legacy_ha_packets import LegacyTransfer
 from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
-from rocketha.ha.state import ConnectionId
 from rocketha.legacy_ha.effects import LegacyAction, LegacyActionName
 from rocketha.legacy_ha.state import LegacyState
 from rocketha.sim.actions import Crashed
 from rocketha.sim.legacy_cluster import MASTER, LegacyCluster, LegacyClusterAction, Put
 from rocketha.sim.node import Node, log_options
 from rocketha.sim.records import record_count
-from rocketha.types import BrokerId, Offset
+from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.projection.epoch_values import broker_name, index
 from rocketproof.projection.ghosts import GhostReader, Ghosts
 from rocketproof.projection.legacy_links import LegacyLinks

@@ -14,10 +14,10 @@ from typing import Final
 from rocketha.broker.state import GroupBroker, Proposal
 from rocketha.controller.state import Group
 from rocketha.formats.controller_requests import Incarnation
-from rocketha.ha.state import ConnectionId, Phase, Role
+from rocketha.ha.state import Phase, Role
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.node import Node
-from rocketha.types import BrokerId, Epoch
+from rocketha.types import BrokerId, ConnectionId, Epoch
 from rocketproof.projection.epoch_values import NONE, index, index_or_minus_one
 from rocketproof.projection.ghosts import Ghosts
 from rocketproof.projection.reign_values import (

@@ -46,11 +46,10 @@ from rocketha.controller.applied import (
 from rocketha.controller.state import Group
 from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.ha.state import ConnectionId
 from rocketha.sim.actions import Crashed
 from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
 from rocketha.sim.group_cluster import GroupCluster
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import NONE, broker_name, index
 from rocketproof.projection.evictions import without_eviction
 from rocketproof.projection.ghosts import Ghosts

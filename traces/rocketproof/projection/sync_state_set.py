@@ -44,12 +44,11 @@ from rocketha.controller.applied import (
 )
 from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBroker
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.ha.state import ConnectionId
 from rocketha.sim.actions import Crashed
 from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.node import Node, log_options
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import index
 from rocketproof.projection.ghosts import GhostReader, Ghosts
 from rocketproof.projection.reign import Memory, Reign
