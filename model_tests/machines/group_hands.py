@@ -26,8 +26,8 @@ from rocketha.formats.controller_requests import (
     RegisterBroker,
 )
 from rocketha.formats.controller_responses import MetadataInfo
-from rocketha.ha.events import TimerFired, TransferDue
 from rocketha.ha.state import HaOptions, MasterConnection
+from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.records import RECORD_SIZE, ghost_message
 from rocketha.types import BrokerId, Offset
 from rocketproof.projection.replica_group import GroupProjection

@@ -18,14 +18,9 @@ from model_tests.machines.hand_disk import cut_power
 from model_tests.machines.hand_network import HandNetwork, Wire
 from rocketha.bugs import Bugs
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
-from rocketha.ha.events import (
-    MasterAddressLearnt,
-    MasterLearnt,
-    MessagePut,
-    TimerFired,
-    TransferDue,
-)
+from rocketha.ha.events import MasterAddressLearnt, MasterLearnt, MessagePut
 from rocketha.ha.state import BrokerState, HaOptions
+from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.cluster import Cluster
 from rocketha.sim.faults import FaultCounts
 from rocketha.sim.network import Network

@@ -18,15 +18,7 @@ from typing import cast
 from model_tests.machines.hand_network import HandNetwork
 from model_tests.machines.hand_post import HandPost, Letter, Sent
 from rocketha.broker.core import new_broker, step
-from rocketha.broker.effects import (
-    AnswerPull,
-    AnswerPut,
-    GroupAction,
-    GroupStepped,
-    SendToController,
-    StoreIdentity,
-    Then,
-)
+from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupStepped
 from rocketha.broker.events import (
     CommandReceived,
     ConfirmDue,
@@ -45,8 +37,9 @@ from rocketha.controller.state import ChannelId, Group
 from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ControllerRequest
 from rocketha.formats.remoting_frame import push_command
-from rocketha.ha.effects import SpecAction, StoreEpochs
-from rocketha.ha.events import TimerFired
+from rocketha.ha.effects import SpecAction
+from rocketha.runtime.effects import SendToController, StoreEpochs, StoreIdentity, Then
+from rocketha.runtime.events import TimerFired
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import OneStream
 from rocketha.sim.clock import TRUE_TIME, Clock

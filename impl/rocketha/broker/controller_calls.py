@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from rocketha.broker.effects import SendToController
 from rocketha.broker.state import Asked, GroupBroker
 from rocketha.errors import PacketError, RequestError
 from rocketha.formats.controller_codes import RequestCode
@@ -22,6 +21,7 @@ from rocketha.formats.controller_requests import ControllerRequest, Heartbeat, I
 from rocketha.formats.controller_responses import Reply, pull_reply
 from rocketha.formats.remoting_command import FLAG_ONEWAY, RemotingCommand
 from rocketha.formats.remoting_frame import push_command
+from rocketha.runtime.effects import SendToController
 from rocketha.types import TimestampMs
 
 __all__ = ["Answer", "ask", "beat", "expire", "first_opaque", "is_asking", "take_answer"]

@@ -55,19 +55,21 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.controller_responses import Elected, ReplicaInfo
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.ha.events import (
-    ConnectionLost,
     MasterAddressLearnt,
     MasterLearnt,
     MessagePut,
     PacketReceived,
+    Restarted,
+)
+from rocketha.ha.state import BrokerState
+from rocketha.runtime.events import (
+    ConnectionLost,
     PacketRefused,
     PeerAccepted,
     PeerConnected,
-    Restarted,
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import BrokerState
 from rocketha.types import HaAddress, TimestampMs
 
 __all__ = ["new_broker", "next_timer_ms", "step"]

@@ -10,7 +10,8 @@ from rocketha.broker.events import GroupEvent
 from rocketha.broker.state import GroupBroker, PullId, PutId
 from rocketha.ha.effects import Effect as HaEffect
 from rocketha.ha.effects import SpecAction
-from rocketha.types import BrokerId, Identity, Offset
+from rocketha.runtime.effects import SendToController, StoreIdentity, Then
+from rocketha.types import BrokerId, Offset
 
 __all__ = [
     "AnswerPull",
@@ -20,9 +21,6 @@ __all__ = [
     "GroupEffect",
     "GroupStepped",
     "PutStatus",
-    "SendToController",
-    "StoreIdentity",
-    "Then",
 ]
 
 
@@ -35,23 +33,6 @@ class PutStatus(StrEnum):
     SLAVE_NOT_AVAILABLE = "SLAVE_NOT_AVAILABLE"
     IN_SYNC_REPLICAS_NOT_ENOUGH = "IN_SYNC_REPLICAS_NOT_ENOUGH"
     SERVICE_NOT_AVAILABLE = "SERVICE_NOT_AVAILABLE"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SendToController:
-    """Send one frame to the controller, on the broker's channel."""
-
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreIdentity:
-    """Write the identity file, or the temporary one (with a check code), as a whole and durably.
-
-    The identity file replaces the temporary one.
-    """
-
-    identity: Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,14 +57,9 @@ class AnswerPull:
     data: bytes | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Then:
-    """Let the broker take this event right after the effects, before any other."""
-
-    event: GroupEvent
-
-
-GroupEffect: TypeAlias = HaEffect | SendToController | StoreIdentity | AnswerPut | AnswerPull | Then
+GroupEffect: TypeAlias = (
+    HaEffect | SendToController | StoreIdentity | AnswerPut | AnswerPull | Then[GroupEvent]
+)
 
 
 class GroupActionName(StrEnum):

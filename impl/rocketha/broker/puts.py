@@ -17,15 +17,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from rocketha.broker.effects import AnswerPut, GroupEffect, GroupStepped, PutStatus, Then
+from rocketha.broker.effects import AnswerPut, GroupEffect, GroupStepped, PutStatus
 from rocketha.broker.events import ConfirmDue, LogFlushed, MessageAppended, PutRequested
 from rocketha.broker.replicas import slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker, WaitingPut
 from rocketha.broker.sync_state_set import see_caught_up
 from rocketha.ha.broker import put_message
-from rocketha.ha.effects import FlushLog
 from rocketha.ha.events import MessagePut
 from rocketha.ha.state import Phase
+from rocketha.runtime.effects import FlushLog, Then
 from rocketha.types import TimestampMs
 
 __all__ = [

@@ -18,12 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketha.broker.controller_calls import Answer, ask, first_opaque
-from rocketha.broker.effects import (
-    GroupAction,
-    GroupActionName,
-    GroupStepped,
-    StoreIdentity,
-)
+from rocketha.broker.effects import GroupAction, GroupActionName, GroupStepped
 from rocketha.broker.events import Started
 from rocketha.broker.roles import View, begin_reign, take_view
 from rocketha.broker.state import NOBODY, FlushedLogView, GroupBroker, Registration
@@ -40,6 +35,7 @@ from rocketha.formats.controller_responses import BrokerIdApplied, NextBrokerId,
 from rocketha.ha.broker import restart
 from rocketha.ha.events import Restarted
 from rocketha.ha.state import BrokerState, Role
+from rocketha.runtime.effects import StoreIdentity
 from rocketha.types import Identity, SyncStateSetEpoch, TimestampMs
 
 __all__ = ["continue_registration", "identity_answered", "registered", "start"]

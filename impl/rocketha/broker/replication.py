@@ -8,13 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import MappingProxyType
 
-from rocketha.broker.effects import (
-    GroupAction,
-    GroupActionName,
-    GroupEffect,
-    GroupStepped,
-    Then,
-)
+from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped
 from rocketha.broker.events import ConfirmDue, ExpandDue, StaleConnection
 from rocketha.broker.replicas import connection_of, slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker
@@ -26,6 +20,7 @@ from rocketha.ha.broker import step
 from rocketha.ha.effects import ActionName, Stepped
 from rocketha.ha.events import Event, PacketReceived
 from rocketha.ha.state import BrokerState
+from rocketha.runtime.effects import Then
 from rocketha.types import BrokerId, TimestampMs
 
 __all__ = ["close_stale", "replicate"]

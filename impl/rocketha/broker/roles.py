@@ -12,13 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from rocketha.broker.controller_calls import ask, is_asking
-from rocketha.broker.effects import (
-    GroupAction,
-    GroupActionName,
-    GroupEffect,
-    GroupStepped,
-    Then,
-)
+from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped
 from rocketha.broker.events import ConfirmDue
 from rocketha.broker.puts import end_of_reign
 from rocketha.broker.state import EMPTY_SET, GroupBroker
@@ -28,9 +22,9 @@ from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import ElectMaster, RoleChanged
 from rocketha.formats.controller_responses import Elected, Registered, ReplicaInfo
 from rocketha.ha import broker as ha
-from rocketha.ha.effects import CloseConnection
 from rocketha.ha.events import MasterLearnt
 from rocketha.ha.state import BrokerState, LogView, Role
+from rocketha.runtime.effects import CloseConnection, Then
 from rocketha.types import BrokerId, Epoch, HaAddress, Offset, TimestampMs
 
 __all__ = ["View", "begin_reign", "take_view"]

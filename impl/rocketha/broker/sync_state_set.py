@@ -17,7 +17,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from rocketha.broker.controller_calls import Answer, ask, is_asking
-from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped, Then
+from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped
 from rocketha.broker.events import ConfirmDue, ExpandDue
 from rocketha.broker.replicas import connection_of, slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker, Proposal
@@ -26,6 +26,7 @@ from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import AlterSyncStateSet, GetReplicaInfo, Incarnation
 from rocketha.formats.controller_responses import SyncStateSetAltered
 from rocketha.ha.state import NOT_YET, MasterConnection
+from rocketha.runtime.effects import Then
 from rocketha.types import BrokerId, SyncStateSetEpoch, TimestampMs
 
 __all__ = [

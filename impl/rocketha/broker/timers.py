@@ -17,7 +17,7 @@ from rocketha.broker.state import FlushedLogView, GroupBroker, Registration
 from rocketha.broker.sync_state_set import check_set, proposal_expired
 from rocketha.formats.controller_requests import AlterSyncStateSet, GetReplicaInfo, Heartbeat
 from rocketha.ha import broker as ha
-from rocketha.ha.events import TimerFired
+from rocketha.runtime.events import TimerFired
 from rocketha.types import TimestampMs
 
 __all__ = ["fire", "next_timer_ms"]

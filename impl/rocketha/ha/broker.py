@@ -15,32 +15,31 @@ from rocketha.bugs import Bug
 from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, recover_epochs
 from rocketha.formats.ha_packets import Ack, Handshake, HandshakeReply, Transfer
 from rocketha.ha import master, slave
-from rocketha.ha.effects import (
-    ActionName,
-    AppendMessage,
-    CloseConnection,
-    Effect,
-    FlushLog,
-    SpecAction,
-    Stepped,
-    StoreEpochs,
-    TruncateLog,
-)
+from rocketha.ha.effects import ActionName, Effect, SpecAction, Stepped
 from rocketha.ha.events import (
-    ConnectionLost,
     Event,
     MasterAddressLearnt,
     MasterLearnt,
     MessagePut,
     PacketReceived,
+    Restarted,
+)
+from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
+from rocketha.runtime.effects import (
+    AppendMessage,
+    CloseConnection,
+    FlushLog,
+    StoreEpochs,
+    TruncateLog,
+)
+from rocketha.runtime.events import (
+    ConnectionLost,
     PacketRefused,
     PeerAccepted,
     PeerConnected,
-    Restarted,
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
 from rocketha.types import ConnectionId, TimestampMs
 
 __all__ = [

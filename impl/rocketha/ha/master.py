@@ -22,7 +22,7 @@ from rocketha.formats.ha_packets import (
     push_handshake_reply,
     push_transfer,
 )
-from rocketha.ha.effects import ActionName, CloseConnection, SendPacket, SpecAction, Stepped
+from rocketha.ha.effects import ActionName, SpecAction, Stepped
 from rocketha.ha.state import (
     NOT_YET,
     BrokerState,
@@ -32,6 +32,7 @@ from rocketha.ha.state import (
     Phase,
     Role,
 )
+from rocketha.runtime.effects import CloseConnection, SendPacket
 from rocketha.types import UNBOUNDED, ConnectionId, EpochEntry, Offset, SizeBytes, TimestampMs
 
 __all__ = [

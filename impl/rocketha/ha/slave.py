@@ -24,20 +24,17 @@ from rocketha.formats.ha_packets import (
     push_ack,
     push_handshake,
 )
-from rocketha.ha.effects import (
-    ActionName,
+from rocketha.ha.effects import ActionName, Effect, SpecAction, Stepped
+from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
+from rocketha.runtime.effects import (
     AppendLog,
     CloseConnection,
     Connect,
-    Effect,
     FlushLog,
     SendPacket,
-    SpecAction,
-    Stepped,
     StoreEpochs,
     TruncateLog,
 )
-from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
 from rocketha.types import INT64_MAX, ConnectionId, Epoch, HaAddress, Offset, SizeBytes, TimestampMs
 
 __all__ = [

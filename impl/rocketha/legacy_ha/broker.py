@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from typing import TypeVar, assert_never
 
-from rocketha.ha.events import (
-    ConnectionLost,
-    PacketRefused,
-    PeerAccepted,
-    PeerConnected,
-    TimerFired,
-    TransferDue,
-)
 from rocketha.ha.state import LogView
 from rocketha.legacy_ha import group_transfer, master, slave
 from rocketha.legacy_ha.effects import LegacyAction, LegacyActionName, LegacyStepped
@@ -24,6 +16,14 @@ from rocketha.legacy_ha.events import (
     Started,
 )
 from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
+from rocketha.runtime.events import (
+    ConnectionLost,
+    PacketRefused,
+    PeerAccepted,
+    PeerConnected,
+    TimerFired,
+    TransferDue,
+)
 from rocketha.types import TimestampMs
 
 __all__ = ["next_timer_ms", "restart", "step", "step_master", "step_slave"]

@@ -1,6 +1,6 @@
 """What a broker of the legacy service does: the outputs of its cores.
 
-The effects on connections and on the log are those of `rocketha.ha.effects`.
+The effects on connections and on the log are those of `rocketha.runtime.effects`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeAlias, TypeVar
 
-from rocketha.ha.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
 from rocketha.legacy_ha.state import PutId
+from rocketha.runtime.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
 from rocketha.types import ConnectionId, Offset, SizeBytes
 
 __all__ = [

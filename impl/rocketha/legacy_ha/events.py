@@ -1,6 +1,6 @@
 """What can happen to a broker of the legacy service: the inputs of its cores.
 
-What connections and timers do is in `rocketha.ha.events`.
+What connections and timers do is in `rocketha.runtime.events`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rocketha.formats.legacy_ha_packets import LegacyTransfer
-from rocketha.ha.events import (
+from rocketha.legacy_ha.state import PutId
+from rocketha.runtime.events import (
     ConnectionLost,
     PacketRefused,
     PeerAccepted,
@@ -17,7 +18,6 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.legacy_ha.state import PutId
 from rocketha.types import ConnectionId, Offset
 
 __all__ = [

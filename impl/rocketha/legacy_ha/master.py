@@ -10,8 +10,6 @@ from dataclasses import replace
 
 from rocketha.bugs import Bug
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_legacy_transfer
-from rocketha.ha.effects import CloseConnection, SendPacket
-from rocketha.ha.events import PeerAccepted
 from rocketha.ha.state import NOT_YET, LogView
 from rocketha.legacy_ha.effects import (
     LegacyAction,
@@ -20,6 +18,8 @@ from rocketha.legacy_ha.effects import (
     LegacyStepped,
 )
 from rocketha.legacy_ha.state import LegacyMaster, MasterEnd
+from rocketha.runtime.effects import CloseConnection, SendPacket
+from rocketha.runtime.events import PeerAccepted
 from rocketha.types import ConnectionId, Offset, SizeBytes, TimestampMs
 
 __all__ = ["accept", "close", "close_silent", "lost", "receive_report", "transfer"]

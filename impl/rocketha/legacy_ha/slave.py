@@ -9,8 +9,6 @@ from dataclasses import replace
 
 from rocketha.bugs import Bug
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_report
-from rocketha.ha.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
-from rocketha.ha.events import PeerConnected
 from rocketha.ha.slave import message_end
 from rocketha.ha.state import LogView
 from rocketha.legacy_ha.effects import (
@@ -20,6 +18,8 @@ from rocketha.legacy_ha.effects import (
     LegacyStepped,
 )
 from rocketha.legacy_ha.state import LegacySlave, SlaveEnd
+from rocketha.runtime.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
+from rocketha.runtime.events import PeerConnected
 from rocketha.types import INT64_MAX, Offset, SizeBytes, TimestampMs
 
 __all__ = ["connect", "connected", "disconnect", "receive_transfer", "report", "whole_messages"]

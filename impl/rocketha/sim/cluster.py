@@ -17,9 +17,10 @@ from typing import Final
 from rocketha.bugs import Bug, Bugs
 from rocketha.errors import EpochFileError
 from rocketha.ha.broker import next_timer_ms, step
-from rocketha.ha.effects import ActionName, SpecAction, Stepped, StoreEpochs
+from rocketha.ha.effects import ActionName, SpecAction, Stepped
 from rocketha.ha.events import Event, Restarted
 from rocketha.ha.state import NOT_YET, BrokerState, Role
+from rocketha.runtime.effects import StoreEpochs
 from rocketha.sim.actions import ClusterAction, Crashed, Elected, Observer
 from rocketha.sim.chances import OneStream
 from rocketha.sim.faults import Fault, FaultCounts

@@ -22,9 +22,6 @@ from rocketha.broker.effects import (
     GroupAction,
     GroupActionName,
     GroupStepped,
-    SendToController,
-    StoreIdentity,
-    Then,
 )
 from rocketha.broker.events import (
     CommandReceived,
@@ -43,7 +40,8 @@ from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_requests import Heartbeat, RegisterBroker
 from rocketha.formats.message import Message
 from rocketha.formats.remoting_frame import pull_command
-from rocketha.ha.effects import ActionName, FlushLog, SpecAction, StoreEpochs
+from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.runtime.effects import FlushLog, SendToController, StoreEpochs, StoreIdentity, Then
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import Chances, Occasion
 from rocketha.sim.cluster import EpochFile, ha_senders, store_options

@@ -16,20 +16,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar, assert_never
 
-from rocketha.broker.effects import AnswerPull, SendToController, StoreIdentity, Then
+from rocketha.broker.effects import AnswerPull
 from rocketha.broker.effects import AnswerPut as AnswerGroupPut
+from rocketha.broker.events import GroupEvent
 from rocketha.errors import CommitLogError, PacketError
-from rocketha.ha.effects import (
+from rocketha.legacy_ha.effects import AnswerPut
+from rocketha.runtime.effects import (
     AppendLog,
     AppendMessage,
     CloseConnection,
     Connect,
     FlushLog,
     SendPacket,
+    SendToController,
     StoreEpochs,
+    StoreIdentity,
+    Then,
     TruncateLog,
 )
-from rocketha.ha.events import (
+from rocketha.runtime.events import (
     ConnectionLost,
     PacketRefused,
     PeerAccepted,
@@ -37,7 +42,6 @@ from rocketha.ha.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.legacy_ha.effects import AnswerPut
 from rocketha.sim.chances import Chances
 from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address
@@ -63,7 +67,9 @@ ShellEvent: TypeAlias = (
 )
 """What the shell tells every core."""
 
-_GroupEffect: TypeAlias = SendToController | StoreIdentity | AnswerGroupPut | AnswerPull | Then
+_GroupEffect: TypeAlias = (
+    SendToController | StoreIdentity | AnswerGroupPut | AnswerPull | Then[GroupEvent]
+)
 
 OwnEffect: TypeAlias = StoreEpochs | AnswerPut | _GroupEffect
 """What only one protocol knows."""

@@ -6,15 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rocketha.broker.core import new_broker, step
-from rocketha.broker.effects import (
-    AnswerPull,
-    AnswerPut,
-    GroupEffect,
-    GroupStepped,
-    SendToController,
-    StoreIdentity,
-    Then,
-)
+from rocketha.broker.effects import AnswerPull, AnswerPut, GroupEffect, GroupStepped
 from rocketha.broker.events import (
     CommandReceived,
     GroupEvent,
@@ -36,25 +28,28 @@ from rocketha.formats.ha_packets import MasterPacket, SlavePacket
 from rocketha.formats.message import Message
 from rocketha.formats.packet_stream import PacketStream, master_stream, slave_stream
 from rocketha.formats.remoting_frame import pull_command, push_command
-from rocketha.ha.effects import (
+from rocketha.ha.events import PacketReceived
+from rocketha.ha.state import HaOptions
+from rocketha.runtime.effects import (
     AppendLog,
     AppendMessage,
     CloseConnection,
     Connect,
     FlushLog,
     SendPacket,
+    SendToController,
     StoreEpochs,
+    StoreIdentity,
+    Then,
     TruncateLog,
 )
-from rocketha.ha.events import (
+from rocketha.runtime.events import (
     ConnectionLost,
-    PacketReceived,
     PeerAccepted,
     PeerConnected,
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import HaOptions
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
 from rocketha.storage.memory_disk import MemoryDisk

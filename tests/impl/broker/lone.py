@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from rocketha.broker.effects import GroupStepped, SendToController
+from rocketha.broker.effects import GroupStepped
 from rocketha.broker.events import CommandReceived, GroupEvent, PutRequested
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import GroupBroker, PutId
@@ -31,7 +31,9 @@ from rocketha.formats.ha_packets import Ack, Handshake
 from rocketha.formats.message import Message
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
-from rocketha.ha.events import PacketReceived, PeerAccepted, TimerFired
+from rocketha.ha.events import PacketReceived
+from rocketha.runtime.effects import SendToController
+from rocketha.runtime.events import PeerAccepted, TimerFired
 from rocketha.types import (
     BrokerId,
     ConnectionId,

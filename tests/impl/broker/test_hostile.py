@@ -38,14 +38,11 @@ from rocketha.formats.controller_responses import (
 )
 from rocketha.formats.ha_packets import Ack, Handshake
 from rocketha.formats.message import Message
-from rocketha.ha.events import (
+from rocketha.ha.events import MasterLearnt, MessagePut, PacketReceived, Restarted
+from rocketha.runtime.events import (
     ConnectionLost,
-    MasterLearnt,
-    MessagePut,
-    PacketReceived,
     PeerAccepted,
     PeerConnected,
-    Restarted,
     TimerFired,
     TransferDue,
 )

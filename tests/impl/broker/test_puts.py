@@ -13,7 +13,8 @@ from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import PullId
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.ha_packets import Handshake
-from rocketha.ha.events import ConnectionLost, PacketReceived, PeerAccepted
+from rocketha.ha.events import PacketReceived
+from rocketha.runtime.events import ConnectionLost, PeerAccepted
 from rocketha.types import BrokerId, ConnectionId, Offset
 from tests.impl.broker.bench import options_of
 from tests.impl.broker.lone import Lone, registered, reigning, set_of

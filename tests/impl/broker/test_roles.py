@@ -12,8 +12,8 @@ from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ElectMaster
 from rocketha.formats.controller_responses import Elected, LiveMaster
-from rocketha.ha.effects import CloseConnection
 from rocketha.ha.state import Role
+from rocketha.runtime.effects import CloseConnection
 from rocketha.types import BrokerId, Epoch
 from tests.impl.broker.bench import options_of
 from tests.impl.broker.lone import (

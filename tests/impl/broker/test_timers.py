@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rocketha.broker.core import next_timer_ms
-from rocketha.broker.effects import SendToController
 from rocketha.formats.controller_requests import (
     AlterSyncStateSet,
     GetReplicaInfo,
@@ -11,8 +10,9 @@ from rocketha.formats.controller_requests import (
     RegisterBroker,
 )
 from rocketha.formats.remoting_command import FLAG_ONEWAY
-from rocketha.ha.events import TimerFired
 from rocketha.ha.state import Role
+from rocketha.runtime.effects import SendToController
+from rocketha.runtime.events import TimerFired
 from rocketha.types import Offset
 from tests.impl.broker.bench import options_of, running
 from tests.impl.broker.lone import Lone, identified, registered, reigning, set_of

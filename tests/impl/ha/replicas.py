@@ -13,32 +13,27 @@ from rocketha.formats.ha_packets import MasterPacket, SlavePacket
 from rocketha.formats.message import Message
 from rocketha.formats.packet_stream import PacketStream, master_stream, slave_stream
 from rocketha.ha.broker import step
-from rocketha.ha.effects import (
+from rocketha.ha.effects import Effect, Stepped
+from rocketha.ha.events import Event, MasterLearnt, MessagePut, PacketReceived, Restarted
+from rocketha.ha.state import BrokerState, HaOptions, Role
+from rocketha.runtime.effects import (
     AppendLog,
     AppendMessage,
     CloseConnection,
     Connect,
-    Effect,
     FlushLog,
     SendPacket,
-    Stepped,
     StoreEpochs,
     TruncateLog,
 )
-from rocketha.ha.events import (
+from rocketha.runtime.events import (
     ConnectionLost,
-    Event,
-    MasterLearnt,
-    MessagePut,
-    PacketReceived,
     PacketRefused,
     PeerAccepted,
     PeerConnected,
-    Restarted,
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import BrokerState, HaOptions, Role
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
 from rocketha.storage.memory_disk import MemoryDisk

@@ -7,27 +7,17 @@ import pytest
 from rocketha.formats.ha_packets import Ack, Handshake
 from rocketha.formats.message import Message
 from rocketha.ha.broker import next_timer_ms
-from rocketha.ha.effects import (
-    ActionName,
-    AppendMessage,
-    CloseConnection,
-    Connect,
-    FlushLog,
-    SpecAction,
-    Stepped,
-    StoreEpochs,
-)
+from rocketha.ha.effects import ActionName, SpecAction, Stepped
 from rocketha.ha.events import (
     MasterAddressLearnt,
     MasterLearnt,
     MessagePut,
     PacketReceived,
-    PeerAccepted,
-    PeerConnected,
     Restarted,
-    TimerFired,
 )
 from rocketha.ha.state import Role
+from rocketha.runtime.effects import AppendMessage, CloseConnection, Connect, FlushLog, StoreEpochs
+from rocketha.runtime.events import PeerAccepted, PeerConnected, TimerFired
 from rocketha.types import (
     BrokerId,
     ConnectionId,

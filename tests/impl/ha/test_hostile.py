@@ -14,18 +14,15 @@ from rocketha.formats.ha_packets import (
     Transfer,
 )
 from rocketha.formats.message import Message
-from rocketha.ha.events import (
+from rocketha.ha.events import Event, MasterLearnt, MessagePut, PacketReceived
+from rocketha.ha.state import BrokerState
+from rocketha.runtime.events import (
     ConnectionLost,
-    Event,
-    MasterLearnt,
-    MessagePut,
-    PacketReceived,
     PeerAccepted,
     PeerConnected,
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import BrokerState
 from rocketha.types import (
     INT64_MAX,
     BrokerId,

@@ -15,17 +15,17 @@ from rocketha.formats.ha_packets import (
     Transfer,
     pull_master_packet,
 )
-from rocketha.ha.effects import ActionName, CloseConnection, Effect, SendPacket, Stepped
-from rocketha.ha.events import (
+from rocketha.ha.effects import ActionName, Effect, Stepped
+from rocketha.ha.events import MasterLearnt, PacketReceived
+from rocketha.ha.state import MasterConnection, Phase, Role
+from rocketha.runtime.effects import CloseConnection, SendPacket
+from rocketha.runtime.events import (
     ConnectionLost,
-    MasterLearnt,
-    PacketReceived,
     PacketRefused,
     PeerAccepted,
     TimerFired,
     TransferDue,
 )
-from rocketha.ha.state import MasterConnection, Phase, Role
 from rocketha.types import BrokerId, ConnectionId, Epoch, Offset
 from tests.impl.ha.replicas import SEGMENT_SIZE, Group, Replica
 

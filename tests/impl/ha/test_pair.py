@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rocketha.ha.effects import Connect, TruncateLog
-from rocketha.ha.events import TimerFired
+from rocketha.runtime.effects import Connect, TruncateLog
+from rocketha.runtime.events import TimerFired
 from rocketha.types import Offset
 from tests.impl.ha.replicas import SEGMENT_SIZE, WHOLE, Group, following
 

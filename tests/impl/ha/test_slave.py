@@ -20,28 +20,19 @@ from rocketha.formats.ha_packets import (
 )
 from rocketha.formats.message import BLANK_MIN, Message, push_blank, push_record
 from rocketha.ha.broker import next_timer_ms
-from rocketha.ha.effects import (
-    ActionName,
+from rocketha.ha.effects import ActionName, Stepped
+from rocketha.ha.events import MasterLearnt, MessagePut, PacketReceived, Restarted
+from rocketha.ha.state import Phase, SlaveConnection
+from rocketha.runtime.effects import (
     AppendLog,
     CloseConnection,
     Connect,
     FlushLog,
     SendPacket,
-    Stepped,
     StoreEpochs,
     TruncateLog,
 )
-from rocketha.ha.events import (
-    ConnectionLost,
-    MasterLearnt,
-    MessagePut,
-    PacketReceived,
-    PacketRefused,
-    PeerConnected,
-    Restarted,
-    TimerFired,
-)
-from rocketha.ha.state import Phase, SlaveConnection
+from rocketha.runtime.events import ConnectionLost, PacketRefused, PeerConnected, TimerFired
 from rocketha.types import (
     INT64_MAX,
     BrokerId,

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from rocketha.bugs import Bug
 from rocketha.formats.message import Message
-from rocketha.ha.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
-from rocketha.ha.events import PeerAccepted
 from rocketha.legacy_ha.broker import step_master, step_slave
 from rocketha.legacy_ha.effects import AnswerPut, LegacyEffect
 from rocketha.legacy_ha.events import (
@@ -17,6 +15,8 @@ from rocketha.legacy_ha.events import (
     ReportReceived,
 )
 from rocketha.legacy_ha.state import LegacyMaster, LegacyOptions, LegacySlave, PutId
+from rocketha.runtime.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
+from rocketha.runtime.events import PeerAccepted
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import ConnectionId, HaAddress, Offset, SizeBytes, TimestampMs

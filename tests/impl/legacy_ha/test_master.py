@@ -7,10 +7,10 @@ import pytest
 from rocketha.bugs import Bug
 from rocketha.errors import PacketError
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, pull_legacy_transfer
-from rocketha.ha.events import ConnectionLost, PacketRefused, TimerFired, TransferDue
 from rocketha.ha.state import NOT_YET
 from rocketha.legacy_ha.broker import next_timer_ms
 from rocketha.legacy_ha.events import BatchReceived
+from rocketha.runtime.events import ConnectionLost, PacketRefused, TimerFired, TransferDue
 from rocketha.types import Offset
 from tests.impl.legacy_ha.bench import SEGMENT_SIZE, MasterBench, conn
 

@@ -7,10 +7,16 @@ import pytest
 from rocketha.bugs import Bug
 from rocketha.errors import PacketError
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_report
-from rocketha.ha.events import ConnectionLost, PacketRefused, PeerConnected, TimerFired, TransferDue
 from rocketha.legacy_ha.broker import next_timer_ms, step
 from rocketha.legacy_ha.events import BatchReceived, ReportReceived, Started
 from rocketha.legacy_ha.state import LegacySlave
+from rocketha.runtime.events import (
+    ConnectionLost,
+    PacketRefused,
+    PeerConnected,
+    TimerFired,
+    TransferDue,
+)
 from rocketha.types import INT64_MAX, HaAddress, Offset, TimestampMs
 from tests.impl.legacy_ha.bench import SEGMENT_SIZE, MasterBench, SlaveBench, conn
 

@@ -1,0 +1,69 @@
+"""What can happen to every node: connections begin and end, and time passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rocketha.errors import PacketError
+from rocketha.types import ConnectionId, HaAddress
+
+__all__ = [
+    "ConnectionLost",
+    "NodeEvent",
+    "PacketRefused",
+    "PeerAccepted",
+    "PeerConnected",
+    "TimerFired",
+    "TransferDue",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerConnected:
+    """The connection that this broker asked for is open."""
+
+    conn: ConnectionId
+    peer: HaAddress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerAccepted:
+    """Somebody connected to this broker."""
+
+    conn: ConnectionId
+    host: HaAddress | None = None
+    """Where the connection comes from, if that is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketRefused:
+    """Bytes arrived that are no packet."""
+
+    conn: ConnectionId
+    error: PacketError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLost:
+    """A connection was closed by the peer, reset, or never came up."""
+
+    conn: ConnectionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferDue:
+    """The network takes another packet: a batch, or a heartbeat if its time has come."""
+
+    conn: ConnectionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerFired:
+    """Time has passed; see `rocketha.ha.broker.next_timer_ms`."""
+
+
+NodeEvent: TypeAlias = (
+    PeerConnected | PeerAccepted | PacketRefused | ConnectionLost | TransferDue | TimerFired
+)
+"""What the host tells every core."""
