@@ -25,6 +25,7 @@ __all__ = [
     "Identity",
     "LogIndex",
     "Offset",
+    "PutId",
     "SizeBytes",
     "SyncStateSetEpoch",
     "Term",
@@ -49,6 +50,9 @@ ConnectionId = NewType("ConnectionId", int)
 
 HaAddress = NewType("HaAddress", str)
 """Where a broker accepts slaves; for the cores a name without structure."""
+
+PutId = NewType("PutId", int)
+"""A producer's call, unique within one incarnation of a broker; simulated, within a run."""
 
 LogIndex = NewType("LogIndex", int)
 """Number of an entry in a replicated log, 64 bits, from 1 on; 0 is before the first one."""

@@ -13,7 +13,7 @@ from rocketha.broker.events import ConfirmDue, ExpandDue, PullRequested, PutRequ
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.replicas import connection_of
 from rocketha.broker.roles import View
-from rocketha.broker.state import PullId, PutId
+from rocketha.broker.state import PullId
 from rocketha.bugs import Bugs
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.state import NO_CHANNEL, ChannelId, Group, Replica
@@ -29,7 +29,7 @@ from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions, MasterConnection
 from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.records import RECORD_SIZE, ghost_message
-from rocketha.types import BrokerId, Offset
+from rocketha.types import BrokerId, Offset, PutId
 from rocketproof.projection.replica_group import GroupProjection
 
 __all__ = ["GroupHands"]

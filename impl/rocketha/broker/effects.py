@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from rocketha.broker.events import GroupEvent
-from rocketha.broker.state import GroupBroker, PullId, PutId
+from rocketha.broker.state import GroupBroker, PullId
 from rocketha.ha.effects import Effect as HaEffect
 from rocketha.ha.effects import SpecAction
 from rocketha.runtime.effects import SendToController, StoreIdentity, Then
-from rocketha.types import BrokerId, Offset
+from rocketha.types import BrokerId, Offset, PutId
 
 __all__ = [
     "AnswerPull",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rocketha.broker.state import PullId, PutId
+from rocketha.broker.state import PullId
 from rocketha.formats.controller_requests import Incarnation
 from rocketha.formats.message import Message
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.ha.events import Event as HaEvent
-from rocketha.types import BrokerId, ConnectionId, EpochEntry, Identity, Offset
+from rocketha.types import BrokerId, ConnectionId, EpochEntry, Identity, Offset, PutId
 
 __all__ = [
     "CommandReceived",

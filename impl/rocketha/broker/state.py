@@ -19,6 +19,7 @@ from rocketha.types import (
     HaAddress,
     Identity,
     Offset,
+    PutId,
     SyncStateSetEpoch,
     TimestampMs,
 )
@@ -31,13 +32,9 @@ __all__ = [
     "GroupBroker",
     "Proposal",
     "PullId",
-    "PutId",
     "Registration",
     "WaitingPut",
 ]
-
-PutId = NewType("PutId", int)
-"""A producer's call, unique within a run of all brokers."""
 
 PullId = NewType("PullId", int)
 """A consumer's call, unique within a run of all brokers."""

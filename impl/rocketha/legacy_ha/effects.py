@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeAlias, TypeVar
 
-from rocketha.legacy_ha.state import PutId
 from rocketha.runtime.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
-from rocketha.types import ConnectionId, Offset, SizeBytes
+from rocketha.types import ConnectionId, Offset, PutId, SizeBytes
 
 __all__ = [
     "AnswerPut",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rocketha.formats.legacy_ha_packets import LegacyTransfer
-from rocketha.legacy_ha.state import PutId
 from rocketha.runtime.events import (
     ConnectionLost,
     PacketRefused,
@@ -18,7 +17,7 @@ from rocketha.runtime.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.types import ConnectionId, Offset
+from rocketha.types import ConnectionId, Offset, PutId
 
 __all__ = [
     "BatchReceived",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import NewType, TypeAlias
+from typing import TypeAlias
 
 from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.ha.state import BEGINNING, NOT_YET, TRANSFER_BATCH_BYTES
-from rocketha.types import ConnectionId, HaAddress, Offset, SizeBytes, TimestampMs
+from rocketha.types import ConnectionId, HaAddress, Offset, PutId, SizeBytes, TimestampMs
 
 __all__ = [
     "LegacyMaster",
@@ -17,13 +17,9 @@ __all__ = [
     "LegacySlave",
     "LegacyState",
     "MasterEnd",
-    "PutId",
     "PutRequest",
     "SlaveEnd",
 ]
-
-PutId = NewType("PutId", int)
-"""A producer's call, unique within one incarnation of the master."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

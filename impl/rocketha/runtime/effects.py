@@ -10,18 +10,29 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from rocketha.formats.message import Message
-from rocketha.types import ConnectionId, EpochEntry, HaAddress, Identity, Offset, TimestampMs
+from rocketha.types import (
+    ConnectionId,
+    EpochEntry,
+    HaAddress,
+    Identity,
+    Offset,
+    PutId,
+    TimestampMs,
+)
 
 __all__ = [
+    "AnswerClient",
     "AppendLog",
     "AppendMessage",
     "CloseConnection",
     "Connect",
     "FlushLog",
+    "RequestFlush",
     "SendPacket",
     "SendToController",
     "StoreEpochs",
     "StoreIdentity",
+    "StoreRegistration",
     "Then",
     "TruncateLog",
 ]
@@ -67,6 +78,8 @@ class AppendMessage:
 
     message: Message
     store_timestamp_ms: TimestampMs
+    put: PutId | None = None
+    """Who waits for it: `MessageAppended` follows at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +95,23 @@ class FlushLog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFlush:
+    """Let the flush service write the log through soon; `LogFlushed` follows when it has.
+
+    Source: CommitLog.GroupCommitService
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreEpochs:
     """Replace the content of the epoch file, durably and as a whole."""
 
     entries: tuple[EpochEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRegistration:
+    """Note durably that the controller knows what the present boot of the machine has cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +129,11 @@ class StoreIdentity:
     """
 
     identity: Identity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerClient:
+    """AnswerClient a client; what is said is the protocol's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

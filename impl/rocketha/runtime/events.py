@@ -1,4 +1,4 @@
-"""What can happen to every node: connections begin and end, and time passes."""
+"""What can happen to every node: connections begin and end, its log grows, and time passes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rocketha.errors import PacketError
-from rocketha.types import ConnectionId, HaAddress
+from rocketha.types import ConnectionId, HaAddress, Offset, PutId
 
 __all__ = [
     "ConnectionLost",
+    "HostEvent",
+    "LogFlushed",
+    "MessageAppended",
     "NodeEvent",
     "PacketRefused",
     "PeerAccepted",
@@ -63,7 +66,26 @@ class TimerFired:
     """Time has passed; see `rocketha.ha.broker.next_timer_ms`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageAppended:
+    """The message of the last step is in the log; nothing came in between."""
+
+    put: PutId
+    offset: Offset
+    """Of its record."""
+    end: Offset
+    """Where its record ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFlushed:
+    """The log was written through to the disk, as far as `flushed_offset` says."""
+
+
 NodeEvent: TypeAlias = (
     PeerConnected | PeerAccepted | PacketRefused | ConnectionLost | TransferDue | TimerFired
 )
+"""What connections and timers do."""
+
+HostEvent: TypeAlias = NodeEvent | MessageAppended | LogFlushed
 """What the host tells every core."""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
-from rocketha.broker.state import GroupBroker, PullId, PutId
+from rocketha.broker.state import GroupBroker, PullId
 from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
 from rocketha.sim.chances import Chance
 from rocketha.sim.faults import Fault
@@ -21,7 +21,7 @@ from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.group_history import logged_messages
 from rocketha.sim.node import Node, broker_address
 from rocketha.sim.records import ghost_message, record_count
-from rocketha.types import BrokerId, Epoch, Offset
+from rocketha.types import BrokerId, Epoch, Offset, PutId
 
 __all__ = ["Clients", "Consumer"]
 

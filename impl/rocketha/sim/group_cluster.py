@@ -32,7 +32,7 @@ from rocketha.broker.events import (
     PutRequested,
     Started,
 )
-from rocketha.broker.state import GroupBroker, PullId, PutId, Registration
+from rocketha.broker.state import GroupBroker, PullId, Registration
 from rocketha.controller.entry import ChannelClosed, Entry
 from rocketha.controller.node import ControllerNode
 from rocketha.controller.state import ChannelId, Group
@@ -58,7 +58,7 @@ from rocketha.sim.scheduler import Scheduler
 from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
 from rocketha.storage.epoch_store import EpochStore
 from rocketha.storage.identity_store import IdentityStore
-from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId, TimestampMs
 
 __all__ = ["Callers", "GroupCluster"]
 

@@ -12,7 +12,7 @@ from itertools import count
 from random import Random
 from typing import Final
 
-from rocketha.broker.state import GroupBroker, PutId
+from rocketha.broker.state import GroupBroker
 from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ElectMaster
 from rocketha.formats.remoting_frame import push_command
@@ -26,7 +26,7 @@ from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.group_options import GroupPlan
 from rocketha.sim.mishaps import Mishaps
 from rocketha.sim.node import Node, broker_address
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, PutId
 
 __all__ = ["GroupDriver"]
 

@@ -26,7 +26,7 @@ from rocketha.legacy_ha.events import (
     ReportReceived,
     Started,
 )
-from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState, PutId
+from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import OneStream
 from rocketha.sim.faults import FaultCounts
@@ -36,7 +36,7 @@ from rocketha.sim.node import Node, broker_address, new_node
 from rocketha.sim.records import ghost_message
 from rocketha.sim.scheduler import Scheduler
 from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
-from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, PutId, TimestampMs
 
 __all__ = ["MASTER", "LegacyCluster", "LegacyClusterAction", "LegacyObserver", "Put"]
 

@@ -16,7 +16,7 @@ from rocketha.broker.events import (
     Started,
 )
 from rocketha.broker.options import GroupOptions
-from rocketha.broker.state import GroupBroker, PullId, PutId, Registration
+from rocketha.broker.state import GroupBroker, PullId, Registration
 from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import NotifyBroker
 from rocketha.controller.dispatch import Arrival, ControllerOptions, serve
@@ -59,6 +59,7 @@ from rocketha.types import (
     HaAddress,
     Identity,
     Offset,
+    PutId,
     SizeBytes,
     TimestampMs,
 )

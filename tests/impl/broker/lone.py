@@ -9,7 +9,7 @@ from typing import TypeVar
 from rocketha.broker.effects import GroupStepped
 from rocketha.broker.events import CommandReceived, GroupEvent, PutRequested
 from rocketha.broker.options import GroupOptions
-from rocketha.broker.state import GroupBroker, PutId
+from rocketha.broker.state import GroupBroker
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_request_codec import pull_request, push_role_changed
@@ -40,6 +40,7 @@ from rocketha.types import (
     Epoch,
     Identity,
     Offset,
+    PutId,
     SyncStateSetEpoch,
     TimestampMs,
 )

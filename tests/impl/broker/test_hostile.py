@@ -18,7 +18,7 @@ from rocketha.broker.events import (
     PutRequested,
     StaleConnection,
 )
-from rocketha.broker.state import EMPTY_SET, PullId, PutId
+from rocketha.broker.state import EMPTY_SET, PullId
 from rocketha.bugs import BROKER_BUGS, NO_BUGS, Bugs
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode
@@ -46,7 +46,15 @@ from rocketha.runtime.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, SyncStateSetEpoch
+from rocketha.types import (
+    BrokerId,
+    ConnectionId,
+    Epoch,
+    HaAddress,
+    Offset,
+    PutId,
+    SyncStateSetEpoch,
+)
 from tests.impl.broker.bench import NAME, options_of
 from tests.impl.broker.lone import Lone
 

@@ -14,12 +14,12 @@ from rocketha.legacy_ha.events import (
     MessageAppended,
     ReportReceived,
 )
-from rocketha.legacy_ha.state import LegacyMaster, LegacyOptions, LegacySlave, PutId
+from rocketha.legacy_ha.state import LegacyMaster, LegacyOptions, LegacySlave
 from rocketha.runtime.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
 from rocketha.runtime.events import PeerAccepted
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import ConnectionId, HaAddress, Offset, SizeBytes, TimestampMs
+from rocketha.types import ConnectionId, HaAddress, Offset, PutId, SizeBytes, TimestampMs
 
 SEGMENT_SIZE = 512
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
-from rocketha.broker.state import PutId, Registration
+from rocketha.broker.state import Registration
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned
 from rocketha.sim import NO_FAULTS, SimOptions
 from rocketha.sim.chances import Streams
@@ -18,7 +18,7 @@ from rocketha.sim.group_options import draw_group_run
 from rocketha.sim.network import Network
 from rocketha.sim.records import ghost_message
 from rocketha.sim.scheduler import Scheduler
-from rocketha.types import BrokerId, Epoch, TimestampMs
+from rocketha.types import BrokerId, Epoch, PutId, TimestampMs
 
 ONE, TWO = BrokerId(1), BrokerId(2)
 

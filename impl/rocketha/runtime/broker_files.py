@@ -1,0 +1,122 @@
+"""The files of a broker: its CommitLog, its epochs, and who it is; what a start reads from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from rocketha.bugs import Bug, Bugs
+from rocketha.errors import EpochFileError
+from rocketha.formats.message import Message
+from rocketha.runtime.effects import AppendLog, FlushLog, TruncateLog
+from rocketha.storage.commit_log import CommitLog, CommitLogOptions
+from rocketha.storage.disk import Disk
+from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
+from rocketha.storage.identity_store import IdentityStore
+from rocketha.types import EpochEntry, Offset, SizeBytes
+
+__all__ = ["BrokerFiles", "BrokerName", "log_options"]
+
+_LogChange: TypeAlias = AppendLog | TruncateLog | FlushLog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerName:
+    """The group that a broker's identity files name. Source: `BrokerIdentity`"""
+
+    cluster_name: str
+    broker_name: str
+
+
+def log_options(segment_size: SizeBytes, bugs: Bugs) -> CommitLogOptions:
+    """Return how brokers keep their CommitLog."""
+    return CommitLogOptions(segment_size=segment_size, durable_truncate=Bug.B07 not in bugs)
+
+
+class BrokerFiles:
+    """Reads and writes the files of one broker."""
+
+    def __init__(
+        self, disk: Disk, *, segment_size: SizeBytes, bugs: Bugs, name: BrokerName | None = None
+    ) -> None:
+        """Open the log; a broker without a name has no identity files.
+
+        Raises: CommitLogError, DiskError
+        """
+        self.disk = disk
+        self.boot = "0"
+        """The present boot of the machine."""
+        self.log_version = 0
+        """Grows when the log, or what is durable of it, may have changed."""
+        self.epochs_version = 0
+        """Grows when the epoch file may have changed."""
+        self._log_options = log_options(segment_size, bugs)
+        self._name = name
+        self.epochs = EpochStore(
+            disk, EpochStoreOptions(skip_empty_write=Bug.B06 in bugs, in_place=Bug.B86 in bugs)
+        )
+        self.log: CommitLog
+        """The opened log; while the broker is down, the one that it had."""
+        self.recover()
+
+    def recover(self) -> None:
+        """Open the log again, as a start does. Raises: CommitLogError, DiskError"""
+        self.log, _ = CommitLog.open(self.disk, self._log_options)
+        self.log_version += 1
+
+    def changed(self) -> None:
+        """Note that the disk was harmed: every file may have changed."""
+        self.log_version += 1
+        self.epochs_version += 1
+
+    # ---- the log ----
+
+    def append(self, message: Message) -> tuple[Offset, Offset]:
+        """Append the record of a message; return its begin and end. Raises: CommitLogError"""
+        self.log_version += 1
+        record = self.log.append(message)
+        return record.offset, Offset(record.offset + record.size)
+
+    def change_log(self, effect: _LogChange) -> None:
+        """Do to the log what an effect says. Raises: CommitLogError, DiskError"""
+        self.log_version += 1
+        match effect:
+            case AppendLog(offset=offset, data=data):
+                self.log.append_raw(offset, data)
+            case TruncateLog(offset=offset):
+                self.log.truncate(offset)
+            case FlushLog():
+                self.log.flush()
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    # ---- the epochs ----
+
+    def load_epochs(self) -> tuple[EpochEntry, ...]:
+        """Read the epoch file; one that nobody can read is empty.
+
+        Source: EpochFileCache.initCacheFromFile
+        """
+        self.epochs_version += 1
+        try:
+            return self.epochs.load().entries
+        except EpochFileError:
+            return ()
+
+    def store_epochs(self, entries: tuple[EpochEntry, ...]) -> None:
+        """Replace the content of the epoch file. Raises: DiskError"""
+        self.epochs_version += 1
+        self.epochs.replace(entries)
+
+    # ---- who it is ----
+
+    @property
+    def identity(self) -> IdentityStore:
+        """Return the identity files, on the present boot of the machine."""
+        assert self._name is not None, "this broker has no identity"
+        return IdentityStore(
+            self.disk,
+            cluster_name=self._name.cluster_name,
+            broker_name=self._name.broker_name,
+            boot=self.boot,
+        )
