@@ -196,7 +196,7 @@ class GroupHandDriven:
             case "Crash", [Node() as node, int() as kept]:
                 if kept < record_count(node.log.max_phy_offset):
                     cut_power(node, kept)
-                    node.boot += 1
+                    node.files.boot += "'"
                 group.stop(node)
             case "Restart", [Node() as node]:
                 group.restart(node)

@@ -311,8 +311,8 @@ class GroupHands:
         self.group.route = master.id
         self.group.deliver(slave, TimerFired())
         self.group.route = None
-        assert slave.attempt is not None, f"{slave.id} does not connect"
-        conn = slave.attempt[0]
+        conn = slave.asked
+        assert conn is not None, f"{slave.id} does not connect"
         network.establish(conn)
         network.to_server(conn)
         wire = network.find(conn)

@@ -193,8 +193,8 @@ class HandDriven:
         address = broker_address(self._node(master).id)
         self._cluster.deliver(node, MasterAddressLearnt(address=address))
         self._cluster.deliver(node, TimerFired())
-        assert node.attempt is not None, f"{slave} does not connect"
-        conn = node.attempt[0]
+        conn = node.asked
+        assert conn is not None, f"{slave} does not connect"
         self._network.establish(conn)
         self._network.to_server(conn)
 

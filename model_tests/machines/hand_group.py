@@ -10,26 +10,24 @@ for the specification they are steps of their own, and the core must answer them
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import cast
 
 from model_tests.machines.hand_network import HandNetwork
 from model_tests.machines.hand_post import HandPost, Letter, Sent
-from rocketha.broker.core import new_broker, step
-from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupStepped
+from rocketha.broker.connections import GroupCore
+from rocketha.broker.core import new_broker
+from rocketha.broker.effects import GroupAction, GroupEffect, GroupStepped
 from rocketha.broker.events import (
     CommandReceived,
     ConfirmDue,
     ExpandDue,
     GroupEvent,
-    MessageAppended,
-    PutRequested,
     Started,
 )
 from rocketha.broker.options import GroupOptions
-from rocketha.broker.state import GroupBroker, Registration
+from rocketha.broker.state import FlushedLogView, GroupBroker, Registration
 from rocketha.controller.applied import BrokerRegistered
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import ChannelClosed, Entry
@@ -38,24 +36,23 @@ from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ControllerRequest
 from rocketha.formats.remoting_frame import push_command
 from rocketha.ha.effects import SpecAction
-from rocketha.runtime.effects import SendToController, StoreEpochs, StoreIdentity, Then
-from rocketha.runtime.events import TimerFired
+from rocketha.runtime.broker_files import BrokerName
+from rocketha.runtime.effects import (
+    AnswerClient,
+    Then,
+)
+from rocketha.runtime.events import HostEvent, TimerFired
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import OneStream
 from rocketha.sim.clock import TRUE_TIME, Clock
-from rocketha.sim.cluster import EpochFile, store_options
 from rocketha.sim.group_actions import ControllerActed, GroupObserver
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.group_controller import SimController
+from rocketha.sim.hosts import HostedCluster, Hosts
 from rocketha.sim.network import End, Network
-from rocketha.sim.node import Node, broker_address, new_node
-from rocketha.sim.packet_inbox import PacketInbox, packet_inbox
-from rocketha.sim.records import record_count, record_offset
+from rocketha.sim.node import Node, broker_address
 from rocketha.sim.scheduler import Scheduler
-from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
-from rocketha.storage.epoch_store import EpochStore
-from rocketha.storage.identity_store import IdentityStore
-from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
+from rocketha.types import BrokerId, HaAddress, TimestampMs
 
 __all__ = ["GroupNode", "HandGroup"]
 
@@ -69,8 +66,30 @@ class _Plan:
     broker: GroupOptions
 
 
-class HandGroup:
-    """Has what a projection and a shell ask of a `rocketha.sim.group_cluster.GroupCluster`."""
+class _PatientCore(GroupCore):
+    """Does not ask two of its questions: they wait for the test."""
+
+    def __init__(self) -> None:
+        self.due: set[ConfirmDue | ExpandDue] = set()
+        """What the last steps would have asked."""
+
+    def step(
+        self, state: GroupBroker, event: GroupEvent, *, now_ms: TimestampMs, log: FlushedLogView
+    ) -> GroupStepped:
+        """Take one event."""
+        stepped = super().step(state, event, now_ms=now_ms, log=log)
+        now: list[GroupEffect] = []
+        for effect in stepped.effects:
+            match effect:
+                case Then(event=ConfirmDue() | ExpandDue() as question):
+                    self.due.add(question)
+                case _:
+                    now.append(effect)
+        return replace(stepped, effects=tuple(now))
+
+
+class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]):
+    """Has what a projection asks of a `rocketha.sim.group_cluster.GroupCluster`."""
 
     def __init__(
         self,
@@ -91,19 +110,17 @@ class HandGroup:
         self._options = options
         self._observer = observer
         self._observed = False
-        self._appending = False
         self._registered: dict[BrokerId, int] = {}
         scheduler, rng = Scheduler(), Random(0)  # never run, never drawn from
+        name = BrokerName(cluster_name=options.cluster_name, broker_name=options.broker_name)
         self.nodes: dict[BrokerId, GroupNode] = {
-            broker: new_node(broker, self._fresh(broker), options.bugs)
+            broker: Node(broker, options.bugs, name=name)
             for broker in map(BrokerId, range(1, brokers + 1))
         }
-        self._epoch_files = {
-            node.id: EpochFile(EpochStore(node.disk, store_options(options.bugs)))
-            for node in self.nodes.values()
-        }
-        self._shell: Shell[GroupBroker, GroupEvent, SpecAction | GroupAction] = Shell(
-            # The shell calls no other methods than those that this network has, too.
+        self._core = _PatientCore()
+        self._hosts: Hosts[GroupBroker, GroupEvent, SpecAction | GroupAction] = Hosts(
+            # No other methods of the network are called than those that this one has, too.
+            self._core,
             self,
             self.nodes,
             scheduler=scheduler,
@@ -120,7 +137,6 @@ class HandGroup:
             notify=self._notify,
         )
         for node in self.nodes.values():
-            node.state = None
             self._boot(node)
         self._observed = True
         self._observer.started(self._seen)
@@ -172,28 +188,27 @@ class HandGroup:
     def restart(self, node: GroupNode) -> None:
         """Let a broker come up that is down."""
         assert node.state is None
-        node.recover()
-        store = self._store(node)
-        start = store.begin()
+        node.files.recover()
+        start = node.files.identity.begin()
         node.state = self._fresh(node.id)
         self.due[node.id] = set()
         started = Started(
             incarnation=start.incarnation,
-            entries=self._epoch_files[node.id].recover(),
-            identity=store.load(),
+            entries=node.files.load_epochs(),
+            identity=node.files.identity.load(),
             log_torn=start.log_torn,
         )
         self.deliver(node, started)
 
     def stop(self, node: GroupNode) -> None:
         """Stop a broker of which the disk is already what survives."""
-        self._shell.stop(node, silent=False)
+        self._hosts.stop(node, silent=False)
         self.post.leave(node.id)
         self._observer.acted(self._seen, node.id, Crashed(broker=node.id))
 
     def deliver(self, node: GroupNode, event: GroupEvent) -> None:
         """Let a broker take one event, and what that asks for at once."""
-        self._shell.deliver(node, event)
+        self._hosts.deliver(node, event)
 
     def serve(self, sent: Sent) -> None:
         """Hand a frame of a broker to the controller."""
@@ -217,61 +232,25 @@ class HandGroup:
         shows = node.clock.shows(0)
         node.clock = Clock(offset_ms=shows + after_ms)
         self.deliver(node, TimerFired())
-        if node.attempt is not None:
-            self.network.sever(node.attempt[0])
+        if node.asked is not None:
+            self.network.sever(node.asked)
 
     def wait(self, ms: int) -> None:
         """Let time pass at the controller."""
         self.host.clock = Clock(offset_ms=self.host.now_ms + ms)
 
-    def _store(self, node: GroupNode) -> IdentityStore:
-        return IdentityStore(
-            node.disk,
-            cluster_name=self._options.cluster_name,
-            broker_name=self._options.broker_name,
-            boot=str(node.boot),
-        )
+    # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
 
-    # ---- what the shell asks (rocketha.sim.shell.Cores) ----
+    def ask_controller(self, node: GroupNode, data: bytes) -> None:
+        """Keep a frame."""
+        self.post.ask(node.id, node.running().incarnation, data)
 
-    def step(self, node: GroupNode, event: GroupEvent, now_ms: TimestampMs) -> GroupStepped:
-        """Let the core of a broker take an event."""
-        stepped = step(node.running(), event, now_ms=now_ms, log=node.log)
-        if isinstance(event, PutRequested):
-            self._appending = stepped.action is not None
-        return stepped
+    def answer_client(self, node: GroupNode, answer: AnswerClient) -> None:
+        """Say nothing: nobody hears the answers to clients."""
 
-    def next_timer_ms(self, state: GroupBroker) -> TimestampMs | None:
-        """Return that no timer is to be set."""
-        del state
-        return None
-
-    def senders(self, node: GroupNode) -> Iterator[Sender]:
-        """Yield nobody: masters send when a test says so."""
-        del node
-        yield from ()
-
-    def inbox(self, end: End, conn: ConnectionId) -> PacketInbox:
-        """Begin to hear a master, or a slave."""
-        return packet_inbox(end, conn)
-
-    def perform(self, node: GroupNode, effect: OwnEffect) -> None:
-        """Write files, keep frames, let questions wait; nobody hears the answers to clients."""
-        match effect:
-            case StoreEpochs(entries=entries):
-                self._epoch_files[node.id].store.replace(entries)
-            case StoreIdentity(identity=identity):
-                self._store(node).store(identity)
-            case SendToController(data=data):
-                self.post.ask(node.id, node.running().incarnation, data)
-            case Then(event=ConfirmDue() | ExpandDue() as event):
-                self.due[node.id].add(event)
-            case Then(event=event):
-                self._shell.then(node, event)
-            case AnswerPut() | AnswerPull():
-                pass
-            case _:
-                raise AssertionError(f"no effect of a group's broker: {effect}")
+    def flush_later(self, node: GroupNode) -> None:
+        """Let the flush service do its work at once."""
+        self._hosts.flush(node)
 
     def resolve(self, node: GroupNode, peer: HaAddress) -> BrokerId:
         """Find the broker at an address, unless a route leads to another one."""
@@ -286,28 +265,16 @@ class HandGroup:
         del action
         return end is End.CLIENT
 
-    def sent(self, node: GroupNode, conn: ConnectionId, data: bytes) -> None:
-        """Say nothing: the specification has no packets."""
-
     def acted(self, broker: BrokerId, action: SpecAction | GroupAction) -> None:
         """Tell the observer of an action."""
         if self._observed:
             self._observer.acted(self._seen, broker, action)
 
-    def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
-        """Say nothing: whoever looks at both ends sees it."""
-
-    def stepped(self, node: GroupNode, event: GroupEvent | ShellEvent) -> None:
-        """Tell the observer of a step; a message that was appended is the next event."""
-        is_registered = node.running().registration is Registration.REGISTERED
-        if isinstance(event, CommandReceived) and is_registered:
-            self._store(node).registered()
-        if isinstance(event, PutRequested) and self._appending:
-            self._appending = False
-            end = node.log.max_phy_offset
-            offset = record_offset(record_count(end) - 1)
-            appended = MessageAppended(put=event.put, offset=offset, end=end)
-            self._shell.then(node, appended, first=True)
+    def stepped(self, node: GroupNode, event: GroupEvent | HostEvent) -> None:
+        """Let questions wait, and tell the observer of a step."""
+        del event
+        self.due[node.id] |= self._core.due
+        self._core.due.clear()
         if self._observed:
             self._observer.stepped(self._seen, node.id)
 

@@ -24,8 +24,6 @@ from rocketha.broker.events import (
     ConfirmDue,
     ExpandDue,
     GroupEvent,
-    LogFlushed,
-    MessageAppended,
     PullRequested,
     PutRequested,
     StaleConnection,
@@ -64,6 +62,8 @@ from rocketha.ha.events import (
 from rocketha.ha.state import BrokerState
 from rocketha.runtime.events import (
     ConnectionLost,
+    LogFlushed,
+    MessageAppended,
     PacketRefused,
     PeerAccepted,
     PeerConnected,

@@ -10,7 +10,14 @@ from rocketha.broker.events import GroupEvent
 from rocketha.broker.state import GroupBroker, PullId
 from rocketha.ha.effects import Effect as HaEffect
 from rocketha.ha.effects import SpecAction
-from rocketha.runtime.effects import SendToController, StoreIdentity, Then
+from rocketha.runtime.effects import (
+    AnswerClient,
+    RequestFlush,
+    SendToController,
+    StoreIdentity,
+    StoreRegistration,
+    Then,
+)
 from rocketha.types import BrokerId, Offset, PutId
 
 __all__ = [
@@ -36,7 +43,7 @@ class PutStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerPut:
+class AnswerPut(AnswerClient):
     """Answer a producer; `offset` is that of the message, if it was appended."""
 
     put: PutId
@@ -46,7 +53,7 @@ class AnswerPut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerPull:
+class AnswerPull(AnswerClient):
     """Answer a consumer: the log from its offset on as far as it may be seen.
 
     None: this broker is not a master.
@@ -58,7 +65,14 @@ class AnswerPull:
 
 
 GroupEffect: TypeAlias = (
-    HaEffect | SendToController | StoreIdentity | AnswerPut | AnswerPull | Then[GroupEvent]
+    HaEffect
+    | RequestFlush
+    | SendToController
+    | StoreIdentity
+    | StoreRegistration
+    | AnswerPut
+    | AnswerPull
+    | Then[GroupEvent]
 )
 
 

@@ -17,8 +17,6 @@ __all__ = [
     "ConfirmDue",
     "ExpandDue",
     "GroupEvent",
-    "LogFlushed",
-    "MessageAppended",
     "PullRequested",
     "PutRequested",
     "StaleConnection",
@@ -55,22 +53,6 @@ class PutRequested:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageAppended:
-    """The message of the last `PutRequested` is in the log; nothing came in between."""
-
-    put: PutId
-    offset: Offset
-    """Of its record."""
-    end: Offset
-    """Where its record ends."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogFlushed:
-    """The log was written through to the disk, as far as `flushed_offset` says."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequested:
     """A consumer wants to read from an offset on."""
 
@@ -101,8 +83,6 @@ GroupEvent: TypeAlias = (
     Started
     | CommandReceived
     | PutRequested
-    | MessageAppended
-    | LogFlushed
     | PullRequested
     | ConfirmDue
     | ExpandDue

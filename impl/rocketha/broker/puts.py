@@ -18,14 +18,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from rocketha.broker.effects import AnswerPut, GroupEffect, GroupStepped, PutStatus
-from rocketha.broker.events import ConfirmDue, LogFlushed, MessageAppended, PutRequested
+from rocketha.broker.events import ConfirmDue, PutRequested
 from rocketha.broker.replicas import slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker, WaitingPut
 from rocketha.broker.sync_state_set import see_caught_up
 from rocketha.ha.broker import put_message
 from rocketha.ha.events import MessagePut
 from rocketha.ha.state import Phase
-from rocketha.runtime.effects import FlushLog, Then
+from rocketha.runtime.effects import RequestFlush, Then
+from rocketha.runtime.events import MessageAppended
 from rocketha.types import TimestampMs
 
 __all__ = [
@@ -53,7 +54,8 @@ def put(
     if len(state.local.members) < options.min_in_sync_replicas:
         return _refused(state, event, PutStatus.IN_SYNC_REPLICAS_NOT_ENOUGH)
     state = see_caught_up(state, now_ms=now_ms, log=log)
-    stepped = put_message(state.ha, MessagePut(message=event.message), now_ms=now_ms)
+    message = MessagePut(message=event.message, put=event.put)
+    stepped = put_message(state.ha, message, now_ms=now_ms)
     return GroupStepped(replace(state, ha=stepped.state), stepped.effects, stepped.action)
 
 
@@ -81,7 +83,7 @@ def appended(state: GroupBroker, event: MessageAppended, *, now_ms: TimestampMs)
         flush_deadline_ms=flushed_by if options.sync_flush else None,
         slave_deadline_ms=TimestampMs(now_ms + options.slave_timeout_ms),
     )
-    flush = (FlushLog(), Then(event=LogFlushed())) if options.sync_flush else ()
+    flush = (RequestFlush(),) if options.sync_flush else ()
     waits = replace(state, waiting=(*state.waiting, waiting))
     return GroupStepped(waits, (*flush, Then(event=ConfirmDue())))
 

@@ -35,7 +35,7 @@ from rocketha.formats.controller_responses import BrokerIdApplied, NextBrokerId,
 from rocketha.ha.broker import restart
 from rocketha.ha.events import Restarted
 from rocketha.ha.state import BrokerState, Role
-from rocketha.runtime.effects import StoreIdentity
+from rocketha.runtime.effects import StoreIdentity, StoreRegistration
 from rocketha.types import Identity, SyncStateSetEpoch, TimestampMs
 
 __all__ = ["continue_registration", "identity_answered", "registered", "start"]
@@ -190,10 +190,12 @@ def registered(
         heartbeat_at_ms=now_ms,
         poll_at_ms=TimestampMs(now_ms + state.options.sync_metadata_ms),
     )
+    noted = GroupStepped(served, (StoreRegistration(),))
     view = View.of_registration(content)
     if view.master == state.broker_id and bugs & {Bug.B10, Bug.B84}:
-        return begin_reign(served, view, now_ms=now_ms, log=log)
+        return noted.then(begin_reign(served, view, now_ms=now_ms, log=log))
     if Bug.B31 in bugs:
         # An old controller's answer: nothing new is learnt from it.
-        return GroupStepped(served, (), GroupAction(name=GroupActionName.BECOME_SLAVE))
-    return take_view(served, view, now_ms=now_ms, log=log)
+        action = GroupAction(name=GroupActionName.BECOME_SLAVE)
+        return noted.then(GroupStepped(served, (), action))
+    return noted.then(take_view(served, view, now_ms=now_ms, log=log))

@@ -1,6 +1,6 @@
 """What comes of an entry: the next state, the answer, what happened, and what is to be done.
 
-Effects are for the shell of the controller that leads; a replay drops them. Events are for whoever
+Effects are for the host of the controller that leads; a replay drops them. Events are for whoever
 watches: traces and tests.
 """
 

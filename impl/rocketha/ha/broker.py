@@ -34,6 +34,8 @@ from rocketha.runtime.effects import (
 )
 from rocketha.runtime.events import (
     ConnectionLost,
+    LogFlushed,
+    MessageAppended,
     PacketRefused,
     PeerAccepted,
     PeerConnected,
@@ -83,6 +85,10 @@ def step(state: BrokerState, event: Event, *, now_ms: TimestampMs, log: LogView)
             return master.transfer(state, event.conn, now_ms=now_ms, log=log)
         case TimerFired():
             return _timer_fired(state, now_ms=now_ms, log=log)
+        case LogFlushed():
+            return Stepped(state, (), SpecAction(name=ActionName.FLUSH))
+        case MessageAppended():
+            return Stepped(state)
         case _ as unreachable:
             assert_never(unreachable)
 
@@ -231,7 +237,7 @@ def put_message(state: BrokerState, event: MessagePut, *, now_ms: TimestampMs) -
     if state.role is not Role.MASTER:
         return Stepped(state)
 
-    append = AppendMessage(message=event.message, store_timestamp_ms=now_ms)
+    append = AppendMessage(message=event.message, store_timestamp_ms=now_ms, put=event.put)
     return Stepped(state, (append,), SpecAction(name=ActionName.PUT_MESSAGE))
 
 

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from rocketha.formats.ha_packets import MasterPacket, SlavePacket
 from rocketha.formats.message import Message
-from rocketha.runtime.events import NodeEvent
-from rocketha.types import BrokerId, ConnectionId, Epoch, EpochEntry, HaAddress
+from rocketha.runtime.events import HostEvent
+from rocketha.types import BrokerId, ConnectionId, Epoch, EpochEntry, HaAddress, PutId
 
 __all__ = [
     "Event",
@@ -51,6 +51,8 @@ class MessagePut:
     """A producer sent a message."""
 
     message: Message
+    put: PutId | None = None
+    """Who waits for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,5 +64,5 @@ class PacketReceived:
 
 
 Event: TypeAlias = (
-    Restarted | MasterLearnt | MasterAddressLearnt | MessagePut | PacketReceived | NodeEvent
+    Restarted | MasterLearnt | MasterAddressLearnt | MessagePut | PacketReceived | HostEvent
 )

@@ -11,13 +11,15 @@ from rocketha.legacy_ha.events import (
     BatchReceived,
     GroupTransferDue,
     LegacyEvent,
-    MessageAppended,
+    PutRequested,
     ReportReceived,
     Started,
 )
 from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
 from rocketha.runtime.events import (
     ConnectionLost,
+    LogFlushed,
+    MessageAppended,
     PacketRefused,
     PeerAccepted,
     PeerConnected,
@@ -82,6 +84,11 @@ def restart(state: S, *, log: LogView) -> LegacyStepped[S]:
     return LegacyStepped(state, slave.whole_messages(log), action)
 
 
+def flushed(state: S) -> LegacyStepped[S]:
+    """Note that the log is on the disk. Spec: LegacyReplication!Flush"""
+    return LegacyStepped(state, (), LegacyAction(name=LegacyActionName.FLUSH))
+
+
 def step_master(
     state: LegacyMaster, event: LegacyEvent, *, now_ms: TimestampMs, log: LogView
 ) -> LegacyStepped[LegacyMaster]:
@@ -89,8 +96,12 @@ def step_master(
     match event:
         case Started():
             return restart(state, log=log)
+        case PutRequested():
+            return group_transfer.put(state, event, now_ms=now_ms)
         case MessageAppended():
             return group_transfer.put_message(state, event, now_ms=now_ms)
+        case LogFlushed():
+            return flushed(state)
         case GroupTransferDue():
             return group_transfer.answer_next(state, now_ms=now_ms)
         case TimerFired():
@@ -135,6 +146,8 @@ def step_slave(
             return slave.disconnect(state, now_ms=now_ms, reason="a packet of the other direction")
         case ConnectionLost() if event.conn == conn:
             return slave.disconnect(state, now_ms=now_ms)
+        case LogFlushed():
+            return flushed(state)
         case TimerFired():
             return _slave_timer(state, now_ms=now_ms, log=log)
         case (
@@ -142,6 +155,7 @@ def step_slave(
             | PacketRefused()
             | ReportReceived()
             | ConnectionLost()
+            | PutRequested()
             | MessageAppended()
             | GroupTransferDue()
             | PeerAccepted()

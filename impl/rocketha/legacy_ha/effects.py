@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeAlias, TypeVar
 
-from rocketha.runtime.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
+from rocketha.runtime.effects import (
+    AnswerClient,
+    AppendLog,
+    AppendMessage,
+    CloseConnection,
+    Connect,
+    SendPacket,
+    TruncateLog,
+)
 from rocketha.types import ConnectionId, Offset, PutId, SizeBytes
 
 __all__ = [
@@ -33,7 +41,7 @@ class PutStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerPut:
+class AnswerPut(AnswerClient):
     """Answer a producer."""
 
     put: PutId
@@ -41,7 +49,7 @@ class AnswerPut:
 
 
 LegacyEffect: TypeAlias = (
-    SendPacket | CloseConnection | Connect | AppendLog | TruncateLog | AnswerPut
+    SendPacket | CloseConnection | Connect | AppendLog | AppendMessage | TruncateLog | AnswerPut
 )
 
 

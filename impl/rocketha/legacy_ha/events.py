@@ -9,21 +9,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rocketha.formats.legacy_ha_packets import LegacyTransfer
-from rocketha.runtime.events import (
-    ConnectionLost,
-    PacketRefused,
-    PeerAccepted,
-    PeerConnected,
-    TimerFired,
-    TransferDue,
-)
+from rocketha.formats.message import Message
+from rocketha.runtime.events import HostEvent
 from rocketha.types import ConnectionId, Offset, PutId
 
 __all__ = [
     "BatchReceived",
     "GroupTransferDue",
     "LegacyEvent",
-    "MessageAppended",
+    "PutRequested",
     "ReportReceived",
     "Started",
 ]
@@ -35,14 +29,11 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageAppended:
-    """A producer's message is in the master's log."""
+class PutRequested:
+    """A producer wants a message to be appended; `MessageAppended` follows if it is."""
 
     put: PutId
-    offset: Offset
-    """Of its record."""
-    end: Offset
-    """Where its record ends."""
+    message: Message
     need: int
     """Slaves that must have it before the producer hears PUT_OK: `inSyncReplicas - 1` of a
     SYNC_MASTER, 0 of an ASYNC_MASTER or where the message says so."""
@@ -70,15 +61,5 @@ class BatchReceived:
 
 
 LegacyEvent: TypeAlias = (
-    Started
-    | MessageAppended
-    | GroupTransferDue
-    | ReportReceived
-    | BatchReceived
-    | PeerConnected
-    | PeerAccepted
-    | PacketRefused
-    | ConnectionLost
-    | TransferDue
-    | TimerFired
+    Started | PutRequested | GroupTransferDue | ReportReceived | BatchReceived | HostEvent
 )

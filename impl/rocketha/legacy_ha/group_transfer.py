@@ -16,11 +16,21 @@ from rocketha.legacy_ha.effects import (
     LegacyStepped,
     PutStatus,
 )
-from rocketha.legacy_ha.events import MessageAppended
+from rocketha.legacy_ha.events import PutRequested
 from rocketha.legacy_ha.state import LegacyMaster, MasterEnd, PutRequest
+from rocketha.runtime.effects import AppendMessage
+from rocketha.runtime.events import MessageAppended
 from rocketha.types import HaAddress, Offset, TimestampMs
 
-__all__ = ["acknowledged", "answer_next", "next_deadline_ms", "put_message"]
+__all__ = ["acknowledged", "answer_next", "next_deadline_ms", "put", "put_message"]
+
+
+def put(
+    state: LegacyMaster, event: PutRequested, *, now_ms: TimestampMs
+) -> LegacyStepped[LegacyMaster]:
+    """Append a producer's message; `put_message` comes next."""
+    append = AppendMessage(message=event.message, store_timestamp_ms=now_ms, put=event.put)
+    return LegacyStepped(replace(state, appending=(event.put, event.need)), (append,))
 
 
 def put_message(
@@ -31,15 +41,19 @@ def put_message(
     Spec: LegacyReplication!PutMessage
     Source: CommitLog.asyncPutMessage, CommitLog.handleHA
     """
-    action = LegacyAction(name=LegacyActionName.PUT_MESSAGE, offset=event.offset, need=event.need)
-    if event.need == 0:
+    assert state.appending is not None
+    of, need = state.appending
+    assert of == event.put, (of, event.put)
+    state = replace(state, appending=None)
+    action = LegacyAction(name=LegacyActionName.PUT_MESSAGE, offset=event.offset, need=need)
+    if need == 0:
         answer = AnswerPut(put=event.put, status=PutStatus.PUT_OK)
         return LegacyStepped(state, (answer,), action)
     request = PutRequest(
         put=event.put,
         offset=event.offset,
         end=event.end,
-        need=event.need,
+        need=need,
         deadline_ms=TimestampMs(now_ms + state.options.slave_timeout_ms),
     )
     return LegacyStepped(replace(state, waiting=(*state.waiting, request)), (), action)

@@ -75,6 +75,8 @@ class LegacyMaster:
     ends: Mapping[ConnectionId, MasterEnd] = field(default_factory=lambda: MappingProxyType({}))
     """Its ends of connections, in the order in which it accepted them."""
     waiting: tuple[PutRequest, ...] = ()
+    appending: tuple[PutId, int] | None = None
+    """The producer whose message is being appended, and for how many slaves it waits."""
 
     def with_end(self, end: MasterEnd) -> LegacyMaster:
         """Return the state with this end of a connection put in."""

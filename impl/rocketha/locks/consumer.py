@@ -4,8 +4,8 @@ Its lease begins when it has the answer, and is shorter than a vote. It asks aga
 ends; what it is refused it does not hold any more, and gives back the votes that it may have. When
 no answer comes it holds what it held until that lease ends.
 
-Pure: the shell hands in what was heard and what the clock shows, and does what the effects say.
-When to try again is the shell's: after a refusal it waits for a time that it draws, or two
+Pure: the host hands in what was heard and what the clock shows, and does what the effects say.
+When to try again is the host's: after a refusal it waits for a time that it draws, or two
 consumers might take votes from each other for ever.
 
 Source: client/impl/consumer `RebalanceImpl` (`lock`, `lockAll`, `unlock`, `unlockAll`),

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 RequestId = NewType("RequestId", int)
-"""Of a request that waits for its answer: the shell's number for it."""
+"""Of a request that waits for its answer: the host's number for it."""
 
 RoundId = NewType("RoundId", int)
 """Of a broker's rounds; grows."""

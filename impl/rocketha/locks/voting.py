@@ -5,7 +5,7 @@ has voted; when all have answered, or their time is up, it answers with the queu
 of all replicas is for. A queue that got too few votes is given back by the consumer, which alone
 knows whether it still holds the queue from before.
 
-Pure: the shell hands in what was heard and what the clock shows, and does what the effects say.
+Pure: the host hands in what was heard and what the clock shows, and does what the effects say.
 
 Source: broker/processor `AdminBrokerProcessor` (`lockBatchMQ`, `unlockBatchMQ`),
 broker/client/rebalance `RebalanceLockManager` (`tryLockBatch`, `unlockBatch`)

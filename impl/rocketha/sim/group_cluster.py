@@ -1,6 +1,6 @@
-"""A broker group: its brokers, which `shell` moves, the real controller, and what is between them.
+"""A broker group: its brokers, which `hosts` moves, the real controller, and what is between them.
 
-What the cluster adds to the shell:
+What is around the hosts:
 
 * It starts brokers with what their files say, and keeps who they are.
 * It carries frames between brokers and controller.
@@ -11,27 +11,17 @@ What the cluster adds to the shell:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final, Protocol, assert_never
 
-from rocketha.broker.core import new_broker, next_timer_ms, step
+from rocketha.broker.connections import GroupCore
+from rocketha.broker.core import new_broker
 from rocketha.broker.effects import (
     AnswerPull,
     AnswerPut,
     GroupAction,
     GroupActionName,
-    GroupStepped,
 )
-from rocketha.broker.events import (
-    CommandReceived,
-    GroupEvent,
-    LogFlushed,
-    MessageAppended,
-    PullRequested,
-    PutRequested,
-    Started,
-)
+from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, PutRequested, Started
 from rocketha.broker.state import GroupBroker, PullId, Registration
 from rocketha.controller.entry import ChannelClosed, Entry
 from rocketha.controller.node import ControllerNode
@@ -41,24 +31,23 @@ from rocketha.formats.controller_requests import Heartbeat, RegisterBroker
 from rocketha.formats.message import Message
 from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.runtime.effects import FlushLog, SendToController, StoreEpochs, StoreIdentity, Then
+from rocketha.runtime.broker_files import BrokerName
+from rocketha.runtime.effects import (
+    AnswerClient,
+)
+from rocketha.runtime.events import HostEvent
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import Chances, Occasion
-from rocketha.sim.cluster import EpochFile, ha_senders, store_options
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, GroupObserver
 from rocketha.sim.group_channels import Channels
 from rocketha.sim.group_controller import SimController
 from rocketha.sim.group_options import GroupPlan
+from rocketha.sim.hosts import HostedCluster, Hosts
 from rocketha.sim.network import End, Network
-from rocketha.sim.node import Node, broker_address, new_node
-from rocketha.sim.packet_inbox import PacketInbox, packet_inbox
-from rocketha.sim.records import record_count, record_offset
+from rocketha.sim.node import Node, broker_address
 from rocketha.sim.scheduler import Scheduler
-from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
-from rocketha.storage.epoch_store import EpochStore
-from rocketha.storage.identity_store import IdentityStore
-from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId
 
 __all__ = ["Callers", "GroupCluster"]
 
@@ -82,7 +71,7 @@ class Callers(Protocol):
         ...
 
 
-class GroupCluster:
+class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]):
     """The brokers of one group, what connects them, and the controller."""
 
     def __init__(
@@ -112,23 +101,19 @@ class GroupCluster:
         self._lookups: Counter[BrokerId] = Counter()
         self._observer = observer
         self._observed = False
-        self._appending = False
         self._callers: Callers | None = None
         self._signs: dict[tuple[BrokerId, ChannelId], int] = {}
-        bugs = plan.broker.bugs
+        name = BrokerName(
+            cluster_name=plan.broker.cluster_name, broker_name=plan.broker.broker_name
+        )
         self.nodes: dict[BrokerId, Node[GroupBroker]] = {
-            broker: new_node(broker, self._fresh(broker), bugs)
+            broker: Node(broker, plan.broker.bugs, name=name)
             for broker in map(BrokerId, range(1, brokers + 1))
         }
         for node in self.nodes.values():
-            node.state = None
             node.clock = plan.clocks[node.id - 1]
-        self.epoch_files = {
-            node.id: EpochFile(EpochStore(node.disk, store_options(bugs)))
-            for node in self.nodes.values()
-        }
-        self._shell: Shell[GroupBroker, GroupEvent, SpecAction | GroupAction] = Shell(
-            self, self.nodes, scheduler=scheduler, network=network, chances=chances
+        self._hosts: Hosts[GroupBroker, GroupEvent, SpecAction | GroupAction] = Hosts(
+            GroupCore(), self, self.nodes, scheduler=scheduler, network=network, chances=chances
         )
         self.channels = Channels(
             self, scheduler=scheduler, chances=chances, counts=counts, faults=plan.channels
@@ -217,24 +202,22 @@ class GroupCluster:
 
         Spec: ReplicaGroup!Crash
         """
-        self._shell.stop(node, silent=silent)
+        self._hosts.stop(node, silent=silent)
         self.channels.drop(node.id, silent=silent)
-        self.epoch_files[node.id].version += 1
         self._report(node.id, Crashed(broker=node.id))
 
     def restart(self, node: Node[GroupBroker]) -> None:
         """Let a broker come up that is down."""
         assert node.state is None
-        node.recover()
-        store = self._store(node)
-        start = store.begin()
+        node.files.recover()
+        start = node.files.identity.begin()
         node.state = self._fresh(node.id)
         self.deliver(
             node,
             Started(
                 incarnation=start.incarnation,
-                entries=self.epoch_files[node.id].recover(),
-                identity=store.load(),
+                entries=node.files.load_epochs(),
+                identity=node.files.identity.load(),
                 log_torn=start.log_torn,
             ),
         )
@@ -244,10 +227,7 @@ class GroupCluster:
 
         Source: CommitLog.FlushRealTimeService
         """
-        if node.state is not None and node.log.flushed_offset < node.log.max_phy_offset:
-            node.log.flush()
-            node.log_version += 1
-            self.deliver(node, LogFlushed())
+        self._hosts.flush(node)
 
     def put(self, broker: BrokerId, put: PutId, message: Message) -> None:
         """Let a broker that runs take a producer's call."""
@@ -262,32 +242,15 @@ class GroupCluster:
 
         Raises: StorageFailure
         """
-        self._shell.deliver(node, event)
+        self._hosts.deliver(node, event)
 
-    def _store(self, node: Node[GroupBroker]) -> IdentityStore:
-        options = self.plan.broker
-        return IdentityStore(
-            node.disk,
-            cluster_name=options.cluster_name,
-            broker_name=options.broker_name,
-            boot=str(node.boot),
-        )
+    # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
 
-    # ---- what the shell asks (rocketha.sim.shell.Cores) ----
+    def flush_later(self, node: Node[GroupBroker]) -> None:
+        """Let the flush service do its work soon, if the disk is not slow.
 
-    def step(self, node: Node[GroupBroker], event: GroupEvent, now_ms: TimestampMs) -> GroupStepped:
-        """Let the core of a broker take an event; what a message waits for is flushed later."""
-        stepped = step(node.running(), event, now_ms=now_ms, log=node.log)
-        if isinstance(event, MessageAppended) and FlushLog() in stepped.effects:
-            self._flush_later(node)
-            others = tuple(effect for effect in stepped.effects if effect != FlushLog())
-            return replace(stepped, effects=others)
-        if isinstance(event, PutRequested):
-            self._appending = stepped.action is not None
-        return stepped
-
-    def _flush_later(self, node: Node[GroupBroker]) -> None:
-        """Source: CommitLog.GroupCommitService"""
+        Source: CommitLog.GroupCommitService
+        """
         until_ms, wait_ms = self.slow_disks.get(node.id, (0, 0))
         if self.now_ms < until_ms:
             self.counts.add(Fault.SLOW_DISK)
@@ -301,40 +264,21 @@ class GroupCluster:
 
         self.scheduler.after(1 + wait_ms, flush)
 
-    def next_timer_ms(self, state: GroupBroker) -> TimestampMs | None:
-        """Return when `TimerFired` is due."""
-        return next_timer_ms(state)
+    def ask_controller(self, node: Node[GroupBroker], data: bytes) -> None:
+        """Send a frame to the controller; there are no elections before the group is observed."""
+        if self._observed or not _wants_election(data):
+            self.channels.ask(node.id, data)
 
-    def senders(self, node: Node[GroupBroker]) -> Iterator[Sender]:
-        """Yield the connections over which a master may send."""
-        return ha_senders(node.running().ha, node.log.max_phy_offset)
-
-    def inbox(self, end: End, conn: ConnectionId) -> PacketInbox:
-        """Begin to hear a master, or a slave."""
-        return packet_inbox(end, conn)
-
-    def perform(self, node: Node[GroupBroker], effect: OwnEffect) -> None:
-        """Write files, send to the controller, answer callers."""
-        match effect:
-            case StoreEpochs(entries=entries):
-                file = self.epoch_files[node.id]
-                file.version += 1
-                file.store.replace(entries)
-            case StoreIdentity(identity=identity):
-                self._store(node).store(identity)
-            case SendToController(data=data):
-                if self._observed or not _wants_election(data):
-                    self.channels.ask(node.id, data)
+    def answer_client(self, node: Node[GroupBroker], answer: AnswerClient) -> None:
+        """Answer a producer or a consumer."""
+        assert self._callers is not None
+        match answer:
             case AnswerPut():
-                assert self._callers is not None
-                self._callers.put_answered(node.id, effect)
+                self._callers.put_answered(node.id, answer)
             case AnswerPull():
-                assert self._callers is not None
-                self._callers.pull_answered(node.id, effect)
-            case Then(event=event):
-                self._shell.then(node, event)
+                self._callers.pull_answered(node.id, answer)
             case _:
-                raise AssertionError(f"no effect of a group's broker: {effect}")
+                raise AssertionError(f"no answer of a group's broker: {answer}")
 
     def resolve(self, node: Node[GroupBroker], peer: HaAddress) -> BrokerId:
         """Find the broker at an address; a stale route leads to another one, rather to a zombie."""
@@ -369,21 +313,11 @@ class GroupCluster:
         """Tell the observer of an action."""
         self._report(broker, action)
 
-    def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
-        """Say nothing: whoever looks at both ends sees it."""
-
-    def stepped(self, node: Node[GroupBroker], event: GroupEvent | ShellEvent) -> None:
-        """Tell the observer of a step; a message that was appended is the next event."""
+    def stepped(self, node: Node[GroupBroker], event: GroupEvent | HostEvent) -> None:
+        """Tell the observer of a step."""
         is_registered = node.running().registration is Registration.REGISTERED
         if isinstance(event, CommandReceived) and is_registered:
-            self._store(node).registered()
             self.powerless.discard(node.id)
-        if isinstance(event, PutRequested) and self._appending:
-            self._appending = False
-            end = node.log.max_phy_offset
-            offset = record_offset(record_count(end) - 1)
-            appended = MessageAppended(put=event.put, offset=offset, end=end)
-            self._shell.then(node, appended, first=True)
         if self._observed:
             self._observer.stepped(self, node.id)
 

@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Final, Protocol, TypeAlias
 
-from rocketha.formats.legacy_ha_packets import LegacyReports, LegacyTransfer, feed_reports
-from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
-from rocketha.ha.state import NOT_YET
-from rocketha.legacy_ha.broker import next_timer_ms, step
+from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.legacy_ha.effects import (
     AnswerPut,
     LegacyAction,
     LegacyActionName,
-    LegacyStepped,
     PutStatus,
 )
 from rocketha.legacy_ha.events import (
-    BatchReceived,
     GroupTransferDue,
     LegacyEvent,
-    MessageAppended,
-    ReportReceived,
+    PutRequested,
     Started,
 )
 from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
+from rocketha.runtime.effects import AnswerClient
+from rocketha.runtime.events import HostEvent, MessageAppended
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import OneStream
 from rocketha.sim.faults import FaultCounts
+from rocketha.sim.hosts import HostedCluster, Hosts
 from rocketha.sim.legacy_options import LegacyPlan
 from rocketha.sim.network import End, Network
-from rocketha.sim.node import Node, broker_address, new_node
+from rocketha.sim.node import Node, broker_address
 from rocketha.sim.records import ghost_message
 from rocketha.sim.scheduler import Scheduler
-from rocketha.sim.shell import OwnEffect, Sender, Shell, ShellEvent
 from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, PutId, TimestampMs
 
 __all__ = ["MASTER", "LegacyCluster", "LegacyClusterAction", "LegacyObserver", "Put"]
@@ -75,41 +70,7 @@ class LegacyObserver(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class _ReportInbox:
-    """Of the reports that arrived since the last look, only the newest is handed over."""
-
-    conn: ConnectionId
-    partial: bytes = b""
-    fed: list[bytes] = field(default_factory=list)
-
-    def feed(self, data: bytes) -> None:
-        self.fed.append(data)
-
-    def next_event(self) -> ReportReceived | None:
-        data = b"".join(self.fed)
-        self.fed.clear()
-        reports = feed_reports(LegacyReports(partial=self.partial), data)
-        self.partial = reports.partial
-        if reports.newest is None:
-            return None
-        return ReportReceived(conn=self.conn, max_phy_offset=reports.newest)
-
-
-@dataclass(frozen=True, slots=True)
-class _BatchInbox:
-    conn: ConnectionId
-    stream: PacketStream[LegacyTransfer]
-
-    def feed(self, data: bytes) -> None:
-        self.stream.feed(data)
-
-    def next_event(self) -> BatchReceived | None:
-        batch = self.stream.next_packet()
-        return None if batch is None else BatchReceived(conn=self.conn, batch=batch)
-
-
-class LegacyCluster:
+class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
     """The master, its slaves, and the producers' calls."""
 
     def __init__(
@@ -133,15 +94,25 @@ class LegacyCluster:
         """The calls that heard PUT_OK after they had waited."""
         self._rng = rng
         self._observer = observer
-        self._puts: list[Put] = []
+        self._puts: dict[PutId, Put] = {}
+        """The producers that wait, or have waited, for slaves."""
+        self._numbers = 0
+        self._need = 0
         self._looks_at_ms: int | None = None
         self.nodes: dict[BrokerId, Node[LegacyState]] = {
-            broker: new_node(broker, self._fresh(broker), plan.options.bugs)
+            broker: Node(broker, plan.options.bugs)
             for broker in map(BrokerId, range(1, brokers + 1))
         }
-        self._shell: Shell[LegacyState, LegacyEvent, LegacyAction] = Shell(
-            self, self.nodes, scheduler=scheduler, network=network, chances=OneStream(rng)
+        self._hosts: Hosts[LegacyState, LegacyEvent, LegacyAction] = Hosts(
+            LegacyCore(),
+            self,
+            self.nodes,
+            scheduler=scheduler,
+            network=network,
+            chances=OneStream(rng),
         )
+        for node in self.nodes.values():
+            node.state = self._fresh(node.id)
         observer.started(self)
 
     def _fresh(self, broker: BrokerId) -> LegacyState:
@@ -176,23 +147,20 @@ class LegacyCluster:
     def begin(self) -> None:
         """Wake everybody for the first time."""
         for node in self.nodes.values():
-            self._shell.arm(node)
+            self._hosts.arm(node)
 
     def put(self, need: int) -> None:
         """Append a producer's message, and let the producer wait."""
-        node = self.nodes[MASTER]
-        number = len(self._puts)
-        record = node.log.append(ghost_message(Epoch(node.incarnation + 1), number))
-        node.log_version += 1
-        self._puts.append(Put(offset=record.offset, incarnation=node.incarnation, need=need))
-        end = Offset(record.offset + record.size)
-        appended = MessageAppended(put=PutId(number), offset=record.offset, end=end, need=need)
-        self._shell.deliver(node, appended)
+        node, number = self.nodes[MASTER], self._numbers
+        self._numbers += 1
+        self._need = need
+        message = ghost_message(Epoch(node.incarnation + 1), number)
+        self._hosts.deliver(node, PutRequested(put=PutId(number), message=message, need=need))
         self._look_soon()
 
     def crash(self, node: Node[LegacyState], *, silent: bool = False) -> None:
         """Stop a broker of which the disk is already what survives."""
-        self._shell.stop(node, silent=silent)
+        self._hosts.stop(node, silent=silent)
         if node.id == MASTER:
             self._looks_at_ms = None
         self._report(node.id, Crashed(broker=node.id))
@@ -200,9 +168,9 @@ class LegacyCluster:
     def restart(self, node: Node[LegacyState]) -> None:
         """Let a broker come back that is down."""
         assert node.state is None
-        node.recover()
+        node.files.recover()
         node.state = self._fresh(node.id)
-        self._shell.deliver(node, Started())
+        self._hosts.deliver(node, Started())
 
     def flush(self, node: Node[LegacyState]) -> None:
         """Run the flush service of a broker that runs.
@@ -210,10 +178,7 @@ class LegacyCluster:
         Spec: LegacyReplication!Flush
         Source: CommitLog.FlushRealTimeService
         """
-        if node.log.flushed_offset < node.log.max_phy_offset:
-            node.log.flush()
-            node.log_version += 1
-            self._report(node.id, LegacyAction(name=LegacyActionName.FLUSH))
+        self._hosts.flush(node)
 
     def _look_soon(self) -> None:
         """Let GroupTransferService look at the producers that wait."""
@@ -228,46 +193,18 @@ class LegacyCluster:
                 node, before = self.nodes[MASTER], None
                 while node.state is not None and node.state is not before:
                     before = node.state
-                    self._shell.deliver(node, GroupTransferDue())
+                    self._hosts.deliver(node, GroupTransferDue())
 
         self.scheduler.after(wait_ms, look)
 
-    # ---- what the shell asks (rocketha.sim.shell.Cores) ----
+    # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
 
-    def step(
-        self, node: Node[LegacyState], event: LegacyEvent, now_ms: TimestampMs
-    ) -> LegacyStepped[LegacyMaster] | LegacyStepped[LegacySlave]:
-        """Let the core of a broker take an event."""
-        return step(node.running(), event, now_ms=now_ms, log=node.log)
-
-    def next_timer_ms(self, state: LegacyState) -> TimestampMs | None:
-        """Return when `TimerFired` is due."""
-        return next_timer_ms(state)
-
-    def senders(self, node: Node[LegacyState]) -> Iterator[Sender]:
-        """Yield the connections over which the master may send."""
-        state = node.running()
-        if isinstance(state, LegacyMaster):
-            for end in state.ends.values():
-                if end.next_offset != NOT_YET:
-                    yield Sender(
-                        conn=end.id,
-                        behind=end.next_offset < node.log.max_phy_offset,
-                        heartbeat_at_ms=end.last_write_ms + state.options.heartbeat_ms,
-                    )
-
-    def inbox(self, end: End, conn: ConnectionId) -> _ReportInbox | _BatchInbox:
-        """Begin to hear the master, or a slave."""
-        if end is End.CLIENT:
-            return _BatchInbox(conn, legacy_master_stream())
-        return _ReportInbox(conn)
-
-    def perform(self, node: Node[LegacyState], effect: OwnEffect) -> None:
+    def answer_client(self, node: Node[LegacyState], answer: AnswerClient) -> None:
         """Answer a producer."""
-        assert isinstance(effect, AnswerPut), effect
+        assert isinstance(answer, AnswerPut), answer
         assert node.id == MASTER
-        put = self._puts[effect.put]
-        if effect.status is PutStatus.PUT_OK and put.need > 0:
+        put = self._puts.get(answer.put)
+        if put is not None and answer.status is PutStatus.PUT_OK:
             self.answered_ok.append(put)
 
     def resolve(self, node: Node[LegacyState], peer: HaAddress) -> BrokerId:
@@ -291,11 +228,11 @@ class LegacyCluster:
         if action.name is LegacyActionName.RECEIVE_REPORT:
             self._look_soon()
 
-    def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
-        """Say nothing: `CloseConnection` was the action."""
-
-    def stepped(self, node: Node[LegacyState], event: LegacyEvent | ShellEvent) -> None:
-        """Do nothing: the actions say all."""
+    def stepped(self, node: Node[LegacyState], event: LegacyEvent | HostEvent) -> None:
+        """Note a producer that waits for slaves."""
+        if isinstance(event, MessageAppended) and self._need > 0:
+            offset, incarnation = event.offset, node.incarnation
+            self._puts[event.put] = Put(offset=offset, incarnation=incarnation, need=self._need)
 
     def _report(self, broker: BrokerId, action: LegacyClusterAction) -> None:
         self.actions += 1

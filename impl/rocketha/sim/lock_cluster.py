@@ -54,7 +54,7 @@ from rocketha.locks.voting import (
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.lock_options import LockPlan
 from rocketha.sim.network import Network
-from rocketha.sim.node import Node, new_node
+from rocketha.sim.node import Node
 from rocketha.sim.remoting_calls import Arrived, Calls, RemotingCalls
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId, TimestampMs
@@ -172,7 +172,8 @@ class LockCluster:
         for broker, clock in zip(plan.locks.members, plan.clocks, strict=True):
             long_ago = TimestampMs(clock.shows(0) - 2 * plan.locks.life_ms)
             fresh = voting.started(broker, plan.locks, now_ms=long_ago)
-            node = new_node(broker, fresh, plan.locks.bugs)
+            node: Node[LockManagerState] = Node(broker, plan.locks.bugs)
+            node.state = fresh
             node.clock = clock
             self.nodes[broker] = node
         self.consumers = {

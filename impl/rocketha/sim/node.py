@@ -1,20 +1,21 @@
-"""One simulated broker: a disk, the log that recovery made of it, and the core's state."""
+"""One simulated broker: a disk, its files, and what runs its core."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from random import Random
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from rocketha.bugs import Bug, Bugs
+from rocketha.bugs import Bugs
+from rocketha.runtime.broker_files import BrokerFiles, BrokerName
+from rocketha.runtime.node_host import NodeHost
 from rocketha.sim.clock import TRUE_TIME, Clock
 from rocketha.sim.records import SEGMENT_SIZE
-from rocketha.storage.commit_log import CommitLog, CommitLogOptions
+from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, ConnectionId, HaAddress
 
-__all__ = ["Node", "broker_address", "log_options", "new_node"]
+__all__ = ["Node", "broker_address"]
 
 S = TypeVar("S")
 
@@ -25,63 +26,78 @@ def broker_address(broker: BrokerId) -> HaAddress:
     return HaAddress(f"b{broker}")
 
 
-def log_options(bugs: Bugs) -> CommitLogOptions:
-    """Return how brokers keep their CommitLog."""
-    return CommitLogOptions(segment_size=SEGMENT_SIZE, durable_truncate=Bug.B07 not in bugs)
-
-
-@dataclass(slots=True)
 class Node(Generic[S]):
     """A broker and its machine."""
 
-    id: BrokerId
-    bugs: Bugs
-    disk: MemoryDisk
-    log: CommitLog
-    """The opened log; of a broker that is down, the one that it had."""
-    state: S | None
-    """None: it is down."""
-    incarnation: int = 0
-    boot: int = 0
-    """How often the machine was switched on again."""
-    clock: Clock = TRUE_TIME
-    attempt: tuple[ConnectionId, HaAddress] | None = None
-    """A connection that was asked for and is neither open nor refused, and with whom."""
-    timer_at_ms: int | None = None
-    """The time for which a timer is set."""
-    transfer_at_ms: dict[ConnectionId, int] = field(default_factory=dict)
-    """Connections for which a transfer is scheduled, and for when."""
-    log_version: int = 0
-    """Grows when the log, or what is durable of it, may have changed."""
+    __slots__ = (
+        "_state",
+        "bugs",
+        "clock",
+        "disk",
+        "files",
+        "host",
+        "id",
+        "incarnation",
+        "timer_at_ms",
+        "transfer_at_ms",
+    )
+
+    def __init__(self, broker: BrokerId, bugs: Bugs, *, name: BrokerName | None = None) -> None:
+        """Make a broker with an empty disk that is down; one with a `name` has identity files."""
+        self.id = broker
+        self.bugs = bugs
+        self.disk = MemoryDisk()
+        self.files = BrokerFiles(self.disk, segment_size=SEGMENT_SIZE, bugs=bugs, name=name)
+        self.host: NodeHost[S, Any, Any] | None = None
+        """What runs its core; None: whoever drives it keeps its state here."""
+        self.incarnation = 0
+        self.clock: Clock = TRUE_TIME
+        self.timer_at_ms: int | None = None
+        """The time for which a timer is set."""
+        self.transfer_at_ms: dict[ConnectionId, int] = {}
+        """Connections for which a transfer is scheduled, and for when."""
+        self._state: S | None = None
+
+    @property
+    def state(self) -> S | None:
+        """Return the core's state; None: the broker is down."""
+        return self._state if self.host is None else self.host.state
+
+    @state.setter
+    def state(self, state: S | None) -> None:
+        if self.host is None:
+            self._state = state
+        else:
+            self.host.state = state
+
+    @property
+    def log(self) -> CommitLog:
+        """Return the opened log; of a broker that is down, the one that it had."""
+        return self.files.log
+
+    @property
+    def asked(self) -> ConnectionId | None:
+        """Return the connection that it asked for and that is neither open nor lost."""
+        return None if self.host is None else self.host.asked
 
     def running(self) -> S:
         """Return the state of a broker that is known to run."""
-        assert self.state is not None, f"broker {self.id} is down"
-        return self.state
+        state = self.state
+        assert state is not None, f"broker {self.id} is down"
+        return state
 
     def stop(self) -> None:
         """Forget everything that is not on the disk."""
-        self.state = None
+        if self.host is not None:
+            self.host.stop()
+        self._state = None
         self.incarnation += 1
-        self.attempt = None
         self.timer_at_ms = None
         self.transfer_at_ms.clear()
-        self.log_version += 1
+        self.files.changed()
 
     def lose_power(self, rng: Random | None) -> int:
         """Lose unsynced bytes, all or what `rng` draws; return how many writes suffered."""
-        self.boot += 1
+        self.files.boot = str(int(self.files.boot) + 1)
         cut = self.disk.lose_unsynced() if rng is None else self.disk.power_cut(rng)
         return cut.lost + cut.torn + cut.names_lost
-
-    def recover(self) -> None:
-        """Open the log again."""
-        self.log, _ = CommitLog.open(self.disk, log_options(self.bugs))
-        self.log_version += 1
-
-
-def new_node(broker: BrokerId, state: S, bugs: Bugs) -> Node[S]:
-    """Make a broker with an empty disk that runs."""
-    disk = MemoryDisk()
-    log, _ = CommitLog.open(disk, log_options(bugs))
-    return Node(id=broker, bugs=bugs, disk=disk, log=log, state=state)

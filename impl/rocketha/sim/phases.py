@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from rocketha.sim.chances import ALL_OF_IT, Schedule
+from rocketha.sim.hosts import StorageFailure
 from rocketha.sim.scheduler import Scheduler
-from rocketha.sim.shell import StorageFailure
 
 __all__ = ["run_phases"]
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rocketha.broker.core import new_broker, step
-from rocketha.broker.effects import AnswerPull, AnswerPut, GroupEffect, GroupStepped
-from rocketha.broker.events import (
-    CommandReceived,
-    GroupEvent,
-    MessageAppended,
-    PullRequested,
-    PutRequested,
-    Started,
-)
+from rocketha.broker.connections import GroupCore
+from rocketha.broker.core import new_broker
+from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupStepped
+from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, PutRequested, Started
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import GroupBroker, PullId, Registration
 from rocketha.bugs import NO_BUGS, Bugs
@@ -28,20 +22,15 @@ from rocketha.formats.ha_packets import MasterPacket, SlavePacket
 from rocketha.formats.message import Message
 from rocketha.formats.packet_stream import PacketStream, master_stream, slave_stream
 from rocketha.formats.remoting_frame import pull_command, push_command
+from rocketha.ha.effects import SpecAction
 from rocketha.ha.events import PacketReceived
 from rocketha.ha.state import HaOptions
+from rocketha.runtime.broker_files import BrokerName
 from rocketha.runtime.effects import (
-    AppendLog,
-    AppendMessage,
     CloseConnection,
     Connect,
-    FlushLog,
     SendPacket,
     SendToController,
-    StoreEpochs,
-    StoreIdentity,
-    Then,
-    TruncateLog,
 )
 from rocketha.runtime.events import (
     ConnectionLost,
@@ -50,9 +39,7 @@ from rocketha.runtime.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.storage.commit_log import CommitLog, CommitLogOptions
-from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
-from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.storage.commit_log import CommitLog
 from rocketha.types import (
     BrokerId,
     ConnectionId,
@@ -63,6 +50,7 @@ from rocketha.types import (
     SizeBytes,
     TimestampMs,
 )
+from tests.impl.manual_node import ManualNode
 
 SEGMENT_SIZE = SizeBytes(1024)
 ROUNDS_MAX = 10_000
@@ -104,29 +92,63 @@ class Replica:
     def __init__(self, number: int, options: GroupOptions) -> None:
         self.address = HaAddress(f"b{number}")
         self.options = options
-        self.state: GroupBroker = new_broker(address=self.address, options=options)
-        self.disk = MemoryDisk()
-        self._store = EpochStore(self.disk, EpochStoreOptions())
-        self.log, _ = CommitLog.open(self.disk, CommitLogOptions(segment_size=SEGMENT_SIZE))
-        self.identity: Identity | None = None
+        self.node: ManualNode[GroupBroker, GroupEvent, SpecAction | GroupAction] = ManualNode(
+            GroupCore(),
+            segment_size=SEGMENT_SIZE,
+            name=BrokerName(cluster_name=options.cluster_name, broker_name=options.broker_name),
+        )
+        self.state = new_broker(address=self.address, options=options)
         self.starts = 0
-        self.actions: list[str] = []
-        self.answers: dict[PutId, AnswerPut] = {}
-        self.pulled: dict[PullId, bytes | None] = {}
-        self.flushes = True
-        self.out: list[GroupEffect] = []
-        """Effects that are somebody else's: frames and packets, connections."""
-        self._put: PutId | None = None
 
     @property
     def id(self) -> BrokerId:
         return self.state.broker_id
 
+    @property
+    def state(self) -> GroupBroker:
+        assert self.node.host.state is not None
+        return self.node.host.state
+
+    @state.setter
+    def state(self, state: GroupBroker) -> None:
+        self.node.host.state = state
+
+    @property
+    def log(self) -> CommitLog:
+        return self.node.log
+
+    @property
+    def identity(self) -> Identity | None:
+        """What the identity files say."""
+        return self.node.files.identity.load()
+
+    @identity.setter
+    def identity(self, identity: Identity | None) -> None:
+        assert identity is not None, "no file says that a broker is nobody"
+        self.node.files.identity.store(identity)
+
+    @property
+    def actions(self) -> list[str]:
+        return [action.name for action in self.node.actions]
+
+    @property
+    def answers(self) -> dict[PutId, AnswerPut]:
+        """What producers heard; nobody hears two answers."""
+        found = [one for one in self.node.answers if isinstance(one, AnswerPut)]
+        answers = {one.put: one for one in found}
+        assert len(answers) == len(found)
+        return answers
+
+    @property
+    def pulled(self) -> dict[PullId, bytes | None]:
+        """What consumers heard."""
+        return {one.pull: one.data for one in self.node.answers if isinstance(one, AnswerPull)}
+
     def start(self, now_ms: int, *, torn: bool = False) -> None:
         """Come up with what is on the disk."""
         event = Started(
             incarnation=Incarnation(self.starts),
-            entries=self._store.load().entries,
+            entries=self.node.files.epochs.load().entries,
             identity=self.identity,
             log_torn=torn,
         )
@@ -134,57 +156,11 @@ class Replica:
         self.state = new_broker(address=self.address, options=self.options)
         self.take(event, now_ms)
 
-    def lose_power(self) -> None:
-        """Lose what was not synchronized."""
-        self.disk.lose_unsynced()
-        self.log, _ = CommitLog.open(self.disk, CommitLogOptions(segment_size=SEGMENT_SIZE))
-
     def take(self, event: GroupEvent, now_ms: int) -> GroupStepped:
         """Take an event, and all that follow from it."""
-        stepped = step(self.state, event, now_ms=TimestampMs(now_ms), log=self.log)
-        self.state = stepped.state
-        if stepped.action is not None:
-            self.actions.append(stepped.action.name)
-        self._put = event.put if isinstance(event, PutRequested) else None
-        follow: list[GroupEvent] = []
-        for effect in stepped.effects:
-            self._perform(effect, follow)
-        for one in follow:
-            self.take(one, now_ms)
+        stepped = self.node.take(event, now_ms)
+        assert isinstance(stepped, GroupStepped)
         return stepped
-
-    def _perform(self, effect: GroupEffect, follow: list[GroupEvent]) -> None:
-        match effect:
-            case AppendLog():
-                self.log.append_raw(effect.offset, effect.data)
-            case AppendMessage():
-                record = self.log.append(effect.message)
-                assert self._put is not None
-                end = Offset(record.offset + record.size)
-                follow.append(MessageAppended(put=self._put, offset=record.offset, end=end))
-            case TruncateLog():
-                self.log.truncate(effect.offset)
-            case FlushLog():
-                if self.flushes:
-                    self.log.flush()
-            case StoreEpochs():
-                self._store.replace(effect.entries)
-            case StoreIdentity():
-                self.identity = effect.identity
-            case AnswerPut():
-                assert effect.put not in self.answers
-                self.answers[effect.put] = effect
-            case AnswerPull():
-                self.pulled[effect.pull] = effect.data
-            case Then():
-                follow.append(effect.event)
-            case SendPacket() | CloseConnection() | Connect() | SendToController():
-                self.out.append(effect)
-
-    def taken(self) -> list[GroupEffect]:
-        """Take the effects that are somebody else's."""
-        taken, self.out = self.out, []
-        return taken
 
 
 @dataclass
@@ -244,9 +220,9 @@ class Bench:
         for conn, link in list(self.links.items()):
             if self[number] in (link.slave, link.master):
                 self.cut(conn, by=self[number])
-        self[number].out.clear()
+        self[number].node.out.clear()
         if power:
-            self[number].lose_power()
+            self[number].node.lose_power()
 
     def put(self, number: int, body: bytes = b"body") -> PutId:
         """Send a message to a broker; nothing else happens."""
@@ -311,7 +287,7 @@ class Bench:
         return self.replicas.index(replica) + 1
 
     def _carry(self, replica: Replica) -> None:
-        for effect in replica.taken():
+        for effect in replica.node.taken():
             match effect:
                 case SendPacket() if effect.conn in self.links:
                     link = self.links[effect.conn]

@@ -67,7 +67,8 @@ class Lone:
         torn: bool = False,
     ) -> None:
         self.replica = Replica(1, options_of() if options is None else options)
-        self.replica.identity = identity
+        if identity is not None:
+            self.replica.identity = identity
         self.now_ms = 10_000
         self.frames: list[RemotingCommand] = []
         self._puts = 0
@@ -102,7 +103,7 @@ class Lone:
         self._collect()
 
     def _collect(self) -> None:
-        for effect in self.replica.taken():
+        for effect in self.replica.node.taken():
             if isinstance(effect, SendToController):
                 pulled = pull_command(effect.data)
                 assert pulled is not None
@@ -254,7 +255,7 @@ def reigning(*members: int, options: GroupOptions | None = None) -> Lone:
     if members and set(members) != {1}:
         lone.notice(1, 1, set_of(2, *members))
     lone.frames.clear()
-    lone.actions.clear()
+    lone.replica.node.actions.clear()
     return lone
 
 

@@ -13,7 +13,6 @@ from rocketha.broker.events import (
     ConfirmDue,
     ExpandDue,
     GroupEvent,
-    LogFlushed,
     PullRequested,
     PutRequested,
     StaleConnection,
@@ -41,6 +40,7 @@ from rocketha.formats.message import Message
 from rocketha.ha.events import MasterLearnt, MessagePut, PacketReceived, Restarted
 from rocketha.runtime.events import (
     ConnectionLost,
+    LogFlushed,
     PeerAccepted,
     PeerConnected,
     TimerFired,

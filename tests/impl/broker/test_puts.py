@@ -8,13 +8,13 @@ import pytest
 
 from rocketha.broker.confirm import covered
 from rocketha.broker.effects import GroupAction, GroupActionName, PutStatus
-from rocketha.broker.events import ConfirmDue, LogFlushed, PullRequested
+from rocketha.broker.events import ConfirmDue, PullRequested
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import PullId
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.ha_packets import Handshake
 from rocketha.ha.events import PacketReceived
-from rocketha.runtime.events import ConnectionLost, PeerAccepted
+from rocketha.runtime.events import ConnectionLost, LogFlushed, PeerAccepted
 from rocketha.types import BrokerId, ConnectionId, Offset
 from tests.impl.broker.bench import options_of
 from tests.impl.broker.lone import Lone, registered, reigning, set_of
@@ -89,7 +89,7 @@ def test_with_sync_flush_a_message_waits_for_the_disk_too() -> None:
     assert lone.status(put) == PutStatus.PUT_OK
     assert lone.replica.log.flushed_offset == lone.end
 
-    lone.replica.flushes = False
+    lone.replica.node.flushes = False
     slow = lone.put()
     assert lone.actions[-1] == "Acknowledge"
     assert lone.status(slow) is None
@@ -111,7 +111,7 @@ def test_a_message_that_is_on_the_disk_still_waits_for_slaves() -> None:
 
 def test_a_disk_that_is_too_slow_is_unknown() -> None:
     lone = reigning(options=options_of(sync_flush=True))
-    lone.replica.flushes = False
+    lone.replica.node.flushes = False
     put = lone.put()
     lone.pass_time(lone.state.options.sync_flush_timeout_ms)
     assert lone.status(put) == PutStatus.FLUSH_DISK_TIMEOUT
@@ -119,7 +119,7 @@ def test_a_disk_that_is_too_slow_is_unknown() -> None:
 
 def test_without_async_flush_nobody_waits_for_the_disk() -> None:
     lone = reigning()
-    lone.replica.flushes = False
+    lone.replica.node.flushes = False
     assert lone.status(lone.put()) == PutStatus.PUT_OK
 
 

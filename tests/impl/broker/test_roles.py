@@ -41,7 +41,7 @@ def elected(master: int, epoch: int, version: int, *members: int) -> Elected:
 def following(*, epoch: int = 1) -> Lone:
     lone = registered()
     lone.notice(2, epoch, set_of(epoch, 2))
-    lone.actions.clear()
+    lone.replica.node.actions.clear()
     return lone
 
 
@@ -153,7 +153,7 @@ def test_without_master_the_action_is_the_groups_own() -> None:
 def test_a_slave_without_address_learns_it_from_a_view_of_the_same_epoch() -> None:
     lone = registered(epoch=3)
     assert lone.state.ha.master_address is None
-    lone.actions.clear()
+    lone.replica.node.actions.clear()
     lone.notice(2, 3, set_of(5, 2))
     assert lone.state.ha.master_address == "b2"
     assert lone.actions == []

@@ -86,7 +86,7 @@ def test_a_producer_that_waits_wakes_the_master() -> None:
 def test_a_slave_gives_up_a_silent_master() -> None:
     bench = running(2)
     assert bench[2].state.ha.client is not None
-    bench[2].actions.clear()
+    bench[2].node.actions.clear()
     bench.now_ms += bench.options.ha.housekeeping_ms
     stepped = bench[2].take(TimerFired(), bench.now_ms)
     assert stepped.action is not None

@@ -7,24 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.errors import PacketError
 from rocketha.formats.ha_packets import MasterPacket, SlavePacket
 from rocketha.formats.message import Message
 from rocketha.formats.packet_stream import PacketStream, master_stream, slave_stream
-from rocketha.ha.broker import step
-from rocketha.ha.effects import Effect, Stepped
+from rocketha.ha.connections import ReplicationCore
+from rocketha.ha.effects import SpecAction, Stepped
 from rocketha.ha.events import Event, MasterLearnt, MessagePut, PacketReceived, Restarted
 from rocketha.ha.state import BrokerState, HaOptions, Role
 from rocketha.runtime.effects import (
-    AppendLog,
-    AppendMessage,
     CloseConnection,
     Connect,
-    FlushLog,
     SendPacket,
-    StoreEpochs,
-    TruncateLog,
 )
 from rocketha.runtime.events import (
     ConnectionLost,
@@ -34,10 +29,10 @@ from rocketha.runtime.events import (
     TimerFired,
     TransferDue,
 )
-from rocketha.storage.commit_log import CommitLog, CommitLogOptions
-from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
+from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, SizeBytes, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, SizeBytes
+from tests.impl.manual_node import ManualNode
 
 SEGMENT_SIZE = SizeBytes(1024)
 WHOLE = 1 << 30
@@ -49,52 +44,45 @@ class Replica:
 
     def __init__(self, broker_id: int, options: HaOptions) -> None:
         self.address = HaAddress(f"broker-{broker_id}")
-        self.state = BrokerState(broker_id=BrokerId(broker_id), options=options)
-        self.disk = MemoryDisk()
-        bugs = options.bugs
-        self._log_options = CommitLogOptions(
-            segment_size=SEGMENT_SIZE, durable_truncate=Bug.B07 not in bugs
+        self.node: ManualNode[BrokerState, Event, SpecAction] = ManualNode(
+            ReplicationCore(), segment_size=SEGMENT_SIZE, bugs=options.bugs
         )
-        self._store = EpochStore(
-            self.disk,
-            EpochStoreOptions(skip_empty_write=Bug.B06 in bugs, in_place=Bug.B86 in bugs),
-        )
-        self.log, _ = CommitLog.open(self.disk, self._log_options)
-        self.actions: list[str] = []
+        self.node.host.state = BrokerState(broker_id=BrokerId(broker_id), options=options)
         self.closed: list[str] = []
+
+    @property
+    def state(self) -> BrokerState:
+        assert self.node.host.state is not None
+        return self.node.host.state
+
+    @state.setter
+    def state(self, state: BrokerState) -> None:
+        self.node.host.state = state
+
+    @property
+    def disk(self) -> MemoryDisk:
+        return self.node.disk
+
+    @property
+    def log(self) -> CommitLog:
+        return self.node.log
+
+    @property
+    def actions(self) -> list[str]:
+        return [action.name for action in self.node.actions]
 
     def take(self, event: Event, now_ms: int) -> Stepped:
         """Let the core take an event, and do to the storage what it says."""
-        stepped = step(self.state, event, now_ms=TimestampMs(now_ms), log=self.log)
-        self.state = stepped.state
-        if stepped.action is not None:
-            self.actions.append(stepped.action.name)
-        for effect in stepped.effects:
-            self._perform(effect)
+        stepped = self.node.take(event, now_ms)
+        assert isinstance(stepped, Stepped)
+        left = self.node.out
+        self.closed += [one.reason for one in left if isinstance(one, CloseConnection)]
         return stepped
-
-    def _perform(self, effect: Effect) -> None:
-        match effect:
-            case AppendLog():
-                self.log.append_raw(effect.offset, effect.data)
-            case AppendMessage():
-                self.log.append(effect.message)
-            case TruncateLog():
-                self.log.truncate(effect.offset)
-            case FlushLog():
-                self.log.flush()
-            case StoreEpochs():
-                self._store.replace(effect.entries)
-            case CloseConnection():
-                self.closed.append(effect.reason)
-            case SendPacket() | Connect():
-                pass  # the network is somebody else's
 
     def lose_power(self, now_ms: int) -> None:
         """Lose what was not synchronized, and come back."""
-        self.disk.lose_unsynced()
-        self.log, _ = CommitLog.open(self.disk, self._log_options)
-        entries = self._store.load().entries
+        self.node.lose_power()
+        entries = self.node.files.epochs.load().entries
         self.take(Restarted(incarnation=self.state.incarnation + 1, entries=entries), now_ms)
 
     def bytes(self) -> bytes:
@@ -107,7 +95,9 @@ class Replica:
 
     def stored(self) -> list[tuple[int, int]]:
         """Return the epoch file."""
-        return [(entry.epoch, entry.start_offset) for entry in self._store.load().entries]
+        return [
+            (entry.epoch, entry.start_offset) for entry in self.node.files.epochs.load().entries
+        ]
 
 
 @dataclass
@@ -153,15 +143,15 @@ class Group:
     def take(self, replica: Replica, event: Event) -> Stepped:
         """Let a broker take an event; carry its bytes and its connections."""
         stepped = replica.take(event, self.now_ms)
-        for effect in stepped.effects:
-            match effect:
-                case SendPacket() if effect.conn in self.links:
-                    link = self.links[effect.conn]
-                    (link.up if replica is link.slave else link.down).extend(effect.data)
-                case CloseConnection() if effect.conn in self.links:
-                    self.cut(effect.conn, by=replica)
+        for left in replica.node.taken():
+            match left:
+                case SendPacket() if left.conn in self.links:
+                    link = self.links[left.conn]
+                    (link.up if replica is link.slave else link.down).extend(left.data)
+                case CloseConnection() if left.conn in self.links:
+                    self.cut(left.conn, by=replica)
                 case Connect():
-                    self._open(replica, effect.peer)
+                    self._open(replica, left.peer)
                 case _:
                     pass
         return stepped

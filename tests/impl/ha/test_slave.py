@@ -81,7 +81,7 @@ def make_slave(
     slave.take(Restarted(incarnation=1, entries=entries(*starts)), now_ms=0)
     slave.take(LEARNT, now_ms=0)
     slave.take(PeerConnected(conn=CONN, peer=MASTER), now_ms=0)
-    slave.actions.clear()
+    slave.node.actions.clear()
     return slave
 
 

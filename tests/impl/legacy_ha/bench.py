@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import Generic, TypeVar, cast
 
 from rocketha.bugs import Bug
 from rocketha.formats.message import Message
-from rocketha.legacy_ha.broker import step_master, step_slave
-from rocketha.legacy_ha.effects import AnswerPut, LegacyEffect
+from rocketha.legacy_ha.connections import LegacyCore
+from rocketha.legacy_ha.effects import AnswerPut, LegacyAction
 from rocketha.legacy_ha.events import (
     GroupTransferDue,
     LegacyEvent,
-    MessageAppended,
+    PutRequested,
     ReportReceived,
 )
-from rocketha.legacy_ha.state import LegacyMaster, LegacyOptions, LegacySlave
-from rocketha.runtime.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
+from rocketha.legacy_ha.state import LegacyMaster, LegacyOptions, LegacySlave, LegacyState
+from rocketha.runtime.effects import CloseConnection, Connect, SendPacket
 from rocketha.runtime.events import PeerAccepted
-from rocketha.storage.commit_log import CommitLog, CommitLogOptions
-from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import ConnectionId, HaAddress, Offset, PutId, SizeBytes, TimestampMs
+from rocketha.storage.commit_log import CommitLog
+from rocketha.types import ConnectionId, HaAddress, Offset, PutId, SizeBytes
+from tests.impl.manual_node import ManualNode
 
 SEGMENT_SIZE = 512
+
+L = TypeVar("L", LegacyMaster, LegacySlave)
 
 
 def conn(number: int) -> ConnectionId:
@@ -32,61 +34,67 @@ def options(*bugs: Bug, batch: int = 32 * 1024) -> LegacyOptions:
     return LegacyOptions(transfer_batch_bytes=SizeBytes(batch), bugs=frozenset(bugs))
 
 
-@dataclass
-class Outputs:
-    """What a core did, and its log."""
+class _Bench(Generic[L]):
+    """A broker and what it did so far."""
 
-    log: CommitLog = field(
-        default_factory=lambda: CommitLog.open(
-            MemoryDisk(), CommitLogOptions(segment_size=SizeBytes(SEGMENT_SIZE))
-        )[0]
-    )
-    actions: list[str] = field(default_factory=list)
-    sent: list[bytes] = field(default_factory=list)
-    closed: list[ConnectionId] = field(default_factory=list)
-    connects: int = 0
-    answers: dict[int, str] = field(default_factory=dict)
+    def __init__(self, state: L) -> None:
+        self.node: ManualNode[LegacyState, LegacyEvent, LegacyAction] = ManualNode(
+            LegacyCore(), segment_size=SizeBytes(SEGMENT_SIZE)
+        )
+        self.node.host.state = state
 
-    def perform(self, effects: tuple[LegacyEffect, ...]) -> None:
-        for effect in effects:
-            match effect:
-                case SendPacket():
-                    self.sent.append(effect.data)
-                case CloseConnection():
-                    self.closed.append(effect.conn)
-                case Connect():
-                    self.connects += 1
-                case AppendLog():
-                    self.log.append_raw(effect.offset, effect.data)
-                case TruncateLog():
-                    self.log.truncate(effect.offset)
-                case AnswerPut():
-                    assert effect.put not in self.answers, "answered twice"
-                    self.answers[effect.put] = effect.status
+    @property
+    def state(self) -> L:
+        return cast(L, self.node.host.state)
 
+    @property
+    def log(self) -> CommitLog:
+        return self.node.log
 
-class MasterBench:
-    """A master, its log, and what it did so far."""
+    @property
+    def end(self) -> Offset:
+        return self.log.max_phy_offset
 
-    def __init__(self, *bugs: Bug, batch: int = 32 * 1024) -> None:
-        self.state = LegacyMaster(options=options(*bugs, batch=batch))
-        self.did = Outputs()
-        self.puts = 0
+    @property
+    def actions(self) -> list[str]:
+        return [action.name for action in self.node.actions]
+
+    @property
+    def sent(self) -> list[bytes]:
+        return [one.data for one in self.node.out if isinstance(one, SendPacket)]
+
+    @property
+    def closed(self) -> list[ConnectionId]:
+        return [one.conn for one in self.node.out if isinstance(one, CloseConnection)]
+
+    @property
+    def connects(self) -> int:
+        return sum(isinstance(one, Connect) for one in self.node.out)
+
+    @property
+    def answers(self) -> dict[int, str]:
+        """What producers heard; nobody hears two answers."""
+        found = [one for one in self.node.answers if isinstance(one, AnswerPut)]
+        answers: dict[int, str] = {one.put: one.status for one in found}
+        assert len(answers) == len(found)
+        return answers
 
     def take(self, event: LegacyEvent, now_ms: int = 0) -> None:
-        stepped = step_master(self.state, event, now_ms=TimestampMs(now_ms), log=self.did.log)
-        self.state = stepped.state
-        if stepped.action is not None:
-            self.did.actions.append(stepped.action.name)
-        self.did.perform(stepped.effects)
+        self.node.take(event, now_ms)
+
+
+class MasterBench(_Bench[LegacyMaster]):
+    """A master."""
+
+    def __init__(self, *bugs: Bug, batch: int = 32 * 1024) -> None:
+        super().__init__(LegacyMaster(options=options(*bugs, batch=batch)))
+        self.puts = 0
 
     def put(self, need: int, now_ms: int = 0) -> int:
-        """Append a message of which a file has room for three, and register its producer."""
+        """Send a message of which a file has room for three."""
         self.puts += 1
-        record = self.did.log.append(Message(topic="t", body=b"x" * 30))
-        end = Offset(record.offset + record.size)
-        put = PutId(self.puts)
-        self.take(MessageAppended(put=put, offset=record.offset, end=end, need=need), now_ms)
+        message = Message(topic="t", body=b"x" * 30)
+        self.take(PutRequested(put=PutId(self.puts), message=message, need=need), now_ms)
         return self.puts
 
     def accept(self, number: int, host: str) -> None:
@@ -96,21 +104,9 @@ class MasterBench:
         self.take(ReportReceived(conn=conn(number), max_phy_offset=Offset(end)))
         self.take(GroupTransferDue())
 
-    @property
-    def end(self) -> Offset:
-        return self.did.log.max_phy_offset
 
-
-class SlaveBench:
-    """A slave, its log, and what it did so far."""
+class SlaveBench(_Bench[LegacySlave]):
+    """A slave."""
 
     def __init__(self, *bugs: Bug) -> None:
-        self.state = LegacySlave(master_address=HaAddress("m"), options=options(*bugs))
-        self.did = Outputs()
-
-    def take(self, event: LegacyEvent, now_ms: int = 0) -> None:
-        stepped = step_slave(self.state, event, now_ms=TimestampMs(now_ms), log=self.did.log)
-        self.state = stepped.state
-        if stepped.action is not None:
-            self.did.actions.append(stepped.action.name)
-        self.did.perform(stepped.effects)
+        super().__init__(LegacySlave(master_address=HaAddress("m"), options=options(*bugs)))

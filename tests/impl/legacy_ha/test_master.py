@@ -16,7 +16,7 @@ from tests.impl.legacy_ha.bench import SEGMENT_SIZE, MasterBench, conn
 
 
 def batches(bench: MasterBench) -> list[LegacyTransfer]:
-    pulled = [pull_legacy_transfer(data) for data in bench.did.sent]
+    pulled = [pull_legacy_transfer(data) for data in bench.sent]
     return [one[0] for one in pulled if one is not None]
 
 
@@ -45,7 +45,7 @@ def test_nothing_is_sent_before_the_first_report() -> None:
 
     bench.take(TransferDue(conn=conn(1)), now_ms=60_000)
 
-    assert bench.did.sent == []
+    assert bench.sent == []
 
 
 def test_a_slave_without_a_log_gets_the_last_file_only() -> None:
@@ -93,7 +93,7 @@ def test_an_idle_master_sends_a_heartbeat() -> None:
     follower(bench, 1, "s1", bench.end)
 
     bench.take(TransferDue(conn=conn(1)), now_ms=4_999)
-    assert bench.did.sent == []
+    assert bench.sent == []
     bench.take(TransferDue(conn=conn(1)), now_ms=5_000)
 
     assert batches(bench) == [LegacyTransfer(offset=bench.end)]
@@ -109,7 +109,7 @@ def test_a_report_beyond_the_log_closes_the_connection(first: bool) -> None:
 
     bench.report(1, bench.end + 1)
 
-    assert bench.did.closed == [conn(1)]
+    assert bench.closed == [conn(1)]
     assert bench.state.ends == {}
 
 
@@ -124,7 +124,7 @@ def test_with_a_bug_the_first_report_may_be_beyond_the_log(bug: Bug) -> None:
     put = bench.put(1)
     bench.report(1, 1_000)
     # 4.9.x closes the connection at the second report, when the harm is done.
-    assert bench.did.answers.get(put) == (None if bug is Bug.FIRST_REPORT else "PUT_OK")
+    assert bench.answers.get(put) == (None if bug is Bug.FIRST_REPORT else "PUT_OK")
 
 
 def test_a_report_that_goes_back_or_ahead_of_what_was_sent_closes_the_connection() -> None:
@@ -133,7 +133,7 @@ def test_a_report_that_goes_back_or_ahead_of_what_was_sent_closes_the_connection
         bench.put(0)
         follower(bench, 1, "s1", 1)
         bench.report(1, second)
-        assert bench.did.closed == [conn(1)]
+        assert bench.closed == [conn(1)]
 
 
 def test_a_producer_that_waits_for_nobody_is_answered_at_once() -> None:
@@ -141,7 +141,7 @@ def test_a_producer_that_waits_for_nobody_is_answered_at_once() -> None:
 
     put = bench.put(0)
 
-    assert bench.did.answers == {put: "PUT_OK"}
+    assert bench.answers == {put: "PUT_OK"}
 
 
 def test_a_producer_hears_put_ok_when_the_slave_has_the_end_of_its_message() -> None:
@@ -151,11 +151,11 @@ def test_a_producer_hears_put_ok_when_the_slave_has_the_end_of_its_message() -> 
     bench.take(TransferDue(conn=conn(1)))
 
     bench.report(1, bench.end - 1)
-    assert bench.did.answers == {}
+    assert bench.answers == {}
     bench.report(1, bench.end)
 
-    assert bench.did.answers == {put: "PUT_OK"}
-    assert bench.did.actions[-2:] == ["ReceiveReport", "PutOk"]
+    assert bench.answers == {put: "PUT_OK"}
+    assert bench.actions[-2:] == ["ReceiveReport", "PutOk"]
 
 
 def test_a_producer_that_waits_too_long_hears_that_nobody_knows() -> None:
@@ -164,10 +164,10 @@ def test_a_producer_that_waits_too_long_hears_that_nobody_knows() -> None:
     assert next_timer_ms(bench.state) == 4_000
 
     bench.take(TimerFired(), now_ms=3_999)
-    assert bench.did.answers == {}
+    assert bench.answers == {}
     bench.take(TimerFired(), now_ms=4_000)
 
-    assert bench.did.answers == {put: "FLUSH_SLAVE_TIMEOUT"}
+    assert bench.answers == {put: "FLUSH_SLAVE_TIMEOUT"}
 
 
 @pytest.mark.parametrize(("bugs", "answers"), [((), {}), ((Bug.B23,), {1: "PUT_OK"})])
@@ -179,10 +179,10 @@ def test_two_connections_of_one_slave_are_one_slave(
 
     follower(bench, 1, "s1", bench.end)
     follower(bench, 2, "s1", bench.end)
-    assert bench.did.answers == answers
+    assert bench.answers == answers
     follower(bench, 3, "s2", bench.end)
 
-    assert bench.did.answers == {1: "PUT_OK"}
+    assert bench.answers == {1: "PUT_OK"}
 
 
 def test_the_newest_connection_that_was_heard_counts() -> None:
@@ -192,12 +192,12 @@ def test_the_newest_connection_that_was_heard_counts() -> None:
     bench.put(2)
     follower(bench, 1, "s1", bench.end)
     bench.accept(2, "s1")
-    assert bench.did.answers == {1: "PUT_OK"}, "nothing new was heard"
+    assert bench.answers == {1: "PUT_OK"}, "nothing new was heard"
 
     bench.report(2, before)
     follower(bench, 3, "s2", bench.end)
 
-    assert bench.did.answers == {1: "PUT_OK"}
+    assert bench.answers == {1: "PUT_OK"}
 
 
 def test_with_a_bug_a_producer_that_waits_for_one_slave_waits_for_none() -> None:
@@ -206,7 +206,7 @@ def test_with_a_bug_a_producer_that_waits_for_one_slave_waits_for_none() -> None
 
     bench.take(TimerFired())
 
-    assert bench.did.answers == {put: "PUT_OK"}
+    assert bench.answers == {put: "PUT_OK"}
 
 
 def test_a_silent_slave_is_dropped() -> None:
@@ -216,8 +216,8 @@ def test_a_silent_slave_is_dropped() -> None:
 
     bench.take(TimerFired(), now_ms=20_000)
 
-    assert bench.did.closed == [conn(1)]
-    assert bench.did.actions[-1] == "CloseConnection"
+    assert bench.closed == [conn(1)]
+    assert bench.actions[-1] == "CloseConnection"
 
 
 def test_a_lost_connection_is_forgotten_once() -> None:
@@ -227,7 +227,7 @@ def test_a_lost_connection_is_forgotten_once() -> None:
     bench.take(ConnectionLost(conn=conn(1)))
     bench.take(ConnectionLost(conn=conn(1)))
 
-    assert bench.did.actions.count("CloseConnection") == 1
+    assert bench.actions.count("CloseConnection") == 1
     assert next_timer_ms(bench.state) is None
 
 
@@ -240,7 +240,7 @@ def test_bytes_that_are_no_report_close_the_connection() -> None:
         bench = MasterBench()
         bench.accept(1, "s1")
         bench.take(event)
-        assert bench.did.closed == [conn(1)]
+        assert bench.closed == [conn(1)]
 
 
 def test_events_of_unknown_connections_change_nothing() -> None:
@@ -252,7 +252,7 @@ def test_events_of_unknown_connections_change_nothing() -> None:
     bench.take(BatchReceived(conn=conn(9), batch=LegacyTransfer(offset=Offset(0))))
 
     assert bench.state is state
-    assert bench.did.actions == []
+    assert bench.actions == []
 
 
 def test_a_new_connection_knows_nothing() -> None:

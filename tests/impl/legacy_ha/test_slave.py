@@ -25,13 +25,13 @@ def master_bytes(records: int) -> bytes:
     bench = MasterBench()
     for _ in range(records):
         bench.put(0)
-    return bench.did.log.read(Offset(0), bench.end)
+    return bench.log.read(Offset(0), bench.end)
 
 
 def connected(*bugs: Bug, log: bytes = b"") -> SlaveBench:
     bench = SlaveBench(*bugs)
     if log:
-        bench.did.log.append_raw(Offset(0), log)
+        bench.log.append_raw(Offset(0), log)
     bench.take(PeerConnected(conn=conn(1), peer=HaAddress("m")))
     return bench
 
@@ -43,25 +43,25 @@ def batch(offset: int, body: bytes = b"") -> BatchReceived:
 def test_a_slave_connects_and_reports_its_log_end() -> None:
     record = master_bytes(1)
     bench = SlaveBench()
-    bench.did.log.append_raw(Offset(0), record)
+    bench.log.append_raw(Offset(0), record)
 
     bench.take(TimerFired())
     bench.take(PeerConnected(conn=conn(1), peer=HaAddress("m")))
 
-    assert bench.did.connects == 1
-    assert bench.did.sent == [push_report(Offset(len(record)))]
-    assert bench.did.actions == ["Connect"]
+    assert bench.connects == 1
+    assert bench.sent == [push_report(Offset(len(record)))]
+    assert bench.actions == ["Connect"]
 
 
 @pytest.mark.parametrize("by_timer", [True, False])
 def test_half_a_record_is_cut_off_before_the_slave_connects(by_timer: bool) -> None:
     data = master_bytes(2)
     bench = SlaveBench()
-    bench.did.log.append_raw(Offset(0), data[:-1])
+    bench.log.append_raw(Offset(0), data[:-1])
 
     bench.take(TimerFired() if by_timer else Started())
 
-    assert bench.did.log.max_phy_offset == len(data) // 2
+    assert bench.log.max_phy_offset == len(data) // 2
 
 
 def test_a_batch_is_appended_and_its_end_reported() -> None:
@@ -71,9 +71,9 @@ def test_a_batch_is_appended_and_its_end_reported() -> None:
 
     bench.take(batch(half, data[half:]))
 
-    assert bench.did.log.read(Offset(0), len(data)) == data
-    assert bench.did.sent[-1] == push_report(Offset(len(data)))
-    assert bench.did.actions[-1] == "ReceiveTransfer"
+    assert bench.log.read(Offset(0), len(data)) == data
+    assert bench.sent[-1] == push_report(Offset(len(data)))
+    assert bench.actions[-1] == "ReceiveTransfer"
 
 
 def test_an_empty_log_begins_at_any_file() -> None:
@@ -81,8 +81,8 @@ def test_an_empty_log_begins_at_any_file() -> None:
 
     bench.take(batch(SEGMENT_SIZE, b"abc"))
 
-    assert bench.did.log.min_offset == SEGMENT_SIZE
-    assert bench.did.sent[-1] == push_report(Offset(SEGMENT_SIZE + 3))
+    assert bench.log.min_offset == SEGMENT_SIZE
+    assert bench.sent[-1] == push_report(Offset(SEGMENT_SIZE + 3))
 
 
 def test_a_heartbeat_lets_no_log_begin() -> None:
@@ -90,8 +90,8 @@ def test_a_heartbeat_lets_no_log_begin() -> None:
 
     bench.take(batch(SEGMENT_SIZE))
 
-    assert bench.did.log.max_phy_offset == 0
-    assert bench.did.sent[-1] == push_report(Offset(0))
+    assert bench.log.max_phy_offset == 0
+    assert bench.sent[-1] == push_report(Offset(0))
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_a_batch_that_does_not_continue_the_log_closes_the_connection(
 
     bench.take(batch(offset, body))
 
-    assert bench.did.closed == [conn(1)]
+    assert bench.closed == [conn(1)]
     assert bench.state.client is None
-    assert bench.did.actions[-1] == "Disconnect"
+    assert bench.actions[-1] == "Disconnect"
 
 
 def test_with_a_bug_a_batch_is_appended_wherever_it_belongs() -> None:
@@ -121,7 +121,7 @@ def test_with_a_bug_a_batch_is_appended_wherever_it_belongs() -> None:
 
     bench.take(batch(7, b"xy"))
 
-    assert bench.did.log.max_phy_offset == len(data) + 2
+    assert bench.log.max_phy_offset == len(data) + 2
 
 
 def test_a_silent_master_is_left_and_a_silent_slave_reports_again() -> None:
@@ -129,10 +129,10 @@ def test_a_silent_master_is_left_and_a_silent_slave_reports_again() -> None:
     assert next_timer_ms(bench.state) == 5_000
 
     bench.take(TimerFired(), now_ms=5_000)
-    assert bench.did.sent == [push_report(Offset(0))] * 2
+    assert bench.sent == [push_report(Offset(0))] * 2
     bench.take(TimerFired(), now_ms=20_000)
 
-    assert bench.did.closed == [conn(1)]
+    assert bench.closed == [conn(1)]
     assert next_timer_ms(bench.state) == 25_000
 
 
@@ -141,10 +141,10 @@ def test_a_slave_without_a_connection_waits_and_tries_again() -> None:
     bench.take(ConnectionLost(conn=conn(1)), now_ms=100)
 
     bench.take(TimerFired(), now_ms=5_099)
-    assert bench.did.connects == 0
+    assert bench.connects == 0
     bench.take(TimerFired(), now_ms=5_100)
 
-    assert bench.did.connects == 1
+    assert bench.connects == 1
 
 
 def test_a_second_connection_is_closed() -> None:
@@ -152,7 +152,7 @@ def test_a_second_connection_is_closed() -> None:
 
     bench.take(PeerConnected(conn=conn(2), peer=HaAddress("m")))
 
-    assert bench.did.closed == [conn(2)]
+    assert bench.closed == [conn(2)]
 
 
 def test_what_no_master_sends_closes_the_connection() -> None:
@@ -163,26 +163,26 @@ def test_what_no_master_sends_closes_the_connection() -> None:
     ):
         bench = connected()
         bench.take(event)
-        assert bench.did.closed == [conn(1)]
+        assert bench.closed == [conn(1)]
 
 
 def test_events_of_other_connections_change_nothing() -> None:
     bench = connected()
-    state, actions = bench.state, list(bench.did.actions)
+    state, actions = bench.state, list(bench.actions)
 
     bench.take(ConnectionLost(conn=conn(9)))
     bench.take(BatchReceived(conn=conn(9), batch=LegacyTransfer(offset=Offset(0))))
     bench.take(TransferDue(conn=conn(1)))
 
     assert bench.state is state
-    assert bench.did.actions == actions
+    assert bench.actions == actions
 
 
 def test_a_broker_steps_by_its_role() -> None:
     master, slave = MasterBench(), SlaveBench()
 
-    stepped = step(slave.state, TimerFired(), now_ms=TimestampMs(0), log=slave.did.log)
+    stepped = step(slave.state, TimerFired(), now_ms=TimestampMs(0), log=slave.log)
     assert isinstance(stepped.state, LegacySlave)
     assert stepped.effects
-    quiet = step(master.state, TimerFired(), now_ms=TimestampMs(0), log=master.did.log)
+    quiet = step(master.state, TimerFired(), now_ms=TimestampMs(0), log=master.log)
     assert quiet.effects == ()

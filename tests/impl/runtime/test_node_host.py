@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from rocketha.errors import PacketError
 from rocketha.formats.message import Message
+from rocketha.runtime import effects
 from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.runtime.effects import (
     AnswerClient,
@@ -341,3 +343,26 @@ def test_no_event_comes_in_the_middle_of_another() -> None:
     world.__class__ = Impatient
     with pytest.raises(AssertionError, match="done with"):
         host.take(Do((SendToController(data=b"x"),)))
+
+
+def test_effects_are_performed_in_one_place() -> None:
+    names = {name for name in effects.__all__ if name != "AnswerClient"}
+    found: dict[str, set[str]] = {}
+    sources = [*ROOT.glob("impl/**/*.py"), *ROOT.glob("model_tests/**/*.py")]
+    for path in sources:
+        for one in ast.walk(ast.parse(path.read_text())):
+            if (
+                isinstance(one, ast.MatchClass)
+                and isinstance(one.cls, ast.Name)
+                and one.cls.id in names
+            ):
+                found.setdefault(one.cls.id, set()).add(path.relative_to(ROOT).as_posix())
+    log = {"AppendLog", "TruncateLog", "FlushLog"}
+    assert {name: places for name, places in found.items() if name not in log} == {
+        name: {"impl/rocketha/runtime/node_host.py"} for name in names - log - {"Then"}
+    } | {"Then": {"model_tests/machines/hand_group.py"}}  # which lets questions wait
+    for name in log:
+        assert found[name] == {
+            "impl/rocketha/runtime/node_host.py",
+            "impl/rocketha/runtime/broker_files.py",
+        }

@@ -1,4 +1,4 @@
-"""The shell of a simulated group does to brokers and controller what the world does to them."""
+"""A simulated group does to brokers and controller what the world does to them."""
 
 from __future__ import annotations
 

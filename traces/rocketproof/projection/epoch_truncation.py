@@ -27,9 +27,11 @@ from rocketha.formats.ha_packets import HandshakeReply, MasterPacket
 from rocketha.formats.packet_stream import PacketStream, master_stream
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.state import BrokerState
+from rocketha.runtime.broker_files import BrokerFiles, log_options
 from rocketha.sim.actions import ClusterAction, Crashed, Elected
-from rocketha.sim.cluster import Cluster, EpochFile
-from rocketha.sim.node import Node, log_options
+from rocketha.sim.cluster import Cluster
+from rocketha.sim.node import Node
+from rocketha.sim.records import SEGMENT_SIZE
 from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
 from rocketproof.projection.epoch_links import Links
 from rocketproof.projection.epoch_values import (
@@ -88,7 +90,7 @@ class EpochProjection:
         """Record the initial state."""
         self.brokers = tuple(cluster.nodes)
         bugs = cluster.plan.ha.bugs
-        self._reader = GhostReader(log_options(bugs))
+        self._reader = GhostReader(log_options(SEGMENT_SIZE, bugs))
         self._record(cluster, None, "Init", ())
 
     def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
@@ -200,7 +202,7 @@ class EpochProjection:
     ) -> None:
         self._links.drop_given_up(cluster)
         for node in cluster.nodes.values():
-            self._look_at(node, cluster.epoch_files[node.id])
+            self._look_at(node)
             self._put("link", broker_name(node.id), self._links.value(cluster, node.id))
         for name in _OF_BROKERS:
             if name in self._changed:
@@ -233,9 +235,9 @@ class EpochProjection:
             values[broker] = value
             self._changed.add(name)
 
-    def _look_at(self, node: Node[BrokerState], file: EpochFile) -> None:
+    def _look_at(self, node: Node[BrokerState]) -> None:
         """Read what may have changed of a broker since it was looked at."""
-        now = (node.state, node.log_version, file.version)
+        now = (node.state, node.files.log_version, node.files.epochs_version)
         before = self._seen.get(node.id)
         if before is not None and before[0] is now[0] and before[1:] == now[1:]:
             return
@@ -246,14 +248,14 @@ class EpochProjection:
         self._put("disk", me, on_disk)
         self._put("inc", me, node.incarnation)
         if before is None or before[2] != now[2] or state is None:
-            on_file = _epochs_on(file)
+            on_file = _epochs_on(node.files)
             self._put("epochsDisk", me, starts_value(on_file))
         if state is None:
             self._put("role", me, "Down")
             self._put("known", me, 0)
             self._put("received", me, 0)
             self._put("flushed", me, len(on_disk))
-            self._put("epochs", me, entries_value(_epochs_on(file)))
+            self._put("epochs", me, entries_value(_epochs_on(node.files)))
             return
         self._put("role", me, state.role.value)
         self._put("known", me, int(state.known_epoch))
@@ -265,7 +267,7 @@ class EpochProjection:
     def _read(self, node: Node[BrokerState]) -> tuple[Ghosts, Ghosts]:
         """Return what the log has and what is on the disk; the same for a broker that is down."""
         assert self._reader is not None
-        version = (node.log_version, node.state is None)
+        version = (node.files.log_version, node.state is None)
         known = self._logs.get(node.id)
         if known is not None and known[0] == version:
             return known[1], known[2]
@@ -275,10 +277,10 @@ class EpochProjection:
         return in_log, on_disk
 
 
-def _epochs_on(file: EpochFile) -> tuple[EpochEntry, ...]:
+def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:
     """Return what a program that starts now finds in the epoch file."""
     try:
-        entries = file.store.load().entries
+        entries = files.epochs.load().entries
     except EpochFileError:
         return ()
     return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])

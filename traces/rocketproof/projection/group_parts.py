@@ -14,8 +14,10 @@ from rocketha.broker.state import GroupBroker, Proposal, Registration
 from rocketha.controller.state import Group
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.ha.state import Phase, Role
+from rocketha.runtime.broker_files import log_options
 from rocketha.sim.group_cluster import GroupCluster
-from rocketha.sim.node import Node, log_options
+from rocketha.sim.node import Node
+from rocketha.sim.records import SEGMENT_SIZE
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import (
     NONE,
@@ -140,7 +142,7 @@ class GroupParts:
         self._servers: dict[ConnectionId, BrokerId] = {}
         self._reported: dict[ConnectionId, int] = {}
         self._logs: dict[BrokerId, tuple[tuple[int, bool], Ghosts]] = {}
-        self._reader = GhostReader(log_options(cluster.plan.broker.bugs))
+        self._reader = GhostReader(log_options(SEGMENT_SIZE, cluster.plan.broker.bugs))
         self._look_at_controller(group)
         self.look(cluster)
 
@@ -328,7 +330,7 @@ class GroupParts:
     def ghosts(self, node: Node[GroupBroker]) -> Ghosts:
         """Return what a log has; of a broker that is down, what recovery would find."""
         assert self._reader is not None
-        version = (node.log_version, node.state is None)
+        version = (node.files.log_version, node.state is None)
         known = self._logs.get(node.id)
         if known is not None and known[0] == version:
             return known[1]
@@ -342,11 +344,11 @@ def _glance(node: Node[GroupBroker]) -> tuple[object, ...]:
     """Return what a broker's parts depend on; timers and requests are left out."""
     state = node.state
     if state is None:
-        return node.log_version, node.incarnation
+        return node.files.log_version, node.incarnation
     ha = state.ha
     servers = tuple(ha.servers.values())
     own = (state.registration, ha.role, ha.known_epoch, ha.cache, ha.client, servers)
-    return node.log_version, *own, state.local, state.pending, state.confirm
+    return node.files.log_version, *own, state.local, state.pending, state.confirm
 
 
 def _itself(value: V) -> V:

@@ -25,10 +25,11 @@ from rocketha.formats.legacy_ha_packets import LegacyTransfer
 from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
 from rocketha.legacy_ha.effects import LegacyAction, LegacyActionName
 from rocketha.legacy_ha.state import LegacyState
+from rocketha.runtime.broker_files import log_options
 from rocketha.sim.actions import Crashed
 from rocketha.sim.legacy_cluster import MASTER, LegacyCluster, LegacyClusterAction, Put
-from rocketha.sim.node import Node, log_options
-from rocketha.sim.records import record_count
+from rocketha.sim.node import Node
+from rocketha.sim.records import SEGMENT_SIZE, record_count
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.projection.epoch_values import broker_name, index
 from rocketproof.projection.ghosts import GhostReader, Ghosts
@@ -63,7 +64,7 @@ class LegacyProjection:
         """Record the initial state."""
         self.slaves = tuple(broker for broker in cluster.nodes if broker != MASTER)
         self._lost = {slave: set() for slave in self.slaves}
-        self._reader = GhostReader(log_options(cluster.plan.options.bugs))
+        self._reader = GhostReader(log_options(SEGMENT_SIZE, cluster.plan.options.bugs))
         self._record(cluster, MASTER, "Init")
 
     def sent(
@@ -243,7 +244,7 @@ class LegacyProjection:
     def _read(self, node: Node[LegacyState]) -> None:
         """Read where a log begins, and the master's lives that its records name."""
         assert self._reader is not None
-        version = (node.log_version, node.state is None)
+        version = (node.files.log_version, node.state is None)
         if self._versions.get(node.id) == version:
             return
         self._versions[node.id] = version

@@ -391,8 +391,15 @@ def _glance(node: Node[GroupBroker]) -> tuple[object, ...]:
     """Return what is read of a broker; timers and requests are left out."""
     state = node.state
     if state is None:
-        return node.log_version, node.incarnation
+        return node.files.log_version, node.incarnation
     ha = state.ha
     servers = tuple(ha.servers.values())
     own = (ha.role, ha.known_epoch, ha.client, servers, state.slave_incarnations)
-    return node.log_version, state.registration, *own, state.local, state.pending, state.confirm
+    return (
+        node.files.log_version,
+        state.registration,
+        *own,
+        state.local,
+        state.pending,
+        state.confirm,
+    )

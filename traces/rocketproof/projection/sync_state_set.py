@@ -44,10 +44,12 @@ from rocketha.controller.applied import (
 )
 from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBroker
 from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.runtime.broker_files import log_options
 from rocketha.sim.actions import Crashed
 from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
 from rocketha.sim.group_cluster import GroupCluster
-from rocketha.sim.node import Node, log_options
+from rocketha.sim.node import Node
+from rocketha.sim.records import SEGMENT_SIZE
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import index
 from rocketproof.projection.ghosts import GhostReader, Ghosts
@@ -87,7 +89,7 @@ class SetProjection:
         group = cluster.group
         assert group is not None
         self.brokers = tuple(cluster.nodes)
-        self._reader = GhostReader(log_options(cluster.plan.broker.bugs))
+        self._reader = GhostReader(log_options(SEGMENT_SIZE, cluster.plan.broker.bugs))
         losses = {b: {replica.incarnation: 0} for b, replica in group.replicas.items()}
         registered = dict.fromkeys(cluster.nodes, 0)
         self._memory_or_none = Memory(ghosts=self._ghosts, losses=losses, registered=registered)
@@ -129,7 +131,7 @@ class SetProjection:
 
     def _ghosts(self, node: Node[GroupBroker]) -> Ghosts:
         assert self._reader is not None
-        version = (node.log_version, node.state is None)
+        version = (node.files.log_version, node.state is None)
         known = self._logs.get(node.id)
         if known is None or known[0] != version:
             is_down = node.state is None

@@ -1,0 +1,88 @@
+"""The legacy service, as the host of a node sees it: its core, and what connections carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from rocketha.formats.legacy_ha_packets import LegacyReports, LegacyTransfer, feed_reports
+from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
+from rocketha.ha.state import NOT_YET
+from rocketha.legacy_ha import broker
+from rocketha.legacy_ha.effects import LegacyStepped
+from rocketha.legacy_ha.events import BatchReceived, LegacyEvent, ReportReceived
+from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
+from rocketha.runtime.ports import Sender
+from rocketha.storage.commit_log import CommitLog
+from rocketha.types import ConnectionId, Offset, TimestampMs
+
+__all__ = ["BatchInbox", "LegacyCore", "ReportInbox"]
+
+
+@dataclass(slots=True)
+class ReportInbox:
+    """Of the reports that arrived since the last look, only the newest is handed over."""
+
+    conn: ConnectionId
+    partial: bytes = b""
+    fed: list[bytes] = field(default_factory=list)
+
+    def feed(self, data: bytes) -> None:
+        """Add bytes that arrived."""
+        self.fed.append(data)
+
+    def next_event(self) -> ReportReceived | None:
+        """Take the newest report."""
+        data = b"".join(self.fed)
+        self.fed.clear()
+        reports = feed_reports(LegacyReports(partial=self.partial), data)
+        self.partial = reports.partial
+        if reports.newest is None:
+            return None
+        return ReportReceived(conn=self.conn, max_phy_offset=reports.newest)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchInbox:
+    """The bytes of the master that are no whole packet yet."""
+
+    conn: ConnectionId
+    stream: PacketStream[LegacyTransfer]
+
+    def feed(self, data: bytes) -> None:
+        """Add bytes that arrived."""
+        self.stream.feed(data)
+
+    def next_event(self) -> BatchReceived | None:
+        """Take the next batch. Raises: PacketError"""
+        batch = self.stream.next_packet()
+        return None if batch is None else BatchReceived(conn=self.conn, batch=batch)
+
+
+class LegacyCore:
+    """The core of a broker of the legacy service. Implements `rocketha.runtime.ports.Core`."""
+
+    def step(
+        self, state: LegacyState, event: LegacyEvent, *, now_ms: TimestampMs, log: CommitLog
+    ) -> LegacyStepped[LegacyMaster] | LegacyStepped[LegacySlave]:
+        """Take one event."""
+        return broker.step(state, event, now_ms=now_ms, log=log)
+
+    def next_timer_ms(self, state: LegacyState) -> TimestampMs | None:
+        """Return when `TimerFired` is due."""
+        return broker.next_timer_ms(state)
+
+    def senders(self, state: LegacyState, log_end: Offset) -> Iterator[Sender]:
+        """Yield the connections over which the master may send."""
+        if isinstance(state, LegacyMaster):
+            for end in state.ends.values():
+                if end.next_offset != NOT_YET:
+                    yield Sender(
+                        conn=end.id,
+                        behind=end.next_offset < log_end,
+                        heartbeat_at_ms=end.last_write_ms + state.options.heartbeat_ms,
+                    )
+
+    def inbox(self, conn: ConnectionId, *, accepted: bool) -> ReportInbox | BatchInbox:
+        """Begin to hear a slave, which was accepted, or the master."""
+        return ReportInbox(conn) if accepted else BatchInbox(conn, legacy_master_stream())
