@@ -51,13 +51,16 @@ class Ending(StrEnum):
     """A promise."""
     STUCK = "stuck"
     """All promises, but the cluster did not come back to life."""
+    ENDED = "ended early"
+    """All promises, until an implementation with a bug switched on stopped with an error."""
     FAILED = "failed"
-    """The implementation stopped with an error."""
+    """An error that no bug is there to explain stopped the run."""
     DIFFERS = "differs"
     """The same seed gave another run."""
 
 
-_FAILING: Final = frozenset({Ending.BROKEN, Ending.STUCK, Ending.FAILED, Ending.DIFFERS})
+_DEAD: Final = frozenset({Ending.STUCK, Ending.ENDED})
+_FAILING: Final = _DEAD | {Ending.BROKEN, Ending.FAILED, Ending.DIFFERS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +107,13 @@ class Campaign:
 
     @property
     def exit_code(self) -> int:
-        """Return 1 if a seed failed, 3 if none shows that promises are kept, else 0."""
-        if self.failing:
+        """Return 1 if a seed failed, 3 if some are dead or none shows that promises are kept, or 0.
+
+        A dead run is no evidence, here as for `simulate --judge` and for corpora.
+        """
+        if any(one.ending not in _DEAD for one in self.failing):
             return 1
-        return 0 if self.endings[Ending.KEPT] else 3
+        return 0 if self.endings[Ending.KEPT] and not self.failing else 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +231,7 @@ def _ending(report: SimReport, verdict: AnyVerdict) -> tuple[Ending, str]:
     if isinstance(verdict, Broken):
         return Ending.BROKEN, verdict.in_words()
     if report.failure is not None:
-        return Ending.FAILED, report.failure
+        return Ending.ENDED, report.failure
     if not report.lives:
         return Ending.STUCK, "did not come back to life when the faults ended"
     if isinstance(verdict, Undecided):

@@ -117,7 +117,9 @@ def test_an_error_of_the_implementation_is_a_failing_seed(
     [
         ([Ending.KEPT, Ending.UNDECIDED, Ending.EXCUSED], 0),
         ([Ending.KEPT, Ending.BROKEN], 1),
-        ([Ending.KEPT, Ending.STUCK], 1),
+        ([Ending.KEPT, Ending.STUCK], 3),
+        ([Ending.KEPT, Ending.ENDED], 3),
+        ([Ending.STUCK, Ending.BROKEN], 1),
         ([Ending.KEPT, Ending.FAILED], 1),
         ([Ending.KEPT, Ending.DIFFERS], 1),
         ([Ending.UNDECIDED, Ending.EXCUSED], 3),
@@ -154,3 +156,15 @@ def test_a_command_repeats_all_options() -> None:
 )
 def test_what_cannot_be_run_is_refused(args: list[str]) -> None:
     assert call(*args).exit_code == 2
+
+
+@pytest.mark.java
+def test_a_campaign_of_dead_runs_ends_as_the_command_that_shows_one() -> None:
+    result = CliRunner().invoke(
+        command, ["snapshot_loading", "--seeds", "0..2", "--bug", "B54", "--workers", "1"]
+    )
+    what, again = result.output.splitlines()[:2]
+
+    assert what.endswith(": stuck: did not come back to life when the faults ended")
+    repeated = CliRunner().invoke(simulate, shlex.split(again)[2:])
+    assert (result.exit_code, repeated.exit_code) == (3, 3)

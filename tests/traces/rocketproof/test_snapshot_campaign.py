@@ -22,7 +22,7 @@ SHOWN = {
     Bug.B53: {"exact", "forward", "complete"},
     Bug.B54: {"stuck"},
     Bug.B55: {"refusal"},
-    Bug.B56: {"failed", "refusal", "stuck"},
+    Bug.B56: {"ended early", "refusal", "stuck"},
     Bug.B57: {"stays", "stuck"},
     Bug.B59: {"stays"},
     Bug.B68: {"refusal"},

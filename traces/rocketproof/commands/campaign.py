@@ -73,7 +73,10 @@ def command(
     after the faults, or when the implementation stops with an error. No trace is made: validate
     and corpus hold runs against the TLA+ text.
 
-    Exit codes: 0 all promises are kept, 1 a seed failed, 3 nothing was put to the test.
+    Each failing seed comes with the command that shows it, which judges its traces, too.
+
+    Exit codes: 0 all promises are kept; 1 a promise is broken, the implementation failed, or a run
+    differs from itself; 3 runs did not come back to life, or nothing was put to the test.
     """
     refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
     campaign, began = Campaign(), time.monotonic()
