@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from rocketproof.cli import main
+from rocketproof.commands.mutants import shown_again
 from rocketproof.museum import (
     DEAD,
     FIRST_WAVE,
@@ -137,6 +141,7 @@ FOUND = CheckRow(
 )
 CAUGHT = Caught(seed=1, tried=2, step=3, action="A")
 NOT_CAUGHT = NotCaught(tried=9)
+WRONGLY = replace(FOUND, status="not as expected")
 UNCLEAR = Unclear(seed=1, reason="crash")
 
 
@@ -171,3 +176,54 @@ def test_a_row_says_that_only_tlc_can_decide_it() -> None:
     without = MuseumRow(mutant=replace(MUTANT, bug=False), tlc=FOUND, runs=NotTried())
     assert (without.closed, without.tlc_only) == (True, True)
     assert not MuseumRow(mutant=MUTANT, tlc=FOUND, runs=CAUGHT).tlc_only
+
+
+def test_an_open_row_comes_with_the_command_that_shows_why() -> None:
+    harmless = replace(MUTANT, expect="harmless", protocol="epoch_truncation")
+
+    def shown(
+        row: MuseumRow, seeds: int | None = None, no_runs: bool = False, root: Path | None = None
+    ) -> str | None:
+        return shown_again(row, seeds=seeds, no_runs=no_runs, spec_root=root)
+
+    caught = Caught(seed=9, tried=10, step=71, action="Transfer")
+    wrong = MuseumRow(mutant=harmless, tlc=FOUND, runs=caught)
+    missed = replace(wrong, mutant=replace(harmless, expect="killed"), runs=NotCaught(tried=5))
+
+    assert shown(wrong) == "rocketproof simulate epoch_truncation --bug B05 --judge --seed 9"
+    assert shown(missed) == "rocketproof mutants epoch_truncation --bug B05"
+    assert shown(replace(missed, runs=caught)) is None
+    assert shown(replace(wrong, tlc=WRONGLY)) == shown(missed)
+    elsewhere = shown(wrong, seeds=5, root=Path("my spec"))
+    assert elsewhere == f"{shown(missed)} --seeds 5 --spec-root 'my spec'"
+    assert shown(replace(wrong, tlc=WRONGLY), no_runs=True) == f"{shown(missed)} --no-runs"
+
+
+@pytest.mark.java
+def test_an_open_row_stays_open_when_its_command_is_run() -> None:
+    first = CliRunner().invoke(
+        main, ["mutants", "epoch_truncation", "--bug", "B86", "--seeds", "1"]
+    )
+    at = [n for n, line in enumerate(first.output.splitlines()) if line.startswith("open: ")]
+    row, again = first.output.splitlines()[at[0] : at[0] + 2]
+
+    second = CliRunner().invoke(main, shlex.split(again)[1:])
+
+    assert "none of 1 diverges" in row
+    assert again == "  rocketproof mutants epoch_truncation --bug B86 --seeds 1"
+    assert (first.exit_code, second.exit_code) == (1, 1)
+    assert f"{row}\n{again}\n" in second.output
+
+
+@pytest.mark.java
+def test_a_run_that_a_harmless_row_comes_with_fails_when_it_is_run() -> None:
+    harmless = replace(MUTANT, expect="harmless", protocol="epoch_truncation")
+    caught = Caught(seed=9, tried=10, step=71, action="Transfer")
+    row = MuseumRow(mutant=harmless, tlc=FOUND, runs=caught)
+    again = shown_again(row, seeds=None, no_runs=False, spec_root=None)
+    assert again is not None
+
+    result = CliRunner().invoke(main, shlex.split(again)[1:])
+
+    assert result.exit_code == 1
+    assert "diverges at step 71, Transfer" in result.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,10 @@ from typing import assert_never
 import click
 from rich.markup import escape
 
+from rocketha.bugs import Bug
+from rocketha.sim import SimOptions
 from rocketproof.commands.output_options import verbose_option
+from rocketproof.commands.simulation_options import repeat_command
 from rocketproof.counterexample import indented, told
 from rocketproof.engines import Judges
 from rocketproof.museum import (
@@ -40,7 +44,7 @@ from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Trace
 from tlatrace.verdict import Diverges, Undecided, Verdict
 
-__all__ = ["command"]
+__all__ = ["command", "shown_again"]
 
 
 @click.command(epilog="Example:  rocketproof mutants epoch_truncation")
@@ -66,7 +70,8 @@ def command(
 ) -> None:
     """Find every bug of the museum twice: in the TLA+ text by TLC, in the implementation by traces.
 
-    Where the implementation has no switch for a bug, TLC decides alone, and the row says so.
+    Where the implementation has no switch for a bug, TLC decides alone, and the row says so. A row
+    that is open comes with the command that shows why.
 
     Exit codes: 0 all rows closed, 1 a row is open, 2 an error, 3 nothing was examined.
     """
@@ -98,13 +103,15 @@ def command(
             if verbose or not row.tlc.ok:
                 for line in (*filter(None, [row.tlc.message]), *told(checked.run)):
                     showing.line(indented(line))
+    again = functools.partial(shown_again, seeds=seeds, no_runs=no_runs, spec_root=spec_root)
     if as_json:
-        click.echo(json.dumps([_row_json(row, no_runs) for row in rows], indent=2))
+        answer = [{**_row_json(row, no_runs), "command": again(row)} for row in rows]
+        click.echo(json.dumps(answer, indent=2))
     else:
         if verbose:
             _print_table(rows, no_runs)
         more = "" if verbose else typed_with("--verbose")
-        say("\n".join(_summary(rows, no_runs, time.monotonic() - began, more)))
+        say("\n".join(_summary(rows, no_runs, again, time.monotonic() - began, more)))
     if not rows:
         sys.exit(3)
     sys.exit(0 if all(_closed(row, no_runs) for row in rows) else 1)
@@ -151,6 +158,26 @@ def _agreed(verdict: Diverges, by_tlc: Verdict) -> Verdict:
     return Undecided(f"the compiled model rejects step {verdict.step}, and TLC says: {by_tlc}")
 
 
+def shown_again(
+    row: MuseumRow, *, seeds: int | None, no_runs: bool, spec_root: Path | None
+) -> str | None:
+    """Return the command that shows why a row is open; None for one that is closed.
+
+    Where a run that should conform does not, it is that run; else both sides are asked once more.
+    """
+    if _closed(row, no_runs):
+        return None
+    mutant = row.mutant
+    if row.tlc.ok and isinstance(row.runs, Caught) and spec_root is None:
+        bugs = frozenset([Bug(name) for name in switches_of(mutant)])
+        return repeat_command(mutant.protocol, SimOptions(bugs=bugs), row.runs.seed)
+    parts = ["rocketproof", "mutants", mutant.protocol, "--bug", mutant.name]
+    parts += [] if seeds is None else ["--seeds", str(seeds)]
+    parts += ["--no-runs"] if no_runs else []
+    parts += [] if spec_root is None else ["--spec-root", str(spec_root)]
+    return shlex.join(parts)
+
+
 def _closed(row: MuseumRow, no_runs: bool) -> bool:
     return row.tlc.ok if no_runs else row.closed
 
@@ -195,12 +222,20 @@ def _print_table(rows: Sequence[MuseumRow], no_runs: bool) -> None:
             say(f"{row.mutant.name} is harmless: {row.mutant.reason}.")
 
 
-def _summary(rows: Sequence[MuseumRow], no_runs: bool, seconds: float, more: str) -> Iterator[str]:
+def _summary(
+    rows: Sequence[MuseumRow],
+    no_runs: bool,
+    again: Callable[[MuseumRow], str | None],
+    seconds: float,
+    more: str,
+) -> Iterator[str]:
     unseen = [row.mutant.name for row in rows if row.mutant.name in _unseen_switches(row)]
     if unseen:
         yield f"there is a switch, and no run was found that shows it: {', '.join(unseen)}"
     still_open = [row for row in rows if not _closed(row, no_runs)]
-    yield from [f"open: {_text(row, no_runs)}" for row in still_open]
+    for row in still_open:
+        yield f"open: {_text(row, no_runs)}"
+        yield f"  {again(row)}"
     alone = sum(row.tlc_only for row in rows)
     counts = f"{len(rows)} rows, {len(still_open)} open, {alone} by TLC only"
     yield f"{counts}; {duration(seconds)}"
