@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +45,15 @@ def within(module: str, package: str) -> bool:
 
 
 RULES: Final = (
+    *(
+        ImportRule(
+            where="rocketha.runtime", what=f"rocketha.{of}", why="the host knows no protocol"
+        )
+        for of in ("broker", "controller", "epoch", "ha", "legacy_ha", "locks", "sim", "snapshot")
+    ),
+    ImportRule(
+        where="rocketha", what="rocketha.sim", except_in="rocketha.sim", why="cores are simulated"
+    ),
     ImportRule(where="rocketha", what="tlatrace", why="the subject does not know its judge"),
     ImportRule(where="rocketha", what="rocketproof", why="the subject does not know its judge"),
     ImportRule(where="tlatrace", what="rocketha", why="the oracle does not know the subject"),
@@ -75,6 +86,44 @@ def test_imports_keep_the_rules() -> None:
     assert found == []
 
 
+def imports_between(texts: Mapping[str, ast.Module]) -> dict[str, set[str]]:
+    """Give what each module imports of the others, also for the sake of types only."""
+    graph: dict[str, set[str]] = {}
+    for module, tree in texts.items():
+        froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        names = {f"{node.module}.{alias.name}" for node in froms for alias in node.names}
+        graph[module] = {name for name in imported_modules(tree) | names if name in texts} - {
+            module
+        }
+    return graph
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """Give the modules of a circle, if there is one."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+@pytest.mark.parametrize("package", ["rocketha", "rocketproof"])
+def test_imports_make_no_circle(package: str) -> None:
+    texts = {module_name(path): parsed(path) for path in SOURCES}
+    of = {name: tree for name, tree in texts.items() if within(name, package)}
+    graph = imports_between(of)
+    assert sum(map(len, graph.values())) > 200
+    assert circle(graph) == []
+
+
+def test_a_circle_is_seen_where_only_types_need_it() -> None:
+    later = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p import a"
+    texts = {"p.a": "import p.b", "p.b": "from p.c import C", "p.c": later}
+    found = circle(imports_between({name: ast.parse(text) for name, text in texts.items()}))
+    assert set(found) == {"p.a", "p.b", "p.c"}
+
+
 def test_only_corpora_have_worker_processes() -> None:
     starters = re.compile(r"\bProcessPoolExecutor\b|\bos\.(?:fork|spawn|exec|system|popen)\w*\(")
     found = {module_name(path) for path in SOURCES if starters.search(path.read_text("utf-8"))}
@@ -87,6 +136,8 @@ def test_only_corpora_have_worker_processes() -> None:
     [
         ("rocketha.ha.slave", "from tlatrace.values import Value"),
         ("rocketha.ha.slave", "import rocketproof.cli"),
+        ("rocketha.ha.slave", "from rocketha.sim.clock import Clock"),
+        ("rocketha.runtime.node_host", "from rocketha.ha.state import Role"),
         ("tlatrace.validate.batch", "def f():\n    import rocketha"),
         ("tlatrace.validate.batch", "from pyspark.sql import SparkSession"),
         ("tlatrace.validate.batch", "from hypothesis import settings"),

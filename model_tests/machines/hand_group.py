@@ -45,8 +45,8 @@ from rocketha.runtime.events import HostEvent, TimerFired
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import OneStream
 from rocketha.sim.clock import TRUE_TIME, Clock
-from rocketha.sim.group_actions import ControllerActed, GroupObserver
-from rocketha.sim.group_cluster import GroupCluster
+from rocketha.sim.group_actions import ControllerActed
+from rocketha.sim.group_cluster import GroupCluster, GroupObserver
 from rocketha.sim.group_controller import SimController
 from rocketha.sim.hosts import HostedCluster, Hosts
 from rocketha.sim.network import End, Network

@@ -28,7 +28,7 @@ from rocketha.sim import (
     simulate_locks,
     simulate_registers,
 )
-from rocketha.sim.group_actions import NullGroupObserver
+from rocketha.sim.group_cluster import NullGroupObserver
 from rocketha.sim.lock_cluster import NullLockObserver
 from tlatrace.corpus.processes import run_tasks
 

@@ -1,7 +1,7 @@
 """A cluster of the cores in virtual time, under faults that a seed draws."""
 
-from rocketha.sim.actions import ClusterAction, Crashed, Elected, NullObserver, Observer
-from rocketha.sim.cluster import Cluster
+from rocketha.sim.actions import ClusterAction, Crashed, Elected
+from rocketha.sim.cluster import Cluster, NullObserver, Observer
 from rocketha.sim.faults import ALL_FAULTS, NO_FAULTS, Fault, Faults
 from rocketha.sim.group_simulate import GroupRun, simulate_group
 from rocketha.sim.legacy_simulate import simulate_legacy

@@ -1,17 +1,14 @@
-"""What an observer of a run is told: every action of the specification that the cluster takes."""
+"""What an observer of a run hears: every action of the specification that the cluster takes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TypeAlias
 
 from rocketha.ha.effects import SpecAction
-from rocketha.types import BrokerId, ConnectionId
+from rocketha.types import BrokerId
 
-if TYPE_CHECKING:
-    from rocketha.sim.cluster import Cluster
-
-__all__ = ["ClusterAction", "Crashed", "Elected", "NullObserver", "Observer"]
+__all__ = ["ClusterAction", "Crashed", "Elected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,35 +32,3 @@ class Crashed:
 
 
 ClusterAction: TypeAlias = SpecAction | Elected | Crashed
-
-
-class Observer(Protocol):
-    """Whoever watches a run. It may look at everything and must change nothing."""
-
-    def started(self, cluster: Cluster) -> None:
-        """Look at the cluster before anything happens."""
-        ...
-
-    def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
-        """Hear one packet that a broker sends, before `acted` tells in which action."""
-        ...
-
-    def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
-        """Look at the cluster after an action of a broker, or of the controller (None).
-
-        A `Disconnect` may concern a connection of which the master knows nothing.
-        """
-        ...
-
-
-class NullObserver:
-    """An observer that does not look."""
-
-    def started(self, cluster: Cluster) -> None:
-        """Do nothing."""
-
-    def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
-        """Do nothing."""
-
-    def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
-        """Do nothing."""

@@ -10,13 +10,13 @@ What is around the hosts:
 from __future__ import annotations
 
 from random import Random
-from typing import Final
+from typing import Final, Protocol
 
 from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import Event, Restarted
 from rocketha.ha.state import BrokerState, Role
-from rocketha.sim.actions import ClusterAction, Crashed, Elected, Observer
+from rocketha.sim.actions import ClusterAction, Crashed, Elected
 from rocketha.sim.chances import OneStream
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.hosts import HostedCluster, Hosts
@@ -26,9 +26,38 @@ from rocketha.sim.options import RunPlan
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress
 
-__all__ = ["Cluster"]
+__all__ = ["Cluster", "NullObserver", "Observer"]
 
 _ROLE_CHANGES: Final = frozenset({ActionName.BECOME_MASTER, ActionName.BECOME_SLAVE})
+
+
+class Observer(Protocol):
+    """Whoever watches a run. It may look at everything and must change nothing."""
+
+    def started(self, cluster: Cluster) -> None:
+        """Look at the cluster before anything happens."""
+
+    def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
+        """Hear one packet that a broker sends, before `acted` tells in which action."""
+
+    def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
+        """Look at the cluster after an action of a broker, or of the controller (None).
+
+        A `Disconnect` may concern a connection of which the master knows nothing.
+        """
+
+
+class NullObserver:
+    """An observer that does not look."""
+
+    def started(self, cluster: Cluster) -> None:
+        """Do nothing."""
+
+    def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
+        """Do nothing."""
+
+    def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
+        """Do nothing."""
 
 
 class Cluster(HostedCluster[BrokerState, Event, SpecAction]):

@@ -39,7 +39,7 @@ from rocketha.runtime.events import HostEvent
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import Chances, Occasion
 from rocketha.sim.faults import Fault, FaultCounts
-from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, GroupObserver
+from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
 from rocketha.sim.group_channels import Channels
 from rocketha.sim.group_controller import SimController
 from rocketha.sim.group_options import GroupPlan
@@ -49,7 +49,7 @@ from rocketha.sim.node import Node, broker_address
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId
 
-__all__ = ["Callers", "GroupCluster"]
+__all__ = ["Callers", "GroupCluster", "GroupObserver", "NullGroupObserver"]
 
 _FLUSH_MAX_MS: Final = 3
 _UNSEEN: Final = frozenset(
@@ -69,6 +69,56 @@ class Callers(Protocol):
     def pull_answered(self, broker: BrokerId, answer: AnswerPull) -> None:
         """Hear what the log has."""
         ...
+
+
+class GroupObserver(Protocol):
+    """Whoever watches a run. It may look at everything and must change nothing."""
+
+    def started(self, cluster: GroupCluster) -> None:
+        """Look at the cluster: all brokers are registered, and nobody was ever elected."""
+        ...
+
+    def sent(
+        self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
+    ) -> None:
+        """Hear one packet that a broker sends, before `acted` tells in which action."""
+        ...
+
+    def acted(
+        self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
+    ) -> None:
+        """Look at the cluster after an action of a broker, or of the controller (None).
+
+        The effects of the step are performed, but what they ask for (`Then`) is still to come.
+        """
+        ...
+
+    def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        """Look at the cluster after any step of a broker, and `acted` if it was an action.
+
+        Also after what the network did to a connection of a broker without asking it.
+        """
+        ...
+
+
+class NullGroupObserver:
+    """An observer that does not look."""
+
+    def started(self, cluster: GroupCluster) -> None:
+        """Do nothing."""
+
+    def sent(
+        self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
+    ) -> None:
+        """Do nothing."""
+
+    def acted(
+        self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
+    ) -> None:
+        """Do nothing."""
+
+    def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        """Do nothing."""
 
 
 class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]):

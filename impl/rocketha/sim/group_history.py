@@ -15,8 +15,8 @@ from rocketha.histories.history import (
     LoggedMessage,
     Reign,
 )
-from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, GroupObserver
-from rocketha.sim.group_cluster import GroupCluster
+from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
+from rocketha.sim.group_cluster import GroupCluster, GroupObserver
 from rocketha.sim.records import SEGMENT_SIZE
 from rocketha.storage.commit_log import CommitLog
 from rocketha.types import BrokerId, ConnectionId, Offset, SizeBytes

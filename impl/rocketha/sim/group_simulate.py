@@ -9,8 +9,7 @@ from rocketha.histories.history import History, Promises
 from rocketha.sim.chances import ALL_OF_IT, Happening, Schedule, Streams
 from rocketha.sim.clock import TRUE_TIME
 from rocketha.sim.faults import Fault, FaultCounts
-from rocketha.sim.group_actions import GroupObserver
-from rocketha.sim.group_cluster import GroupCluster
+from rocketha.sim.group_cluster import GroupCluster, GroupObserver
 from rocketha.sim.group_driver import GroupDriver
 from rocketha.sim.group_history import HistoryRecorder
 from rocketha.sim.group_options import GroupPlan, draw_group_run

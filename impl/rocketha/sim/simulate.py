@@ -5,9 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from rocketha.ha.state import Role
-from rocketha.sim.actions import Observer
 from rocketha.sim.chances import OneStream
-from rocketha.sim.cluster import Cluster
+from rocketha.sim.cluster import Cluster, Observer
 from rocketha.sim.driver import Driver
 from rocketha.sim.faults import FaultCounts
 from rocketha.sim.network import Network

@@ -9,7 +9,7 @@ import pytest
 
 from rocketha.sim import Fault, GroupRun, SimOptions, simulate_group
 from rocketha.sim.chances import Chance, Occasion, OneStream, Schedule, Streams
-from rocketha.sim.group_actions import NullGroupObserver
+from rocketha.sim.group_cluster import NullGroupObserver
 
 STRUCK = Occasion("reset", "", 2)
 TIMED = {Fault.POWER_CUT, Fault.PARTITION, Fault.CHANNEL_RESET, Fault.DESIGNATE, Fault.RESET}

@@ -12,8 +12,7 @@ from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned
 from rocketha.sim import NO_FAULTS, SimOptions
 from rocketha.sim.chances import Streams
 from rocketha.sim.faults import FaultCounts
-from rocketha.sim.group_actions import NullGroupObserver
-from rocketha.sim.group_cluster import GroupCluster
+from rocketha.sim.group_cluster import GroupCluster, NullGroupObserver
 from rocketha.sim.group_options import draw_group_run
 from rocketha.sim.network import Network
 from rocketha.sim.records import ghost_message

@@ -26,8 +26,8 @@ from rocketha.histories.jsonl import dump_history, load_history
 from rocketha.sim import NO_FAULTS, Fault, GroupRun, SimOptions, group_options, simulate_group
 from rocketha.sim.actions import Crashed
 from rocketha.sim.faults import GROUP_FAULTS
-from rocketha.sim.group_actions import ControllerActed, GroupClusterAction, NullGroupObserver
-from rocketha.sim.group_cluster import GroupCluster
+from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
+from rocketha.sim.group_cluster import GroupCluster, NullGroupObserver
 from rocketha.sim.group_controller import SimController
 from rocketha.snapshot.keeping import SnapshotOptions
 from rocketha.types import BrokerId, ConnectionId
