@@ -73,7 +73,8 @@ def explain_by_model(
     model = choice.model(header, blame=True)
     judges = Judges(choice=choice, budget=Budget(seconds=timeout_s))
     verdict = match_by_model(judges, model, header, [trace])[0]
-    return explain_verdict(model, trace, verdict, choice.folders_of(header))
+    reasons = explain_verdict(model, trace, verdict, choice.folders_of(header))
+    return replace(reasons, logged=logged_in([trace], model.variables, model.next_actions))
 
 
 def match_by_model(

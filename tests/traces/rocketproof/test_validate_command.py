@@ -221,3 +221,15 @@ def test_a_log_is_told_how_many_steps_are_judged(
 
     assert ended.value.code == 0
     assert "steps are judged (" in capsys.readouterr().err
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("engine", ["compiled", "tlc"])
+def test_explain_says_what_of_the_specification_the_trace_has_logged(engine: str) -> None:
+    good = run("explain", SAMPLES / "seed_7.ndjson", "--engine", engine)
+    bad = run("explain", SAMPLES / "bug_B05_seed_21.ndjson", "--engine", engine)
+    data = run("explain", SAMPLES / "bug_B05_seed_21.ndjson", "--engine", engine, "--json")
+
+    assert good.stdout.endswith("conforms, 19 events; 12 of 12 variables, 9 of 13 actions logged\n")
+    assert "\n  the trace shows   12 of 12 variables, 10 of 13 actions\n" in bad.stdout
+    assert json.loads(data.stdout)["logged"]["actions"]["Restart"] == 0

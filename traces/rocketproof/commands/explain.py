@@ -16,6 +16,7 @@ from rocketproof.engines import ENGINES, explain_by_model
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import SubsetError
 from tlatrace.harmless import harmless, without_commands
+from tlatrace.logged import logged_in
 from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons
 from tlatrace.report.results import TraceResult
@@ -94,8 +95,10 @@ def _explain(file: TraceFile, choice: SpecChoice, engine: str, timeout_s: float)
         except SubsetError:
             if engine == "compiled":
                 raise
-    found = explain(choice.load(header), file.trace, timeout_s=timeout_s)
-    return Reasons(explanation=found)
+    spec = choice.load(header)
+    found = explain(spec, file.trace, timeout_s=timeout_s)
+    logged = logged_in([file.trace], spec.variables, spec.next_actions)
+    return Reasons(explanation=found, logged=logged)
 
 
 def _result(reasons: Reasons, file: TraceFile) -> TraceResult:
@@ -107,6 +110,7 @@ def _result(reasons: Reasons, file: TraceFile) -> TraceResult:
         spec=header.spec if header is not None else None,
         outcome=verdict,
         line=file.line_of(verdict.step) if isinstance(verdict, Diverges) else None,
+        logged=reasons.logged,
     )
 
 
@@ -123,7 +127,7 @@ def _print_to(console: Console, reasons: Reasons, file: TraceFile) -> None:
     result = _result(reasons, file)
     event = explanation.event
     if event is None or not isinstance(explanation.verdict, Diverges):
-        console.print(_shown(f"{file.path}: {result.text}"))
+        console.print(_shown(result.told))
         return
     call = _call(event)
     where = f"step {event.step}" + (f" (line {result.line})" if result.line else "")
@@ -131,6 +135,8 @@ def _print_to(console: Console, reasons: Reasons, file: TraceFile) -> None:
     console.print(f"{_shown(str(file.path))}: [bold red]diverges[/] at {_shown(where)}")
     console.print(f"  the trace says    {_shown(call)}")
     console.print(f"  expected          {_shown(explanation.verdict.expected)}")
+    if result.logged is not None:
+        console.print(f"  the trace shows   {result.logged.text().removesuffix(' logged')}")
     _print_conjuncts(console, reasons)
     if event.step and not explanation.is_partial:
         _print_changes(console, "What the trace changes", explanation.changes, "before", "after")

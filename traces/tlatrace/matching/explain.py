@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tlatrace.errors import EvaluationError, ModelGapError
+from tlatrace.logged import Logged
 from tlatrace.matching.blame import FalseConjunct, false_conjuncts
 from tlatrace.matching.nearest import nearest_explanation
 from tlatrace.model import Model, ModelState, Step
@@ -26,6 +27,8 @@ class Reasons:
     explanation: Explanation
     conjuncts: tuple[FalseConjunct, ...] = ()
     """What forbids the step: the trace's own action first."""
+    logged: Logged | None = None
+    """What of the specification the trace has logged; None where no specification was asked."""
 
 
 def explain_verdict(
