@@ -220,7 +220,8 @@ def test_mutants_are_told_in_the_same_shape(spec_root: Path) -> None:
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 1
     assert "\n    1: initial state\n" in result.stdout
-    *_, wrong, told, _ = result.stdout.splitlines()
+    *_, wrong, again, told, _ = result.stdout.splitlines()
+    assert again == f"  rocketproof mutants counter --bug B05 {' '.join(words[2:])}"
     assert wrong.startswith("open: counter B05: invariant violated: TypeOK (expected: holds, 15")
     assert told.startswith("1 rows, 1 open, ")
 
