@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,14 @@ import click
 from click.core import ParameterSource
 
 from rocketproof.commands.output_options import verbose_option
+from rocketproof.counterexample import indented
+from rocketproof.counterexample_files import ItfFiles
 from rocketproof.entries_shown import EntriesShown, print_table, summary
 from rocketproof.file_check import FileCheck, by_model, by_tlc, describe_jar
 from rocketproof.names import did_you_mean
 from rocketproof.rings import Progress, expected_seconds
 from rocketproof.saying import say, typed_with
-from rocketproof.showing import open_showing
+from rocketproof.showing import Showing, open_showing
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, Model, Witness, read_manifest
@@ -60,6 +62,12 @@ _OF_FILES: Final = ("config", "libraries", "no_deadlock", "engine", "choose_any"
 @click.option("--timeout", "timeout_s", default=3600.0, show_default=True, help="Seconds a run.")
 @click.option("--jar", "jar_path", type=click.Path(path_type=Path), help="Another TLC jar.")
 @click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
+@click.option(
+    "--itf",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER|FILE.itf.json",
+    help="Write counterexamples in the Informal Trace Format, expected ones, too.",
+)
 @click.option("--record", "write", is_flag=True, help="Write the counts into the manifest.")
 @verbose_option
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
@@ -77,6 +85,7 @@ def command(
     timeout_s: float,
     jar_path: Path | None,
     spec_root: Path | None,
+    itf: Path | None,
     write: bool,
     verbose: bool,
     as_json: bool,
@@ -103,18 +112,25 @@ def command(
             max_states=max_states,
             choose_any=choose_any,
         )
-        _check_file(job, None if engine == "compiled" else jar, as_json)
+        files = None if itf is None else ItfFiles(itf, several=False)
+        _check_file(job, None if engine == "compiled" else jar, files, as_json)
     _refuse_options_of_files()
     manifest = read_manifest(find_spec_root(spec_root))
     if write:
         refuse_shipped(manifest)
     entries = _choose(manifest, target, model_name, everything)
+    files = None if itf is None else ItfFiles(itf, several=len(entries) > 1)
     measurements, began = read_measured(manifest.root / MEASURED_NAME), time.monotonic()
     with open_showing("starting TLC", quiet=as_json) as showing:
         shown = EntriesShown(showing, measurements, verbose=verbose)
         results = _run_entries(
-            *(manifest, entries, shown, measurements), workers=workers, timeout_s=timeout_s, jar=jar
+            *(manifest, entries, shown, measurements, partial(_keep, files, showing)),
+            workers=workers,
+            timeout_s=timeout_s,
+            jar=jar,
         )
+    if files is not None and files.told():
+        say(files.told(), err=True)
     if write:
         written = record(manifest, results)
         click.echo(f"recorded in {manifest.path}: {', '.join(written) or 'nothing'}", err=True)
@@ -125,6 +141,15 @@ def command(
     else:
         _print(rows, f"of {target or 'the manifest'}", time.monotonic() - began, verbose)
     sys.exit(exit_code(rows))
+
+
+def _keep(files: ItfFiles | None, showing: Showing, checked: CheckedEntry) -> None:
+    """Write a counterexample to where it is wanted, expected or not."""
+    if files is not None and checked.run.states:
+        entry = checked.entry
+        name = f"{entry.protocol}-{entry.name}"
+        told = files.write(checked.run, name, entry.module.stem, checked.row.found)
+        showing.line(indented(told))
 
 
 def _print(rows: Sequence[CheckRow], what: str, seconds: float, verbose: bool) -> None:
@@ -145,7 +170,9 @@ def _refuse_options_of_files() -> None:
             raise click.UsageError(f"{param.opts[0]} goes with a FILE.tla")
 
 
-def _check_file(job: FileCheck, jar: TlcJar | None, as_json: bool) -> NoReturn:
+def _check_file(
+    job: FileCheck, jar: TlcJar | None, files: ItfFiles | None, as_json: bool
+) -> NoReturn:
     """Check a specification that no manifest describes, without a jar by the compiled model."""
     with open_showing("searching", quiet=as_json) as showing:
 
@@ -153,6 +180,10 @@ def _check_file(job: FileCheck, jar: TlcJar | None, as_json: bool) -> NoReturn:
             showing.doing(f"{name}: {found:,} states, {to_do:,} to do")
 
         found = by_model(job, show) if jar is None else by_tlc(job, jar, show)
+    if files is not None:
+        what = f"{found.outcome}: {found.violated}"
+        told = files.write(found, job.module.stem, job.module.stem, what) if found.states else ""
+        say(told or files.told(), err=True)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     else:
@@ -165,11 +196,13 @@ def _run_entries(
     entries: Sequence[Model | Witness],
     shown: EntriesShown,
     measurements: Measurements,
+    keep: Callable[[CheckedEntry], None],
     *,
     workers: int | None,
     timeout_s: float,
     jar: TlcJar,
 ) -> list[CheckedEntry]:
+    """Check them one after the other; `keep` says what to print of a counterexample besides."""
     results: list[CheckedEntry] = []
     progress = Progress(expected_seconds(entries, measurements), jobs=1)
     for entry in entries:
@@ -185,6 +218,7 @@ def _run_entries(
         shown.ends(checked)
         progress.take(checked.row)
         shown.done(checked.row, progress)
+        keep(checked)
         results.append(checked)
     return results
 

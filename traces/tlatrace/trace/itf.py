@@ -8,6 +8,7 @@
 | state               | the variables, every one in "vars"                                         |
 | observed            | as state, and "#meta"."part" is "observed"; each variable that is not      |
 |                     | known is {"#unserializable": "not observed"}                               |
+| (a counterexample)  | "loop": the state that comes after the last one, for ever                  |
 | neither             | as observed, and "#meta"."part" is "none"                                  |
 | integer             | {"#bigint": "..."}, always                                                 |
 | tuple, sequence     | array                                                                      |
@@ -63,8 +64,10 @@ _SPEC_OF_SOURCE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 # ---- export -------------------------------------------------------------------------------
 
 
-def itf_text(trace: Trace) -> str:
+def itf_text(trace: Trace, *, loop: int | None = None) -> str:
     """Write a trace as one ITF document: the same trace gives the same text.
+
+    With `loop`, the state of that index comes after the last one, again and again.
 
     Raises:
         ValueFormatError: a header, a name or a value that `read_itf` would refuse.
@@ -80,19 +83,19 @@ def itf_text(trace: Trace) -> str:
     if trace.header is not None:
         meta[_OURS] = header_to_json(trace.header)
     states = ",\n".join([_dumps(_state_of(event, variables)) for event in trace.events])
-    return (
-        f'{{"{_META}":{_dumps(meta)},"vars":{_dumps(list(variables))},"states":[\n{states}\n]}}\n'
-    )
+    back = "" if loop is None else f'"loop":{loop},'
+    head = f'"{_META}":{_dumps(meta)},"vars":{_dumps(list(variables))},{back}'
+    return f'{{{head}"states":[\n{states}\n]}}\n'
 
 
-def write_itf(path: Path, trace: Trace) -> None:
+def write_itf(path: Path, trace: Trace, *, loop: int | None = None) -> None:
     """Write a trace as an ITF file, which other tools expect to be named `*.itf.json`.
 
     Raises:
         ValueFormatError: as `itf_text`.
         OSError: the file cannot be written.
     """
-    path.write_bytes(itf_text(trace).encode())
+    path.write_bytes(itf_text(trace, loop=loop).encode())
 
 
 def _dumps(obj: Json) -> str:
