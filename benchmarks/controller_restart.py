@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from benchmarks.stopwatch import median_seconds
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry, LoggedRequest, encode_entry
-from rocketha.controller.log import DurableLog
 from rocketha.controller.node import ControllerNode
 from rocketha.controller.state import ChannelId
 from rocketha.controller.tables import push_tables
@@ -19,7 +18,8 @@ from rocketha.formats.controller_requests import (
     RegisterBroker,
 )
 from rocketha.formats.controller_responses import MetadataInfo
-from rocketha.snapshot.keeping import SnapshotOptions
+from rocketha.replicated_log.log import DurableLog
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, TimestampMs
 

@@ -416,4 +416,4 @@ SNAPSHOT_BUGS: Final[Bugs] = frozenset(
         Bug.VALIDITY,
     }
 )
-"""Switches of `rocketha.snapshot`, and of the log beneath it."""
+"""Switches of `rocketha.replicated_log`, and of the log beneath it."""

@@ -1,7 +1,8 @@
 """A node with snapshots that a test drives: an adapter for SnapshotLoading.
 
-The subject is the node of the simulation (`rocketha.sim.snapshot_world`): `rocketha.snapshot` with
-its registers, over a log on a disk in memory. What it does, and its state, are seen as in a run.
+The subject is the node of the simulation (`rocketha.sim.snapshot_world`):
+`rocketha.replicated_log` with its registers, over a log on a disk in memory. What it does, and its
+state, are seen as in a run.
 
 A save is one call, and many steps: it is stopped at the end of each (`hand_stops`). To go on, all
 that has happened is done again on an empty disk, up to the next stop.
@@ -14,10 +15,10 @@ from typing import Final, TypeAlias
 
 from model_tests.machines.hand_stops import Operation, Stops
 from rocketha.bugs import Bugs
+from rocketha.replicated_log.register import push_set
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.snapshot_history import RegisterHistory
 from rocketha.sim.snapshot_world import SnapshotWorld
-from rocketha.snapshot.keeping import SnapshotOptions
-from rocketha.snapshot.register import push_set
 from rocketha.types import LogIndex, Term
 from rocketproof.projection.snapshot_loading import world_value
 from rocketproof.projection.snapshot_values import surviving

@@ -8,5 +8,5 @@
 | `liveness`, `registration`, `sync_state_set`, `election`, `cleaning` | the rules for each entry |
 | `queries` | what is answered from the state alone |
 | `dispatch` | a frame in, a frame out or "close" |
-| `log`, `node` | the durable log, and a controller on a disk |
+| `node` | a controller on a disk: its log and snapshots are `rocketha.replicated_log` |
 """

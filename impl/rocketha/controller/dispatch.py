@@ -34,7 +34,7 @@ from rocketha.formats.controller_request_codec import has_request, pull_request
 from rocketha.formats.controller_responses import MetadataInfo, Reply, push_reply
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
-from rocketha.snapshot.keeping import SnapshotOptions
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.types import TimestampMs
 
 __all__ = [

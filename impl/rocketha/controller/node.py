@@ -2,7 +2,7 @@
 
 An entry is on the disk before it is applied, and applied before it is answered. If the log fails,
 nothing was answered and the outcome is unknown: the node must be opened again, and then it applies
-what the disk has. Snapshots stand for the beginning of the log (`rocketha.snapshot`).
+what the disk has. Snapshots stand for the beginning of the log (`rocketha.replicated_log`).
 
 Source: controller `ControllerManager`, controller/impl `JRaftController`
 """
@@ -31,12 +31,12 @@ from rocketha.controller.entry import (
     Started,
     encode_entry,
 )
-from rocketha.controller.log import DurableLog, LogOpened
 from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState
 from rocketha.controller.state_machine import ControllerStateMachine
-from rocketha.snapshot.caller import StateMachineCaller
-from rocketha.snapshot.files import SnapshotFiles
-from rocketha.snapshot.keeping import SnapshotManager, SnapshotsLoaded
+from rocketha.replicated_log.log import DurableLog, LogOpened
+from rocketha.replicated_log.snapshot_files import SnapshotFiles
+from rocketha.replicated_log.snapshot_manager import SnapshotManager, SnapshotsLoaded
+from rocketha.replicated_log.state_machine_caller import StateMachineCaller
 from rocketha.storage.disk import Disk
 from rocketha.types import TimestampMs
 

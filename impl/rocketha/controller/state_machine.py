@@ -15,7 +15,7 @@ from rocketha.controller.state import ControllerState
 from rocketha.controller.tables import pull_tables, push_tables
 from rocketha.errors import PacketError, SnapshotError
 from rocketha.formats.controller_snapshot import SectionType
-from rocketha.snapshot.files import SnapshotReader, SnapshotWriter
+from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
 
 __all__ = ["ControllerStateMachine"]
 

@@ -14,6 +14,7 @@ from rocketha.broker.options import GroupOptions
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.chances import Occasion, Streams
 from rocketha.sim.clock import TRUE_TIME, Clock
 from rocketha.sim.faults import GROUP_FAULTS, Fault, FaultPlan, Faults, draw_plan
@@ -21,7 +22,6 @@ from rocketha.sim.group_channels import ChannelFaults
 from rocketha.sim.node import broker_address
 from rocketha.sim.options import SimOptions
 from rocketha.sim.records import SEGMENT_SIZE
-from rocketha.snapshot.keeping import SnapshotOptions
 from rocketha.types import BrokerId, SizeBytes
 
 __all__ = ["SNAPSHOTS", "GroupPlan", "draw_group_run"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final
 
-from rocketha.snapshot.files import SnapshotMeta, SnapshotWriter
-from rocketha.snapshot.register import RegisterStateMachine, push_set
+from rocketha.replicated_log.register import RegisterStateMachine, push_set
+from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotWriter
 from rocketha.types import LogIndex, Term
 
 __all__ = ["RegisterHistory", "draw_history"]

@@ -7,12 +7,12 @@ from random import Random
 from typing import Final
 
 from rocketha.errors import PowerCutError, RockethaError
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.faults import SNAPSHOT_FAULTS, Fault, FaultCounts, draw_plan
 from rocketha.sim.options import SimOptions
 from rocketha.sim.report import SimReport
 from rocketha.sim.snapshot_history import draw_history
 from rocketha.sim.snapshot_world import SnapshotObserver, SnapshotWorld
-from rocketha.snapshot.keeping import SnapshotOptions
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Final
 
-from rocketha.controller.log import NO_TERM, DurableLog
+from rocketha.replicated_log.log import NO_TERM, DurableLog
 from rocketha.storage.disk import Disk, parent
 from rocketha.types import LogIndex, SizeBytes, Term
 

@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from rocketha.bugs import Bugs
-from rocketha.controller.log import NO_TERM, DurableLog
 from rocketha.errors import PowerCutError, SnapshotError, SnapshotGapError
+from rocketha.replicated_log.log import NO_TERM, DurableLog
+from rocketha.replicated_log.register import RegisterStateMachine
+from rocketha.replicated_log.snapshot_files import SnapshotFiles
+from rocketha.replicated_log.snapshot_manager import SnapshotManager, SnapshotOptions
+from rocketha.replicated_log.state_machine_caller import StateMachineCaller
 from rocketha.sim.snapshot_history import RegisterHistory
 from rocketha.sim.snapshot_steps import (
     Call,
@@ -20,10 +24,6 @@ from rocketha.sim.snapshot_steps import (
     SteppedLog,
     Steps,
 )
-from rocketha.snapshot.caller import StateMachineCaller
-from rocketha.snapshot.files import SnapshotFiles
-from rocketha.snapshot.keeping import SnapshotManager, SnapshotOptions
-from rocketha.snapshot.register import RegisterStateMachine
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
 

@@ -19,8 +19,8 @@ from rocketha.controller.state_machine import ControllerStateMachine
 from rocketha.controller.tables import pull_tables, push_tables
 from rocketha.errors import PacketError, SnapshotError, SnapshotGapError
 from rocketha.formats.controller_snapshot import SectionType
-from rocketha.snapshot.files import SnapshotMeta, SnapshotReader, SnapshotWriter
-from rocketha.snapshot.keeping import SnapshotOptions
+from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader, SnapshotWriter
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.storage.disk import Disk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term

@@ -23,13 +23,13 @@ from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.histories import Broken, Kept, check_history
 from rocketha.histories.checker import Promise
 from rocketha.histories.jsonl import dump_history, load_history
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim import NO_FAULTS, Fault, GroupRun, SimOptions, group_options, simulate_group
 from rocketha.sim.actions import Crashed
 from rocketha.sim.faults import GROUP_FAULTS
 from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
 from rocketha.sim.group_cluster import GroupCluster, NullGroupObserver
 from rocketha.sim.group_controller import SimController
-from rocketha.snapshot.keeping import SnapshotOptions
 from rocketha.types import BrokerId, ConnectionId
 
 SEEDS = range(16)

@@ -1,4 +1,4 @@
-"""Runs of `rocketha.snapshot` as behaviours of SnapshotLoading.
+"""Runs of `rocketha.replicated_log` as behaviours of SnapshotLoading.
 
 After every action the whole state is read from the real one (`snapshot_values`). A node that is
 down, or has refused to start, has no memory. Of a power cut the names that survived are told by

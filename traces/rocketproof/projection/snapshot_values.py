@@ -19,12 +19,12 @@ import copy
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from rocketha.controller.log import DurableLog
 from rocketha.errors import PacketError, SnapshotError
 from rocketha.formats.controller_snapshot import SectionType
 from rocketha.formats.json_text import as_object, read_json
+from rocketha.replicated_log.log import DurableLog
+from rocketha.replicated_log.snapshot_files import SnapshotReader
 from rocketha.sim.snapshot_history import RegisterHistory
-from rocketha.snapshot.files import SnapshotReader
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex
 from tlatrace.values import State, Value, record, tla_set

@@ -11,13 +11,13 @@ import pytest
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.errors import PowerCutError, SnapshotGapError
-from rocketha.snapshot.files import SnapshotMeta, SnapshotWriter
-from rocketha.snapshot.keeping import SnapshotOptions
-from rocketha.snapshot.register import RegisterStateMachine, push_set
+from rocketha.replicated_log.register import RegisterStateMachine, push_set
+from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotWriter
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
-from tests.impl.snapshot.registers import Entry, Registers, fold
+from tests.impl.replicated_log.registers import Entry, Registers, fold
 
 SEEDS: Final = 150
 STEPS: Final = 60

@@ -27,7 +27,7 @@ from rocketha.formats.json_text import (
     text_at,
     write_json,
 )
-from rocketha.snapshot.files import SnapshotReader, SnapshotWriter
+from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
 
 __all__ = ["RegisterStateMachine", "push_set"]
 

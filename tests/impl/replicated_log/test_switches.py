@@ -8,7 +8,7 @@ from rocketha.bugs import Bug
 from rocketha.errors import SnapshotGapError
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
-from tests.impl.snapshot.registers import (
+from tests.impl.replicated_log.registers import (
     HISTORY,
     STATES,
     Liar,

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rocketha.bugs import NO_BUGS, Bugs
-from rocketha.controller.log import NO_TERM, DurableLog
-from rocketha.snapshot.caller import StateMachineCaller
-from rocketha.snapshot.files import SnapshotFiles, SnapshotMeta, SnapshotWriter
-from rocketha.snapshot.keeping import SnapshotManager, SnapshotOptions, SnapshotsLoaded
-from rocketha.snapshot.register import RegisterStateMachine, push_set
+from rocketha.replicated_log.log import NO_TERM, DurableLog
+from rocketha.replicated_log.register import RegisterStateMachine, push_set
+from rocketha.replicated_log.snapshot_files import SnapshotFiles, SnapshotMeta, SnapshotWriter
+from rocketha.replicated_log.snapshot_manager import (
+    SnapshotManager,
+    SnapshotOptions,
+    SnapshotsLoaded,
+)
+from rocketha.replicated_log.state_machine_caller import StateMachineCaller
 from rocketha.storage.disk import Disk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term

@@ -1,4 +1,4 @@
-"""The durable log of a controller: one file of entries, each of which is on the disk when appended.
+"""The log of a state machine: one file of entries, each of which is on the disk when appended.
 
 File, integers are big-endian without sign
 
@@ -52,7 +52,7 @@ from rocketha.formats.remoting_command import FRAME_MAX
 from rocketha.storage.disk import Disk, parent
 from rocketha.types import INT64_MAX, LogIndex, SizeBytes, Term
 
-__all__ = ["NO_TERM", "ControllerLog", "DurableLog", "LogOpened"]
+__all__ = ["NO_TERM", "DurableLog", "LogOpened", "ReplicatedLog"]
 
 NO_TERM: Final = Term(0)
 """Of the entries of a controller on its own, and before the first entry."""
@@ -66,7 +66,7 @@ _PLACE: Final = struct.Struct(">QI")
 _TERM: Final = struct.Struct(">Q")
 
 
-class ControllerLog(Protocol):
+class ReplicatedLog(Protocol):
     """Where entries go before they are applied."""
 
     @property

@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
-from rocketha.controller.log import NO_TERM
 from rocketha.errors import PowerCutError, RockethaError
-from rocketha.snapshot.files import SnapshotMeta, SnapshotWriter
+from rocketha.replicated_log.log import NO_TERM
+from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotWriter
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.disk import Disk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
-from tests.impl.snapshot.registers import Entry, Registers, entry_data, fold
+from tests.impl.replicated_log.registers import Entry, Registers, entry_data, fold
 from tests.impl.storage.tears import ALL, NAMES, SIZES, Told, Torn, every_tear
 
 LONG = "x" * 5000

@@ -23,10 +23,10 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
-from rocketha.controller.log import NO_TERM, ControllerLog
 from rocketha.errors import DiskError, EncodingError, RockethaError, SnapshotError, SnapshotGapError
-from rocketha.snapshot.caller import StateMachineCaller, Validity
-from rocketha.snapshot.files import SnapshotFiles, SnapshotMeta, SnapshotReader
+from rocketha.replicated_log.log import NO_TERM, ReplicatedLog
+from rocketha.replicated_log.snapshot_files import SnapshotFiles, SnapshotMeta, SnapshotReader
+from rocketha.replicated_log.state_machine_caller import StateMachineCaller, Validity
 from rocketha.types import LogIndex, Term
 
 __all__ = ["SnapshotManager", "SnapshotOptions", "SnapshotsLoaded"]
@@ -76,7 +76,7 @@ class SnapshotManager:
     def __init__(
         self,
         files: SnapshotFiles,
-        log: ControllerLog,
+        log: ReplicatedLog,
         caller: StateMachineCaller,
         options: SnapshotOptions,
         bugs: Bugs = NO_BUGS,
@@ -95,7 +95,7 @@ class SnapshotManager:
     def open(
         cls,
         files: SnapshotFiles,
-        log: ControllerLog,
+        log: ReplicatedLog,
         caller: StateMachineCaller,
         options: SnapshotOptions,
         bugs: Bugs = NO_BUGS,

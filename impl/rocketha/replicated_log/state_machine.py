@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rocketha.snapshot.files import SnapshotReader, SnapshotWriter
+from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
 
 __all__ = ["StateMachine"]
 

@@ -6,17 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from rocketha.controller.log import DurableLog
 from rocketha.errors import EncodingError, SnapshotError, SnapshotGapError
 from rocketha.formats import controller_snapshot
 from rocketha.formats.controller_snapshot import Section, SectionType, encode_snapshot
-from rocketha.snapshot.caller import Validity
-from rocketha.snapshot.files import SnapshotFiles, SnapshotMeta, SnapshotReader, SnapshotWriter
-from rocketha.snapshot.keeping import SnapshotOptions
+from rocketha.replicated_log.log import DurableLog
+from rocketha.replicated_log.snapshot_files import (
+    SnapshotFiles,
+    SnapshotMeta,
+    SnapshotReader,
+    SnapshotWriter,
+)
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
+from rocketha.replicated_log.state_machine_caller import Validity
 from rocketha.storage.disk import RealDisk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, SizeBytes, Term
-from tests.impl.snapshot.registers import (
+from tests.impl.replicated_log.registers import (
     HISTORY,
     STATES,
     Liar,

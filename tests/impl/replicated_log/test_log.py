@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketha.bugs import Bug
-from rocketha.controller.log import DurableLog
 from rocketha.errors import ControllerLogError, DiskError, EncodingError, PowerCutError
+from rocketha.replicated_log.log import DurableLog
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.disk import Disk
 from rocketha.storage.memory_disk import MemoryDisk

@@ -12,8 +12,8 @@ from enum import Enum
 from typing import Final, TypeVar
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
-from rocketha.snapshot.files import SnapshotMeta, SnapshotReader, SnapshotWriter
-from rocketha.snapshot.machine import StateMachine
+from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader, SnapshotWriter
+from rocketha.replicated_log.state_machine import StateMachine
 from rocketha.types import LogIndex, Term
 
 __all__ = ["StateMachineCaller", "Validity"]
