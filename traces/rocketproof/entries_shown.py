@@ -58,19 +58,19 @@ class EntriesShown:
 
     def begins(self, entry: Checkable) -> None:
         """Say that an entry is being checked, and how long it took when it last was."""
-        seconds = self._measurements.seconds(entry)
-        last = "" if seconds is None else f" {duration(seconds)} by what is recorded"
+        last = _recorded(self._measurements.seconds(entry))
         with self._lock:
             self._began[_key(entry)] = self._clock()
-            self._running[_key(entry)] = f"{_name(entry)}:{last or ' starting'}"
+            self._running[_key(entry)] = f"{_name(entry)}: {last or 'starting'}"
             self._tell()
 
     def seen(self, entry: Checkable, seen: TlcProgress) -> None:
         """Say how far TLC is."""
-        total = self._measurements.states(entry)
+        total, recorded = self._measurements.states(entry), self._measurements.seconds(entry)
         with self._lock:
             seconds = self._clock() - self._began[_key(entry)]
-            self._running[_key(entry)] = f"{_name(entry)}: {how_far(seen, total, seconds)}"
+            far = how_far(seen, total, seconds, recorded)
+            self._running[_key(entry)] = f"{_name(entry)}: {far}"
             self._tell()
 
     def ends(self, checked: CheckedEntry) -> None:
@@ -94,11 +94,16 @@ class EntriesShown:
         self._showing.doing("; ".join(filter(None, [self._head, *self._running.values()])))
 
 
-def how_far(seen: TlcProgress, total: int | None, seconds: float) -> str:
-    """Say which part of the states that are recorded is found, and how long the rest will take."""
+def how_far(
+    seen: TlcProgress, total: int | None, seconds: float, recorded: float | None = None
+) -> str:
+    """Say which part of the states that are recorded is found, and how long the rest will take.
+
+    Where the pace says nothing yet, all of it took `recorded` seconds.
+    """
     if total is None or seen.distinct > total:
         return f"{seen.distinct:,} states, {seen.queue:,} to do"
-    left = left_text(seen.distinct, total, seconds)
+    left = left_text(seen.distinct, total, seconds) or _recorded(recorded)
     part = f"{100 * seen.distinct // total} % of {total:,} states"
     return f"{part}, {left}" if left else part
 
@@ -148,6 +153,10 @@ def print_table(rows: Sequence[CheckRow], title: str) -> None:
             f"[{_COLOURS[row.status]}]{row.status}[/]",
         )
     open_console().print(table)
+
+
+def _recorded(seconds: float | None) -> str:
+    return "" if seconds is None else f"{duration(seconds)} by what is recorded"
 
 
 def _left(progress: Progress) -> str:

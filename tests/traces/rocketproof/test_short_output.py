@@ -46,6 +46,14 @@ def test_a_search_is_told_by_the_states_that_are_recorded(
     assert how_far(seen(distinct), total, seconds) == told
 
 
+def test_before_the_pace_says_anything_the_record_does() -> None:
+    early, later = seen(6_000), seen(341_544)
+
+    told = "0 % of 683,088 states, 33 min by what is recorded"
+    assert how_far(early, 683_088, 3.0, 2000.0) == told
+    assert how_far(later, 683_088, 30.0, 2000.0) == "50 % of 683,088 states, about 30 s left"
+
+
 def measured(entry: Checkable, found: str, distinct: int) -> Measured:
     kind = kind_of(entry)
     assert kind != "theorem"
