@@ -28,9 +28,10 @@ from rocketha.broker.events import (
 )
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import FlushedLogView, GroupBroker, Registration
-from rocketha.controller.applied import BrokerRegistered
+from rocketha.controller.applied import BrokerRegistered, ControllerEvent
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import ChannelClosed, Entry
+from rocketha.controller.host import ControllerHost, ControllerPorts
 from rocketha.controller.state import ChannelId, Group
 from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ControllerRequest
@@ -44,14 +45,14 @@ from rocketha.runtime.effects import (
 from rocketha.runtime.events import HostEvent, TimerFired
 from rocketha.sim.actions import Crashed
 from rocketha.sim.chances import OneStream
-from rocketha.sim.clock import TRUE_TIME, Clock
+from rocketha.sim.clock import Clock
 from rocketha.sim.group_actions import ControllerActed
 from rocketha.sim.group_cluster import GroupCluster, GroupObserver
-from rocketha.sim.group_controller import SimController
 from rocketha.sim.hosts import HostedCluster, Hosts
 from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address
 from rocketha.sim.scheduler import Scheduler
+from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, HaAddress, TimestampMs
 
 __all__ = ["GroupNode", "HandGroup"]
@@ -127,15 +128,13 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
             network=cast(Network, self.network),
             chances=OneStream(rng),
         )
-        self.host = SimController(
+        self._around = around = _AroundController(self)
+        self.host = ControllerHost(
+            MemoryDisk(),
             controller,
-            clock=TRUE_TIME,
-            scheduler=scheduler,
-            rng=rng,
-            acted=self._controller_acted,
-            refuse=self.post.end,
-            notify=self._notify,
+            ControllerPorts(clock=around, channels=around, timer=around, recorder=around),
         )
+        self.host.start()
         for node in self.nodes.values():
             self._boot(node)
         self._observed = True
@@ -212,7 +211,7 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
 
     def serve(self, sent: Sent) -> None:
         """Hand a frame of a broker to the controller."""
-        self.post.serve(sent, self.host.asked)
+        self.post.serve(sent, self.host.received)
 
     def answer(self, sent: Sent) -> None:
         """Hand a frame to the controller, and its answer to the broker."""
@@ -221,7 +220,7 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
 
     def operate(self, request: ControllerRequest) -> None:
         """Hand an operator's request to the controller."""
-        self.host.asked(self.post.new_channel(), push_command(push_request(request, opaque=0)))
+        self.host.received(self.post.new_channel(), push_command(push_request(request, opaque=0)))
 
     def read(self, letter: Letter) -> None:
         """Hand a frame of the controller to a broker."""
@@ -237,7 +236,7 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
 
     def wait(self, ms: int) -> None:
         """Let time pass at the controller."""
-        self.host.clock = Clock(offset_ms=self.host.now_ms + ms)
+        self._around.shows_ms += ms
 
     # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
 
@@ -280,19 +279,40 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
 
     # ---- what the controller does ----
 
-    def _controller_acted(self, action: ControllerActed) -> None:
+    def controller_acted(self, action: ControllerActed) -> None:
+        """Note who has registered, and tell the observer of an entry."""
         for event in action.events:
             if isinstance(event, BrokerRegistered):
                 self._registered[event.broker_id] = event.incarnation
         if self._observed:
             self._observer.acted(self._seen, None, action)
 
-    def _notify(self, address: str, data: bytes) -> None:
-        for broker in self.nodes:
-            if broker_address(broker) == address:
-                self.post.notify(broker, data)
-
     def close(self, channel: ChannelId) -> None:
         """Tell the controller that a channel is gone."""
         self.post.end(channel)
-        self.host.closed(channel)
+        self.host.channel_closed(channel)
+
+
+class _AroundController:
+    """The ports of the controller; its scans are the test's."""
+
+    def __init__(self, group: HandGroup) -> None:
+        self.shows_ms = 0
+        self._group = group
+
+    def now_ms(self) -> TimestampMs:
+        return TimestampMs(self.shows_ms)
+
+    def close(self, channel: ChannelId) -> None:
+        self._group.post.end(channel)
+
+    def notify(self, address: str, data: bytes) -> None:
+        for broker in self._group.nodes:
+            if broker_address(broker) == address:
+                self._group.post.notify(broker, data)
+
+    def scan_soon(self) -> None:
+        """Do nothing: a test scans when it wants to."""
+
+    def applied(self, entry: Entry, events: tuple[ControllerEvent, ...]) -> None:
+        self._group.controller_acted(ControllerActed(entry=entry, events=events))

@@ -9,4 +9,5 @@
 | `queries` | what is answered from the state alone |
 | `dispatch` | a frame in, a frame out or "close" |
 | `node` | a controller on a disk: its log and snapshots are `rocketha.replicated_log` |
+| `host` | what runs it: events in, effects performed through ports |
 """

@@ -25,20 +25,16 @@ from rocketha.controller.dispatch import (
     read_frame,
 )
 from rocketha.controller.entry import (
-    ChannelClosed,
     Entry,
-    InactiveScanned,
-    Started,
     encode_entry,
 )
-from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState
+from rocketha.controller.state import ControllerState
 from rocketha.controller.state_machine import ControllerStateMachine
 from rocketha.replicated_log.log import DurableLog, LogOpened
 from rocketha.replicated_log.snapshot_files import SnapshotFiles
 from rocketha.replicated_log.snapshot_manager import SnapshotManager, SnapshotsLoaded
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller
 from rocketha.storage.disk import Disk
-from rocketha.types import TimestampMs
 
 __all__ = ["ControllerNode"]
 
@@ -67,7 +63,7 @@ class ControllerNode:
     ) -> tuple[ControllerNode, LogOpened]:
         """Load the newest snapshot and replay the log behind it.
 
-        Brokers are heard of again after `start`.
+        Brokers are heard of again after an entry `Started`.
 
         Raises: ControllerLogError; SnapshotGapError if the log lacks its beginning and no snapshot
             stands for it; DiskError
@@ -92,10 +88,6 @@ class ControllerNode:
     def loaded(self) -> SnapshotsLoaded:
         """Return which snapshot was loaded, and how much of the log was replayed."""
         return self._loaded
-
-    def start(self, now_ms: TimestampMs) -> Applied:
-        """Begin to hear brokers. Raises: DiskError"""
-        return self.commit(Entry(at_ms=now_ms, change=Started()))
 
     def serve(self, data: bytes, arrival: Arrival) -> Served:
         """Take one frame.
@@ -124,20 +116,6 @@ class ControllerNode:
                 )
             case _ as unreachable:
                 assert_never(unreachable)
-
-    def close_channel(self, channel: ChannelId, now_ms: TimestampMs) -> Applied:
-        """Note that a connection is closed. Raises: DiskError"""
-        return self.commit(Entry(at_ms=now_ms, change=ChannelClosed(), channel=channel))
-
-    def scan(self, now_ms: TimestampMs) -> Applied:
-        """Look for groups whose master is gone; every few seconds, and soon if an effect says so.
-
-        Raises: DiskError
-        """
-        unclean = self._options.elect_unclean
-        return self.commit(
-            Entry(at_ms=now_ms, change=InactiveScanned(), channel=NO_CHANNEL, elect_unclean=unclean)
-        )
 
     def commit(self, entry: Entry) -> Applied:
         """Log an entry and apply it; save a snapshot when it is time.

@@ -23,6 +23,7 @@ from rocketha.broker.effects import (
 )
 from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, PutRequested, Started
 from rocketha.broker.state import GroupBroker, PullId, Registration
+from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import ChannelClosed, Entry
 from rocketha.controller.node import ControllerNode
 from rocketha.controller.state import ChannelId, Group
@@ -41,7 +42,7 @@ from rocketha.sim.chances import Chances, Occasion
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
 from rocketha.sim.group_channels import Channels
-from rocketha.sim.group_controller import SimController
+from rocketha.sim.group_controller import ControllerMachine
 from rocketha.sim.group_options import GroupPlan
 from rocketha.sim.hosts import HostedCluster, Hosts
 from rocketha.sim.network import End, Network
@@ -168,15 +169,15 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self.channels = Channels(
             self, scheduler=scheduler, chances=chances, counts=counts, faults=plan.channels
         )
-        self.host = SimController(
+        self.controller_machine = ControllerMachine(
             plan.controller,
             clock=plan.controller_clock,
             scheduler=scheduler,
             rng=chances.of("controller"),
-            acted=self._controller_acted,
-            refuse=self.channels.refuse,
-            notify=self._notify,
+            channels=self,
+            recorder=self,
         )
+        self.host = self.controller_machine.host
 
     def _fresh(self, broker: BrokerId) -> GroupBroker:
         return new_broker(address=broker_address(broker), options=self.plan.broker)
@@ -375,11 +376,11 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def asked(self, channel: ChannelId, data: bytes) -> bytes | None:
         """Let the controller serve a frame."""
-        return self.host.asked(channel, data)
+        return self.host.received(channel, data)
 
     def closed(self, channel: ChannelId) -> None:
         """Let the controller know that a channel is gone."""
-        self.host.closed(channel)
+        self.host.channel_closed(channel)
 
     def answered(self, broker: BrokerId, data: bytes) -> None:
         """Let a broker hear the controller, if it runs."""
@@ -389,21 +390,29 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
             assert pulled is not None
             self.deliver(node, CommandReceived(command=pulled[0]))
 
-    def _notify(self, address: str, data: bytes) -> None:
+    # ---- what the controller asks (rocketha.controller.host) ----
+
+    def close(self, channel: ChannelId) -> None:
+        """End a channel."""
+        self.channels.refuse(channel)
+
+    def notify(self, address: str, data: bytes) -> None:
+        """Send a frame of the controller to the broker at an address."""
         for broker in self.nodes:
             if broker_address(broker) == address:
                 self.channels.notify(broker, data)
 
-    # ---- reports ----
-
-    def _controller_acted(self, action: ControllerActed) -> None:
-        change = action.entry.change
+    def applied(self, entry: Entry, events: tuple[ControllerEvent, ...]) -> None:
+        """Note signs of life, and tell the observer of an entry of the controller's log."""
+        change = entry.change
         group = self.group if isinstance(change, Heartbeat | RegisterBroker) else None
         if group is not None and isinstance(change, Heartbeat | RegisterBroker):
             replica = group.replicas.get(change.broker_id)
             if replica is not None and replica.incarnation == change.incarnation:
-                self._signs[change.broker_id, action.entry.channel] = action.entry.at_ms
-        self._report(None, action)
+                self._signs[change.broker_id, entry.channel] = entry.at_ms
+        self._report(None, ControllerActed(entry=entry, events=events))
+
+    # ---- reports ----
 
     def _report(self, broker: BrokerId | None, action: GroupClusterAction) -> None:
         if not self._observed:

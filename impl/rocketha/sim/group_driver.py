@@ -97,7 +97,7 @@ class GroupDriver:
         self._clients.is_lossy = False
         cluster.channels.heal()
         if not cluster.host.is_up:
-            cluster.host.restart()
+            cluster.controller_machine.restart()
         self._mishaps.restart_all()
         self._mishaps.every(_PROBE_MS, partial(self._probe, count(1)), "probe")
 
@@ -241,12 +241,12 @@ class GroupDriver:
         if not cluster.host.is_up:
             return
         cluster.counts.add(Fault.CONTROLLER_RESTART)
-        cluster.host.crash()
+        cluster.controller_machine.crash()
         cluster.channels.refuse_all()
 
         def restart() -> None:
             if not cluster.host.is_up:
-                cluster.host.restart()
+                cluster.controller_machine.restart()
 
         wait_ms = chance.rng.randrange(*_CONTROLLER_DOWN_MS)
         chance.note(f"the controller stops, and comes back after {wait_ms} ms")

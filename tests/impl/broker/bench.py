@@ -12,10 +12,12 @@ from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, P
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import GroupBroker, PullId, Registration
 from rocketha.bugs import NO_BUGS, Bugs
-from rocketha.controller.applied import NotifyBroker
-from rocketha.controller.dispatch import Arrival, ControllerOptions, serve
-from rocketha.controller.state import ChannelId, ControllerState, Group
-from rocketha.formats.controller_request_codec import pull_request, push_request, push_role_changed
+from rocketha.controller.applied import ControllerEvent
+from rocketha.controller.dispatch import ControllerOptions
+from rocketha.controller.entry import Entry
+from rocketha.controller.host import ControllerHost, ControllerPorts
+from rocketha.controller.state import ChannelId, Group
+from rocketha.formats.controller_request_codec import pull_request, push_request
 from rocketha.formats.controller_requests import ControllerRequest, ElectMaster, Incarnation
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.formats.ha_packets import MasterPacket, SlavePacket
@@ -40,6 +42,7 @@ from rocketha.runtime.events import (
     TransferDue,
 )
 from rocketha.storage.commit_log import CommitLog
+from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import (
     BrokerId,
     ConnectionId,
@@ -175,6 +178,30 @@ class Link:
     heard_by_slave: PacketStream[MasterPacket] = field(default_factory=master_stream)
 
 
+class _AroundController:
+    """The ports of the controller: nobody scans, and no channel ends."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.notices: list[tuple[str, bytes]] = []
+        """Addresses, and frames that are to be heard there."""
+        self._bench = bench
+
+    def now_ms(self) -> TimestampMs:
+        return TimestampMs(self._bench.now_ms)
+
+    def close(self, channel: ChannelId) -> None:
+        """Do nothing."""
+
+    def notify(self, address: str, data: bytes) -> None:
+        self.notices.append((address, data))
+
+    def scan_soon(self) -> None:
+        """Do nothing."""
+
+    def applied(self, entry: Entry, events: tuple[ControllerEvent, ...]) -> None:
+        """Do nothing."""
+
+
 class Bench:
     """A group: brokers, links and a controller."""
 
@@ -182,12 +209,17 @@ class Bench:
         self.options = options_of() if options is None else options
         self.replicas = [Replica(number, self.options) for number in range(1, count + 1)]
         self.links: dict[ConnectionId, Link] = {}
-        self.controller = ControllerState()
-        self.controller_options = ControllerOptions(
+        controller = ControllerOptions(
             metadata=MetadataInfo(
                 group="g", leader_id="n0", leader_address="h:1", is_leader=True, peers="n0-h:1"
             ),
             bugs=self.options.bugs,
+        )
+        self._around = around = _AroundController(self)
+        self.controller = ControllerHost(
+            MemoryDisk(),
+            controller,
+            ControllerPorts(clock=around, channels=around, timer=around, recorder=around),
         )
         self.loses: Callable[[Replica, ControllerRequest], bool] = lambda _, __: False
         """Which requests never arrive."""
@@ -197,13 +229,14 @@ class Bench:
         self.now_ms = 1_000
         self._conns = 0
         self._puts = 0
+        self.controller.start()
 
     def __getitem__(self, number: int) -> Replica:
         return self.replicas[number - 1]
 
     @property
     def group(self) -> Group:
-        return self.controller.groups[NAME]
+        return self.controller.node.state.groups[NAME]
 
     # ---- what a test does ----
 
@@ -316,16 +349,13 @@ class Bench:
         assert pulled is not None
         if self.loses(replica, pull_request(pulled[0])):
             return
-        arrival = Arrival(at_ms=TimestampMs(self.now_ms), channel=ChannelId(self._number(replica)))
-        served = serve(self.controller, data, arrival=arrival, options=self.controller_options)
-        self.controller = served.state
-        if served.out is not None:
-            self.tell(replica, served.out)
-        for effect in served.effects:
-            if isinstance(effect, NotifyBroker):
-                told = [r for r in self._running() if r.address == effect.address]
-                for one in told:
-                    self.tell(one, push_command(push_role_changed(effect.notice, opaque=1)))
+        answer = self.controller.received(ChannelId(self._number(replica)), data)
+        notices, self._around.notices = self._around.notices, []
+        if answer is not None:
+            self.tell(replica, answer)
+        for address, notice in notices:
+            for one in [r for r in self._running() if r.address == address]:
+                self.tell(one, notice)
 
     def tell(self, replica: Replica, data: bytes) -> None:
         """Let a broker hear a frame of the controller."""

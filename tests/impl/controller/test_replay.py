@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from model_tests.controller_strategies import requests
 from rocketha.controller.applied import Applied
-from rocketha.controller.dispatch import Arrival, ControllerOptions
+from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import (
     Change,
     ChannelClosed,
@@ -257,26 +257,3 @@ def test_whether_an_unclean_election_was_allowed_is_in_the_log() -> None:
         node.commit(entry)
     again, _ = ControllerNode.open(disk, _OPTIONS)
     assert again.state == scene.state
-
-
-def test_the_node_starts_hears_scans_and_closes() -> None:
-    disk = MemoryDisk()
-    node, _ = ControllerNode.open(disk, _OPTIONS)
-    for entry in reigning(1, 2).entries:
-        node.commit(entry)
-    node, opened = ControllerNode.open(disk, _OPTIONS)
-    assert opened.entries
-
-    node.start(TimestampMs(50_000))
-    heartbeat = Heartbeat(
-        cluster_name=CLUSTER, broker_name="broker-a", broker_address="h2:1", broker_id=BrokerId(2)
-    )
-    frame = push_command(push_request(heartbeat, opaque=1))
-    arrival = Arrival(at_ms=TimestampMs(59_000), channel=ChannelId(5))
-    assert node.serve(frame, arrival).out is not None
-    node.scan(TimestampMs(61_000))
-    assert node.state.groups["broker-a"].master == 2
-    node.close_channel(ChannelId(5), TimestampMs(61_001))
-    assert not node.state.groups["broker-a"].is_alive(BrokerId(2), TimestampMs(61_001))
-    again, _ = ControllerNode.open(disk, _OPTIONS)
-    assert again.state == node.state

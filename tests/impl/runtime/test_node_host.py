@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 import pytest
 
+from rocketha.controller.applied import ControllerEffect
 from rocketha.errors import PacketError
 from rocketha.formats.message import Message
 from rocketha.runtime import effects
@@ -345,8 +346,8 @@ def test_no_event_comes_in_the_middle_of_another() -> None:
         host.take(Do((SendToController(data=b"x"),)))
 
 
-def test_effects_are_performed_in_one_place() -> None:
-    names = {name for name in effects.__all__ if name != "AnswerClient"}
+def performers(names: set[str]) -> dict[str, set[str]]:
+    """Find the modules that take effects apart, in the implementation and in the machines."""
     found: dict[str, set[str]] = {}
     sources = [*ROOT.glob("impl/**/*.py"), *ROOT.glob("model_tests/**/*.py")]
     for path in sources:
@@ -357,6 +358,12 @@ def test_effects_are_performed_in_one_place() -> None:
                 and one.cls.id in names
             ):
                 found.setdefault(one.cls.id, set()).add(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def test_effects_are_performed_in_one_place() -> None:
+    names = {name for name in effects.__all__ if name != "AnswerClient"}
+    found = performers(names)
     log = {"AppendLog", "TruncateLog", "FlushLog"}
     assert {name: places for name, places in found.items() if name not in log} == {
         name: {"impl/rocketha/runtime/node_host.py"} for name in names - log - {"Then"}
@@ -366,3 +373,9 @@ def test_effects_are_performed_in_one_place() -> None:
             "impl/rocketha/runtime/node_host.py",
             "impl/rocketha/runtime/broker_files.py",
         }
+
+
+def test_effects_of_a_controller_are_performed_in_one_place() -> None:
+    names = {effect.__name__ for effect in get_args(ControllerEffect)}
+    assert len(names) == 3
+    assert performers(names) == {name: {"impl/rocketha/controller/host.py"} for name in names}

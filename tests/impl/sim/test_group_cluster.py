@@ -148,10 +148,10 @@ def test_a_controller_that_was_away_knows_what_it_knew() -> None:
     world = World()
     master = world.master()
     before = world.cluster.group
-    world.cluster.host.crash()
+    world.cluster.controller_machine.crash()
     world.cluster.channels.refuse_all()
     world.run(50)
-    world.cluster.host.restart()
+    world.cluster.controller_machine.restart()
     after = world.cluster.group
     assert before is not None
     assert after is not None

@@ -29,7 +29,7 @@ from rocketha.sim.actions import Crashed
 from rocketha.sim.faults import GROUP_FAULTS
 from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
 from rocketha.sim.group_cluster import GroupCluster, NullGroupObserver
-from rocketha.sim.group_controller import SimController
+from rocketha.sim.group_controller import ControllerMachine
 from rocketha.types import BrokerId, ConnectionId
 
 SEEDS = range(16)
@@ -195,13 +195,13 @@ def test_a_controller_goes_on_from_a_snapshot_as_from_its_whole_log(
     monkeypatch: pytest.MonkeyPatch, seed: int, restarts: int
 ) -> None:
     loaded: list[int] = []
-    restart = SimController.restart
+    restart = ControllerMachine.restart
 
-    def noted(controller: SimController) -> None:
-        restart(controller)
-        loaded.append(controller.node.loaded.index)
+    def noted(machine: ControllerMachine) -> None:
+        restart(machine)
+        loaded.append(machine.host.node.loaded.index)
 
-    monkeypatch.setattr(SimController, "restart", noted)
+    monkeypatch.setattr(ControllerMachine, "restart", noted)
     runs = []
     for snapshots in (group_options.SNAPSHOTS, SnapshotOptions()):
         monkeypatch.setattr(group_options, "SNAPSHOTS", snapshots)
