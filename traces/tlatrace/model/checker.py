@@ -11,7 +11,8 @@ not take, the plain reading of `tlatrace.trace.canonical_text` decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import lt
 from typing import Any, AnyStr, Final
 
 import msgspec
@@ -71,13 +72,14 @@ class Checker:
             (name, model.predicate(f"invariant {name}")) for name in model.invariants
         ]
         self._invariant_parts = Parts(model.parts(), len(model.variables))
-        self._parts: dict[str, D] = {}
+        self._parts: dict[str | bytes, D] = {}
         """The values of fields, and of elements of large sets, by their texts."""
         self._names = model.reading.names
+        self._atoms: dict[str, D] = {name: model_value(name) for name in self._names}
         self._clashing = [name in model.reading.clashing for name in model.variables]
-        self._clashing_params = [
-            name for name in model.actions if model.reading.has_clashing_parameters(name)
-        ]
+        self._clashing_params = frozenset(
+            [name for name in model.actions if model.reading.has_clashing_parameters(name)]
+        )
 
     def state(self, text: str) -> ModelState:
         """Decode the canonical JSON object of a state.
@@ -148,11 +150,12 @@ class Checker:
 
         Messages that are lost stay in their set, so it grows with a run, by one or two a step.
         """
-        if len(part) < _LARGE_SET or not part.startswith('{"#set":['):
-            return self._plain(part)
-        texts = [bytes(text).decode() for text in _ELEMENTS(part)["#set"]]
-        if f'{{"#set":[{",".join(texts)}]}}' != part:
-            return self._plain(part)
+        raw = part.encode()
+        if len(raw) < _LARGE_SET or not part.startswith('{"#set":['):
+            return self._plain(raw)
+        texts = [bytes(text) for text in _ELEMENTS(raw)["#set"]]
+        if b'{"#set":[%b]}' % b",".join(texts) != raw:
+            return self._plain(raw)
         known = self._parts
         elements: list[D] = []
         for text in texts:
@@ -166,8 +169,7 @@ class Checker:
         _check_order(texts)
         return make_set(elements)
 
-    def _plain(self, part: str) -> D:
-        raw = part.encode()
+    def _plain(self, raw: bytes) -> D:
         read = _DECODE(raw)
         if _ENCODE(read) != raw:
             raise ValueFormatError("spaces, escapes, a key twice, or keys out of order")
@@ -176,7 +178,7 @@ class Checker:
     def _domain(self, read: object, depth: int) -> D:
         """Turn JSON data into a value; of what is not canonical, text and key order are checked."""
         if type(read) is str:
-            return model_value(read) if read in self._names else read
+            return self._atoms.get(read, read)
         if type(read) is int:
             if -PLAIN_INT_LIMIT < read < PLAIN_INT_LIMIT:
                 return read
@@ -189,7 +191,7 @@ class Checker:
             raise ValueFormatError("the value is nested deeply")
         depth += 1
         if type(read) is list:
-            return tuple([self._domain(item, depth) for item in read])
+            return tuple(self._parts_of(read, depth))
         if type(read) is dict and read:
             if "#" in "".join(read):
                 return self._special(read, depth)
@@ -198,10 +200,22 @@ class Checker:
 
     def _record(self, read: dict[str, object], depth: int) -> Fcn:
         names = self._names
+        keys: Iterable[D] = read
         if names and names.issuperset(read):
-            pairs = {model_value(key): item for key, item in read.items()}
-            return Fcn({key: self._domain(item, depth) for key, item in pairs.items()})
-        return Fcn({key: self._domain(item, depth) for key, item in read.items()})
+            keys = [self._atoms[key] for key in read]
+        return Fcn(zip(keys, self._parts_of(read.values(), depth), strict=True))
+
+    def _parts_of(self, read: Iterable[object], depth: int) -> list[D]:
+        """Turn the parts of a value into values; a look at most of them is enough."""
+        atoms = self._atoms
+        return [
+            item
+            if type(item) is int and -PLAIN_INT_LIMIT < item < PLAIN_INT_LIMIT
+            else atoms.get(item, item)
+            if type(item) is str
+            else self._domain(item, depth)
+            for item in read
+        ]
 
     def _special(self, read: dict[str, object], depth: int) -> D:
         """Turn an object with a "#" in its keys into a value."""
@@ -210,7 +224,7 @@ class Checker:
             if type(items) is list:
                 if len(items) > 1:
                     _check_order([_ENCODE(item) for item in items])
-                return make_set([self._domain(item, depth) for item in items])
+                return make_set(self._parts_of(items, depth))
             if type(pairs) is list:
                 return self._function(pairs, depth)
         if not any(key[:1] == "#" for key in read):
@@ -263,7 +277,7 @@ class Checker:
             if entry is None:
                 return Failed(f"{self._model.module} has no action {action}")
             predicate, arity = entry
-            key = self._key(action, params)
+            key = self._key(action, params) if self._clashing_params else params
             arguments = self._params.get(key)
             if arguments is None:
                 arguments = self._arguments(key, action, params)
@@ -276,6 +290,7 @@ class Checker:
             return Failed(self._why(error, pre, action, params, post))
 
     def _key(self, action: str, params: str) -> str:
+        """Return what the values of the parameters are known by."""
         return f"{action} {params}" if action in self._clashing_params else params
 
     def _why(
@@ -330,5 +345,5 @@ class Checker:
 
 def _check_order(texts: list[AnyStr]) -> None:
     """Refuse texts of elements, or of keys, that are not in order or not different."""
-    if texts != sorted(set(texts)):
+    if not all(map(lt, texts, texts[1:])):
         raise ValueFormatError("elements or keys that are not in order, or twice")

@@ -53,28 +53,29 @@ class Segments:
                 if at < last or begin + width + 1 == len(text):
                     begin += width
                     continue
-            head = self._heads[at]
-            if not text.startswith(head, begin):
-                return None
-            start = begin + len(head)
+            if at == 0 and not text.startswith(self._heads[0]):
+                return None  # where another field begins, what is before it has ended with its head
+            tail = self._tails[at]
+            start = begin + len(self._heads[at])
             if at < last:
-                end = text.find(self._tails[at], start)
+                end = text.find(tail, start)
             else:
                 end = len(text) - 1 if text.endswith("}") else -1
             if end < start:
                 return None
             value = decode(at, text[start:end])
-            for _ in range(_INNER_NAMES):
-                if value is not None or at == last:
-                    break
-                # The name stood inside the value: a record in a record has the same names.
-                end = text.find(self._tails[at], end + 1)
-                if end < start:
-                    return None
-                value = decode(at, text[start:end])
+            if value is None and at < last:
+                # The name may have stood inside the value: a record in a record has the same names.
+                for _ in range(_INNER_NAMES):
+                    end = text.find(tail, end + 1)
+                    if end < start:
+                        return None
+                    value = decode(at, text[start:end])
+                    if value is not None:
+                        break
             if value is None:
                 return None
-            texts[at] = text[begin : end + len(self._tails[at])]
+            texts[at] = text[begin : end + len(tail)]
             widths[at] = end - begin
             values[at] = value
             begin = end
