@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from tlatrace.errors import EvaluationError
 from tlatrace.model.domain import FALSE, TRUE, D, all_comparable, comparable, function, model_value
+from tlatrace.model.lazy import member
+from tlatrace.model.operators.functions import function_over
 
 _PLAIN = st.sampled_from([0, 1, 2, "a", "b", TRUE, FALSE, model_value("m"), model_value("n")])
 
@@ -55,7 +57,21 @@ def test_values_of_one_form_differ_in_what_they_can_be_compared_with() -> None:
     assert _raises(lambda: all_comparable(some, [(2, "a"), (4, "a")]))
 
 
-def _raises(ask: Callable[[], None]) -> bool:
+def test_what_cannot_be_compared_with_a_set_is_refused_every_time() -> None:
+    """What is remembered of a value and a set is that they can be compared."""
+    sent = frozenset([function({"at": 1}), function({"at": 2})])
+    odd = function({"at": "one"})
+    assert [_raises(lambda: member(odd, sent)) for _ in range(3)] == [True] * 3
+    assert [member(function({"at": 3}), sent) for _ in range(3)] == [False] * 3
+
+
+def test_a_function_over_the_first_numbers_is_a_sequence_in_whatever_order_they_come() -> None:
+    assert function_over((2, 1), ["b", "a"]) == ("a", "b")
+    assert function_over((), []) == ()
+    assert function_over((2, 3), ["b", "c"]) == function({2: "b", 3: "c"})
+
+
+def _raises(ask: Callable[[], object]) -> bool:
     try:
         ask()
     except EvaluationError:

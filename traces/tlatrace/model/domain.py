@@ -16,7 +16,6 @@ same TLA+ value iff Python's == says so; `eq` also refuses what TLC cannot compa
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import product
@@ -96,18 +95,21 @@ class Fcn(dict["D", "D"]):
             return self._hash
 
 
-class LazyValue(ABC):
-    """A value that is built when it is looked at as a whole (see `tlatrace.model.lazy`)."""
+class LazyValue:
+    """A value that is built when it is looked at as a whole (see `tlatrace.model.lazy`).
+
+    It is no ABC: of nearly every value is asked whether it is one, which is slow of those.
+    """
 
     __slots__ = ()
 
-    @abstractmethod
     def whole(self) -> D:
         """Build the value.
 
         Raises:
             EvaluationError: it is infinite or too large.
         """
+        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         return self is other or self.whole() == (
@@ -122,8 +124,8 @@ D: TypeAlias = Boolean | int | str | Atom | tuple["D", ...] | frozenset["D"] | F
 
 _WITHOUT_PARTS: Final = frozenset({Boolean, int, str, Atom})
 
-_SINGLY: Final = 2
-"""So many pairs are compared without a look at their forms."""
+_STRINGS: Final = frozenset({str})
+
 _FEW_COMPARED: Final = 32
 """So many elements of a set are compared each for itself."""
 
@@ -171,13 +173,11 @@ def eq(left: D, right: D) -> bool:
     """
     if left is right or left == right:
         return True
-    shared = type(left)
-    if shared is type(right):
-        if shared is str or shared is int or shared is Boolean:
-            return False
-        if isinstance(left, Fcn) and isinstance(right, Fcn):
-            _functions(left, right)
-            return False
+    if type(left) is type(right) and type(left) in _WITHOUT_PARTS:
+        return False
+    if type(left) is Fcn and type(right) is Fcn:
+        _functions(left, right)
+        return False
     return differ(left, right)
 
 
@@ -245,15 +245,25 @@ def _functions(left: Fcn, right: Fcn) -> None:
 
     So all of them must be comparable.
     """
-    if len(left) != len(right) and {*map(type, left), *map(type, right)} == {str}:
-        return  # two records, which are the most
-    if left.keys() != right.keys():
-        _domains(len(left), _kept(left, right), len(right), _kept(right, left))
-        if len(left) != len(right):
+    if len(left) == len(right):
+        pairs: list[tuple[D, D]] = []
+        for key, image in left.items():
+            other = right.get(key)
+            if other is None:
+                break
+            if image is not other and not (
+                type(image) is type(other) and type(image) in _WITHOUT_PARTS
+            ):
+                pairs.append((image, other))
+        else:
+            if pairs:
+                comparable(pairs)
             return
+    elif _STRINGS.issuperset(map(type, left)) and _STRINGS.issuperset(map(type, right)):
+        return  # two records, which are the most
+    _domains(len(left), _kept(left, right), len(right), _kept(right, left))
+    if len(left) == len(right):
         comparable([(left[key], right[key]) for key in left if key in right])
-    else:
-        comparable(zip(left.values(), map(right.__getitem__, left), strict=True))
 
 
 def _kept(one: Fcn, other: Fcn) -> D:
@@ -308,7 +318,7 @@ def _first_difference(pairs: Iterable[tuple[D, D]]) -> None:
 
 
 def _one_of_each(left: frozenset[D], right: frozenset[D]) -> None:
-    if len(left) == len(right):
+    if len(left) == len(right) and not _plain_alike(left, right):
         all_comparable(left - right, right - left)
 
 
@@ -318,15 +328,26 @@ def all_comparable(some: Collection[D], others: Collection[D]) -> None:
     Raises:
         EvaluationError: it cannot; in the same words in whatever order the values are.
     """
-    if len(some) * len(others) > _SINGLY and _alike(some, others):
+    if len(some) == len(others) == 1:
+        (one,), (other,) = some, others
+        if type(one) is not Atom and type(other) is not Atom and one != other:
+            differ(one, other)
+        return
+    if _plain_alike(some, others) or _alike(some, others):
         return
     comparable(product(_representatives(some), _representatives(others)))
 
 
+def _plain_alike(some: Iterable[D], others: Iterable[D]) -> bool:
+    """Tell whether all values are numbers, strings or booleans, besides model values."""
+    kinds = {*map(type, some), *map(type, others)} - {Atom}
+    return len(kinds) < 2 and kinds <= _WITHOUT_PARTS
+
+
 def _alike(some: Iterable[D], others: Iterable[D]) -> bool:
     """Tell whether the forms of the values say that TLC can compare each with each."""
-    forms = {_form(value) for value in others}
-    return all(_meet(mine, its) for mine in {_form(value) for value in some} for its in forms)
+    mine, its = set(map(_form, some)), set(map(_form, others))
+    return not [other for one in mine for other in its if not _meet(one, other)]
 
 
 def _representatives(elements: Iterable[D]) -> list[D]:

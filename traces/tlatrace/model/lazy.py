@@ -6,8 +6,8 @@ stops at `MAX_ELEMENTS` with an error, so that no specification can fill the mem
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, combinations, islice, product
 from math import prod
 from typing import Final
@@ -48,6 +48,7 @@ __all__ = [
 
 MAX_ELEMENTS: Final = 2_000_000
 _FEW: Final = 4_096
+_WITH_PARTS: Final = frozenset({tuple, Fcn, frozenset})
 
 
 class LazySet(LazyValue):
@@ -55,13 +56,13 @@ class LazySet(LazyValue):
 
     __slots__ = ()
 
-    @abstractmethod
     def __contains__(self, value: D) -> bool:
         """Tell whether a value is an element, as TLC would."""
+        raise NotImplementedError
 
-    @abstractmethod
     def __iter__(self) -> Iterator[D]:
         """Enumerate the elements, each once."""
+        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.whole())
@@ -139,8 +140,14 @@ def _comparable(value: D, collection: frozenset[D]) -> None:
     """Refuse what TLC may refuse: it compares with one element after another."""
     if type(value) is Atom:
         return
-    if isinstance(value, tuple | Fcn | frozenset) or type(value) is not type(typical(collection)):
-        all_comparable((value,), collection)
+    if type(value) in _WITH_PARTS or type(value) is not type(typical(collection)):
+        _compared(value, collection)
+
+
+@lru_cache(1_000)
+def _compared(value: D, collection: frozenset[D]) -> None:
+    """Compare a value with the elements of a set; remembered, if that can be done."""
+    all_comparable((value,), collection)
 
 
 def typical(collection: frozenset[D]) -> D | None:

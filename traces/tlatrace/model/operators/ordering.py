@@ -30,9 +30,9 @@ def arranged(collection: D) -> tuple[Iterable[D], bool]:
     Raises:
         EvaluationError: no set.
     """
-    return (
-        _sorted(collection) if type(collection) is frozenset else (elements_of(collection), False)
-    )
+    if type(collection) is not frozenset:
+        return elements_of(collection), False
+    return (collection, True) if len(collection) < 2 else _sorted(collection)
 
 
 def arranged_parts(parts: Iterable[D]) -> tuple[Iterable[D], bool]:
@@ -41,10 +41,13 @@ def arranged_parts(parts: Iterable[D]) -> tuple[Iterable[D], bool]:
         return parts, True
     if isinstance(parts, ValuesView):
         return parts, len(parts) < 2
-    return _sorted(parts) if isinstance(parts, Fcn) else (parts, False)
+    if isinstance(parts, Fcn):
+        return (parts, True) if len(parts) < 2 else _sorted(parts)
+    return parts, False
 
 
 def _sorted(elements: frozenset[D] | Fcn) -> tuple[Iterable[D], bool]:
+    """Return two elements and more in order, if they are numbers or booleans."""
     for first in elements:
         if type(first) is int:
             numbers = [element for element in elements if type(element) is int]
@@ -53,7 +56,7 @@ def _sorted(elements: frozenset[D] | Fcn) -> tuple[Iterable[D], bool]:
         elif type(first) is Boolean and all(type(element) is Boolean for element in elements):
             return sorted(elements, key=order), True
         break
-    return elements, len(elements) < 2
+    return elements, False
 
 
 def each(elements: Iterable[D]) -> Iterable[D]:
