@@ -14,8 +14,8 @@ UNPACKED: Final = vars(writer)["_UNPACKED"].pattern
 BODY: Final = ["return s1 + t2 * t2, 's3 is \"s1\"', s1_4, n.s5, s6"]
 
 
-def _written(lines: list[str], *, unprimed: set[int], primed: set[int]) -> str:
-    module = Writer()
+def _written(lines: list[str], *, unprimed: set[int], primed: set[int], width: int = 0) -> str:
+    module = Writer(width)
     function = Function(unprimed=unprimed, primed=primed, lines=[(1, line) for line in lines])
     with module.begin(function):
         pass
@@ -29,6 +29,14 @@ def test_what_is_read_once_needs_no_name_and_what_is_read_twice_gets_one() -> No
     assert text == (
         "def f(s, t):\n    s3 = s[3]\n    t2 = t[2]\n"
         "    return s[1] + t2 * t2, 's3 is \"s1\"', s1_4, n.s5, s6\n"
+    )
+
+
+def test_a_state_most_of_which_is_read_is_unpacked_at_once() -> None:
+    text = _written(["return s0 + s2 + t1 * t1"], unprimed={0, 2}, primed={1}, width=3)
+
+    assert text == (
+        "def f(s, t):\n    s0, _, s2 = s\n    t1 = t[1]\n    return s0 + s2 + t1 * t1\n"
     )
 
 

@@ -215,7 +215,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     same = None
     if job.specification is not None and job.stuttering:
         same = reader.behaviours.unchanged()
-    writer = Writer()
+    writer = Writer(len(reader.variables))
     expressions = Expressions(writer)
     predicates = Predicates(writer, expressions)
     blames = Blames(writer, expressions)

@@ -44,7 +44,9 @@ class Function:
 class Writer:
     """Collects functions and constants; a function may be begun while another is written."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int = 0) -> None:
+        """Begin a module about states of so many variables."""
+        self._width = width
         self._done: list[str] = []
         self._stack: list[Function] = []
         self._counter = 0
@@ -100,13 +102,20 @@ class Writer:
     def finish(self, header: str, function: Function, epilogue: str = "") -> None:
         """Append a function to the module: its header, what it unpacks, and its lines."""
         body = "\n".join([_INDENT * depth + text for depth, text in function.lines])
-        wanted = [f"s{index}" for index in sorted(function.unprimed)]
-        if function.assigned is None:
-            wanted += [f"t{index}" for index in sorted(function.primed)]
+        wanted: list[str] = []
+        lines = [header]
+        for state, indexes in (("s", function.unprimed), ("t", function.primed)):
+            if state == "t" and function.assigned is not None:
+                continue
+            names = [f"{state}{index}" for index in range(self._width)]
+            if 2 * len(indexes) > self._width > 1:  # all at once costs less
+                targets = [name if at in indexes else "_" for at, name in enumerate(names)]
+                lines.append(f"{_INDENT}{', '.join(targets)} = {state}")
+            else:
+                wanted += [f"{state}{index}" for index in sorted(indexes)]
         uses = Counter([match[1] for match in _UNPACKED.finditer(body)])
         item_of = {name: f"{name[0]}[{name[1:]}]" for name in wanted}
         once = {name: item for name, item in item_of.items() if uses[name] == 1}
-        lines = [header]
         lines += [f"{_INDENT}{name} = {item}" for name, item in item_of.items() if name not in once]
         if once:  # what is read once needs no name
             body = _UNPACKED.sub(lambda match: once.get(match[1], match[0]), body)

@@ -212,7 +212,10 @@ class Conditions:
 
     def _member(self, item: Expr, among: Expr, env: Environment, node: Apply) -> str:
         if isinstance(among, Literal):
-            return f"member({self._x.values.value(item, env)}, {self._w.literal(among.value)})"
+            text, known = self._x.values.value(item, env), self._w.literal(among.value)
+            if isinstance(among.value, frozenset) and text.isidentifier():
+                return f"({text} in {known} or member({text}, {known}))"
+            return f"member({text}, {known})"
         opened = self._opened_membership(Apply("in", (item, among), node.place), env)
         if opened is not None:
             return self.condition(*opened)

@@ -191,6 +191,8 @@ class Quantifiers:
             inner = {**env, names[0]: target}
             with w.capture() as lines:
                 text = self._x.values.value(node.body, inner)
+            if _is_no_sequence(among):
+                return self._known_keys(domain, target.text, lines, text)
             if not lines:
                 return f"function_over({domain}, [{text} for {target.text} in {domain}])"
             result = w.fresh("list")
@@ -210,6 +212,19 @@ class Quantifiers:
             return f"({key}, {self._x.values.value(node.body, inner)})"
 
         return f"function_of(dict({self._comprehension(node, env, pair)}))"
+
+    def _known_keys(self, domain: str, key: str, lines: list[tuple[int, str]], text: str) -> str:
+        """Return the text of a function whose domain is a constant, and not 1..n."""
+        w = self._w
+        if not lines:
+            return f"Fcn({{{key}: {text} for {key} in {domain}}})"
+        result = w.fresh("images")
+        w.emit(f"{result} = {{}}")
+        w.emit(f"for {key} in {domain}:")
+        w.replay(lines, deeper=1)
+        with w.block():
+            w.emit(f"{result}[{key}] = {text}")
+        return f"Fcn({result})"
 
     def _rule(self, node: Quantified | Recursive, env: Environment, own: str | None) -> str:
         """Return a function that computes its values when it is applied."""
@@ -415,6 +430,13 @@ def _against(pattern: bool, among: Expr, text: str) -> str:
     """Return the text of what is looked through, which a tuple pattern must fit."""
     plain = not pattern or (isinstance(among, Apply) and among.operator == "product")
     return text if plain else f"tuples({text})"
+
+
+def _is_no_sequence(among: Expr) -> bool:
+    """Tell whether a function over this set is surely none over 1..n, `()` included."""
+    if not isinstance(among, Literal) or not isinstance(among.value, frozenset):
+        return False
+    return bool(among.value) and 1 not in among.value
 
 
 def _is_images(among: Expr) -> bool:

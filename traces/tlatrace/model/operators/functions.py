@@ -101,7 +101,8 @@ def function_over(domain: Iterable[D], images: list[D]) -> D:
     """Return the function from the elements of `domain`, in their order, to the images."""
     if type(domain) is range and domain.start == 1:
         return tuple(images)
-    return function(dict(zip(domain, images, strict=True)))
+    made = Fcn(zip(domain, images, strict=True))
+    return made if made and 1 not in made else function(made)
 
 
 def function_of(pairs: dict[D, D]) -> D:

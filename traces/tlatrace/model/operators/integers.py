@@ -39,13 +39,17 @@ def integers_only(left: object, right: object) -> None:
 
 
 def add(left: int, right: int) -> int:
+    if type(left) is int and type(right) is int:
+        return left + right
     integers_only(left, right)
-    return left + right
+    return 0
 
 
 def subtract(left: int, right: int) -> int:
+    if type(left) is int and type(right) is int:
+        return left - right
     integers_only(left, right)
-    return left - right
+    return 0
 
 
 def multiply(left: int, right: int) -> int:
@@ -108,8 +112,7 @@ def interval(low: int, high: int) -> range:
 
 
 def in_interval(value: D, low: int, high: int) -> bool:
-    if type(value) is int:
-        integers_only(low, high)
+    if type(value) is type(low) is type(high) is int:
         return low <= value <= high
     integers_only(low, high)
     if isinstance(value, Atom):
