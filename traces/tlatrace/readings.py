@@ -46,6 +46,9 @@ UNKNOWN: Final = 0
 
 _DEEP: Final = f"the value is nested deeper than {MAX_DEPTH}"
 
+_WITHOUT_TEXT: Final = (bool, int, ModelValue)
+"""What is no string and has no parts; as a tuple, which is asked faster than a union."""
+
 Place: TypeAlias = tuple[int, ...]
 """A place in a value: what the invariants declare of it, then what Init and Next put there."""
 
@@ -303,7 +306,7 @@ class Reading:
             return ModelValue(value) if is_model else value
         if isinstance(value, ExactString):
             return value.text
-        if isinstance(value, bool | int | ModelValue):
+        if isinstance(value, _WITHOUT_TEXT):
             return value
         if depth > MAX_DEPTH:
             raise ValueFormatError(_DEEP)
@@ -408,7 +411,7 @@ def _with_models(value: Value, names: frozenset[str], depth: int) -> Value:
         return ModelValue(value) if value in names else value
     if isinstance(value, ExactString):
         return value.text
-    if isinstance(value, bool | int | ModelValue):
+    if isinstance(value, _WITHOUT_TEXT):
         return value
     if depth > MAX_DEPTH:
         raise ValueFormatError(_DEEP)
