@@ -28,7 +28,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions, MasterConnection
 from rocketha.runtime.events import TimerFired, TransferDue
-from rocketha.sim.records import RECORD_SIZE, ghost_message
+from rocketha.sim.records import RECORD_SIZE, message_of_epoch
 from rocketha.types import BrokerId, Offset, PutId
 from rocketproof.projection.replica_group import GroupProjection
 
@@ -287,7 +287,7 @@ class GroupHands:
     def put(self, node: GroupNode) -> None:
         """Let a producer's message arrive."""
         self._messages += 1
-        message = ghost_message(node.running().ha.known_epoch, self._messages)
+        message = message_of_epoch(node.running().ha.known_epoch, self._messages)
         self.group.deliver(node, PutRequested(put=PutId(self._messages), message=message))
 
     def pull(self, node: GroupNode) -> None:

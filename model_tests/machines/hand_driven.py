@@ -26,7 +26,7 @@ from rocketha.sim.faults import FaultCounts
 from rocketha.sim.network import Network
 from rocketha.sim.node import Node, broker_address
 from rocketha.sim.options import SimOptions, draw_run
-from rocketha.sim.records import RECORD_SIZE, ghost_message, record_count
+from rocketha.sim.records import RECORD_SIZE, message_of_epoch, record_count
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId, SizeBytes
 from rocketproof.projection.epoch_truncation import EpochProjection
@@ -170,7 +170,7 @@ class HandDriven:
             case "PutMessage", (str() as master,):
                 self._messages += 1
                 epoch = self._node(master).running().known_epoch
-                message = ghost_message(epoch, self._messages)
+                message = message_of_epoch(epoch, self._messages)
                 cluster.deliver(self._node(master), MessagePut(message=message))
             case "Handshake", (str() as master, str() as slave):
                 self._shake_hands(master, slave)

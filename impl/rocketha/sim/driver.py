@@ -20,7 +20,7 @@ from rocketha.sim.faults import Fault
 from rocketha.sim.mishaps import Mishaps
 from rocketha.sim.node import Node, broker_address
 from rocketha.sim.options import RunPlan
-from rocketha.sim.records import ghost_message, record_count
+from rocketha.sim.records import message_of_epoch, record_count
 from rocketha.types import BrokerId
 
 __all__ = ["Driver"]
@@ -167,7 +167,7 @@ class Driver:
         of_epoch = record_count(end) - record_count(start)
         if record_count(end) < self._plan.records_max and of_epoch < self._plan.records_per_epoch:
             self._messages += 1
-            message = ghost_message(node.running().known_epoch, self._messages)
+            message = message_of_epoch(node.running().known_epoch, self._messages)
             self._cluster.deliver(node, MessagePut(message=message))
             if self._unclean_after_put:
                 self._elect_unclean()

@@ -20,7 +20,7 @@ from rocketha.sim.faults import Fault
 from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.group_history import logged_messages
 from rocketha.sim.node import Node, broker_address
-from rocketha.sim.records import ghost_message, record_count
+from rocketha.sim.records import message_of_epoch, record_count
 from rocketha.types import BrokerId, Epoch, Offset, PutId
 
 __all__ = ["Clients", "Consumer"]
@@ -117,7 +117,7 @@ class Clients:
             )
             return
         call.epoch = node.state.ha.known_epoch
-        message = ghost_message(call.epoch, put)
+        message = message_of_epoch(call.epoch, put)
         call.body = message.body.decode("ascii").rstrip(".")
         self._cluster.put(broker, put, message)
 

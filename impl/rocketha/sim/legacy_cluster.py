@@ -29,7 +29,7 @@ from rocketha.sim.hosts import HostedCluster, Hosts
 from rocketha.sim.legacy_options import LegacyPlan
 from rocketha.sim.network import End, Network
 from rocketha.sim.node import Node, broker_address
-from rocketha.sim.records import ghost_message
+from rocketha.sim.records import message_of_epoch
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, PutId, TimestampMs
 
@@ -154,7 +154,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         node, number = self.nodes[MASTER], self._numbers
         self._numbers += 1
         self._need = need
-        message = ghost_message(Epoch(node.incarnation + 1), number)
+        message = message_of_epoch(Epoch(node.incarnation + 1), number)
         self._hosts.deliver(node, PutRequested(put=PutId(number), message=message, need=need))
         self._look_soon()
 

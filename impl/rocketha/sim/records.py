@@ -20,8 +20,8 @@ __all__ = [
     "RECORDS_PER_SEGMENT",
     "RECORD_SIZE",
     "SEGMENT_SIZE",
-    "ghost_epoch",
-    "ghost_message",
+    "epoch_of_message",
+    "message_of_epoch",
     "record_count",
     "record_offset",
 ]
@@ -35,19 +35,19 @@ _TOPIC: Final = "t"
 _OVERHEAD: Final = 112
 """Bytes of a record with this topic and with the reserved checksum, apart from the body."""
 _BODY_SIZE: Final = RECORD_SIZE - _OVERHEAD
-_GHOST: Final = re.compile(rb"e([0-9]{1,9})#[0-9]+;")
+_EPOCH: Final = re.compile(rb"e([0-9]{1,9})#[0-9]+;")
 
 
-def ghost_message(epoch: Epoch, number: int) -> Message:
+def message_of_epoch(epoch: Epoch, number: int) -> Message:
     """Make the message with this number that a master of `epoch` takes."""
     body = b"e%d#%d;" % (epoch, number)
     assert len(body) <= _BODY_SIZE, body
     return Message(topic=_TOPIC, body=body.ljust(_BODY_SIZE, b"."))
 
 
-def ghost_epoch(message: Message) -> Epoch | None:
+def epoch_of_message(message: Message) -> Epoch | None:
     """Return the epoch that a message was taken in; None for one that no run wrote."""
-    found = _GHOST.match(message.body)
+    found = _EPOCH.match(message.body)
     return Epoch(int(found[1])) if found else None
 
 

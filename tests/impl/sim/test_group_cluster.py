@@ -15,7 +15,7 @@ from rocketha.sim.faults import FaultCounts
 from rocketha.sim.group_cluster import GroupCluster, NullGroupObserver
 from rocketha.sim.group_options import draw_group_run
 from rocketha.sim.network import Network
-from rocketha.sim.records import ghost_message
+from rocketha.sim.records import message_of_epoch
 from rocketha.sim.scheduler import Scheduler
 from rocketha.types import BrokerId, Epoch, PutId, TimestampMs
 
@@ -74,7 +74,7 @@ class World:
         return group.master
 
     def put(self, number: int = 1) -> None:
-        message = ghost_message(Epoch(1), number)
+        message = message_of_epoch(Epoch(1), number)
         self.cluster.put(self.master(), PutId(number), message)
 
 

@@ -8,8 +8,8 @@ from rocketha.formats.message import Message, push_record
 from rocketha.sim.records import (
     RECORD_SIZE,
     SEGMENT_SIZE,
-    ghost_epoch,
-    ghost_message,
+    epoch_of_message,
+    message_of_epoch,
     record_count,
     record_offset,
 )
@@ -22,20 +22,20 @@ from rocketha.types import Epoch, Offset
 def test_every_message_makes_a_record_of_one_size_and_names_its_epoch(
     epoch: int, number: int
 ) -> None:
-    message = ghost_message(Epoch(epoch), number)
+    message = message_of_epoch(Epoch(epoch), number)
 
     assert len(push_record(message, Offset(0))) == RECORD_SIZE
-    assert ghost_epoch(message) == epoch
+    assert epoch_of_message(message) == epoch
 
 
 def test_a_message_of_somebody_else_names_no_epoch() -> None:
-    assert ghost_epoch(Message(topic="t", body=b"hello")) is None
+    assert epoch_of_message(Message(topic="t", body=b"hello")) is None
 
 
 def test_offsets_and_numbers_of_records_agree_with_a_real_log() -> None:
     log, _ = CommitLog.open(MemoryDisk(), CommitLogOptions(segment_size=SEGMENT_SIZE))
     for number in range(10):
-        log.append(ghost_message(Epoch(1), number))
+        log.append(message_of_epoch(Epoch(1), number))
 
     assert log.record_offsets() == tuple(record_offset(index) for index in range(10))
     for index, offset in enumerate(log.record_offsets()):

@@ -43,7 +43,7 @@ from rocketproof.projection.epoch_values import (
     starts_value,
     transfer_value,
 )
-from rocketproof.projection.ghosts import GhostReader, Ghosts
+from rocketproof.projection.record_epochs import RecordEpochReader, RecordEpochs
 from tlatrace.trace import Event
 from tlatrace.values import State, Value, record
 
@@ -77,12 +77,12 @@ class EpochProjection:
         self._state: dict[str, Value] = {}
         self._changed: set[str] = set()
         self._seen: dict[BrokerId, tuple[BrokerState | None, int, int]] = {}
-        self._logs: dict[BrokerId, tuple[tuple[int, bool], Ghosts, Ghosts]] = {}
+        self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs, RecordEpochs]] = {}
         self._links = Links()
         self._acted = 0
         self._sent: dict[ConnectionId, PacketStream[MasterPacket]] = {}
         self._last_sent: MasterPacket | None = None
-        self._reader: GhostReader | None = None
+        self._reader: RecordEpochReader | None = None
 
     # ---- the observer ----
 
@@ -90,7 +90,7 @@ class EpochProjection:
         """Record the initial state."""
         self.brokers = tuple(cluster.nodes)
         bugs = cluster.plan.ha.bugs
-        self._reader = GhostReader(log_options(SEGMENT_SIZE, bugs))
+        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, bugs))
         self._record(cluster, None, "Init", ())
 
     def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
@@ -186,13 +186,13 @@ class EpochProjection:
             return handshake_value(
                 epoch=packet.last_epoch, end=packet.max_phy_offset, entries=packet.entries
             )
-        ghosts = self._read(cluster.nodes[master])[0]
+        record_epochs = self._read(cluster.nodes[master])[0]
         end = Offset(packet.offset + len(packet.body))
         return transfer_value(
             epoch=packet.epoch,
             start=packet.epoch_start_offset,
             offset=packet.offset,
-            recs=ghosts[index(packet.offset) : index(end)],
+            recs=record_epochs[index(packet.offset) : index(end)],
         )
 
     # ---- the state ----
@@ -242,9 +242,9 @@ class EpochProjection:
         if before is not None and before[0] is now[0] and before[1:] == now[1:]:
             return
         me, state = broker_name(node.id), node.state
-        ghosts, on_disk = self._read(node)
+        record_epochs, on_disk = self._read(node)
         self._seen[node.id] = now
-        self._put("log", me, ghosts)
+        self._put("log", me, record_epochs)
         self._put("disk", me, on_disk)
         self._put("inc", me, node.incarnation)
         if before is None or before[2] != now[2] or state is None:
@@ -264,7 +264,7 @@ class EpochProjection:
         if before is None or before[0] is None or before[0].cache is not state.cache:
             self._put("epochs", me, entries_value(state.cache.entries))
 
-    def _read(self, node: Node[BrokerState]) -> tuple[Ghosts, Ghosts]:
+    def _read(self, node: Node[BrokerState]) -> tuple[RecordEpochs, RecordEpochs]:
         """Return what the log has and what is on the disk; the same for a broker that is down."""
         assert self._reader is not None
         version = (node.files.log_version, node.state is None)

@@ -26,7 +26,6 @@ from rocketproof.projection.epoch_values import (
     index,
     index_or_minus_one,
 )
-from rocketproof.projection.ghosts import GhostReader, Ghosts
 from rocketproof.projection.group_values import (
     NO_PROPOSAL,
     NO_SET,
@@ -37,6 +36,7 @@ from rocketproof.projection.group_values import (
     set_value,
     view_value,
 )
+from rocketproof.projection.record_epochs import RecordEpochReader, RecordEpochs
 from tlatrace.values import State, Value, record, tla_set
 
 __all__ = ["ALIVE", "GroupParts", "Key", "Remembered"]
@@ -123,8 +123,8 @@ class GroupParts:
         self.group = group
         """The controller's, when it was looked at."""
         self.alive = frozenset(self.brokers)
-        self.acked: Ghosts = ()
-        self.seen: Ghosts = ()
+        self.acked: RecordEpochs = ()
+        self.seen: RecordEpochs = ()
         self.links: dict[BrokerId, BrokerId | None] = {}
         """slave -> the master that it hears."""
         self.changes: dict[Key, Value] = {}
@@ -141,8 +141,8 @@ class GroupParts:
         self._conns: dict[tuple[BrokerId, BrokerId], _Conn] = {}
         self._servers: dict[ConnectionId, BrokerId] = {}
         self._reported: dict[ConnectionId, int] = {}
-        self._logs: dict[BrokerId, tuple[tuple[int, bool], Ghosts]] = {}
-        self._reader = GhostReader(log_options(SEGMENT_SIZE, cluster.plan.broker.bugs))
+        self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
+        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.broker.bugs))
         self._look_at_controller(group)
         self.look(cluster)
 
@@ -166,13 +166,13 @@ class GroupParts:
     def shorten(self, slave: BrokerId, length: int) -> None:
         """Pretend that a slave has, and has reported, no more than so many records so far."""
         me, peer = broker_name(slave), self.links[slave]
-        self.changes["log", me, ""] = self.ghosts_seen(slave)[:length]
+        self.changes["log", me, ""] = self.record_epochs_seen(slave)[:length]
         if peer is not None:
             incarnation, reported, ack = self._conns[peer, slave]
             conn = conn_value(incarnation, min(reported, length), ack)
             self.changes["conn", broker_name(peer), me] = conn
 
-    def ghosts_seen(self, broker: BrokerId) -> Ghosts:
+    def record_epochs_seen(self, broker: BrokerId) -> RecordEpochs:
         """Return the log of a broker as it was looked at."""
         return self._logs[broker][1]
 
@@ -256,8 +256,8 @@ class GroupParts:
     def _look_at(self, node: Node[GroupBroker], *, is_down: bool) -> None:
         """Read what a broker has by itself."""
         of, me = self.of[node.id], broker_name(node.id)
-        ghosts = self.ghosts(node)
-        self._note(("log", me, ""), ghosts, _itself)
+        record_epochs = self.record_epochs(node)
+        self._note(("log", me, ""), record_epochs, _itself)
         self._note(("inc", me, ""), of.crashes, _itself)
         state = node.state
         if state is None or is_down:
@@ -266,7 +266,7 @@ class GroupParts:
             if ("epochs", me, "") not in self._known:
                 self._note(("epochs", me, ""), (), entries_value)
             return
-        of.length = len(ghosts)
+        of.length = len(record_epochs)
         ha, is_master = state.ha, state.ha.role is Role.MASTER
         self._note(("role", me, ""), ha.role.value, _itself)
         told = 0 if state.registration is Registration.REGISTERED else of.told
@@ -327,7 +327,7 @@ class GroupParts:
             index_or_minus_one(newest.slave_ack),
         )
 
-    def ghosts(self, node: Node[GroupBroker]) -> Ghosts:
+    def record_epochs(self, node: Node[GroupBroker]) -> RecordEpochs:
         """Return what a log has; of a broker that is down, what recovery would find."""
         assert self._reader is not None
         version = (node.files.log_version, node.state is None)
@@ -335,9 +335,11 @@ class GroupParts:
         if known is not None and known[0] == version:
             return known[1]
         is_down = node.state is None
-        ghosts = self._reader.on_disk(node.disk) if is_down else self._reader.in_log(node.log)
-        self._logs[node.id] = (version, ghosts)
-        return ghosts
+        record_epochs = (
+            self._reader.on_disk(node.disk) if is_down else self._reader.in_log(node.log)
+        )
+        self._logs[node.id] = (version, record_epochs)
+        return record_epochs
 
 
 def _glance(node: Node[GroupBroker]) -> tuple[object, ...]:

@@ -32,8 +32,8 @@ from rocketha.sim.node import Node
 from rocketha.sim.records import SEGMENT_SIZE, record_count
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.projection.epoch_values import broker_name, index
-from rocketproof.projection.ghosts import GhostReader, Ghosts
 from rocketproof.projection.legacy_links import LegacyLinks
+from rocketproof.projection.record_epochs import RecordEpochReader, RecordEpochs
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, State, Value, record, tla_set
 
@@ -52,11 +52,11 @@ class LegacyProjection:
         self._links = LegacyLinks()
         self._lost: dict[BrokerId, set[tuple[int, int]]] = {}
         self._ahead: set[BrokerId] = set()
-        self._logs: dict[BrokerId, tuple[int, Ghosts]] = {}
+        self._logs: dict[BrokerId, tuple[int, RecordEpochs]] = {}
         self._versions: dict[BrokerId, tuple[int, bool]] = {}
         self._sent: dict[ConnectionId, PacketStream[LegacyTransfer]] = {}
         self._last_sent: LegacyTransfer | None = None
-        self._reader: GhostReader | None = None
+        self._reader: RecordEpochReader | None = None
 
     # ---- the observer ----
 
@@ -64,7 +64,7 @@ class LegacyProjection:
         """Record the initial state."""
         self.slaves = tuple(broker for broker in cluster.nodes if broker != MASTER)
         self._lost = {slave: set() for slave in self.slaves}
-        self._reader = GhostReader(log_options(SEGMENT_SIZE, cluster.plan.options.bugs))
+        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.options.bugs))
         self._record(cluster, MASTER, "Init")
 
     def sent(
@@ -249,11 +249,11 @@ class LegacyProjection:
             return
         self._versions[node.id] = version
         if node.state is None:
-            begin, ghosts = self._reader.recovered(node.disk)
+            begin, record_epochs = self._reader.recovered(node.disk)
         else:
-            begin, ghosts = record_count(node.log.min_offset), self._reader.in_log(node.log)
+            begin, record_epochs = record_count(node.log.min_offset), self._reader.in_log(node.log)
         # A record names the life of the master that took it, counted from 1; 0 is unreadable.
-        self._logs[node.id] = begin, tuple(life - 1 for life in ghosts)
+        self._logs[node.id] = begin, tuple(life - 1 for life in record_epochs)
 
 
 def _waiting(cluster: LegacyCluster) -> Value:

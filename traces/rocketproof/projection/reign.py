@@ -19,7 +19,7 @@ from rocketha.sim.group_cluster import GroupCluster
 from rocketha.sim.node import Node
 from rocketha.types import BrokerId, ConnectionId, Epoch
 from rocketproof.projection.epoch_values import NONE, index, index_or_minus_one
-from rocketproof.projection.ghosts import Ghosts
+from rocketproof.projection.record_epochs import RecordEpochs
 from rocketproof.projection.reign_values import (
     NO_CONN,
     Members,
@@ -42,7 +42,7 @@ _NOBODY_JOINS: Final[Mapping[BrokerId, Incarnation]] = MappingProxyType({})
 class Memory:
     """What is remembered of the whole run, for all its reigns."""
 
-    ghosts: Callable[[Node[GroupBroker]], Ghosts]
+    record_epochs: Callable[[Node[GroupBroker]], RecordEpochs]
     """What a log has; of a broker that is down, what recovery would find."""
     losses: dict[BrokerId, dict[Incarnation, int]]
     """Broker -> incarnation -> how often its log had lost something, or may have, when it began."""
@@ -93,7 +93,7 @@ class Reign:
         self.is_over = False
         """The controller has elected another broker."""
         self._memory = memory
-        self._log = memory.ghosts(cluster.nodes[master])
+        self._log = memory.record_epochs(cluster.nodes[master])
         """The master's; after its crash, what it was."""
         self.acked = self.visible = len(self._log)
         self._base = int(group.sync_state_set.epoch) - 1
@@ -158,7 +158,7 @@ class Reign:
         assert group is not None
         reigns = self.is_master(master)
         if reigns:
-            self._log = self._memory.ghosts(master)
+            self._log = self._memory.record_epochs(master)
         for node in cluster.nodes.values():
             self._read_broker(cluster, node)
         state = master.running() if reigns else None
@@ -193,7 +193,7 @@ class Reign:
             of.has_left = True
         if not of.has_left:
             of.up = runs
-            of.end = _common(self._log, self._memory.ghosts(node))
+            of.end = _common(self._log, self._memory.record_epochs(node))
 
     def _each(self, part: Callable[[_Broker], Value]) -> Value:
         return record({name: part(self._of[broker]) for broker, name in self.names.items()})
@@ -270,9 +270,9 @@ class Reign:
         self._glance = ()
         return index_or_minus_one(ack)
 
-    def note_stop(self, broker: BrokerId, ghosts: Ghosts) -> int:
+    def note_stop(self, broker: BrokerId, record_epochs: RecordEpochs) -> int:
         """Note that a broker stopped; return how much of the master's log is left to it."""
-        of, kept = self._of[broker], _common(self._log, ghosts)
+        of, kept = self._of[broker], _common(self._log, record_epochs)
         of.torn = kept < of.end
         return kept
 
@@ -379,7 +379,7 @@ class Reign:
             self.events[-1] = replace(last, state=self._recorded)
 
 
-def _common(one: Ghosts, other: Ghosts) -> int:
+def _common(one: RecordEpochs, other: RecordEpochs) -> int:
     """Return the length of the common prefix."""
     for at, (this, that) in enumerate(zip(one, other, strict=False)):
         if this != that:

@@ -52,9 +52,9 @@ from rocketha.sim.group_cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import NONE, broker_name, index
 from rocketproof.projection.evictions import without_eviction
-from rocketproof.projection.ghosts import Ghosts
 from rocketproof.projection.group_parts import ALIVE, GroupParts, Key
 from rocketproof.projection.group_values import NO_CONN, names
+from rocketproof.projection.record_epochs import RecordEpochs
 from tlatrace.trace import Event
 from tlatrace.values import Value
 
@@ -209,7 +209,7 @@ class GroupProjection:
     def _crashed(self, cluster: GroupCluster, broker: BrokerId) -> None:
         parts, of = self._parts, self._parts.of[broker]
         of.crashes += 1
-        kept = len(parts.ghosts(cluster.nodes[broker]))
+        kept = len(parts.record_epochs(cluster.nodes[broker]))
         of.is_torn = of.is_torn or kept < of.length
         parts.look(cluster)
         self._record_losses(cluster, broker)
@@ -243,7 +243,7 @@ class GroupProjection:
             return
         before = parts.recorded("log", slave)
         assert isinstance(before, tuple)
-        for length in range(len(before) + 1, len(parts.ghosts_seen(slave)) + 1):
+        for length in range(len(before) + 1, len(parts.record_epochs_seen(slave)) + 1):
             parts.shorten(slave, length)
             self._record(cluster, slave, "Replicate", (me,))
 
@@ -254,7 +254,7 @@ class GroupProjection:
             assert pending is not None
             parts.add_proposal(broker, pending)
         if action.offset is not None:
-            shown = parts.ghosts(node)[: index(action.offset)]
+            shown = parts.record_epochs(node)[: index(action.offset)]
             if action.name is GroupActionName.ACKNOWLEDGE:
                 parts.acked = _longer(parts.acked, shown)
             else:
@@ -334,7 +334,7 @@ class GroupProjection:
         )
 
 
-def _longer(one: Ghosts, other: Ghosts) -> Ghosts:
+def _longer(one: RecordEpochs, other: RecordEpochs) -> RecordEpochs:
     """Return the first log if it has all of the second, else the second.
 
     Spec: ReplicaGroup!Longer

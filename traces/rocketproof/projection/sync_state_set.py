@@ -52,7 +52,7 @@ from rocketha.sim.node import Node
 from rocketha.sim.records import SEGMENT_SIZE
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import index
-from rocketproof.projection.ghosts import GhostReader, Ghosts
+from rocketproof.projection.record_epochs import RecordEpochReader, RecordEpochs
 from rocketproof.projection.reign import Memory, Reign
 from tlatrace.values import Value, tla_set
 
@@ -74,8 +74,8 @@ class SetProjection:
         self.brokers: tuple[BrokerId, ...] = ()
         self._open: list[Reign] = []
         self._memory_or_none: Memory | None = None
-        self._reader: GhostReader | None = None
-        self._logs: dict[BrokerId, tuple[tuple[int, bool], Ghosts]] = {}
+        self._reader: RecordEpochReader | None = None
+        self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
 
     @property
     def _memory(self) -> Memory:
@@ -89,10 +89,12 @@ class SetProjection:
         group = cluster.group
         assert group is not None
         self.brokers = tuple(cluster.nodes)
-        self._reader = GhostReader(log_options(SEGMENT_SIZE, cluster.plan.broker.bugs))
+        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.broker.bugs))
         losses = {b: {replica.incarnation: 0} for b, replica in group.replicas.items()}
         registered = dict.fromkeys(cluster.nodes, 0)
-        self._memory_or_none = Memory(ghosts=self._ghosts, losses=losses, registered=registered)
+        self._memory_or_none = Memory(
+            record_epochs=self._record_epochs, losses=losses, registered=registered
+        )
 
     def sent(
         self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
@@ -129,7 +131,7 @@ class SetProjection:
         for reign in self._open:
             reign.look(cluster)
 
-    def _ghosts(self, node: Node[GroupBroker]) -> Ghosts:
+    def _record_epochs(self, node: Node[GroupBroker]) -> RecordEpochs:
         assert self._reader is not None
         version = (node.files.log_version, node.state is None)
         known = self._logs.get(node.id)
@@ -202,11 +204,11 @@ class SetProjection:
     # ---- brokers ----
 
     def _crashed(self, cluster: GroupCluster, broker: BrokerId) -> None:
-        ghosts = self._ghosts(cluster.nodes[broker])
+        record_epochs = self._record_epochs(cluster.nodes[broker])
         for reign in list(self._open):
             if reign.has_left(broker):
                 continue
-            kept = reign.note_stop(broker, ghosts)
+            kept = reign.note_stop(broker, record_epochs)
             reign.look(cluster)
             if broker != reign.master:
                 reign.record(cluster, broker, "Crash", (reign.names[broker], kept))

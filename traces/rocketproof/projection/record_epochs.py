@@ -10,22 +10,28 @@ from typing import Final, TypeAlias
 
 from rocketha.errors import CommitLogError
 from rocketha.formats.message import Record, RecordCheck, pull_record
-from rocketha.sim.records import RECORD_SIZE, SEGMENT_SIZE, ghost_epoch, record_count, record_offset
+from rocketha.sim.records import (
+    RECORD_SIZE,
+    SEGMENT_SIZE,
+    epoch_of_message,
+    record_count,
+    record_offset,
+)
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import SizeBytes
 
-__all__ = ["GhostReader", "Ghosts"]
+__all__ = ["RecordEpochReader", "RecordEpochs"]
 
-Ghosts: TypeAlias = tuple[int, ...]
+RecordEpochs: TypeAlias = tuple[int, ...]
 """Epoch of each whole record, in their order."""
 
 _UNREADABLE: Final = 0
 _Content: TypeAlias = tuple[tuple[str, bytes], ...]
 
 
-class GhostReader:
-    """Reads ghosts; equal bytes are decoded once."""
+class RecordEpochReader:
+    """Reads the epochs of records; equal bytes are decoded once."""
 
     __slots__ = ("_disks", "_options", "_records")
 
@@ -33,19 +39,19 @@ class GhostReader:
         """Read logs that are kept with `options`."""
         self._options = options
         self._records: dict[tuple[int, bytes], int] = {}
-        self._disks: dict[_Content, tuple[int, Ghosts]] = {}
+        self._disks: dict[_Content, tuple[int, RecordEpochs]] = {}
 
-    def in_log(self, log: CommitLog) -> Ghosts:
-        """Return the ghosts of a log, from its begin up to its end in memory."""
+    def in_log(self, log: CommitLog) -> RecordEpochs:
+        """Return the epochs of a log's records, from its begin up to its end in memory."""
         begin, end = record_count(log.min_offset), record_count(log.max_phy_offset)
         return tuple([self._epoch(log, at) for at in range(begin, end)])
 
-    def on_disk(self, disk: MemoryDisk) -> Ghosts:
-        """Return the ghosts that recovery would find if the program died now."""
+    def on_disk(self, disk: MemoryDisk) -> RecordEpochs:
+        """Return the epochs of the records that recovery would find if the program died now."""
         return self.recovered(disk)[1]
 
-    def recovered(self, disk: MemoryDisk) -> tuple[int, Ghosts]:
-        """Return where the log would begin, in records, that recovery would find, and its ghosts.
+    def recovered(self, disk: MemoryDisk) -> tuple[int, RecordEpochs]:
+        """Return where the log would begin, in records, that recovery would find, and their epochs.
 
         The disk is not touched: recovery runs on a copy.
         """
@@ -57,7 +63,7 @@ class GhostReader:
             known = self._disks[content] = self._recover(content)
         return known
 
-    def _recover(self, content: _Content) -> tuple[int, Ghosts]:
+    def _recover(self, content: _Content) -> tuple[int, RecordEpochs]:
         copy = MemoryDisk()
         for path, data in content:
             copy.write(path, 0, data)
@@ -80,5 +86,5 @@ def _decoded(raw: bytes, at: int) -> int:
         span = pull_record(raw, offset=offset, room=room, check=RecordCheck.WHOLE)
     except CommitLogError:
         return _UNREADABLE
-    epoch = ghost_epoch(span.message) if isinstance(span, Record) else None
+    epoch = epoch_of_message(span.message) if isinstance(span, Record) else None
     return _UNREADABLE if epoch is None else int(epoch)
