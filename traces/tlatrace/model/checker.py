@@ -36,8 +36,8 @@ __all__ = ["Checker"]
 _MAX_KNOWN: Final = 200_000
 """Texts that are remembered for each variable; beyond it they are forgotten together."""
 
-_LARGE_SET: Final = 200
-"""Characters of a set whose elements are known by their texts, too."""
+_LARGE_SET: Final = 60
+"""Bytes of a set whose elements are known by their texts, too."""
 
 _FAST_DEPTH: Final = MAX_DEPTH - 8
 """What is nested deeper is for the plain reading, which counts exactly."""
