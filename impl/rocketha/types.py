@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NewType
+from typing import Final, NewType, TypeAlias
 
 __all__ = [
     "INT32_MAX",
     "INT32_MIN",
     "INT64_MAX",
     "INT64_MIN",
+    "MASTER",
     "NO_EPOCH",
     "UNBOUNDED",
     "BrokerId",
@@ -26,6 +27,8 @@ __all__ = [
     "LogIndex",
     "Offset",
     "PutId",
+    "RequestId",
+    "RequestReference",
     "SizeBytes",
     "SyncStateSetEpoch",
     "Term",
@@ -53,6 +56,15 @@ HaAddress = NewType("HaAddress", str)
 
 PutId = NewType("PutId", int)
 """A producer's call, unique within one incarnation of a broker; simulated, within a run."""
+
+RequestId = NewType("RequestId", int)
+"""A request that came from another node and waits for its answer: its receiver's number for it."""
+
+RequestReference: TypeAlias = tuple[int, ...]
+"""A request to another node: what its sender calls it."""
+
+MASTER: Final = BrokerId(0)
+"""In a request: whoever is master, as a name server has it. Source: MixAll.MASTER_ID"""
 
 LogIndex = NewType("LogIndex", int)
 """Number of an entry in a replicated log, 64 bits, from 1 on; 0 is before the first one."""

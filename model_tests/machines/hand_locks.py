@@ -84,6 +84,9 @@ class _HandCalls:
         answer = RemotingCommand(code=code, opaque=arrived.command.opaque, body=body)
         self.answers.append((said, answer))
 
+    def refuse(self, peer: BrokerId, arrived: Arrived) -> None:
+        raise AssertionError(f"{peer} does not understand {arrived}")
+
     def hang_up(self, sender: BrokerId, receiver: BrokerId) -> None:
         """Do nothing: who has waited for long enough does not look at the answer."""
 
@@ -255,7 +258,9 @@ class HandLocks:
             if said.sender == consumer.id and number == consumer.state.tries:
                 node = self._cluster.nodes[said.receiver]
                 for round_id in node.running().rounds:
-                    if self._cluster.is_for(node.running().rounds[round_id], said.command.opaque):
+                    if self._cluster.is_for(
+                        node.id, node.running().rounds[round_id], said.command.opaque
+                    ):
                         return node, round_id
         return None
 

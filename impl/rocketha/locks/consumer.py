@@ -23,6 +23,7 @@ from typing import Final, TypeAlias, assert_never
 from rocketha.bugs import Bug
 from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
 from rocketha.locks.state import Attempt, ConsumerOptions, ConsumerState, Lease
+from rocketha.runtime.effects import AnswerClient
 from rocketha.types import TimestampMs
 
 __all__ = [
@@ -109,7 +110,7 @@ class SendUnlock:
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessNext:
+class ProcessNext(AnswerClient):
     """Process the next message of a queue; `fresh`: the first one since the queue was got."""
 
     queue: MessageQueue

@@ -17,7 +17,7 @@ from typing import NewType, TypeAlias
 
 from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.lock_bodies import MessageQueue
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, RequestId, TimestampMs
 
 __all__ = [
     "Attempt",
@@ -27,14 +27,10 @@ __all__ = [
     "LockKey",
     "LockManagerState",
     "LockOptions",
-    "RequestId",
     "Round",
     "RoundId",
     "Vote",
 ]
-
-RequestId = NewType("RequestId", int)
-"""Of a request that waits for its answer: the host's number for it."""
 
 RoundId = NewType("RoundId", int)
 """Of a broker's rounds; grows."""

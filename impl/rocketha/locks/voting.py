@@ -25,12 +25,11 @@ from rocketha.locks.state import (
     LockKey,
     LockManagerState,
     LockOptions,
-    RequestId,
     Round,
     RoundId,
     Vote,
 )
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, RequestId, TimestampMs
 
 __all__ = [
     "AnswerLock",

@@ -11,24 +11,33 @@ from typing import Generic, TypeVar
 
 from rocketha.formats.message import Message
 from rocketha.types import (
+    BrokerId,
     ConnectionId,
     EpochEntry,
     HaAddress,
     Identity,
     Offset,
     PutId,
+    RequestId,
+    RequestReference,
     TimestampMs,
 )
 
 __all__ = [
+    "After",
     "AnswerClient",
     "AppendLog",
     "AppendMessage",
     "CloseConnection",
     "Connect",
     "FlushLog",
+    "HangUp",
+    "RefuseRequest",
     "RequestFlush",
+    "Respond",
+    "SendOneWay",
     "SendPacket",
+    "SendRequest",
     "SendToController",
     "StoreEpochs",
     "StoreIdentity",
@@ -132,6 +141,50 @@ class StoreIdentity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SendRequest:
+    """Ask another node; `ResponseArrived` follows once, also when no answer can come any more."""
+
+    peer: BrokerId
+    code: int
+    body: bytes
+    reference: RequestReference
+    timeout_ms: int | None = None
+    """After it the connection is closed, and no answer comes; None: `HangUp` says when."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendOneWay:
+    """Tell another node something; there is no answer."""
+
+    peer: BrokerId
+    code: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Respond:
+    """Answer a request."""
+
+    request: RequestId
+    code: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefuseRequest:
+    """Close the connection of a request: who sent it does not speak the protocol."""
+
+    request: RequestId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HangUp:
+    """Wait no longer for who was sent a request, and close the connection with it."""
+
+    reference: RequestReference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerClient:
     """AnswerClient a client; what is said is the protocol's."""
 
@@ -140,4 +193,12 @@ class AnswerClient:
 class Then(Generic[E_co]):
     """Let the node take this event right after the effects, before any other."""
 
+    event: E_co
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class After(Generic[E_co]):
+    """Let the node take this event in a while, unless it stops before."""
+
+    wait_ms: int
     event: E_co

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rocketha.errors import PacketError
-from rocketha.types import ConnectionId, HaAddress, Offset, PutId
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.types import ConnectionId, HaAddress, Offset, PutId, RequestId, RequestReference
 
 __all__ = [
     "ConnectionLost",
@@ -17,6 +18,9 @@ __all__ = [
     "PacketRefused",
     "PeerAccepted",
     "PeerConnected",
+    "RequestArrived",
+    "RequestEvent",
+    "ResponseArrived",
     "TimerFired",
     "TransferDue",
 ]
@@ -82,6 +86,23 @@ class LogFlushed:
     """The log was written through to the disk, as far as `flushed_offset` says."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestArrived:
+    """Another node asks for something."""
+
+    request: RequestId
+    command: RemotingCommand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseArrived:
+    """A request was answered."""
+
+    reference: RequestReference
+    command: RemotingCommand | None
+    """None: it could not be sent, or its connection is gone."""
+
+
 NodeEvent: TypeAlias = (
     PeerConnected | PeerAccepted | PacketRefused | ConnectionLost | TransferDue | TimerFired
 )
@@ -89,3 +110,6 @@ NodeEvent: TypeAlias = (
 
 HostEvent: TypeAlias = NodeEvent | MessageAppended | LogFlushed
 """What the host tells every core."""
+
+RequestEvent: TypeAlias = RequestArrived | ResponseArrived
+"""What requests do, to a node that asks others or is asked."""

@@ -12,7 +12,6 @@ Source: `BrokerController`, `DefaultMessageStore`, `AutoSwitchHAService`, as wha
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 from typing import Generic, TypeVar, assert_never
 
@@ -43,6 +42,7 @@ from rocketha.runtime.events import (
     PeerAccepted,
     PeerConnected,
 )
+from rocketha.runtime.host import Host
 from rocketha.runtime.ports import Core, HostEffect, Inbox, Ports
 from rocketha.types import ConnectionId, HaAddress
 
@@ -53,21 +53,19 @@ E = TypeVar("E")
 A = TypeVar("A")
 
 
-class NodeHost(Generic[S, E, A]):
+class NodeHost(Host[S, E | HostEvent], Generic[S, E, A]):
     """Runs one node: its core, on its files, through its ports."""
 
-    __slots__ = ("_asked", "_busy", "_core", "_follow", "_inboxes", "_ports", "files", "state")
+    __slots__ = ("_asked", "_core", "_inboxes", "_ports", "files")
 
     def __init__(self, core: Core[S, E, A], files: BrokerFiles, ports: Ports[E, A]) -> None:
         """Make a node that is down: it runs when it has a state."""
+        super().__init__()
         self.files = files
-        self.state: S | None = None
         self._core = core
         self._ports = ports
         self._inboxes: dict[ConnectionId, Inbox[E]] = {}
         self._asked: tuple[ConnectionId, HaAddress] | None = None
-        self._follow: deque[E | HostEvent] = deque()
-        self._busy = False
 
     @property
     def asked(self) -> ConnectionId | None:
@@ -76,26 +74,11 @@ class NodeHost(Generic[S, E, A]):
 
     def stop(self) -> None:
         """Forget everything that is not in a file."""
-        self.state = None
+        super().stop()
         self._inboxes.clear()
         self._asked = None
-        self._follow.clear()
 
     # ---- events ----
-
-    def take(self, event: E | HostEvent) -> None:
-        """Take an event and all that follows from it.
-
-        Raises: CommitLogError, DiskError, whatever a port raises
-        """
-        assert not self._busy, "an event comes before another one is done with"
-        self._busy = True
-        try:
-            self._take(event)
-            while self._follow:
-                self._take(self._follow.popleft())
-        finally:
-            self._busy = False
 
     def flush(self) -> None:
         """Let the flush service do its work; in the middle of a step, `LogFlushed` follows from it.
@@ -106,10 +89,7 @@ class NodeHost(Generic[S, E, A]):
         if log.flushed_offset == log.max_phy_offset:
             return
         self.files.change_log(FlushLog())
-        if self._busy:
-            self._follow.append(LogFlushed())
-        else:
-            self.take(LogFlushed())
+        self.hear(LogFlushed())
 
     def _take(self, event: E | HostEvent) -> None:
         assert self.state is not None, "the node is down"

@@ -7,57 +7,34 @@ any consumer has finished. What is processed by whom is the history of a run.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from random import Random
 from typing import Final, Protocol, TypeAlias
 
-from rocketha.errors import PacketError
-from rocketha.formats.controller_codes import ResponseCode
-from rocketha.formats.lock_bodies import (
-    LockCode,
-    MessageQueue,
-    QueueLockBody,
-    pull_locked_queues,
-    pull_queue_lock,
-    push_locked_queues,
-    push_queue_lock,
-)
-from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.formats.lock_bodies import MessageQueue
 from rocketha.histories.ordered import Processed
-from rocketha.locks import consumer as consumers
 from rocketha.locks import voting
+from rocketha.locks.connections import ConsumerCore, ConsumerTold, ManagerCore, ManagerTold
 from rocketha.locks.consumer import (
-    AnswerHeard,
     ConsumerAction,
     ConsumerActionName,
-    ConsumerEvent,
     LockWanted,
     PatienceOver,
     ProcessNext,
     ProcessWanted,
-    SendLock,
-    SendUnlock,
     UnlockWanted,
 )
-from rocketha.locks.state import ConsumerState, LockManagerState, RequestId, Round, RoundId
-from rocketha.locks.voting import (
-    AnswerLock,
-    AskForVotes,
-    LockAsked,
-    ManagerAction,
-    ManagerEvent,
-    PassOnRelease,
-    RoundOver,
-    UnlockAsked,
-    VotesHeard,
-)
+from rocketha.locks.state import ConsumerState, LockManagerState, Round
+from rocketha.locks.voting import ManagerAction
+from rocketha.runtime.effects import AnswerClient, SendRequest
+from rocketha.runtime.events import RequestEvent, ResponseArrived
 from rocketha.sim.faults import Fault, FaultCounts
 from rocketha.sim.lock_options import LockPlan
 from rocketha.sim.network import Network
 from rocketha.sim.node import Node
 from rocketha.sim.remoting_calls import Arrived, Calls, RemotingCalls
+from rocketha.sim.request_ports import CallingNode
 from rocketha.sim.scheduler import Scheduler
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import MASTER, BrokerId, TimestampMs
 
 __all__ = [
     "FIRST_CONSUMER",
@@ -127,15 +104,74 @@ class NullLockObserver:
         """Do nothing."""
 
 
-@dataclass(slots=True)
-class Consumer:
+class Consumer(CallingNode[ConsumerState, ConsumerTold, ConsumerAction]):
     """A consumer and its machine, whose clock is right."""
 
-    id: BrokerId
-    state: ConsumerState
-    wanted: frozenset[MessageQueue] = frozenset()
-    positions: dict[MessageQueue, int] | None = None
-    """Of the queues that it processes: the next message."""
+    def __init__(self, number: BrokerId, state: ConsumerState, cluster: LockCluster) -> None:
+        """Make a consumer that is up."""
+        super().__init__(number, ConsumerCore(), cluster)
+        self.wanted: frozenset[MessageQueue] = frozenset()
+        self.positions: dict[MessageQueue, int] | None = None
+        """Of the queues that it processes: the next message."""
+        self.host.state = state
+        self._cluster = cluster
+        self._master: BrokerId | None = None
+        """Whom it takes for the master in this step."""
+
+    @property
+    def state(self) -> ConsumerState:
+        """Return what it knows."""
+        assert self.host.state is not None
+        return self.host.state
+
+    def now_ms(self) -> TimestampMs:
+        """Return the virtual time."""
+        return TimestampMs(self._cluster.now_ms)
+
+    def resolve(self, peer: BrokerId) -> BrokerId:
+        """Ask the route once in a step."""
+        assert peer == MASTER
+        if self._master is None:
+            self._master = self._cluster.route()
+        return self._master
+
+    def answer(self, answer: AnswerClient) -> None:
+        """Process a message."""
+        assert isinstance(answer, ProcessNext)
+        self._cluster.processed(self, answer)
+
+    def stepped(self, event: ConsumerTold | RequestEvent, action: ConsumerAction | None) -> None:
+        """Tell the cluster of an action; the route is asked also in steps that need none."""
+        lost = isinstance(event, ResponseArrived) and event.command is None
+        if action is None and (lost or isinstance(event, PatienceOver)):
+            return
+        at, self._master = self.resolve(MASTER), None
+        if action is not None:
+            self._cluster.consumer_acted(self, ConsumerActed(self.id, action, at))
+
+
+class _Manager(CallingNode[LockManagerState, ManagerTold, ManagerAction]):
+    """A lock manager on its broker."""
+
+    def __init__(self, node: Node[LockManagerState], cluster: LockCluster) -> None:
+        super().__init__(node.id, ManagerCore(), cluster)
+        self._node = node
+        self._cluster = cluster
+        self._asked: list[BrokerId] = []
+        node.host = self.host
+
+    def now_ms(self) -> TimestampMs:
+        return self._node.clock.shows(self._cluster.now_ms)
+
+    def request(self, request: SendRequest) -> None:
+        self._asked.append(request.peer)
+        super().request(request)
+
+    def stepped(self, event: ManagerTold | RequestEvent, action: ManagerAction | None) -> None:
+        del event
+        asked, self._asked = tuple(self._asked), []
+        if action is not None:
+            self._cluster.report(BrokerActed(self.id, action, asked))
 
 
 class LockCluster:
@@ -165,24 +201,24 @@ class LockCluster:
         """Of each queue: messages that some consumer has processed."""
         self._rng = rng
         self._observer = observer
-        self._requests: dict[RequestId, Arrived] = {}
-        self._last_request = 0
         self._retry: dict[BrokerId, int] = {}
         self.nodes: dict[BrokerId, Node[LockManagerState]] = {}
+        self._managers: dict[BrokerId, _Manager] = {}
         for broker, clock in zip(plan.locks.members, plan.clocks, strict=True):
             long_ago = TimestampMs(clock.shows(0) - 2 * plan.locks.life_ms)
             fresh = voting.started(broker, plan.locks, now_ms=long_ago)
             node: Node[LockManagerState] = Node(broker, plan.locks.bugs)
+            self._managers[broker] = _Manager(node, self)
             node.state = fresh
             node.clock = clock
             self.nodes[broker] = node
         self.consumers = {
-            number: Consumer(number, self._fresh(number))
+            number: Consumer(number, self._fresh(number), self)
             for number in (BrokerId(FIRST_CONSUMER + at) for at in range(plan.consumers))
         }
         self.calls: Calls = RemotingCalls(network, self)
         if plan.gone is not None:
-            self.nodes[plan.gone].stop()
+            self._stop(self.nodes[plan.gone])
         observer.started(self)
 
     def _fresh(self, number: BrokerId) -> ConsumerState:
@@ -202,8 +238,12 @@ class LockCluster:
 
     def crash(self, node: Node[LockManagerState], *, silent: bool = False) -> None:
         """Stop a broker."""
-        node.stop()
+        self._stop(node)
         self.calls.stop(node.id, silent=silent)
+
+    def _stop(self, node: Node[LockManagerState]) -> None:
+        self._managers[node.id].stop()
+        node.stop()
 
     def restart(self, node: Node[LockManagerState]) -> None:
         """Let a broker come back that is down, unless it is gone for the whole run."""
@@ -212,7 +252,7 @@ class LockCluster:
         assert node.state is None
         now_ms = node.clock.shows(self.now_ms)
         node.state = voting.started(node.id, self.plan.locks, now_ms=now_ms)
-        self._report(BrokerRestarted(node.id))
+        self.report(BrokerRestarted(node.id))
 
     def want(self, consumer: Consumer, queues: frozenset[MessageQueue]) -> None:
         """Change what a consumer wants; what it has and does not want it gives up."""
@@ -230,27 +270,15 @@ class LockCluster:
 
     # ---- consumers ----
 
-    def consume(self, consumer: Consumer, event: ConsumerEvent) -> None:
+    def consume(self, consumer: Consumer, event: ConsumerTold) -> None:
         """Let a consumer take an event, and do what it says."""
-        stepped = consumers.step(consumer.state, event, now_ms=TimestampMs(self.now_ms))
-        consumer.state = stepped.state
-        at = self.route()
-        for effect in stepped.effects:
-            match effect:
-                case SendLock(body=body):
-                    self._send_lock(consumer, at, body)
-                case SendUnlock(body=body):
-                    data = push_queue_lock(body)
-                    self.calls.tell(consumer.id, at, LockCode.UNLOCK_BATCH_MQ, data)
-                case ProcessNext(queue=queue, fresh=fresh):
-                    self._process(consumer, queue, fresh=fresh)
-        if stepped.action is not None:
-            self._report(ConsumerActed(consumer.id, stepped.action, at))
-            if stepped.action.name in (
-                ConsumerActionName.RECEIVE_ANSWER,
-                ConsumerActionName.GIVE_UP,
-            ):
-                self._lock_again(consumer, stepped.action)
+        consumer.host.take(event)
+
+    def consumer_acted(self, consumer: Consumer, acted: ConsumerActed) -> None:
+        """Tell the observer of an action, and let a consumer try again that has heard enough."""
+        self.report(acted)
+        if acted.action.name in (ConsumerActionName.RECEIVE_ANSWER, ConsumerActionName.GIVE_UP):
+            self._lock_again(consumer, acted.action)
 
     def route(self) -> BrokerId:
         """Return the master, or who acts for it; with a stale route, anybody."""
@@ -261,28 +289,6 @@ class LockCluster:
             return self._rng.choice(members)
         up = [node.id for node in self.up()]
         return min(up) if up else members[0]
-
-    def _send_lock(self, consumer: Consumer, at: BrokerId, body: QueueLockBody) -> None:
-        number = body.attempt
-
-        def answered(command: RemotingCommand | None) -> None:
-            if command is None:
-                return
-            try:
-                queues = pull_locked_queues(command.body)
-            except PacketError:
-                return
-            self.consume(consumer, AnswerHeard(number, queues))
-
-        def over() -> None:
-            attempt = consumer.state.attempt
-            if attempt is not None and attempt.number == number:
-                self.calls.hang_up(consumer.id, at)
-                self.consume(consumer, PatienceOver(number))
-
-        data = push_queue_lock(body)
-        self.calls.ask(consumer.id, at, LockCode.LOCK_BATCH_MQ, data, answered)
-        self.scheduler.after(consumers.patience_ms(consumer.state.options) + 1, over)
 
     def _lock_again(self, consumer: Consumer, action: ConsumerAction) -> None:
         """Ask again before the leases end, or soon for what was refused."""
@@ -304,7 +310,9 @@ class LockCluster:
 
         self.scheduler.after(wait_ms, again)
 
-    def _process(self, consumer: Consumer, queue: MessageQueue, *, fresh: bool) -> None:
+    def processed(self, consumer: Consumer, answer: ProcessNext) -> None:
+        """Note that a consumer has processed the next message of a queue."""
+        queue, fresh = answer.queue, answer.fresh
         positions = consumer.positions = consumer.positions or {}
         if fresh:
             positions[queue] = self.finished[queue]
@@ -321,10 +329,6 @@ class LockCluster:
             )
         )
 
-    def is_for(self, round_: Round, opaque: int) -> bool:
-        """Tell whether a round is held for the request with this number."""
-        return self._requests[round_.request].command.opaque == opaque
-
     # ---- brokers (rocketha.sim.remoting_calls.Servers) ----
 
     def is_up(self, peer: BrokerId) -> bool:
@@ -332,77 +336,21 @@ class LockCluster:
         return peer not in self.nodes or self.nodes[peer].state is not None
 
     def asked(self, peer: BrokerId, arrived: Arrived) -> None:
-        """Let a broker take a request. Raises: PacketError"""
-        node = self.nodes[peer]
-        match arrived.command.code:
-            case LockCode.UNLOCK_BATCH_MQ:
-                self.manage(node, UnlockAsked(pull_queue_lock(arrived.command.body)))
-            case LockCode.LOCK_BATCH_MQ:
-                body = pull_queue_lock(arrived.command.body)
-                self._last_request += 1
-                request = RequestId(self._last_request)
-                self._requests[request] = arrived
-                self.manage(node, LockAsked(request, body))
-            case _:
-                self.calls.answer(peer, arrived, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, b"")
+        """Let a broker, or a consumer, take a request."""
+        consumer = self.consumers.get(peer)
+        (self._managers[peer] if consumer is None else consumer).arrive(arrived)
 
-    def manage(self, node: Node[LockManagerState], event: ManagerEvent) -> None:
+    def manage(self, node: Node[LockManagerState], event: ManagerTold) -> None:
         """Let a lock manager take an event, and do what it says."""
-        now_ms = node.clock.shows(self.now_ms)
-        stepped = voting.step(node.running(), event, now_ms=now_ms)
-        node.state = stepped.state
-        asked: list[BrokerId] = []
-        rounds: set[RoundId] = set()
-        for effect in stepped.effects:
-            match effect:
-                case AnswerLock(request=request, queues=queues):
-                    arrived, data = self._requests.pop(request), push_locked_queues(queues)
-                    self.calls.answer(node.id, arrived, ResponseCode.SUCCESS, data)
-                case AskForVotes():
-                    asked.append(effect.broker)
-                    rounds.add(effect.round)
-                    self._ask_for_votes(node, effect)
-                case PassOnRelease(broker=broker, body=body):
-                    data = push_queue_lock(body)
-                    self.calls.tell(node.id, broker, LockCode.UNLOCK_BATCH_MQ, data)
-        for number in rounds:
-            self._end_round_in_time(node, number)
-        if stepped.action is not None:
-            self._report(BrokerActed(node.id, stepped.action, tuple(asked)))
+        self._managers[node.id].host.take(event)
 
-    def _ask_for_votes(self, node: Node[LockManagerState], ask: AskForVotes) -> None:
-        incarnation = node.incarnation
-
-        def answered(command: RemotingCommand | None) -> None:
-            if node.state is None or node.incarnation != incarnation:
-                return
-            queues = None
-            if command is not None:
-                try:
-                    queues = pull_locked_queues(command.body)
-                except PacketError:
-                    queues = None
-            self.manage(node, VotesHeard(ask.round, ask.broker, queues))
-
-        data = push_queue_lock(ask.body)
-        self.calls.ask(node.id, ask.broker, LockCode.LOCK_BATCH_MQ, data, answered)
-
-    def _end_round_in_time(self, node: Node[LockManagerState], number: RoundId) -> None:
-        self.scheduler.after(
-            self.plan.locks.round_ms, partial(self._round_over, node, node.incarnation, number)
-        )
-
-    def _round_over(self, node: Node[LockManagerState], incarnation: int, number: RoundId) -> None:
-        if node.state is None or node.incarnation != incarnation:
-            return
-        round_ = node.state.rounds.get(number)
-        if round_ is not None:
-            for broker in sorted(round_.asked):
-                self.calls.hang_up(node.id, broker)
-            self.manage(node, RoundOver(number))
+    def is_for(self, broker: BrokerId, round_: Round, opaque: int) -> bool:
+        """Tell whether a round of a broker is held for the request with this number."""
+        return self._managers[broker].waiting(round_.request).command.opaque == opaque
 
     # ---- the rest ----
 
-    def _report(self, action: LockClusterAction) -> None:
+    def report(self, action: LockClusterAction) -> None:
+        """Tell the observer of an action."""
         self.actions += 1
         self._observer.acted(self, action)

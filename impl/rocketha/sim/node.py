@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from rocketha.bugs import Bugs
 from rocketha.runtime.broker_files import BrokerFiles, BrokerName
+from rocketha.runtime.host import Host
 from rocketha.runtime.node_host import NodeHost
 from rocketha.sim.clock import TRUE_TIME, Clock
 from rocketha.sim.records import SEGMENT_SIZE
@@ -30,7 +31,6 @@ class Node(Generic[S]):
     """A broker and its machine."""
 
     __slots__ = (
-        "_state",
         "bugs",
         "clock",
         "disk",
@@ -48,27 +48,24 @@ class Node(Generic[S]):
         self.bugs = bugs
         self.disk = MemoryDisk()
         self.files = BrokerFiles(self.disk, segment_size=SEGMENT_SIZE, bugs=bugs, name=name)
-        self.host: NodeHost[S, Any, Any] | None = None
-        """What runs its core; None: whoever drives it keeps its state here."""
+        self.host: Host[S, Any] | None = None
+        """What runs its core; the cluster gives it one."""
         self.incarnation = 0
         self.clock: Clock = TRUE_TIME
         self.timer_at_ms: int | None = None
         """The time for which a timer is set."""
         self.transfer_at_ms: dict[ConnectionId, int] = {}
         """Connections for which a transfer is scheduled, and for when."""
-        self._state: S | None = None
 
     @property
     def state(self) -> S | None:
         """Return the core's state; None: the broker is down."""
-        return self._state if self.host is None else self.host.state
+        return None if self.host is None else self.host.state
 
     @state.setter
     def state(self, state: S | None) -> None:
-        if self.host is None:
-            self._state = state
-        else:
-            self.host.state = state
+        assert self.host is not None, f"broker {self.id} has no host"
+        self.host.state = state
 
     @property
     def log(self) -> CommitLog:
@@ -78,7 +75,7 @@ class Node(Generic[S]):
     @property
     def asked(self) -> ConnectionId | None:
         """Return the connection that it asked for and that is neither open nor lost."""
-        return None if self.host is None else self.host.asked
+        return self.host.asked if isinstance(self.host, NodeHost) else None
 
     def running(self) -> S:
         """Return the state of a broker that is known to run."""
@@ -90,7 +87,6 @@ class Node(Generic[S]):
         """Forget everything that is not on the disk."""
         if self.host is not None:
             self.host.stop()
-        self._state = None
         self.incarnation += 1
         self.timer_at_ms = None
         self.transfer_at_ms.clear()

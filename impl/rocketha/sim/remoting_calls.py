@@ -39,10 +39,7 @@ class Servers(Protocol):
         ...
 
     def asked(self, peer: BrokerId, arrived: Arrived) -> None:
-        """Give a request to a peer that runs.
-
-        Raises: PacketError if it is none; then the connection is closed.
-        """
+        """Give a request to a peer that runs."""
         ...
 
 
@@ -61,6 +58,10 @@ class Calls(Protocol):
 
     def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
         """Answer a request; it is lost if the connection is."""
+        ...
+
+    def refuse(self, peer: BrokerId, arrived: Arrived) -> None:
+        """Close the connection of a request that is none."""
         ...
 
     def hang_up(self, sender: BrokerId, receiver: BrokerId) -> None:
@@ -118,6 +119,11 @@ class RemotingCalls:
         )
         self._network.send(arrived.conn, peer, push_command(response))
 
+    def refuse(self, peer: BrokerId, arrived: Arrived) -> None:
+        """Close the connection of a request that is none; nothing more of it is heard."""
+        self._network.close(arrived.conn, peer, lingers=False)
+        self.lost(arrived.conn, peer)
+
     def hang_up(self, sender: BrokerId, receiver: BrokerId) -> None:
         """Expect nothing more of what a peer has asked another one: close the connection."""
         line = self._lines.pop((sender, receiver), None)
@@ -163,7 +169,7 @@ class RemotingCalls:
             return
         try:
             stream.feed(data)
-            while (command := stream.next_packet()) is not None:
+            while (conn, end) in self._streams and (command := stream.next_packet()) is not None:
                 self._heard(conn, broker, end, command)
         except PacketError:
             self._network.close(conn, broker, lingers=False)

@@ -10,10 +10,9 @@ from rocketha.locks.state import (
     ConsumerState,
     LockManagerState,
     LockOptions,
-    RequestId,
 )
 from rocketha.locks.voting import LockAsked, ManagerStepped, UnlockAsked
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, RequestId, TimestampMs
 
 ONE, TWO, THREE = BrokerId(1), BrokerId(2), BrokerId(3)
 Q1, Q2 = MessageQueue("t", "g", 0), MessageQueue("t", "g", 1)

@@ -7,7 +7,7 @@ import pytest
 from rocketha.bugs import Bug
 from rocketha.formats.lock_bodies import MessageQueue
 from rocketha.locks import voting
-from rocketha.locks.state import LockManagerState, RequestId, RoundId
+from rocketha.locks.state import LockManagerState, RoundId
 from rocketha.locks.voting import (
     AnswerLock,
     AskForVotes,
@@ -16,7 +16,7 @@ from rocketha.locks.voting import (
     RoundOver,
     VotesHeard,
 )
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, RequestId
 from tests.impl.locks.scene import LIFE, Q1, Q2, THREE, TWO, a_manager, ask, at, body, free
 
 

@@ -13,6 +13,8 @@ import pytest
 from rocketha.controller.applied import ControllerEffect
 from rocketha.errors import PacketError
 from rocketha.formats.message import Message
+from rocketha.locks.consumer import ConsumerEffect
+from rocketha.locks.voting import ManagerEffect
 from rocketha.runtime import effects
 from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.runtime.effects import (
@@ -362,7 +364,8 @@ def performers(names: set[str]) -> dict[str, set[str]]:
 
 
 def test_effects_are_performed_in_one_place() -> None:
-    names = {name for name in effects.__all__ if name != "AnswerClient"}
+    requests = {"SendRequest", "SendOneWay", "Respond", "RefuseRequest", "HangUp"}
+    names = {name for name in effects.__all__ if name not in {"AnswerClient", "After", *requests}}
     found = performers(names)
     log = {"AppendLog", "TruncateLog", "FlushLog"}
     assert {name: places for name, places in found.items() if name not in log} == {
@@ -373,6 +376,15 @@ def test_effects_are_performed_in_one_place() -> None:
             "impl/rocketha/runtime/node_host.py",
             "impl/rocketha/runtime/broker_files.py",
         }
+
+    places = {name: {"impl/rocketha/runtime/request_host.py"} for name in requests}
+    assert performers(requests) == places
+
+
+def test_effects_of_locks_are_written_as_requests_in_one_place() -> None:
+    names = {effect.__name__ for effect in (*get_args(ManagerEffect), *get_args(ConsumerEffect))}
+    assert len(names) == 6
+    assert performers(names) == {name: {"impl/rocketha/locks/connections.py"} for name in names}
 
 
 def test_effects_of_a_controller_are_performed_in_one_place() -> None:
