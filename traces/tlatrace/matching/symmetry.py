@@ -63,7 +63,7 @@ class Symmetry:
         return tuple([self._renamed(value, names) for value in state])
 
     def _renamed(self, value: Domain, names: Mapping[Domain, Domain]) -> Domain:
-        if type(value) is str or type(value) is Atom:
+        if type(value) is str or isinstance(value, Atom):
             return names.get(value, value)
         if not any(one in names for one in self._movable(value)):
             return value
@@ -118,7 +118,7 @@ class _Look:
 
     def at(self, value: Domain, place: int) -> None:
         """Look into a value that stands at a place."""
-        if type(value) is str or type(value) is Atom:
+        if type(value) is str or isinstance(value, Atom):
             if value in self._colors:
                 self.places[value] = (self.places.get(value, 0) + place) & _MASK
             return

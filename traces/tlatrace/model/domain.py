@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import product
+from string import ascii_letters, digits
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError
@@ -81,6 +82,16 @@ class Atom:
         return model_value, (self.name,)
 
 
+class TypedAtom(Atom):
+    """A model value with a type, `T_a`: TLC compares it with those of type T and untyped ones.
+
+    There is a class for each type, so that who asks for kinds finds them different.
+    Source: Specifying Systems' TLC, "typed model values"; TLC's `ModelValue`
+    """
+
+    __slots__ = ()
+
+
 class Fcn(dict["D", "D"]):
     """A function whose domain is not 1..n; never changed once it is built."""
 
@@ -122,7 +133,11 @@ class LazyValue:
 
 D: TypeAlias = Boolean | int | str | Atom | tuple["D", ...] | frozenset["D"] | Fcn | LazyValue
 
-_WITHOUT_PARTS: Final = frozenset({Boolean, int, str, Atom})
+_TYPED: Final[dict[str, type[TypedAtom]]] = {
+    letter: type(f"TypedAtom_{letter}", (TypedAtom,), {"__slots__": ()})
+    for letter in f"{ascii_letters}{digits}_"
+}
+_WITHOUT_PARTS: Final = frozenset({Boolean, int, str, Atom, *_TYPED.values()})
 
 _STRINGS: Final = frozenset({str})
 
@@ -134,7 +149,11 @@ _MODELS: Final[dict[str, Atom]] = {}
 
 def model_value(name: str) -> Atom:
     """Return the model value of a name: the same object for the same name."""
-    return _MODELS.setdefault(name, Atom(name))
+    found = _MODELS.get(name)
+    if found is None:
+        typed = _TYPED.get(name[0]) if len(name) > 2 and name[1] == "_" else None
+        found = _MODELS.setdefault(name, (typed or Atom)(name))
+    return found
 
 
 def function(pairs: dict[D, D]) -> D:
@@ -190,6 +209,8 @@ def kind(value: object) -> str:
             return "an integer"
         case str():
             return "a string"
+        case TypedAtom(name=name):
+            return f"a model value of type {name[0]}"
         case Atom():
             return "a model value"
         case frozenset():
@@ -225,7 +246,7 @@ def differ(left: D, right: D) -> bool:
         return differ(left.whole(), right)
     if isinstance(right, LazyValue):
         return differ(left, right.whole())
-    if isinstance(left, Atom) or isinstance(right, Atom):
+    if type(left) is Atom or type(right) is Atom:
         return False
     if kind(left) != kind(right):
         raise EvaluationError(
@@ -306,7 +327,7 @@ def _numbered(sequence: tuple[D, ...], other: Fcn) -> None:
 
     A model value is comparable with every number, but not as a key.
     """
-    if len(sequence) == len(other) and any(type(key) is Atom for key in other):
+    if len(sequence) == len(other) and any(isinstance(key, Atom) for key in other):
         raise EvaluationError("a tuple cannot be compared with a function of model values")
 
 

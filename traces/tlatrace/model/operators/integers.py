@@ -115,7 +115,7 @@ def in_interval(value: D, low: int, high: int) -> bool:
     if type(value) is type(low) is type(high) is int:
         return low <= value <= high
     integers_only(low, high)
-    if isinstance(value, Atom):
+    if type(value) is Atom:
         return False
     if low > high:
         return False
