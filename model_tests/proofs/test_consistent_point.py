@@ -135,7 +135,7 @@ def test_too_little_time_is_undecided() -> None:
 
 
 def test_the_command_proves_and_says_what_is_assumed() -> None:
-    done = CliRunner().invoke(command, ["ConsistentPoint", "--entries", "2"])
+    done = CliRunner().invoke(command, ["ConsistentPoint", "--entries", "2", "--verbose"])
 
     assert done.exit_code == 0, done.output
     for word in ("ReignHistory", "sound", "maximal", "proved", "not shown", "REFUTED: own"):
@@ -145,7 +145,7 @@ def test_the_command_proves_and_says_what_is_assumed() -> None:
 def test_the_command_answers_in_json() -> None:
     done = CliRunner().invoke(command, ["ConsistentPoint", "--entries", "2", "--json"])
 
-    (answer,) = json.loads(done.output)
+    (answer,) = json.loads(done.stdout)
     both = [claim["answer"] for claim in answer["claims"]]
     assert both == ["proved"] * 2
     assert [one["refuted"] for one in answer["false_variants"]] == [True]

@@ -97,7 +97,7 @@ def test_the_command_says_what_it_proves() -> None:
     result = CliRunner().invoke(command, ["LockQuorum", "--brokers", "2", "--json"])
 
     assert result.exit_code == 0, result.output
-    (told,) = json.loads(result.output)
+    (told,) = json.loads(result.stdout)
     assert [group["answer"] for group in told["groups"]] == ["proved", "proved"]
     assert {one["name"] for one in told["false_variants"] if one["refuted"]} == {
         variant.name for variant in VARIANTS

@@ -70,7 +70,7 @@ def test_the_command_says_what_it_proves() -> None:
     result = CliRunner().invoke(command, ["SnapshotLoading", "--brokers", "5", "--json"])
 
     assert result.exit_code == 0, result.output
-    (told,) = json.loads(result.output)
+    (told,) = json.loads(result.stdout)
     assert [group["answer"] for group in told["groups"]] == ["proved"]
     assert all(one["refuted"] for one in told["false_variants"])
 
