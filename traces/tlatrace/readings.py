@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import Final, TypeAlias
 
 from tlatrace.errors import ModelGapError, ValueFormatError
@@ -406,7 +406,10 @@ def _stands_for(given: Value, known: Value) -> bool:
 
 
 def _with_models(value: Value, names: frozenset[str], depth: int) -> Value:
-    """Replace every string that is in `names` by the model value of that name."""
+    """Replace every string that is in `names` by the model value of that name.
+
+    A value without such a string is returned as it is: to make one again costs its text.
+    """
     if isinstance(value, str):
         return ModelValue(value) if value in names else value
     if isinstance(value, ExactString):
@@ -417,11 +420,16 @@ def _with_models(value: Value, names: frozenset[str], depth: int) -> Value:
         raise ValueFormatError(_DEEP)
     depth += 1
     if isinstance(value, tuple):
-        return tuple([_with_models(element, names, depth) for element in value])
+        parts = [_with_models(element, names, depth) for element in value]
+        return value if all(map(is_, parts, value)) else tuple(parts)
     if isinstance(value, TlaSet):
-        return tla_set([_with_models(element, names, depth) for element in value])
+        parts = [_with_models(element, names, depth) for element in value]
+        return value if all(map(is_, parts, value)) else tla_set(parts)
     keys = [key for key, _ in value.pairs]
     if not value.is_record or all(key in names for key in keys):
         keys = [_with_models(key, names, depth) for key in keys]
     images = [_with_models(image, names, depth) for _, image in value.pairs]
-    return fcn(list(zip(keys, images, strict=True)))
+    made = list(zip(keys, images, strict=True))
+    pairs = zip(made, value.pairs, strict=True)
+    same = all(key is old[0] and image is old[1] for (key, image), old in pairs)
+    return value if same else fcn(made)
