@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from typing import Generic, TypeVar
 
@@ -11,7 +12,7 @@ S = TypeVar("S")
 E = TypeVar("E")
 
 
-class Host(Generic[S, E]):
+class Host(ABC, Generic[S, E]):
     """Runs one node; it runs when it has a state."""
 
     __slots__ = ("_busy", "_follow", "state")
@@ -48,6 +49,6 @@ class Host(Generic[S, E]):
         else:
             self.take(event)
 
+    @abstractmethod
     def _take(self, event: E) -> None:
         """Let the core take an event, and perform the effects."""
-        raise NotImplementedError

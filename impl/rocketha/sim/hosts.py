@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Final, Generic, TypeVar
 
@@ -37,20 +38,20 @@ class StorageFailure(CommitLogError):
     """A bug that is switched on made a core do to its log what the log refuses."""
 
 
-class HostedCluster(Generic[S, E, A]):
+class HostedCluster(ABC, Generic[S, E, A]):
     """What is around the nodes: the cluster of a protocol says what its ports lead to."""
 
+    @abstractmethod
     def resolve(self, node: Node[S], peer: HaAddress) -> BrokerId:
         """Find the broker at an address."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lingers(self, action: A | None, end: End) -> bool:
         """Tell whether what this end has sent still arrives when an action closes it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def acted(self, broker: BrokerId, action: A) -> None:
         """Hear an action."""
-        raise NotImplementedError
 
     def sent(self, node: Node[S], conn: ConnectionId, data: bytes) -> None:
         """Hear one packet that a broker sends."""

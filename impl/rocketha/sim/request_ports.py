@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from rocketha.formats.remoting_command import RemotingCommand
@@ -33,7 +34,7 @@ class CallingCluster(Protocol):
         ...
 
 
-class CallingNode(Generic[S, E, A]):
+class CallingNode(ABC, Generic[S, E, A]):
     """The host of a node, and its ports; what is a protocol's own a subclass says."""
 
     def __init__(
@@ -77,17 +78,17 @@ class CallingNode(Generic[S, E, A]):
         """Find a peer."""
         return peer
 
+    @abstractmethod
     def now_ms(self) -> TimestampMs:
         """Return what the node's clock shows."""
-        raise NotImplementedError
 
     def answer(self, answer: AnswerClient) -> None:
         """Answer a client."""
         raise AssertionError(f"{self.id} answers nobody in this protocol: {answer}")
 
+    @abstractmethod
     def stepped(self, event: E | RequestEvent, action: A | None) -> None:
         """Hear that an event was taken, and its effects performed."""
-        raise NotImplementedError
 
     # ---- remoting ----
 

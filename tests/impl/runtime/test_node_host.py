@@ -40,8 +40,11 @@ from rocketha.runtime.events import (
     PeerAccepted,
     PeerConnected,
 )
+from rocketha.runtime.host import Host
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.ports import HostEffect, Ports, Sender
+from rocketha.sim.hosts import HostedCluster
+from rocketha.sim.request_ports import CallingNode
 from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import (
@@ -346,6 +349,12 @@ def test_no_event_comes_in_the_middle_of_another() -> None:
     world.__class__ = Impatient
     with pytest.raises(AssertionError, match="done with"):
         host.take(Do((SendToController(data=b"x"),)))
+
+
+@pytest.mark.parametrize("incomplete", [Host, HostedCluster, CallingNode])
+def test_a_host_that_leaves_something_out_cannot_be_made(incomplete: type) -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        incomplete()
 
 
 def performers(names: set[str]) -> dict[str, set[str]]:
