@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from rocketha.bugs import EPOCH_BUGS, Bug
+from rocketha.known_bugs import EPOCH_BUGS, Bug
 from rocketproof.projection import simulate_trace
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.hiding import hide, some_of

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from rocketha.bugs import GROUP_BUGS, Bug
+from rocketha.known_bugs import GROUP_BUGS, Bug
 from tests.source_files import ROOT
 from tlatrace.tools.manifest import Manifest, read_manifest
 from tlatrace.tools.tlc_config import invariants_of, properties_of

@@ -31,9 +31,9 @@ from model_tests.machines.group_model import Bounds
 from model_tests.machines.hand_disk import cut_power
 from model_tests.machines.hand_group import GroupNode
 from rocketha.broker.events import ConfirmDue, ExpandDue
-from rocketha.bugs import Bugs
 from rocketha.formats.controller_requests import AlterSyncStateSet, CleanBrokerData, ElectMaster
 from rocketha.ha.state import NOT_YET
+from rocketha.known_bugs import Bugs
 from rocketha.sim.node import Node
 from rocketha.sim.records import record_count
 from rocketha.types import BrokerId

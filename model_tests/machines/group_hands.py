@@ -14,7 +14,6 @@ from rocketha.broker.options import GroupOptions
 from rocketha.broker.replicas import connection_of
 from rocketha.broker.roles import View
 from rocketha.broker.state import PullId
-from rocketha.bugs import Bugs
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.state import NO_CHANNEL, ChannelId, Group, Replica
 from rocketha.formats.controller_requests import (
@@ -27,6 +26,7 @@ from rocketha.formats.controller_requests import (
 )
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions, MasterConnection
+from rocketha.known_bugs import Bugs
 from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.records import RECORD_SIZE, message_of_epoch
 from rocketha.types import BrokerId, Offset, PutId

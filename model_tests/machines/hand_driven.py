@@ -16,10 +16,10 @@ from typing import Final, cast
 
 from model_tests.machines.hand_disk import cut_power
 from model_tests.machines.hand_network import HandNetwork, Wire
-from rocketha.bugs import Bugs
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
 from rocketha.ha.events import MasterAddressLearnt, MasterLearnt, MessagePut
 from rocketha.ha.state import BrokerState, HaOptions
+from rocketha.known_bugs import Bugs
 from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.cluster import Cluster
 from rocketha.sim.faults import FaultCounts

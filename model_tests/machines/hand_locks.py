@@ -13,9 +13,9 @@ from random import Random
 from typing import cast
 
 from model_tests.machines.lock_model import lock_constants
-from rocketha.bugs import Bugs
 from rocketha.formats.lock_bodies import LockCode, MessageQueue, pull_queue_lock
 from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.known_bugs import Bugs
 from rocketha.locks.consumer import AnswerHeard, PatienceOver, UnlockWanted
 from rocketha.locks.state import ConsumerOptions, LockManagerState, LockOptions, RoundId
 from rocketha.locks.voting import RoundOver

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from model_tests.machines.hand_stops import Operation, Stops
-from rocketha.bugs import Bugs
+from rocketha.known_bugs import Bugs
 from rocketha.replicated_log.register import push_set
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.snapshot_history import RegisterHistory

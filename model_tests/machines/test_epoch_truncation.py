@@ -15,7 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from model_tests.machines.hand_driven import HandDriven
 from model_tests.machines.small_model import goals, moves
-from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from tlatrace.testing import Lockstep, Mismatch, ModelMachine, check, machine, replay
 from tlatrace.testing.goals import walk
 

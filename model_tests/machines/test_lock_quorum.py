@@ -11,7 +11,7 @@ from hypothesis import settings
 from model_tests.machines.hand_locks import HandLocks
 from model_tests.machines.lock_model import goals, moves
 from model_tests.machines.ways import found_at_the_end
-from rocketha.bugs import LOCK_BUGS, Bug
+from rocketha.known_bugs import LOCK_BUGS, Bug
 from tlatrace.testing import Mismatch, ModelMachine, check, machine, replay
 
 # One worker: the model is compiled and explored once.

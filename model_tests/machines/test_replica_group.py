@@ -16,7 +16,7 @@ from hypothesis import settings
 from model_tests.machines.group_hand_driven import GroupHandDriven
 from model_tests.machines.group_model import SPEC, bounds, goals, moves
 from model_tests.machines.ways import ALONE, found_at_the_end, way
-from rocketha.bugs import GROUP_BUGS, Bug
+from rocketha.known_bugs import GROUP_BUGS, Bug
 from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, machine, replay
 from tlatrace.testing.goals import walk
 from tlatrace.tools.manifest import read_manifest

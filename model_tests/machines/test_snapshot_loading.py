@@ -12,7 +12,7 @@ from hypothesis import settings
 from model_tests.machines.hand_snapshots import HandSnapshots
 from model_tests.machines.snapshot_model import TERMS, goals, moves
 from model_tests.machines.ways import found_at_the_end, way
-from rocketha.bugs import SNAPSHOT_BUGS, Bug
+from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
 from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, machine, replay
 from tlatrace.testing.goals import walk
 

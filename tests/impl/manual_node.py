@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Generic, TypeAlias, TypeVar
 
-from rocketha.bugs import NO_BUGS, Bugs
+from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.runtime.broker_files import BrokerFiles, BrokerName
 from rocketha.runtime.effects import (
     AnswerClient,

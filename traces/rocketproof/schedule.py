@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from rocketha.bugs import GROUP_BUGS, Bug
+from rocketha.known_bugs import GROUP_BUGS, Bug
 from rocketha.sim import Fault, SimOptions
 from rocketha.sim.chances import Occasion, Schedule
 from rocketha.sim.faults import GROUP_FAULTS

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from rocketha.bugs import Bug
+from rocketha.known_bugs import Bug
 from rocketha.sim import Fault
 from rocketproof.projection import PROTOCOLS
 from tlatrace.errors import ToolError

@@ -12,8 +12,8 @@ from rocketha.broker.puts import answer_replicated
 from rocketha.broker.replicas import ack_of, record_end, slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker
 from rocketha.broker.sync_state_set import ack_set
-from rocketha.bugs import Bug
 from rocketha.ha.state import NOT_YET
+from rocketha.known_bugs.bug import Bug
 from rocketha.types import Offset
 
 __all__ = ["confirm", "covered", "visible_end"]

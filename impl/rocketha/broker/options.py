@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rocketha.bugs import Bugs
 from rocketha.ha.state import HaOptions
+from rocketha.known_bugs.bug import Bugs
 
 __all__ = ["GroupOptions"]
 

@@ -22,7 +22,6 @@ from rocketha.broker.effects import GroupAction, GroupActionName, GroupStepped
 from rocketha.broker.events import Started
 from rocketha.broker.roles import View, begin_reign, take_view
 from rocketha.broker.state import NOBODY, FlushedLogView, GroupBroker, Registration
-from rocketha.bugs import Bug
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import (
@@ -35,6 +34,7 @@ from rocketha.formats.controller_responses import BrokerIdApplied, NextBrokerId,
 from rocketha.ha.broker import restart
 from rocketha.ha.events import Restarted
 from rocketha.ha.state import BrokerState, Role
+from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import StoreIdentity, StoreRegistration
 from rocketha.types import Identity, SyncStateSetEpoch, TimestampMs
 

@@ -17,13 +17,13 @@ from rocketha.broker.events import ConfirmDue
 from rocketha.broker.puts import end_of_reign
 from rocketha.broker.state import EMPTY_SET, GroupBroker
 from rocketha.broker.sync_state_set import learn_set, with_caught_up
-from rocketha.bugs import Bug
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import ElectMaster, RoleChanged
 from rocketha.formats.controller_responses import Elected, Registered, ReplicaInfo
 from rocketha.ha import broker as ha
 from rocketha.ha.events import MasterLearnt
 from rocketha.ha.state import BrokerState, LogView, Role
+from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import CloseConnection, Then
 from rocketha.types import BrokerId, Epoch, HaAddress, Offset, TimestampMs
 

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Final, NewType, Protocol
 
 from rocketha.broker.options import GroupOptions
-from rocketha.bugs import Bug
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import ControllerRequest, Incarnation
 from rocketha.ha.state import BEGINNING, BrokerState, LogView, Role
+from rocketha.known_bugs.bug import Bug
 from rocketha.types import (
     BrokerId,
     Epoch,

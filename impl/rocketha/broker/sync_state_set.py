@@ -21,11 +21,11 @@ from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, G
 from rocketha.broker.events import ConfirmDue, ExpandDue
 from rocketha.broker.replicas import connection_of, slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker, Proposal
-from rocketha.bugs import Bug
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import AlterSyncStateSet, GetReplicaInfo, Incarnation
 from rocketha.formats.controller_responses import SyncStateSetAltered
 from rocketha.ha.state import NOT_YET, MasterConnection
+from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import Then
 from rocketha.types import BrokerId, SyncStateSetEpoch, TimestampMs
 

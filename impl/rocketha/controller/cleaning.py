@@ -15,11 +15,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import Applied, DataCleaned, refuse
 from rocketha.controller.state import UNHEARD, ControllerState, Group, Replica
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import CleanBrokerData
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.types import BrokerId, Epoch, TimestampMs
 
 __all__ = ["clean_broker_data"]

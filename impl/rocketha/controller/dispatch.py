@@ -22,7 +22,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import ControllerEffect, ControllerEvent
 from rocketha.controller.entry import Entry, LoggedRequest
 from rocketha.controller.machine import apply
@@ -34,6 +33,7 @@ from rocketha.formats.controller_request_codec import has_request, pull_request
 from rocketha.formats.controller_responses import MetadataInfo, Reply, push_reply
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
+from rocketha.known_bugs.bug import NO_BUGS, Bugs
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.types import TimestampMs
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import Applied, MasterElected, NotifyBroker, refuse
 from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ElectMaster, RoleChanged
 from rocketha.formats.controller_responses import Elected, Reply
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.types import BrokerId, Epoch, TimestampMs
 
 __all__ = ["choose_master", "elect_master", "needs_election"]

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import (
     Applied,
     BrokerEvicted,
@@ -35,6 +34,7 @@ from rocketha.controller.state import (
 )
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ElectMaster, Heartbeat
+from rocketha.known_bugs.bug import NO_BUGS, Bugs
 from rocketha.types import INT32_MAX, NO_EPOCH, TimestampMs
 
 __all__ = ["close_channel", "hear_broker", "scan_inactive", "start_hearing"]

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import Applied
 from rocketha.controller.cleaning import clean_broker_data
 from rocketha.controller.election import elect_master
@@ -29,6 +28,7 @@ from rocketha.formats.controller_requests import (
     Heartbeat,
     RegisterBroker,
 )
+from rocketha.known_bugs.bug import NO_BUGS, Bugs
 from rocketha.types import TimestampMs
 
 __all__ = ["apply", "replay"]

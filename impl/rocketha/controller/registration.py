@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from types import MappingProxyType
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import (
     Applied,
     BrokerIdAssigned,
@@ -21,6 +20,7 @@ from rocketha.controller.state import ChannelId, ControllerState, Group, Heard, 
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ApplyBrokerId, RegisterBroker
 from rocketha.formats.controller_responses import BrokerIdApplied, Registered, Reply
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.types import INT64_MAX, BrokerId, TimestampMs
 
 __all__ = ["apply_broker_id", "register_broker"]

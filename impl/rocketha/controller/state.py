@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, NewType
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.group_table import GroupTable
 from rocketha.formats.controller_bodies import BrokerMemberGroup, SyncStateSet
 from rocketha.formats.controller_requests import FIRST_INCARNATION, Incarnation
 from rocketha.formats.controller_responses import LiveMaster
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.types import (
     INT32_MAX,
     NO_EPOCH,

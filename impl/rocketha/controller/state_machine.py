@@ -6,7 +6,6 @@ Source: RIP-59, "ControllerStateMachine", onSnapshotSave and onSnapshotLoad; con
 
 from __future__ import annotations
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import Applied
 from rocketha.controller.entry import Entry, decode_entry
 from rocketha.controller.group_table import GroupTable
@@ -15,6 +14,7 @@ from rocketha.controller.state import ControllerState
 from rocketha.controller.tables import pull_tables, push_tables
 from rocketha.errors import PacketError, SnapshotError
 from rocketha.formats.controller_snapshot import SectionType
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
 
 __all__ = ["ControllerStateMachine"]

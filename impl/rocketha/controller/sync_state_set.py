@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import Applied, SetAltered, SetKept, refuse
 from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.formats.controller_responses import Reply, SyncStateSetAltered
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.types import BrokerId, TimestampMs
 
 __all__ = ["alter_sync_state_set"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.types import UNBOUNDED, Epoch, EpochEntry, Offset, chain_epochs
 
 __all__ = [

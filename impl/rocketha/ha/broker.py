@@ -11,7 +11,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import assert_never
 
-from rocketha.bugs import Bug
 from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, recover_epochs
 from rocketha.formats.ha_packets import Ack, Handshake, HandshakeReply, Transfer
 from rocketha.ha import master, slave
@@ -25,6 +24,7 @@ from rocketha.ha.events import (
     Restarted,
 )
 from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
+from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import (
     AppendMessage,
     CloseConnection,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.bugs import Bug
 from rocketha.epoch.cache import EpochCache
 from rocketha.formats.ha_packets import (
     Ack,
@@ -32,6 +31,7 @@ from rocketha.ha.state import (
     Phase,
     Role,
 )
+from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import CloseConnection, SendPacket
 from rocketha.types import UNBOUNDED, ConnectionId, EpochEntry, Offset, SizeBytes, TimestampMs
 

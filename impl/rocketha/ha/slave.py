@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.bugs import Bug
 from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, consistent_point
 from rocketha.formats.ha_packets import (
     INCARNATION_MAX,
@@ -26,6 +25,7 @@ from rocketha.formats.ha_packets import (
 )
 from rocketha.ha.effects import ActionName, Effect, SpecAction, Stepped
 from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
+from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import (
     AppendLog,
     CloseConnection,

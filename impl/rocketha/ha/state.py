@@ -12,8 +12,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.epoch.cache import NO_EPOCHS, NOTHING_KNOWN, EpochCache
+from rocketha.known_bugs.bug import NO_BUGS, Bugs
 from rocketha.types import (
     BrokerId,
     ConnectionId,

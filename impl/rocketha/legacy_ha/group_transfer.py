@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.bugs import Bug
 from rocketha.ha.state import NOT_YET
+from rocketha.known_bugs.bug import Bug
 from rocketha.legacy_ha.effects import (
     AnswerPut,
     LegacyAction,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.bugs import Bug
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_legacy_transfer
 from rocketha.ha.state import NOT_YET, LogView
+from rocketha.known_bugs.bug import Bug
 from rocketha.legacy_ha.effects import (
     LegacyAction,
     LegacyActionName,

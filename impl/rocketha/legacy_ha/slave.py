@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.bugs import Bug
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_report
 from rocketha.ha.slave import message_end
 from rocketha.ha.state import LogView
+from rocketha.known_bugs.bug import Bug
 from rocketha.legacy_ha.effects import (
     LegacyAction,
     LegacyActionName,

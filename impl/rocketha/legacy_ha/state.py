@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.ha.state import BEGINNING, NOT_YET, TRANSFER_BATCH_BYTES
+from rocketha.known_bugs.bug import NO_BUGS, Bugs
 from rocketha.types import ConnectionId, HaAddress, Offset, PutId, SizeBytes, TimestampMs
 
 __all__ = [

@@ -20,8 +20,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, TypeAlias, assert_never
 
-from rocketha.bugs import Bug
 from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
+from rocketha.known_bugs.bug import Bug
 from rocketha.locks.state import Attempt, ConsumerOptions, ConsumerState, Lease
 from rocketha.runtime.effects import AnswerClient
 from rocketha.types import TimestampMs

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NewType, TypeAlias
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.lock_bodies import MessageQueue
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.types import BrokerId, RequestId, TimestampMs
 
 __all__ = [

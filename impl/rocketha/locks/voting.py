@@ -19,8 +19,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
-from rocketha.bugs import Bug
 from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
+from rocketha.known_bugs.bug import Bug
 from rocketha.locks.state import (
     LockKey,
     LockManagerState,

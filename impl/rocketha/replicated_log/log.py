@@ -46,9 +46,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.errors import ControllerLogError, DiskError, EncodingError
 from rocketha.formats.remoting_command import FRAME_MAX
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.storage.disk import Disk, parent
 from rocketha.types import INT64_MAX, LogIndex, SizeBytes, Term
 

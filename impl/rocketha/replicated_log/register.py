@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.errors import PacketError, SnapshotError
 from rocketha.formats.controller_snapshot import SectionType
 from rocketha.formats.json_text import (
@@ -27,6 +26,7 @@ from rocketha.formats.json_text import (
     text_at,
     write_json,
 )
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
 
 __all__ = ["RegisterStateMachine", "push_set"]

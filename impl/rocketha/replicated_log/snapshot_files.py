@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.errors import PacketError, SnapshotError
 from rocketha.formats.controller_snapshot import (
     SNAPSHOT_FILE_MAX,
@@ -31,6 +30,7 @@ from rocketha.formats.controller_snapshot import (
     encode_snapshot,
 )
 from rocketha.formats.json_text import as_object, integer_at, read_json, write_json
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.storage.disk import Disk
 from rocketha.types import LogIndex, Term
 

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeVar
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.errors import DiskError, EncodingError, RockethaError, SnapshotError, SnapshotGapError
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.replicated_log.log import NO_TERM, ReplicatedLog
 from rocketha.replicated_log.snapshot_files import SnapshotFiles, SnapshotMeta, SnapshotReader
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller, Validity

@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Final, TypeVar
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
+from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader, SnapshotWriter
 from rocketha.replicated_log.state_machine import StateMachine
 from rocketha.types import LogIndex, Term

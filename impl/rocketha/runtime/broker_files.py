@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from rocketha.bugs import Bug, Bugs
 from rocketha.errors import EpochFileError
 from rocketha.formats.message import Message
+from rocketha.known_bugs.bug import Bug, Bugs
 from rocketha.runtime.effects import AppendLog, FlushLog, TruncateLog
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.disk import Disk

@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 from typing import Any, Generic, TypeVar
 
-from rocketha.bugs import Bugs
+from rocketha.known_bugs import Bugs
 from rocketha.runtime.broker_files import BrokerFiles, BrokerName
 from rocketha.runtime.host import Host
 from rocketha.runtime.node_host import NodeHost

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.ha.state import HaOptions
+from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.sim.faults import ALL_FAULTS, EPOCH_FAULTS, FaultPlan, Faults, draw_plan
 from rocketha.sim.records import RECORD_SIZE
 from rocketha.types import SizeBytes

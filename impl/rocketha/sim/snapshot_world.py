@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from rocketha.bugs import Bugs
 from rocketha.errors import PowerCutError, SnapshotError, SnapshotGapError
+from rocketha.known_bugs import Bugs
 from rocketha.replicated_log.log import NO_TERM, DurableLog
 from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.snapshot_files import SnapshotFiles

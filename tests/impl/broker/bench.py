@@ -11,7 +11,6 @@ from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupSte
 from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, PutRequested, Started
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import GroupBroker, PullId, Registration
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry
@@ -27,6 +26,7 @@ from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.ha.effects import SpecAction
 from rocketha.ha.events import PacketReceived
 from rocketha.ha.state import HaOptions
+from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.runtime.broker_files import BrokerName
 from rocketha.runtime.effects import (
     CloseConnection,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketha.bugs import BROKER_BUGS, CONTROLLER_BUGS, EPOCH_BUGS, GROUP_BUGS, Bug
+from rocketha.known_bugs import BROKER_BUGS, CONTROLLER_BUGS, EPOCH_BUGS, GROUP_BUGS, Bug
 from tests.source_files import ROOT
 from tlatrace.tools.manifest import read_manifest
 

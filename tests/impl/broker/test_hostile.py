@@ -18,7 +18,6 @@ from rocketha.broker.events import (
     StaleConnection,
 )
 from rocketha.broker.state import EMPTY_SET, PullId
-from rocketha.bugs import BROKER_BUGS, NO_BUGS, Bugs
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_request_codec import push_role_changed
@@ -38,6 +37,7 @@ from rocketha.formats.controller_responses import (
 from rocketha.formats.ha_packets import Ack, Handshake
 from rocketha.formats.message import Message
 from rocketha.ha.events import MasterLearnt, MessagePut, PacketReceived, Restarted
+from rocketha.known_bugs import BROKER_BUGS, NO_BUGS, Bugs
 from rocketha.runtime.events import (
     ConnectionLost,
     LogFlushed,

@@ -11,9 +11,9 @@ from rocketha.broker.effects import GroupAction, GroupActionName, PutStatus
 from rocketha.broker.events import ConfirmDue, PullRequested
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import PullId
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.ha_packets import Handshake
 from rocketha.ha.events import PacketReceived
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.runtime.events import ConnectionLost, LogFlushed, PeerAccepted
 from rocketha.types import BrokerId, ConnectionId, Offset
 from tests.impl.broker.bench import options_of

@@ -8,11 +8,11 @@ import pytest
 
 from rocketha.broker.effects import GroupAction, GroupActionName, PutStatus
 from rocketha.broker.state import EMPTY_SET
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ElectMaster
 from rocketha.formats.controller_responses import Elected, LiveMaster
 from rocketha.ha.state import Role
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.runtime.effects import CloseConnection
 from rocketha.types import BrokerId, Epoch
 from tests.impl.broker.bench import options_of

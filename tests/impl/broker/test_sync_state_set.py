@@ -6,10 +6,10 @@ import pytest
 
 from rocketha.broker.events import ExpandDue
 from rocketha.broker.sync_state_set import ack_set
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import AlterSyncStateSet, GetReplicaInfo, Incarnation
 from rocketha.formats.controller_responses import SyncStateSetAltered
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.types import BrokerId
 from tests.impl.broker.bench import options_of
 from tests.impl.broker.lone import Lone, identified, reigning, set_of

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import Applied, MasterElected, SetAltered
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned, Started
 from rocketha.controller.machine import apply
@@ -21,6 +20,7 @@ from rocketha.formats.controller_requests import (
     Heartbeat,
     RegisterBroker,
 )
+from rocketha.known_bugs import NO_BUGS, Bugs
 
 Who = tuple[str, int]
 """A replica: its group and its id."""

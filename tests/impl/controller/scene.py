@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.controller.applied import Applied
 from rocketha.controller.entry import Change, ChannelClosed, Entry, InactiveScanned, Started
 from rocketha.controller.machine import apply
@@ -21,6 +20,7 @@ from rocketha.formats.controller_requests import (
     RegisterBroker,
 )
 from rocketha.formats.controller_responses import MetadataInfo, Reply
+from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
 
 CLUSTER, GROUP = "cluster", "broker-a"

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from rocketha.bugs import CONTROLLER_BUGS, Bug
 from rocketha.controller.entry import Entry
+from rocketha.known_bugs import CONTROLLER_BUGS, Bug
 from tests.impl.controller.promises import broken_promises
 from tests.impl.controller.walks import shrink, walk
 from tests.source_files import ROOT

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.controller.applied import SetKept
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode as R
 from rocketha.formats.controller_requests import AlterSyncStateSet
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.types import Epoch, SyncStateSetEpoch
 from tests.impl.controller.scene import GROUP, Scene, code, ids, reigning
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketha.bugs import Bug
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry
 from rocketha.controller.machine import replay
@@ -19,6 +18,7 @@ from rocketha.controller.state_machine import ControllerStateMachine
 from rocketha.controller.tables import pull_tables, push_tables
 from rocketha.errors import PacketError, SnapshotError, SnapshotGapError
 from rocketha.formats.controller_snapshot import SectionType
+from rocketha.known_bugs import Bug
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader, SnapshotWriter
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.storage.disk import Disk

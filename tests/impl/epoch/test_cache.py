@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocketha.bugs import NO_BUGS, Bug
 from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, consistent_point, recover_epochs
+from rocketha.known_bugs import NO_BUGS, Bug
 from rocketha.types import UNBOUNDED, Epoch, EpochEntry, Offset, chain_epochs
 
 

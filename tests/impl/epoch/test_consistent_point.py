@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from model_tests.epoch_strategies import BROKERS, Follow, Happening, Lose, Reign, Write, histories
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.epoch.cache import NO_EPOCHS, EpochCache, consistent_point, recover_epochs
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.types import Epoch, Offset, chain_epochs
 
 

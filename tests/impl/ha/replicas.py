@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.errors import PacketError
 from rocketha.formats.ha_packets import MasterPacket, SlavePacket
 from rocketha.formats.message import Message
@@ -16,6 +15,7 @@ from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import SpecAction, Stepped
 from rocketha.ha.events import Event, MasterLearnt, MessagePut, PacketReceived, Restarted
 from rocketha.ha.state import BrokerState, HaOptions, Role
+from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.runtime.effects import (
     CloseConnection,
     Connect,

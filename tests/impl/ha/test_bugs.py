@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from rocketha.bugs import EPOCH_BUGS, NO_BUGS, STORAGE_BUGS, Bug, Bugs
 from rocketha.epoch.cache import EpochCache
 from rocketha.formats.ha_packets import Ack, Handshake, HandshakeReply, Transfer, push_ack
 from rocketha.ha.effects import Stepped
 from rocketha.ha.events import MasterAddressLearnt, MasterLearnt, PacketReceived
+from rocketha.known_bugs import EPOCH_BUGS, NO_BUGS, STORAGE_BUGS, Bug, Bugs
 from rocketha.runtime.effects import CloseConnection, SendPacket
 from rocketha.runtime.events import PeerAccepted, PeerConnected
 from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, chain_epochs

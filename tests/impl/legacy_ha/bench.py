@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar, cast
 
-from rocketha.bugs import Bug
 from rocketha.formats.message import Message
+from rocketha.known_bugs import Bug
 from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.legacy_ha.effects import AnswerPut, LegacyAction
 from rocketha.legacy_ha.events import (

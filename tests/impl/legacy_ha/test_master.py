@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rocketha.bugs import Bug
 from rocketha.errors import PacketError
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, pull_legacy_transfer
 from rocketha.ha.state import NOT_YET
+from rocketha.known_bugs import Bug
 from rocketha.legacy_ha.broker import next_timer_ms
 from rocketha.legacy_ha.events import BatchReceived
 from rocketha.runtime.events import ConnectionLost, PacketRefused, TimerFired, TransferDue

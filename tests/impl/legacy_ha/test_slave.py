@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rocketha.bugs import Bug
 from rocketha.errors import PacketError
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_report
+from rocketha.known_bugs import Bug
 from rocketha.legacy_ha.broker import next_timer_ms, step
 from rocketha.legacy_ha.events import BatchReceived, ReportReceived, Started
 from rocketha.legacy_ha.state import LegacySlave

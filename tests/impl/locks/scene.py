@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocketha.bugs import NO_BUGS, Bugs
 from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
+from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.locks import voting
 from rocketha.locks.state import (
     ConsumerOptions,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocketha.bugs import Bug
 from rocketha.formats.lock_bodies import MessageQueue
+from rocketha.known_bugs import Bug
 from rocketha.locks import consumer
 from rocketha.locks.consumer import (
     AnswerHeard,

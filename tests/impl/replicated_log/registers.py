@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from rocketha.bugs import NO_BUGS, Bugs
+from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.replicated_log.log import NO_TERM, DurableLog
 from rocketha.replicated_log.register import RegisterStateMachine, push_set
 from rocketha.replicated_log.snapshot_files import SnapshotFiles, SnapshotMeta, SnapshotWriter

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.errors import PowerCutError, RockethaError
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.replicated_log.log import NO_TERM
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotWriter
 from rocketha.storage.cut_disk import CutDisk

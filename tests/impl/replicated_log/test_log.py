@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketha.bugs import Bug
 from rocketha.errors import ControllerLogError, DiskError, EncodingError, PowerCutError
+from rocketha.known_bugs import Bug
 from rocketha.replicated_log.log import DurableLog
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.disk import Disk

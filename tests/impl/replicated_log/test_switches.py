@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocketha.bugs import Bug
 from rocketha.errors import SnapshotGapError
+from rocketha.known_bugs import Bug
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
 from tests.impl.replicated_log.registers import (

@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
-from rocketha.bugs import NO_BUGS, Bug, Bugs
 from rocketha.errors import PowerCutError, SnapshotGapError
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.replicated_log.register import RegisterStateMachine, push_set
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotWriter
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions

@@ -10,7 +10,6 @@ import pytest
 
 from rocketha.broker.effects import GroupAction, GroupActionName
 from rocketha.broker.state import Registration
-from rocketha.bugs import Bug
 from rocketha.controller.applied import (
     BrokerEvicted,
     BrokerRegistered,
@@ -23,6 +22,7 @@ from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.histories import Broken, Kept, check_history
 from rocketha.histories.checker import Promise
 from rocketha.histories.jsonl import dump_history, load_history
+from rocketha.known_bugs import Bug
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim import NO_FAULTS, Fault, GroupRun, SimOptions, group_options, simulate_group
 from rocketha.sim.actions import Crashed

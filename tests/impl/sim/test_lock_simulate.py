@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from rocketha.bugs import LOCK_BUGS, Bug
 from rocketha.histories import Broken
 from rocketha.histories.ordered import InTurn, check_order
+from rocketha.known_bugs import LOCK_BUGS, Bug
 from rocketha.locks.consumer import ConsumerActionName
 from rocketha.locks.voting import ManagerActionName
 from rocketha.sim import NO_FAULTS, LockRun, SimOptions, simulate_locks

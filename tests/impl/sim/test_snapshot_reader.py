@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 
-from rocketha.bugs import Bug
 from rocketha.histories.registers import (
     Damaged,
     Faithful,
@@ -19,6 +18,7 @@ from rocketha.histories.registers import (
     Shown,
     Started,
 )
+from rocketha.known_bugs import Bug
 from rocketha.sim import NO_FAULTS, SimOptions, simulate_registers, simulate_snapshots
 from rocketha.sim.snapshot_history import draw_history
 from rocketha.sim.snapshot_reader import RegisterReader, RegisterRun

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from rocketha.bugs import EPOCH_BUGS, Bug
+from rocketha.known_bugs import EPOCH_BUGS, Bug
 from rocketproof.projection import simulate_trace
 from tlatrace.matching import match_traces
 from tlatrace.matching.hiding import hide, some_of

@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from rocketha.bugs import Bug
+from rocketha.known_bugs import Bug
 from rocketha.sim import Fault
 from rocketproof.cli import main
 from rocketproof.names import did_you_mean

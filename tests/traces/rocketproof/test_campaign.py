@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rocketha.bugs import Bug
 from rocketha.histories import Broken, check_history, read_history
+from rocketha.known_bugs import Bug
 from rocketha.sim import NO_FAULTS, SimOptions
 from rocketproof import campaign as campaigns
 from rocketproof.campaign import Campaign, Ending, SeedResult, run_seed

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner, Result
 
-from rocketha.bugs import Bug
+from rocketha.known_bugs import Bug
 from rocketproof.cli import main
 from rocketproof.projection import simulate_trace
 from tlatrace.trace.ndjson import write_trace

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketha.bugs import LEGACY_BUGS, Bug
+from rocketha.known_bugs import LEGACY_BUGS, Bug
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.timeline import timeline
 from tests.traces.rocketproof.legacy_invariants import violations

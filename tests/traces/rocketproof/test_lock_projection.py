@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rocketha.bugs import LOCK_BUGS, Bug
+from rocketha.known_bugs import LOCK_BUGS, Bug
 from rocketha.sim import SimOptions
 from rocketproof.engines import Judges
 from rocketproof.museum import is_dead

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketha.bugs import EPOCH_BUGS, Bug
+from rocketha.known_bugs import EPOCH_BUGS, Bug
 from rocketha.sim import SimOptions
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from tests.traces.rocketproof.epoch_invariants import violations

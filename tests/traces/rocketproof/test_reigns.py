@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from rocketha.bugs import GROUP_BUGS
+from rocketha.known_bugs import GROUP_BUGS
 from rocketha.sim import SimOptions
 from rocketha.types import BrokerId
 from rocketproof.cli import main

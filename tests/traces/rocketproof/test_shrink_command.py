@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rocketha.bugs import Bug
+from rocketha.known_bugs import Bug
 from rocketha.sim import ALL_FAULTS, SimOptions
 from rocketha.sim.chances import Occasion, Schedule
 from rocketha.sim.faults import GROUP_FAULTS

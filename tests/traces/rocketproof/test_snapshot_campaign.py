@@ -8,7 +8,7 @@ import shlex
 import pytest
 from click.testing import CliRunner
 
-from rocketha.bugs import SNAPSHOT_BUGS, Bug
+from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
 from rocketha.sim import SimOptions
 from rocketproof.campaign import SeedResult, run_seed
 from rocketproof.commands.campaign import command

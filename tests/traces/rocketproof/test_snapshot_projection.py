@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rocketha.bugs import SNAPSHOT_BUGS, Bug
+from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
 from rocketha.sim.snapshot_steps import SnapshotActionName
 from rocketproof.engines import Judges
 from rocketproof.projection import PROTOCOLS, simulate_trace

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rocketha.bugs import Bug
+from rocketha.known_bugs import Bug
 from rocketha.sim import Fault, SimOptions
 from rocketproof.commands.simulation_options import (
     refuse_strange_bugs,

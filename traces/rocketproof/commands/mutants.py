@@ -15,7 +15,7 @@ from typing import assert_never
 import click
 from rich.markup import escape
 
-from rocketha.bugs import Bug
+from rocketha.known_bugs import Bug
 from rocketha.sim import SimOptions
 from rocketproof.commands.output_options import verbose_option
 from rocketproof.commands.simulation_options import repeat_command

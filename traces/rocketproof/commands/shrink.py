@@ -13,7 +13,7 @@ from typing import Final
 import click
 from rich.console import Console
 
-from rocketha.bugs import GROUP_BUGS
+from rocketha.known_bugs import GROUP_BUGS
 from rocketha.sim import SimOptions
 from rocketha.sim.chances import ALL_OF_IT
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 import click
 
-from rocketha.bugs import Bug, Bugs
+from rocketha.known_bugs import Bug, Bugs
 from rocketha.sim import ALL_FAULTS, NO_FAULTS, Fault, Faults, SimOptions
 from rocketha.sim.options import BROKERS_MAX, STEPS_MAX
 from rocketproof.names import Named, did_you_mean

@@ -9,7 +9,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from rocketha.bugs import (
+from rocketha.histories import AnyVerdict, History, check_history
+from rocketha.histories.ordered import Processed, check_order
+from rocketha.known_bugs import (
     EPOCH_BUGS,
     GROUP_BUGS,
     LEGACY_BUGS,
@@ -18,8 +20,6 @@ from rocketha.bugs import (
     Bug,
     Bugs,
 )
-from rocketha.histories import AnyVerdict, History, check_history
-from rocketha.histories.ordered import Processed, check_order
 from rocketha.sim import (
     ALL_FAULTS,
     Fault,

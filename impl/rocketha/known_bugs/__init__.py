@@ -1,0 +1,33 @@
+"""Known bugs of RocketMQ, and guards that may be left out: each can be put into the cores.
+
+A core takes its rules, as a mutant of a specification takes its operators; a bug is an override of
+some of them. No core imports this package.
+"""
+
+from rocketha.known_bugs.bug import (
+    BROKER_BUGS,
+    CONTROLLER_BUGS,
+    EPOCH_BUGS,
+    GROUP_BUGS,
+    LEGACY_BUGS,
+    LOCK_BUGS,
+    NO_BUGS,
+    SNAPSHOT_BUGS,
+    STORAGE_BUGS,
+    Bug,
+    Bugs,
+)
+
+__all__ = [
+    "BROKER_BUGS",
+    "CONTROLLER_BUGS",
+    "EPOCH_BUGS",
+    "GROUP_BUGS",
+    "LEGACY_BUGS",
+    "LOCK_BUGS",
+    "NO_BUGS",
+    "SNAPSHOT_BUGS",
+    "STORAGE_BUGS",
+    "Bug",
+    "Bugs",
+]
