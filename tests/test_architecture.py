@@ -136,7 +136,7 @@ def test_only_corpora_have_worker_processes() -> None:
     [
         ("rocketha.ha.slave", "from tlatrace.values import Value"),
         ("rocketha.ha.slave", "import rocketproof.cli"),
-        ("rocketha.ha.slave", "from rocketha.sim.clock import Clock"),
+        ("rocketha.ha.slave", "from rocketha.sim.engine.clock import Clock"),
         ("rocketha.runtime.node_host", "from rocketha.ha.state import Role"),
         ("tlatrace.validate.batch", "def f():\n    import rocketha"),
         ("tlatrace.validate.batch", "from pyspark.sql import SparkSession"),

@@ -34,8 +34,8 @@ from rocketha.broker.events import ConfirmDue, ExpandDue
 from rocketha.formats.controller_requests import AlterSyncStateSet, CleanBrokerData, ElectMaster
 from rocketha.ha.state import NOT_YET
 from rocketha.known_bugs import Bugs
-from rocketha.sim.node import Node
-from rocketha.sim.records import record_count
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.records import record_count
 from rocketha.types import BrokerId
 from rocketproof.projection.group_values import NO_CONN, names
 from tlatrace.testing.calls import Call, call_of

@@ -28,7 +28,7 @@ from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions, MasterConnection
 from rocketha.known_bugs import Bugs
 from rocketha.runtime.events import TimerFired, TransferDue
-from rocketha.sim.records import RECORD_SIZE, message_of_epoch
+from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch
 from rocketha.types import BrokerId, Offset, PutId
 from rocketproof.projection.replica_group import GroupProjection
 

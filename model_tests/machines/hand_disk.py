@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, TypeVar
 
 from rocketha.formats.segment import segment_start
-from rocketha.sim.node import Node
-from rocketha.sim.records import record_offset
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.records import record_offset
 
 __all__ = ["cut_power"]
 

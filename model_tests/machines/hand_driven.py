@@ -21,13 +21,14 @@ from rocketha.ha.events import MasterAddressLearnt, MasterLearnt, MessagePut
 from rocketha.ha.state import BrokerState, HaOptions
 from rocketha.known_bugs import Bugs
 from rocketha.runtime.events import TimerFired, TransferDue
-from rocketha.sim.cluster import Cluster
-from rocketha.sim.faults import FaultCounts
-from rocketha.sim.network import Network
-from rocketha.sim.node import Node, broker_address
-from rocketha.sim.options import SimOptions, draw_run
-from rocketha.sim.records import RECORD_SIZE, message_of_epoch, record_count
-from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.engine.faults import FaultCounts
+from rocketha.sim.engine.network import Network
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch, record_count
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.epoch_truncation.cluster import Cluster
+from rocketha.sim.epoch_truncation.plan import draw_run
 from rocketha.types import BrokerId, SizeBytes
 from rocketproof.projection.epoch_truncation import EpochProjection
 from rocketproof.projection.epoch_values import NONE

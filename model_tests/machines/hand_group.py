@@ -43,15 +43,15 @@ from rocketha.runtime.effects import (
     Then,
 )
 from rocketha.runtime.events import HostEvent, TimerFired
-from rocketha.sim.actions import Crashed
-from rocketha.sim.chances import OneStream
-from rocketha.sim.clock import Clock
-from rocketha.sim.group_actions import ControllerActed
-from rocketha.sim.group_cluster import GroupCluster, GroupObserver
-from rocketha.sim.hosts import HostedCluster, Hosts
-from rocketha.sim.network import End, Network
-from rocketha.sim.node import Node, broker_address
-from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.engine.clock import Clock
+from rocketha.sim.engine.hosts import HostedCluster, Hosts
+from rocketha.sim.engine.network import End, Network
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.sim.replica_group.actions import ControllerActed
+from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, HaAddress, TimestampMs
 

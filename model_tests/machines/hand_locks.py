@@ -19,15 +19,15 @@ from rocketha.known_bugs import Bugs
 from rocketha.locks.consumer import AnswerHeard, PatienceOver, UnlockWanted
 from rocketha.locks.state import ConsumerOptions, LockManagerState, LockOptions, RoundId
 from rocketha.locks.voting import RoundOver
-from rocketha.sim.clock import TRUE_TIME, Clock
-from rocketha.sim.faults import FaultCounts
-from rocketha.sim.lock_cluster import FIRST_CONSUMER, Consumer, LockCluster
-from rocketha.sim.lock_options import draw_lock_run
-from rocketha.sim.network import Network, Sockets
-from rocketha.sim.node import Node
-from rocketha.sim.options import SimOptions
-from rocketha.sim.remoting_calls import Arrived, OnAnswer
-from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.engine.clock import TRUE_TIME, Clock
+from rocketha.sim.engine.faults import FaultCounts
+from rocketha.sim.engine.network import Network, Sockets
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.remoting_calls import Arrived, OnAnswer
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.lock_quorum.cluster import FIRST_CONSUMER, Consumer, LockCluster
+from rocketha.sim.lock_quorum.plan import draw_lock_run
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.lock_quorum import LockProjection
 from tlatrace.testing.calls import call_of

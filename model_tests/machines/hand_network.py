@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from rocketha.sim.network import Sockets
+from rocketha.sim.engine.network import Sockets
 from rocketha.types import BrokerId, ConnectionId
 
 __all__ = ["HandNetwork", "Wire"]

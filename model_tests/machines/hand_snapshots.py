@@ -1,6 +1,6 @@
 """A node with snapshots that a test drives: an adapter for SnapshotLoading.
 
-The subject is the node of the simulation (`rocketha.sim.snapshot_world`):
+The subject is the node of the simulation (`rocketha.sim.snapshot_loading.cluster`):
 `rocketha.replicated_log` with its registers, over a log on a disk in memory. What it does, and its
 state, are seen as in a run.
 
@@ -17,8 +17,8 @@ from model_tests.machines.hand_stops import Operation, Stops
 from rocketha.known_bugs import Bugs
 from rocketha.replicated_log.register import push_set
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
-from rocketha.sim.snapshot_history import RegisterHistory
-from rocketha.sim.snapshot_world import SnapshotWorld
+from rocketha.sim.snapshot_loading.cluster import SnapshotWorld
+from rocketha.sim.snapshot_loading.entries import RegisterHistory
 from rocketha.types import LogIndex, Term
 from rocketproof.projection.snapshot_loading import world_value
 from rocketproof.projection.snapshot_values import surviving

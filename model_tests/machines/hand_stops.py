@@ -1,8 +1,8 @@
 """Calls of a node that are left at the end of a step.
 
 A save is one call and many steps of the specification. Where one ends, which
-`rocketha.sim.snapshot_steps` tells, the call is left by an exception. It goes on by being made
-again, in a world that has come the same way, up to the end of a later step.
+`rocketha.sim.snapshot_loading.steps` tells, the call is left by an exception. It goes on by being
+made again, in a world that has come the same way, up to the end of a later step.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rocketha.sim.snapshot_steps import SnapshotAction, SnapshotActionName
-from rocketha.sim.snapshot_world import SnapshotWorld
+from rocketha.sim.snapshot_loading.cluster import SnapshotWorld
+from rocketha.sim.snapshot_loading.steps import SnapshotAction, SnapshotActionName
 from rocketha.types import LogIndex
 
 __all__ = ["Operation", "Stops"]

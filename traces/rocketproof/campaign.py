@@ -21,15 +21,13 @@ from rocketha.histories import AnyVerdict, Broken, Kept, Undecided, check_histor
 from rocketha.histories.jsonl import dump_history
 from rocketha.histories.ordered import InTurn, check_order
 from rocketha.histories.registers import Faithful
-from rocketha.sim import (
-    SimOptions,
-    SimReport,
-    simulate_group,
-    simulate_locks,
-    simulate_registers,
-)
-from rocketha.sim.group_cluster import NullGroupObserver
-from rocketha.sim.lock_cluster import NullLockObserver
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.report import SimReport
+from rocketha.sim.lock_quorum.cluster import NullLockObserver
+from rocketha.sim.lock_quorum.simulate import simulate_locks
+from rocketha.sim.replica_group.cluster import NullGroupObserver
+from rocketha.sim.replica_group.simulate import simulate_group
+from rocketha.sim.snapshot_loading.reader import simulate_registers
 from tlatrace.corpus.processes import run_tasks
 
 __all__ = ["CAMPAIGNS", "Campaign", "Ending", "SeedResult", "run_campaign", "run_seed"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rocketha.sim import SimOptions
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.projection import PROTOCOLS, spec_sha256
 from tlatrace.trace import Trace
 

@@ -21,10 +21,9 @@ from typing import Final
 import msgspec
 
 from rocketha.known_bugs import GROUP_BUGS, Bug
-from rocketha.sim import Fault, SimOptions
-from rocketha.sim.chances import Occasion, Schedule
-from rocketha.sim.faults import GROUP_FAULTS
-from rocketha.sim.options import BROKERS_MAX, STEPS_MAX
+from rocketha.sim.engine.faults import GROUP_FAULTS, Fault
+from rocketha.sim.engine.options import BROKERS_MAX, STEPS_MAX, SimOptions
+from rocketha.sim.engine.random_source import Occasion, Schedule
 from tlatrace.errors import TraceFormatError
 from tlatrace.values import Json
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from rocketha.sim.chances import Happening, Occasion, Schedule
+from rocketha.sim.engine.random_source import Happening, Occasion, Schedule
 from rocketproof.schedule import Scheduled
 
 __all__ = [

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from rocketha.known_bugs import Bug
-from rocketha.sim import Fault
+from rocketha.sim.engine.faults import Fault
 from rocketproof.projection import PROTOCOLS
 from tlatrace.errors import ToolError
 

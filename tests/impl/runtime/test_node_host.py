@@ -43,8 +43,8 @@ from rocketha.runtime.events import (
 from rocketha.runtime.host import Host
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.ports import HostEffect, Ports, Sender
-from rocketha.sim.hosts import HostedCluster
-from rocketha.sim.request_ports import CallingNode
+from rocketha.sim.engine.hosts import HostedCluster
+from rocketha.sim.engine.request_ports import CallingNode
 from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import (

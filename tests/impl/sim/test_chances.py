@@ -7,9 +7,11 @@ from random import Random
 
 import pytest
 
-from rocketha.sim import Fault, GroupRun, SimOptions, simulate_group
-from rocketha.sim.chances import Chance, Occasion, OneStream, Schedule, Streams
-from rocketha.sim.group_cluster import NullGroupObserver
+from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import Chance, Occasion, OneStream, Schedule, Streams
+from rocketha.sim.replica_group.cluster import NullGroupObserver
+from rocketha.sim.replica_group.simulate import GroupRun, simulate_group
 
 STRUCK = Occasion("reset", "", 2)
 TIMED = {Fault.POWER_CUT, Fault.PARTITION, Fault.CHANNEL_RESET, Fault.DESIGNATE, Fault.RESET}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketha.sim.clock import TRUE_TIME, Clock
+from rocketha.sim.engine.clock import TRUE_TIME, Clock
 
 
 def test_true_time_is_true() -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from rocketha.controller.state import ChannelId
-from rocketha.sim.chances import Streams
-from rocketha.sim.faults import Fault, FaultCounts
-from rocketha.sim.group_channels import CALM_CHANNELS, ChannelFaults, Channels
-from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.engine.faults import Fault, FaultCounts
+from rocketha.sim.engine.random_source import Streams
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.replica_group.channels import CALM_CHANNELS, ChannelFaults, Channels
 from rocketha.types import BrokerId
 
 ONE, TWO = BrokerId(1), BrokerId(2)

@@ -9,14 +9,14 @@ import pytest
 from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
 from rocketha.broker.state import Registration
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned
-from rocketha.sim import NO_FAULTS, SimOptions
-from rocketha.sim.chances import Streams
-from rocketha.sim.faults import FaultCounts
-from rocketha.sim.group_cluster import GroupCluster, NullGroupObserver
-from rocketha.sim.group_options import draw_group_run
-from rocketha.sim.network import Network
-from rocketha.sim.records import message_of_epoch
-from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.engine.faults import NO_FAULTS, FaultCounts
+from rocketha.sim.engine.network import Network
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import Streams
+from rocketha.sim.engine.records import message_of_epoch
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.replica_group.cluster import GroupCluster, NullGroupObserver
+from rocketha.sim.replica_group.plan import draw_group_run
 from rocketha.types import BrokerId, Epoch, PutId, TimestampMs
 
 ONE, TWO = BrokerId(1), BrokerId(2)

@@ -24,12 +24,14 @@ from rocketha.histories.checker import Promise
 from rocketha.histories.jsonl import dump_history, load_history
 from rocketha.known_bugs import Bug
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
-from rocketha.sim import NO_FAULTS, Fault, GroupRun, SimOptions, group_options, simulate_group
-from rocketha.sim.actions import Crashed
-from rocketha.sim.faults import GROUP_FAULTS
-from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
-from rocketha.sim.group_cluster import GroupCluster, NullGroupObserver
-from rocketha.sim.group_controller import ControllerMachine
+from rocketha.sim.engine.faults import GROUP_FAULTS, NO_FAULTS, Fault
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.sim.replica_group import plan
+from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.cluster import GroupCluster, NullGroupObserver
+from rocketha.sim.replica_group.controller import ControllerMachine
+from rocketha.sim.replica_group.simulate import GroupRun, simulate_group
 from rocketha.types import BrokerId, ConnectionId
 
 SEEDS = range(16)
@@ -203,8 +205,8 @@ def test_a_controller_goes_on_from_a_snapshot_as_from_its_whole_log(
 
     monkeypatch.setattr(ControllerMachine, "restart", noted)
     runs = []
-    for snapshots in (group_options.SNAPSHOTS, SnapshotOptions()):
-        monkeypatch.setattr(group_options, "SNAPSHOTS", snapshots)
+    for snapshots in (plan.SNAPSHOTS, SnapshotOptions()):
+        monkeypatch.setattr(plan, "SNAPSHOTS", snapshots)
         watcher = Watcher()
         run = simulate_group(seed, SimOptions(), watcher)
         runs.append((watcher.lines, dump_history(run.history), run.report))

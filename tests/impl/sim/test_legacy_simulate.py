@@ -7,11 +7,12 @@ from collections import Counter
 import pytest
 
 from rocketha.legacy_ha.effects import LegacyActionName
-from rocketha.sim import NO_FAULTS, SimOptions, simulate_legacy
-from rocketha.sim.actions import Crashed
-from rocketha.sim.faults import LEGACY_FAULTS
-from rocketha.sim.legacy_cluster import LegacyCluster, LegacyClusterAction
-from rocketha.sim.report import SimReport
+from rocketha.sim.engine.faults import LEGACY_FAULTS, NO_FAULTS
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.report import SimReport
+from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.sim.legacy_replication.cluster import LegacyCluster, LegacyClusterAction
+from rocketha.sim.legacy_replication.simulate import simulate_legacy
 from rocketha.types import BrokerId, ConnectionId
 
 SEEDS = range(60)

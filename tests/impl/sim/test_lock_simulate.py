@@ -11,9 +11,10 @@ from rocketha.histories.ordered import InTurn, check_order
 from rocketha.known_bugs import LOCK_BUGS, Bug
 from rocketha.locks.consumer import ConsumerActionName
 from rocketha.locks.voting import ManagerActionName
-from rocketha.sim import NO_FAULTS, LockRun, SimOptions, simulate_locks
-from rocketha.sim.faults import LOCK_FAULTS
-from rocketha.sim.lock_cluster import BrokerRestarted, LockCluster, LockClusterAction
+from rocketha.sim.engine.faults import LOCK_FAULTS, NO_FAULTS
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.lock_quorum.cluster import BrokerRestarted, LockCluster, LockClusterAction
+from rocketha.sim.lock_quorum.simulate import LockRun, simulate_locks
 
 SEEDS = range(80)
 

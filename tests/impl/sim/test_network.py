@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from rocketha.sim.chances import OneStream
-from rocketha.sim.faults import NO_FAULTS, Fault, FaultCounts, FaultPlan
-from rocketha.sim.network import Network
-from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.engine.faults import NO_FAULTS, Fault, FaultCounts, FaultPlan
+from rocketha.sim.engine.network import Network
+from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, ConnectionId
 
 CLIENT, SERVER = BrokerId(1), BrokerId(2)

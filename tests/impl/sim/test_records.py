@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketha.formats.message import Message, push_record
-from rocketha.sim.records import (
+from rocketha.sim.engine.records import (
     RECORD_SIZE,
     SEGMENT_SIZE,
     epoch_of_message,

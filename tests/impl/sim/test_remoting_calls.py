@@ -14,13 +14,13 @@ from rocketha.formats.lock_bodies import (
     push_queue_lock,
 )
 from rocketha.formats.remoting_command import RemotingCommand
-from rocketha.sim import NO_FAULTS, SimOptions
-from rocketha.sim.chances import OneStream
-from rocketha.sim.faults import FaultCounts
-from rocketha.sim.lock_cluster import FIRST_CONSUMER, LockCluster, NullLockObserver
-from rocketha.sim.lock_options import draw_lock_run
-from rocketha.sim.network import Network
-from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.engine.faults import NO_FAULTS, FaultCounts
+from rocketha.sim.engine.network import Network
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.lock_quorum.cluster import FIRST_CONSUMER, LockCluster, NullLockObserver
+from rocketha.sim.lock_quorum.plan import draw_lock_run
 from rocketha.types import BrokerId
 
 BROKER = BrokerId(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketha.sim.scheduler import Scheduler
+from rocketha.sim.engine.scheduler import Scheduler
 
 
 def test_callbacks_run_by_time_and_then_by_the_order_of_their_calls() -> None:

@@ -7,18 +7,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from rocketha.sim import (
-    NO_FAULTS,
-    Cluster,
-    ClusterAction,
-    Elected,
-    Fault,
-    NullObserver,
-    SimOptions,
-    SimReport,
-    simulate,
-)
-from rocketha.sim.faults import EPOCH_FAULTS
+from rocketha.sim.engine.faults import EPOCH_FAULTS, NO_FAULTS, Fault
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.report import SimReport
+from rocketha.sim.epoch_truncation.actions import ClusterAction, Elected
+from rocketha.sim.epoch_truncation.cluster import Cluster, NullObserver
+from rocketha.sim.epoch_truncation.simulate import simulate
 from rocketha.types import BrokerId, ConnectionId
 
 

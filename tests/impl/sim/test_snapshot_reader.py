@@ -19,11 +19,13 @@ from rocketha.histories.registers import (
     Started,
 )
 from rocketha.known_bugs import Bug
-from rocketha.sim import NO_FAULTS, SimOptions, simulate_registers, simulate_snapshots
-from rocketha.sim.snapshot_history import draw_history
-from rocketha.sim.snapshot_reader import RegisterReader, RegisterRun
-from rocketha.sim.snapshot_steps import SnapshotAction, SnapshotActionName
-from rocketha.sim.snapshot_world import SnapshotWorld
+from rocketha.sim.engine.faults import NO_FAULTS
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.snapshot_loading.cluster import SnapshotWorld
+from rocketha.sim.snapshot_loading.entries import draw_history
+from rocketha.sim.snapshot_loading.reader import RegisterReader, RegisterRun, simulate_registers
+from rocketha.sim.snapshot_loading.simulate import simulate_snapshots
+from rocketha.sim.snapshot_loading.steps import SnapshotAction, SnapshotActionName
 
 SEEDS = range(40)
 

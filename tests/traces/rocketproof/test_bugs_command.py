@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketha.known_bugs import Bug
-from rocketha.sim import Fault
+from rocketha.sim.engine.faults import Fault
 from rocketproof.cli import main
 from rocketproof.names import did_you_mean
 from rocketproof.projection import PROTOCOLS

@@ -11,7 +11,8 @@ from click.testing import CliRunner, Result
 
 from rocketha.histories import Broken, check_history, read_history
 from rocketha.known_bugs import Bug
-from rocketha.sim import NO_FAULTS, SimOptions
+from rocketha.sim.engine.faults import NO_FAULTS
+from rocketha.sim.engine.options import SimOptions
 from rocketproof import campaign as campaigns
 from rocketproof.campaign import Campaign, Ending, SeedResult, run_seed
 from rocketproof.commands.campaign import command, shown_again

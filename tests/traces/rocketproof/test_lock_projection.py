@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from rocketha.known_bugs import LOCK_BUGS, Bug
-from rocketha.sim import SimOptions
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.engines import Judges
 from rocketproof.museum import is_dead
 from rocketproof.projection import PROTOCOLS, simulate_trace

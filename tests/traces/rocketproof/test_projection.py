@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rocketha.known_bugs import EPOCH_BUGS, Bug
-from rocketha.sim import SimOptions
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from tests.traces.rocketproof.epoch_invariants import violations
 from tlatrace.errors import ModelGapError

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketha.known_bugs import GROUP_BUGS
-from rocketha.sim import SimOptions
+from rocketha.sim.engine.options import SimOptions
 from rocketha.types import BrokerId
 from rocketproof.cli import main
 from rocketproof.engines import Judges

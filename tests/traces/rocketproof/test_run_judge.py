@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.sim import SimOptions
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.projection import PROTOCOLS
 from rocketproof.run_judge import run_verdict
 from tlatrace.report.results import TraceResult

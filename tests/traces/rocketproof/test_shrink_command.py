@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketha.known_bugs import Bug
-from rocketha.sim import ALL_FAULTS, SimOptions
-from rocketha.sim.chances import Occasion, Schedule
-from rocketha.sim.faults import GROUP_FAULTS
+from rocketha.sim.engine.faults import ALL_FAULTS, GROUP_FAULTS
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import Occasion, Schedule
 from rocketproof.cli import main
 from rocketproof.schedule import Scheduled, read_scheduled, scheduled_json
 from tlatrace.errors import TraceFormatError

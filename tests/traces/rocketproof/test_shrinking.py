@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from rocketha.sim import SimOptions
-from rocketha.sim.chances import ALL_OF_IT, Happening, Occasion
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import ALL_OF_IT, Happening, Occasion
 from rocketproof.schedule import Scheduled
 from rocketproof.shrinking import Failure, How, Outcome, Shrinking
 

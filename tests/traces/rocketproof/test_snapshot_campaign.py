@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
-from rocketha.sim import SimOptions
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.campaign import SeedResult, run_seed
 from rocketproof.commands.campaign import command
 from rocketproof.commands.simulate import command as simulate

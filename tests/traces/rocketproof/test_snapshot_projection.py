@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
-from rocketha.sim.snapshot_steps import SnapshotActionName
+from rocketha.sim.snapshot_loading.steps import SnapshotActionName
 from rocketproof.engines import Judges
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.timeline import timeline

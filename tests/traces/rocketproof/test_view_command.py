@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rocketha.sim import SimOptions
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.cli import main
 from rocketproof.projection import PROTOCOLS
 from tlatrace.trace.ndjson import read_trace, write_trace

@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from rocketha.sim import SimOptions
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.campaign import CAMPAIGNS, Campaign, Ending, SeedResult, run_campaign
 from rocketproof.commands.simulation_options import (
     refuse_strange_bugs,

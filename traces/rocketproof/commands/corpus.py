@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rocketha.known_bugs import Bug
-from rocketha.sim import Fault, SimOptions
+from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.commands.simulation_options import (
     refuse_strange_bugs,
     repeat_command,

@@ -16,7 +16,7 @@ import click
 from rich.markup import escape
 
 from rocketha.known_bugs import Bug
-from rocketha.sim import SimOptions
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.commands.output_options import verbose_option
 from rocketproof.commands.simulation_options import repeat_command
 from rocketproof.counterexample import indented, told

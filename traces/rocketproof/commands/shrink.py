@@ -14,8 +14,8 @@ import click
 from rich.console import Console
 
 from rocketha.known_bugs import GROUP_BUGS
-from rocketha.sim import SimOptions
-from rocketha.sim.chances import ALL_OF_IT
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import ALL_OF_IT
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.failing import GroupJudge
 from rocketproof.names import Named

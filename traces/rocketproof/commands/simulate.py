@@ -11,7 +11,8 @@ from typing import Final
 import click
 
 from rocketha.histories import write_history
-from rocketha.sim import SimOptions, SimReport
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.report import SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.names import Named
 from rocketproof.projection import PROTOCOLS, Run

@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 import click
 
 from rocketha.known_bugs import Bug, Bugs
-from rocketha.sim import ALL_FAULTS, NO_FAULTS, Fault, Faults, SimOptions
-from rocketha.sim.options import BROKERS_MAX, STEPS_MAX
+from rocketha.sim.engine.faults import ALL_FAULTS, NO_FAULTS, Fault, Faults
+from rocketha.sim.engine.options import BROKERS_MAX, STEPS_MAX, SimOptions
 from rocketproof.names import Named, did_you_mean
 
 __all__ = [

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rocketha.ha.state import NOT_YET, BrokerState, Phase
-from rocketha.sim.cluster import Cluster
-from rocketha.sim.node import Node
+from rocketha.sim.engine.node import Node
+from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset
 from rocketproof.projection.epoch_values import NO_LINK, broker_name, link_value
 from tlatrace.values import Value

@@ -28,10 +28,10 @@ from rocketha.formats.packet_stream import PacketStream, master_stream
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.state import BrokerState
 from rocketha.runtime.broker_files import BrokerFiles, log_options
-from rocketha.sim.actions import ClusterAction, Crashed, Elected
-from rocketha.sim.cluster import Cluster
-from rocketha.sim.node import Node
-from rocketha.sim.records import SEGMENT_SIZE
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
+from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
 from rocketproof.projection.epoch_links import Links
 from rocketproof.projection.epoch_values import (

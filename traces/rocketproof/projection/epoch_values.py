@@ -11,8 +11,8 @@ from functools import cache
 from typing import Final
 
 from rocketha.ha.state import NOT_YET
-from rocketha.sim.node import broker_address
-from rocketha.sim.records import record_count
+from rocketha.sim.engine.node import broker_address
+from rocketha.sim.engine.records import record_count
 from rocketha.types import UNBOUNDED, BrokerId, Epoch, EpochEntry, Offset
 from tlatrace.values import Value, record
 

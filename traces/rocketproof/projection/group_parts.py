@@ -15,9 +15,9 @@ from rocketha.controller.state import Group
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.ha.state import Phase, Role
 from rocketha.runtime.broker_files import log_options
-from rocketha.sim.group_cluster import GroupCluster
-from rocketha.sim.node import Node
-from rocketha.sim.records import SEGMENT_SIZE
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import (
     NONE,

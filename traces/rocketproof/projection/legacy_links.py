@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rocketha.legacy_ha.state import LegacySlave, MasterEnd
-from rocketha.sim.legacy_cluster import LegacyCluster
+from rocketha.sim.legacy_replication.cluster import LegacyCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import index_or_minus_one
 from tlatrace.values import Value, record

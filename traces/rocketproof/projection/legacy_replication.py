@@ -26,10 +26,10 @@ from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
 from rocketha.legacy_ha.effects import LegacyAction, LegacyActionName
 from rocketha.legacy_ha.state import LegacyState
 from rocketha.runtime.broker_files import log_options
-from rocketha.sim.actions import Crashed
-from rocketha.sim.legacy_cluster import MASTER, LegacyCluster, LegacyClusterAction, Put
-from rocketha.sim.node import Node
-from rocketha.sim.records import SEGMENT_SIZE, record_count
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.records import SEGMENT_SIZE, record_count
+from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.sim.legacy_replication.cluster import MASTER, LegacyCluster, LegacyClusterAction, Put
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.projection.epoch_values import broker_name, index
 from rocketproof.projection.legacy_links import LegacyLinks

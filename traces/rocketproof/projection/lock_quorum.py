@@ -26,15 +26,15 @@ from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
 from rocketha.locks.consumer import ConsumerActionName
 from rocketha.locks.state import ConsumerState, LockManagerState, Vote
 from rocketha.locks.voting import ManagerActionName, remembers
-from rocketha.sim.lock_cluster import (
+from rocketha.sim.engine.node import Node
+from rocketha.sim.lock_quorum.cluster import (
     BrokerActed,
     BrokerRestarted,
     ConsumerActed,
     LockCluster,
     LockClusterAction,
 )
-from rocketha.sim.lock_options import SKEW_MS
-from rocketha.sim.node import Node
+from rocketha.sim.lock_quorum.plan import SKEW_MS
 from rocketha.types import BrokerId
 from rocketproof.projection.epoch_values import NONE, broker_name
 from tlatrace.trace import Event

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from rocketha.errors import CommitLogError
 from rocketha.formats.message import Record, RecordCheck, pull_record
-from rocketha.sim.records import (
+from rocketha.sim.engine.records import (
     RECORD_SIZE,
     SEGMENT_SIZE,
     epoch_of_message,

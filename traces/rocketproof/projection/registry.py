@@ -20,29 +20,26 @@ from rocketha.known_bugs import (
     Bug,
     Bugs,
 )
-from rocketha.sim import (
+from rocketha.sim.engine.faults import (
     ALL_FAULTS,
-    Fault,
-    RegisterRun,
-    SimOptions,
-    SimReport,
-    simulate,
-    simulate_group,
-    simulate_legacy,
-    simulate_locks,
-    simulate_registers,
-)
-from rocketha.sim.chances import ALL_OF_IT, Happening
-from rocketha.sim.faults import (
     EPOCH_FAULTS,
     GROUP_FAULTS,
     LEGACY_FAULTS,
     LOCK_FAULTS,
     SNAPSHOT_FAULTS,
+    Fault,
 )
-from rocketha.sim.legacy_cluster import MASTER
-from rocketha.sim.legacy_options import MOST_NEEDED
-from rocketha.sim.records import RECORDS_PER_SEGMENT
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import ALL_OF_IT, Happening
+from rocketha.sim.engine.records import RECORDS_PER_SEGMENT
+from rocketha.sim.engine.report import SimReport
+from rocketha.sim.epoch_truncation.simulate import simulate
+from rocketha.sim.legacy_replication.cluster import MASTER
+from rocketha.sim.legacy_replication.plan import MOST_NEEDED
+from rocketha.sim.legacy_replication.simulate import simulate_legacy
+from rocketha.sim.lock_quorum.simulate import simulate_locks
+from rocketha.sim.replica_group.simulate import simulate_group
+from rocketha.sim.snapshot_loading.reader import RegisterRun, simulate_registers
 from rocketproof import __version__
 from rocketproof.projection.epoch_truncation import SPEC, EpochProjection
 from rocketproof.projection.epoch_values import NONE, broker_name

@@ -15,8 +15,8 @@ from rocketha.broker.state import GroupBroker, Proposal
 from rocketha.controller.state import Group
 from rocketha.formats.controller_requests import Incarnation
 from rocketha.ha.state import Phase, Role
-from rocketha.sim.group_cluster import GroupCluster
-from rocketha.sim.node import Node
+from rocketha.sim.engine.node import Node
+from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId, Epoch
 from rocketproof.projection.epoch_values import NONE, index, index_or_minus_one
 from rocketproof.projection.record_epochs import RecordEpochs

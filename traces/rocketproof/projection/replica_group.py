@@ -46,9 +46,9 @@ from rocketha.controller.applied import (
 from rocketha.controller.state import Group
 from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.sim.actions import Crashed
-from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
-from rocketha.sim.group_cluster import GroupCluster
+from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import NONE, broker_name, index
 from rocketproof.projection.evictions import without_eviction

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketha.sim.snapshot_steps import SnapshotAction, SnapshotActionName
-from rocketha.sim.snapshot_world import SnapshotWorld
+from rocketha.sim.snapshot_loading.cluster import SnapshotWorld
+from rocketha.sim.snapshot_loading.steps import SnapshotAction, SnapshotActionName
 from rocketha.types import LogIndex
 from rocketproof.projection.snapshot_values import NO_JOB, files_value, log_values, state_value
 from tlatrace.trace import Event

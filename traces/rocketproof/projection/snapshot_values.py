@@ -24,7 +24,7 @@ from rocketha.formats.controller_snapshot import SectionType
 from rocketha.formats.json_text import as_object, read_json
 from rocketha.replicated_log.log import DurableLog
 from rocketha.replicated_log.snapshot_files import SnapshotReader
-from rocketha.sim.snapshot_history import RegisterHistory
+from rocketha.sim.snapshot_loading.entries import RegisterHistory
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex
 from tlatrace.values import State, Value, record, tla_set

@@ -45,11 +45,11 @@ from rocketha.controller.applied import (
 from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBroker
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.runtime.broker_files import log_options
-from rocketha.sim.actions import Crashed
-from rocketha.sim.group_actions import ControllerActed, GroupClusterAction
-from rocketha.sim.group_cluster import GroupCluster
-from rocketha.sim.node import Node
-from rocketha.sim.records import SEGMENT_SIZE
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.projection.epoch_values import index
 from rocketproof.projection.record_epochs import RecordEpochReader, RecordEpochs

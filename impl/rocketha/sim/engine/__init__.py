@@ -1,0 +1,1 @@
+"""What every simulation is made of, whatever its protocol."""

@@ -1,0 +1,233 @@
+"""What happens to any cluster, whatever its protocol: repetition, resets, partitions, crashes.
+
+Everything that comes by itself is drawn from the seed, so a seed is a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from random import Random
+from typing import Final, Generic, Protocol, TypeVar
+
+from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
+from rocketha.sim.engine.network import Network
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.random_source import Chance, Chances, Occasion
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.types import BrokerId
+
+__all__ = ["CALM", "Mishaps", "Victims"]
+
+S = TypeVar("S")
+
+CALM: Final = FaultPlan(
+    faults=frozenset(),
+    mean_gap_ms=(),
+    delay_percent=0,
+    delay_max_ms=1,
+    fragment_percent=0,
+    stale_route_percent=0,
+)
+"""No faults."""
+
+_QUICK_RESTART_MS: Final = 60
+_SLOW_RESTART_MS: Final = 2_500
+_PARTITION_MS: Final = (200, 2_500)
+
+
+class Victims(Protocol[S]):
+    """A cluster, as far as faults see it."""
+
+    @property
+    def nodes(self) -> Mapping[BrokerId, Node[S]]:
+        """Return the brokers."""
+        ...
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """Return the clock."""
+        ...
+
+    @property
+    def network(self) -> Network:
+        """Return what connects the brokers."""
+        ...
+
+    @property
+    def counts(self) -> FaultCounts:
+        """Return where faults are counted."""
+        ...
+
+    def up(self) -> list[Node[S]]:
+        """Return the brokers that run."""
+        ...
+
+    def crash(self, node: Node[S], *, silent: bool) -> None:
+        """Stop a broker of which the disk is what survives; a silent one tells no peer."""
+        ...
+
+    def restart(self, node: Node[S]) -> None:
+        """Let a broker come back that is down."""
+        ...
+
+
+class Mishaps(Generic[S]):
+    """Faults that come by themselves, until the cluster heals."""
+
+    def __init__(
+        self,
+        cluster: Victims[S],
+        chances: Chances,
+        *,
+        is_master: Callable[[Node[S]], bool],
+        may_stop: Callable[[Node[S]], bool] = lambda _: True,
+        may_lose_power: Callable[[Node[S], Random], bool] = lambda *_: True,
+    ) -> None:
+        """Prepare them; nothing happens yet. Who may not stop now is passed by."""
+        self._cluster = cluster
+        self._chances = chances
+        self._is_master = is_master
+        self._may_stop = may_stop
+        self._may_lose_power = may_lose_power
+        self.healed = False
+
+    # ---- repetition ----
+
+    def every(self, period_ms: int, act: Callable[[], None], *purpose: str | int) -> None:
+        """Act again and again, for ever, the first time within a period."""
+
+        def fire() -> None:
+            act()
+            self._cluster.scheduler.after(period_ms, fire)
+
+        rng = self._chances.of("phase", *purpose)
+        self._cluster.scheduler.after(1 + rng.randrange(period_ms), fire)
+
+    def sometimes(
+        self, mean_gap_ms: int, act: Callable[[Chance], None], kind: str, whose: str = ""
+    ) -> None:
+        """Act again and again until the cluster heals, with gaps of 0 to twice the mean."""
+        rng, numbers = self._chances.of("gap", kind, whose), count(1)
+
+        def fire() -> None:
+            if not self.healed:
+                occasion = Occasion(kind, whose, next(numbers))
+                if self._chances.allows(occasion):
+                    act(Chance(self._chances, occasion))
+                go_on()
+
+        def go_on() -> None:
+            self._cluster.scheduler.after(1 + rng.randrange(2 * mean_gap_ms), fire)
+
+        go_on()
+
+    # ---- the end of faults ----
+
+    def calm_network(self) -> None:
+        """Let nothing strike any more, and everybody hear everybody."""
+        self.healed = True
+        self._cluster.network.heal()
+        self._cluster.network.plan = CALM
+
+    def restart_all(self) -> None:
+        """Let everybody come back that is down."""
+        for node in self._cluster.nodes.values():
+            if node.state is None:
+                self._cluster.restart(node)
+
+    # ---- faults ----
+
+    def strikes(self) -> dict[Fault, Callable[[Chance], None]]:
+        """Return what each of these faults does when it strikes."""
+        return {
+            Fault.RESET: self._reset,
+            Fault.PARTITION: lambda chance: self._partition(chance, Fault.PARTITION),
+            Fault.ONE_WAY_PARTITION: lambda chance: self._partition(
+                chance, Fault.ONE_WAY_PARTITION
+            ),
+            Fault.POWER_CUT: lambda chance: self._crash(chance, Fault.POWER_CUT),
+            Fault.TORN_WRITE: lambda chance: self._crash(chance, Fault.TORN_WRITE),
+            Fault.PROCESS_CRASH: lambda chance: self._crash(chance, Fault.PROCESS_CRASH),
+        }
+
+    def _reset(self, chance: Chance) -> None:
+        connections = self._cluster.network.connections()
+        if connections:
+            self._cluster.counts.add(Fault.RESET)
+            broken = chance.rng.choice(connections)
+            client, server = broker_address(broken.client), broker_address(broken.server)
+            chance.note(f"the connection of {client} to {server} breaks")
+            half_open = self._is_silent(chance, Fault.RESET, f"{server} is not told")
+            self._cluster.network.reset(broken, half_open=half_open)
+
+    def _partition(self, chance: Chance, fault: Fault) -> None:
+        cluster = self._cluster
+        if len(cluster.nodes) < 2:
+            return
+        one, other = chance.rng.sample(list(cluster.nodes), 2)
+        cluster.counts.add(fault)
+        directions = [(one, other)]
+        if fault is Fault.PARTITION:
+            directions.append((other, one))
+        for sender, receiver in directions:
+            cluster.network.block(sender, receiver)
+
+        def end() -> None:
+            for sender, receiver in directions:
+                cluster.network.unblock(sender, receiver)
+
+        wait_ms = chance.rng.randrange(*_PARTITION_MS)
+        arrow = "<->" if fault is Fault.PARTITION else "->"
+        names = f"{broker_address(one)} {arrow} {broker_address(other)}"
+        chance.note(f"nothing comes through {names} for {wait_ms} ms")
+        cluster.scheduler.after(wait_ms, end)
+
+    def _crash(self, chance: Chance, fault: Fault) -> None:
+        cluster, rng = self._cluster, chance.rng
+        up = [node for node in cluster.up() if self._may_stop(node)]
+        if fault is not Fault.PROCESS_CRASH:
+            up = [node for node in up if self._may_lose_power(node, rng)]
+        if not up:
+            return
+        node = self._victim(up, rng)
+        cluster.counts.add(fault)
+        match fault:
+            case Fault.POWER_CUT:
+                node.lose_power(None)
+            case Fault.TORN_WRITE:
+                node.lose_power(rng)
+            case _:
+                pass
+        silent = self._is_silent(chance, fault, "its peers are not told")
+        cluster.crash(node, silent=silent)
+        limit = rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS))
+        incarnation = node.incarnation
+
+        def restart() -> None:
+            if node.state is None and node.incarnation == incarnation:
+                cluster.restart(node)
+
+        wait_ms = 1 + rng.randrange(limit)
+        chance.note(f"{broker_address(node.id)} stops, and comes back after {wait_ms} ms")
+        cluster.scheduler.after(wait_ms, restart)
+
+    def _is_silent(self, chance: Chance, fault: Fault, words: str) -> bool:
+        """Tell whether the peers are not told; a process that stops says goodbye."""
+        plan, counts = self._cluster.network.plan, self._cluster.counts
+        if fault is Fault.PROCESS_CRASH or Fault.HALF_OPEN not in plan or chance.rng.randrange(2):
+            return False
+        if not chance.part(Fault.HALF_OPEN, words):
+            return False
+        counts.add(Fault.HALF_OPEN)
+        return True
+
+    def _victim(self, up: list[Node[S]], rng: Random) -> Node[S]:
+        """Choose who stops; often a master, or the one that has the most to lose."""
+        match rng.randrange(3):
+            case 0:
+                return rng.choice(up)
+            case 1:
+                return rng.choice([node for node in up if self._is_master(node)] or up)
+            case _:
+                return max(up, key=lambda n: (n.log.max_phy_offset - n.log.flushed_offset, -n.id))

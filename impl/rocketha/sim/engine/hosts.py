@@ -1,0 +1,269 @@
+"""The nodes of a simulated cluster on their hosts: simulated ports, whatever the protocol is.
+
+* A node that has something to send is asked for a transfer soon, else when a heartbeat is due.
+* The cluster hears when a server ends a connection: what was in flight is lost then. Only when a
+  role changes, or a broker dies, does what it has sent still arrive.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Final, Generic, TypeVar
+
+from rocketha.errors import CommitLogError
+from rocketha.runtime.effects import AnswerClient
+from rocketha.runtime.events import HostEvent, TimerFired, TransferDue
+from rocketha.runtime.node_host import NodeHost
+from rocketha.runtime.ports import Core, Ports, Sender
+from rocketha.sim.engine.network import End, Network
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.random_source import Chances
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
+
+__all__ = ["HostedCluster", "Hosts", "StorageFailure"]
+
+S = TypeVar("S")
+E = TypeVar("E")
+A = TypeVar("A")
+
+_TRANSFER_GAP_MAX_MS: Final = 6
+"""Between two packets on one connection: acks and messages come in between."""
+
+_HEARTBEAT_GAP_MIN_MS: Final = 20
+
+
+class StorageFailure(CommitLogError):
+    """A bug that is switched on made a core do to its log what the log refuses."""
+
+
+class HostedCluster(ABC, Generic[S, E, A]):
+    """What is around the nodes: the cluster of a protocol says what its ports lead to."""
+
+    @abstractmethod
+    def resolve(self, node: Node[S], peer: HaAddress) -> BrokerId:
+        """Find the broker at an address."""
+
+    @abstractmethod
+    def lingers(self, action: A | None, end: End) -> bool:
+        """Tell whether what this end has sent still arrives when an action closes it."""
+
+    @abstractmethod
+    def acted(self, broker: BrokerId, action: A) -> None:
+        """Hear an action."""
+
+    def sent(self, node: Node[S], conn: ConnectionId, data: bytes) -> None:
+        """Hear one packet that a broker sends."""
+
+    def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
+        """Hear that nothing more comes to a client over a connection that it still holds."""
+
+    def stepped(self, node: Node[S], event: E | HostEvent) -> None:
+        """Hear that an event was taken, and its effects performed."""
+
+    def ask_controller(self, node: Node[S], data: bytes) -> None:
+        """Carry a frame to the controller."""
+        raise AssertionError(f"{node.id} asks no controller in this protocol: {data!r}")
+
+    def answer_client(self, node: Node[S], answer: AnswerClient) -> None:
+        """Answer a client."""
+        raise AssertionError(f"{node.id} answers nobody in this protocol: {answer}")
+
+    def flush_later(self, node: Node[S]) -> None:
+        """Let the flush service of a node do its work soon."""
+        raise AssertionError(f"nobody waits for the disk of {node.id} in this protocol")
+
+
+class Hosts(Generic[S, E, A]):
+    """What moves the brokers of a cluster; it is the `Sockets` of the network."""
+
+    def __init__(
+        self,
+        core: Core[S, E, A],
+        cluster: HostedCluster[S, E, A],
+        nodes: Mapping[BrokerId, Node[S]],
+        *,
+        scheduler: Scheduler,
+        network: Network,
+        chances: Chances,
+    ) -> None:
+        """Give every node a host, and take over the network; a node runs when it has a state."""
+        self._scheduler = scheduler
+        self._network = network
+        self._hosts: dict[BrokerId, NodeHost[S, E, A]] = {}
+        for node in nodes.values():
+            ports = _NodePorts(self, cluster, node, scheduler, network, chances)
+            host = NodeHost(core, node.files, ports.all())
+            self._hosts[node.id] = node.host = host
+        network.attach(self)
+
+    def stop(self, node: Node[S], *, silent: bool) -> None:
+        """Stop a broker of which the disk is already what survives."""
+        node.stop()
+        self._network.drop_broker(node.id, silent=silent)
+
+    def deliver(self, node: Node[S], event: E | HostEvent) -> None:
+        """Let a broker take one event and all that follows from it.
+
+        Raises: StorageFailure
+        """
+        try:
+            self._hosts[node.id].take(event)
+        except CommitLogError as error:
+            if not node.bugs:
+                raise
+            raise StorageFailure(error.what, offset=error.offset, reason=error.reason) from error
+
+    def flush(self, node: Node[S]) -> None:
+        """Run the flush service of a broker, if it runs and there is something to flush."""
+        if node.state is not None:
+            self._hosts[node.id].flush()
+
+    def arm(self, node: Node[S]) -> None:
+        """Make sure that the broker is woken when it has something to do."""
+        self._hosts[node.id].arm()
+
+    # ---- the network's side (rocketha.sim.network.Sockets) ----
+
+    def accepted(self, conn: ConnectionId, server: BrokerId) -> bool:
+        """Tell a server that a client is there; False if the broker is down."""
+        connection = self._network.find(conn)
+        host = None if connection is None else broker_address(connection.client)
+        return self._hosts[server].accepted(conn, host)
+
+    def connected(self, conn: ConnectionId, client: BrokerId) -> None:
+        """Tell a client that its connection stands."""
+        self._hosts[client].connected(conn)
+
+    def received(self, conn: ConnectionId, broker: BrokerId, data: bytes) -> None:
+        """Hand over what arrived."""
+        self._hosts[broker].received(conn, data)
+
+    def lost(self, conn: ConnectionId, broker: BrokerId) -> None:
+        """Tell an end that the connection is gone."""
+        self._hosts[broker].lost(conn)
+
+
+class _NodePorts(Generic[S, E, A]):
+    """All ports of one node."""
+
+    def __init__(
+        self,
+        hosts: Hosts[S, E, A],
+        cluster: HostedCluster[S, E, A],
+        node: Node[S],
+        scheduler: Scheduler,
+        network: Network,
+        chances: Chances,
+    ) -> None:
+        self._hosts = hosts
+        self._cluster = cluster
+        self._node = node
+        self._scheduler = scheduler
+        self._network = network
+        self._chances = chances
+        self._ended: list[tuple[ConnectionId, BrokerId]] = []
+
+    def all(self) -> Ports[E, A]:
+        return Ports(
+            clock=self,
+            transport=self,
+            timers=self,
+            controller=self,
+            clients=self,
+            flushing=self,
+            recorder=self,
+        )
+
+    # ---- clock, controller, clients, flush service ----
+
+    def now_ms(self) -> TimestampMs:
+        return self._node.clock.shows(self._scheduler.now_ms)
+
+    def ask(self, data: bytes) -> None:
+        self._cluster.ask_controller(self._node, data)
+
+    def answer(self, answer: AnswerClient) -> None:
+        self._cluster.answer_client(self._node, answer)
+
+    def request(self) -> None:
+        self._cluster.flush_later(self._node)
+
+    # ---- transport ----
+
+    def connect(self, peer: HaAddress) -> ConnectionId:
+        return self._network.connect(self._node.id, self._cluster.resolve(self._node, peer))
+
+    def send(self, conn: ConnectionId, data: bytes) -> None:
+        self._network.send(conn, self._node.id, data)
+
+    def close(self, conn: ConnectionId, *, reason: str, action: A | None) -> None:
+        del reason
+        connection = self._network.find(conn)
+        if connection is None:
+            return
+        end = End.SERVER if connection.server == self._node.id else End.CLIENT
+        lingers = self._cluster.lingers(action, end)
+        if end is End.SERVER and not lingers:
+            self._ended.append((conn, connection.client))
+        self._network.close(conn, self._node.id, lingers=lingers)
+
+    def abandon(self, conn: ConnectionId, *, is_open: bool) -> None:
+        self._network.close(conn, self._node.id, lingers=is_open)
+
+    # ---- recorder ----
+
+    def sent(self, conn: ConnectionId, data: bytes) -> None:
+        self._cluster.sent(self._node, conn, data)
+
+    def stepped(self, event: E | HostEvent, action: A | None) -> None:
+        if action is not None:
+            self._cluster.acted(self._node.id, action)
+        ended, self._ended = self._ended, []
+        for conn, client in ended:
+            self._cluster.ended_by_server(conn, client)
+        self._cluster.stepped(self._node, event)
+
+    # ---- timers ----
+
+    def wake_at(self, at_ms: TimestampMs) -> None:
+        node, now_ms = self._node, self._scheduler.now_ms
+        due_ms = node.clock.when(at_ms)
+        if node.timer_at_ms is None or due_ms < node.timer_at_ms:
+            self._set_timer(max(due_ms, now_ms + 1))
+
+    def _set_timer(self, at_ms: int) -> None:
+        node = self._node
+        node.timer_at_ms = at_ms
+        incarnation = node.incarnation
+
+        def fire() -> None:
+            if node.incarnation == incarnation and node.timer_at_ms == at_ms:
+                node.timer_at_ms = None
+                self._hosts.deliver(node, TimerFired())
+
+        self._scheduler.after(at_ms - self._scheduler.now_ms, fire)
+
+    def transfer(self, sender: Sender) -> None:
+        node, now_ms = self._node, self._scheduler.now_ms
+        planned = node.transfer_at_ms.get(sender.conn)
+        if sender.behind:
+            if planned is None or planned > now_ms + _TRANSFER_GAP_MAX_MS:
+                rng = self._chances.of("transfer", node.id)
+                self._transfer_later(sender.conn, 1 + rng.randrange(_TRANSFER_GAP_MAX_MS))
+        elif planned is None:
+            wait_ms = node.clock.when(sender.heartbeat_at_ms) - now_ms
+            self._transfer_later(sender.conn, max(_HEARTBEAT_GAP_MIN_MS, wait_ms))
+
+    def _transfer_later(self, conn: ConnectionId, wait_ms: int) -> None:
+        node = self._node
+        incarnation, at_ms = node.incarnation, self._scheduler.now_ms + wait_ms
+        node.transfer_at_ms[conn] = at_ms
+
+        def fire() -> None:
+            if node.incarnation == incarnation and node.transfer_at_ms.get(conn) == at_ms:
+                del node.transfer_at_ms[conn]
+                self._hosts.deliver(node, TransferDue(conn=conn))
+
+        self._scheduler.after(wait_ms, fire)

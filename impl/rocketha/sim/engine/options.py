@@ -1,0 +1,35 @@
+"""What the caller of a simulation chooses; everything else is drawn from the seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rocketha.known_bugs import NO_BUGS, Bugs
+from rocketha.sim.engine.faults import ALL_FAULTS, Faults
+
+__all__ = ["BROKERS_MAX", "STEPS_MAX", "SimOptions"]
+
+BROKERS_MAX: Final = 9
+STEPS_MAX: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimOptions:
+    """What the caller chooses; everything else comes from the seed."""
+
+    brokers: int = 3
+    steps: int | None = None
+    """Actions before the faults end and the cluster heals; None: the seed draws it."""
+    faults: Faults = ALL_FAULTS
+    """Faults that may happen; the seed draws a subset."""
+    bugs: Bugs = NO_BUGS
+    rocketmq_defaults: bool = False
+    """A group with a controller answers a producer when its master alone has the message, as
+    RocketMQ's does unless it is configured; without this, when the whole SyncStateSet has it."""
+    elect_unclean: bool = False
+    """Its controller may elect a broker that lacks messages (`enableElectUncleanMaster`)."""
+
+    def __post_init__(self) -> None:
+        assert 1 <= self.brokers <= BROKERS_MAX, self.brokers
+        assert self.steps is None or 0 <= self.steps <= STEPS_MAX, self.steps

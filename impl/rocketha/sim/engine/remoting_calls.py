@@ -1,0 +1,219 @@
+"""Requests and answers between simulated peers: RemotingCommand frames on connections.
+
+A peer opens a connection with its first request to another one, and uses it until it is lost. An
+answer comes on the connection of its request, or never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from rocketha.errors import PacketError
+from rocketha.formats.packet_stream import PacketStream
+from rocketha.formats.remoting_command import FLAG_ONEWAY, FLAG_RESPONSE, RemotingCommand
+from rocketha.formats.remoting_frame import command_stream, push_command
+from rocketha.sim.engine.network import End, Network
+from rocketha.types import BrokerId, ConnectionId
+
+__all__ = ["Arrived", "Calls", "OnAnswer", "RemotingCalls", "Servers"]
+
+OnAnswer: TypeAlias = Callable[[RemotingCommand | None], None]
+"""Hears the answer; None when the connection is lost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A request, and where its answer goes."""
+
+    conn: ConnectionId
+    command: RemotingCommand
+
+
+class Servers(Protocol):
+    """Who hears requests."""
+
+    def is_up(self, peer: BrokerId) -> bool:
+        """Tell whether a peer runs."""
+        ...
+
+    def asked(self, peer: BrokerId, arrived: Arrived) -> None:
+        """Give a request to a peer that runs."""
+        ...
+
+
+class Calls(Protocol):
+    """What peers do to each other."""
+
+    def ask(
+        self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes, on_answer: OnAnswer
+    ) -> None:
+        """Send a request and wait for its answer."""
+        ...
+
+    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> None:
+        """Send a request that has no answer."""
+        ...
+
+    def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
+        """Answer a request; it is lost if the connection is."""
+        ...
+
+    def refuse(self, peer: BrokerId, arrived: Arrived) -> None:
+        """Close the connection of a request that is none."""
+        ...
+
+    def hang_up(self, sender: BrokerId, receiver: BrokerId) -> None:
+        """Expect nothing more of what a peer has asked another one."""
+        ...
+
+    def stop(self, peer: BrokerId, *, silent: bool) -> None:
+        """A peer is gone, with all that it waited for."""
+        ...
+
+
+@dataclass(slots=True)
+class _Line:
+    """A connection of its opener, and what waits until it stands."""
+
+    conn: ConnectionId
+    stands: bool = False
+    waiting: list[bytes] = field(default_factory=list)
+
+
+class RemotingCalls:
+    """All connections for requests, of all peers."""
+
+    def __init__(self, network: Network, servers: Servers) -> None:
+        """Begin without connections."""
+        self._network = network
+        self._servers = servers
+        self._lines: dict[tuple[BrokerId, BrokerId], _Line] = {}
+        self._streams: dict[tuple[ConnectionId, End], PacketStream[RemotingCommand]] = {}
+        self._pending: dict[ConnectionId, dict[int, OnAnswer]] = {}
+        self._opaque = 0
+        network.attach(self)
+
+    # ---- what peers do ----
+
+    def ask(
+        self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes, on_answer: OnAnswer
+    ) -> None:
+        """Send a request and wait for its answer."""
+        line = self._line(sender, receiver)
+        self._opaque += 1
+        self._pending.setdefault(line.conn, {})[self._opaque] = on_answer
+        self._send(line, sender, RemotingCommand(code=code, opaque=self._opaque, body=body))
+
+    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> None:
+        """Send a request that has no answer."""
+        self._opaque += 1
+        command = RemotingCommand(code=code, opaque=self._opaque, flag=FLAG_ONEWAY, body=body)
+        self._send(self._line(sender, receiver), sender, command)
+
+    def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
+        """Answer a request; it is lost if the connection is."""
+        response = RemotingCommand(
+            code=code, opaque=arrived.command.opaque, flag=FLAG_RESPONSE, body=body
+        )
+        self._network.send(arrived.conn, peer, push_command(response))
+
+    def refuse(self, peer: BrokerId, arrived: Arrived) -> None:
+        """Close the connection of a request that is none; nothing more of it is heard."""
+        self._network.close(arrived.conn, peer, lingers=False)
+        self.lost(arrived.conn, peer)
+
+    def hang_up(self, sender: BrokerId, receiver: BrokerId) -> None:
+        """Expect nothing more of what a peer has asked another one: close the connection."""
+        line = self._lines.pop((sender, receiver), None)
+        if line is not None:
+            self._drop(line.conn, End.CLIENT)
+            self._network.close(line.conn, sender, lingers=True)
+
+    def stop(self, peer: BrokerId, *, silent: bool) -> None:
+        """A peer is gone, with all that it waited for."""
+        for ends in [ends for ends in self._lines if ends[0] == peer]:
+            conn = self._lines.pop(ends).conn
+            self._pending.pop(conn, None)
+            self._drop(conn, End.CLIENT)
+        self._network.drop_broker(peer, silent=silent)
+
+    # ---- what the network calls (rocketha.sim.network.Sockets) ----
+
+    def accepted(self, conn: ConnectionId, server: BrokerId) -> bool:
+        """Tell a server that a client is there."""
+        if not self._servers.is_up(server):
+            return False
+        self._streams[conn, End.SERVER] = command_stream()
+        return True
+
+    def connected(self, conn: ConnectionId, client: BrokerId) -> None:
+        """Tell a client that its connection stands, and send what has waited."""
+        found = self._network.find(conn)
+        line = None if found is None else self._lines.get((client, found.server))
+        if line is not None and line.conn == conn:
+            line.stands = True
+            self._streams[conn, End.CLIENT] = command_stream()
+            for data in line.waiting:
+                self._network.send(conn, client, data)
+            line.waiting.clear()
+
+    def received(self, conn: ConnectionId, broker: BrokerId, data: bytes) -> None:
+        """Hand over bytes that arrived."""
+        found = self._network.find(conn)
+        assert found is not None
+        end = End.CLIENT if broker == found.client else End.SERVER
+        stream = self._streams.get((conn, end))
+        if stream is None or not (end is End.CLIENT or self._servers.is_up(broker)):
+            return
+        try:
+            stream.feed(data)
+            while (conn, end) in self._streams and (command := stream.next_packet()) is not None:
+                self._heard(conn, broker, end, command)
+        except PacketError:
+            self._network.close(conn, broker, lingers=False)
+            self.lost(conn, broker)
+
+    def lost(self, conn: ConnectionId, broker: BrokerId) -> None:
+        """Tell an end that the connection is gone."""
+        for ends, line in list(self._lines.items()):
+            if line.conn == conn and ends[0] == broker:
+                del self._lines[ends]
+                self._drop(conn, End.CLIENT)
+                return
+        self._drop(conn, End.SERVER)
+
+    # ---- the rest ----
+
+    def _heard(
+        self, conn: ConnectionId, broker: BrokerId, end: End, command: RemotingCommand
+    ) -> None:
+        if command.is_response:
+            on_answer = self._pending.get(conn, {}).pop(command.opaque, None)
+            if end is End.CLIENT and on_answer is not None:
+                on_answer(command)
+        elif end is End.SERVER:
+            self._servers.asked(broker, Arrived(conn, command))
+
+    def _line(self, sender: BrokerId, receiver: BrokerId) -> _Line:
+        line = self._lines.get((sender, receiver))
+        if line is None:
+            line = _Line(self._network.connect(sender, receiver))
+            self._lines[sender, receiver] = line
+        return line
+
+    def _send(self, line: _Line, sender: BrokerId, command: RemotingCommand) -> None:
+        data = push_command(command)
+        if line.stands:
+            self._network.send(line.conn, sender, data)
+        else:
+            line.waiting.append(data)
+
+    def _drop(self, conn: ConnectionId, end: End) -> None:
+        self._streams.pop((conn, end), None)
+        waiting: Mapping[int, OnAnswer] = {}
+        if end is End.CLIENT:
+            waiting = self._pending.pop(conn, waiting)
+        for on_answer in waiting.values():
+            on_answer(None)

@@ -1,0 +1,146 @@
+"""The ports of simulated nodes that ask each other, whatever the protocol is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Generic, Protocol, TypeVar
+
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.runtime.effects import AnswerClient, SendRequest
+from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
+from rocketha.runtime.request_host import RequestCore, RequestHost, RequestPorts
+from rocketha.sim.engine.remoting_calls import Arrived, Calls
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.types import BrokerId, RequestId, RequestReference, TimestampMs
+
+__all__ = ["CallingCluster", "CallingNode"]
+
+S = TypeVar("S")
+E = TypeVar("E")
+A = TypeVar("A")
+
+
+class CallingCluster(Protocol):
+    """What is around such nodes."""
+
+    @property
+    def calls(self) -> Calls:
+        """What carries requests."""
+        ...
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """When things happen."""
+        ...
+
+
+class CallingNode(ABC, Generic[S, E, A]):
+    """The host of a node, and its ports; what is a protocol's own a subclass says."""
+
+    def __init__(
+        self, number: BrokerId, core: RequestCore[S, E, A], cluster: CallingCluster
+    ) -> None:
+        """Make a node that is down."""
+        self.id = number
+        self._around = cluster
+        self._starts = 0
+        self._arrived: dict[RequestId, Arrived] = {}
+        self._receivers: dict[RequestReference, BrokerId] = {}
+        self._last_request = 0
+        ports: RequestPorts[E, A] = RequestPorts(
+            clock=self, remoting=self, alarms=self, clients=self, recorder=self
+        )
+        self.host: RequestHost[S, E, A] = RequestHost(core, ports)
+
+    def stop(self) -> None:
+        """Stop the node, and forget all requests."""
+        self.host.stop()
+        self._starts += 1
+        self._arrived.clear()
+        self._receivers.clear()
+
+    def arrive(self, arrived: Arrived) -> None:
+        """Let the node hear a request."""
+        self._last_request += 1
+        request = RequestId(self._last_request)
+        self._arrived[request] = arrived
+        self.host.take(RequestArrived(request=request, command=arrived.command))
+        if arrived.command.is_oneway:
+            self._arrived.pop(request, None)
+
+    def waiting(self, request: RequestId) -> Arrived:
+        """Return a request that is not answered yet."""
+        return self._arrived[request]
+
+    # ---- what a protocol says ----
+
+    def resolve(self, peer: BrokerId) -> BrokerId:
+        """Find a peer."""
+        return peer
+
+    @abstractmethod
+    def now_ms(self) -> TimestampMs:
+        """Return what the node's clock shows."""
+
+    def answer(self, answer: AnswerClient) -> None:
+        """Answer a client."""
+        raise AssertionError(f"{self.id} answers nobody in this protocol: {answer}")
+
+    @abstractmethod
+    def stepped(self, event: E | RequestEvent, action: A | None) -> None:
+        """Hear that an event was taken, and its effects performed."""
+
+    # ---- remoting ----
+
+    def request(self, request: SendRequest) -> None:
+        """Send a request; the answer is an event, unless the node stops before."""
+        reference, starts, receiver = request.reference, self._starts, self.resolve(request.peer)
+        self._receivers[reference] = receiver
+        waits = True
+
+        def answered(command: RemotingCommand | None) -> None:
+            nonlocal waits
+            waits = False
+            if self._starts != starts:
+                return
+            if command is not None:
+                self._receivers.pop(reference, None)
+            self.host.hear(ResponseArrived(reference=reference, command=command))
+
+        def over() -> None:
+            if waits and self._starts == starts:
+                self._around.calls.hang_up(self.id, receiver)
+
+        self._around.calls.ask(self.id, receiver, request.code, request.body, answered)
+        if request.timeout_ms is not None:
+            self._around.scheduler.after(request.timeout_ms, over)
+
+    def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
+        """Send a request that has no answer."""
+        self._around.calls.tell(self.id, self.resolve(peer), code, body)
+
+    def respond(self, request: RequestId, code: int, body: bytes) -> None:
+        """Answer a request."""
+        self._around.calls.answer(self.id, self._arrived.pop(request), code, body)
+
+    def refuse(self, request: RequestId) -> None:
+        """Close the connection of a request."""
+        self._around.calls.refuse(self.id, self._arrived.pop(request))
+
+    def hang_up(self, reference: RequestReference) -> None:
+        """Close the connection with who was sent a request, also if it is another one by now."""
+        receiver = self._receivers.pop(reference, None)
+        if receiver is not None:
+            self._around.calls.hang_up(self.id, receiver)
+
+    # ---- alarms ----
+
+    def after(self, wait_ms: int, event: E) -> None:
+        """Let the node hear an event in a while, unless it stops before."""
+        starts = self._starts
+
+        def ring() -> None:
+            if self._starts == starts:
+                self.host.take(event)
+
+        self._around.scheduler.after(wait_ms, ring)

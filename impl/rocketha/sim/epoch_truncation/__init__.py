@@ -1,0 +1,1 @@
+"""Replication by epochs, under an abstract controller."""

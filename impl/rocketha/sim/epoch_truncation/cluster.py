@@ -1,0 +1,184 @@
+"""A cluster of simulated brokers that a controller elects masters of; `hosts` moves them.
+
+What is around the hosts:
+
+* It has the controller's present answer.
+* It resolves addresses, and may be wrong about them (stale route).
+* It reports a `Disconnect` when a master ends a connection, since what was in flight is lost.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final, Protocol
+
+from rocketha.ha.connections import ReplicationCore
+from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.ha.events import Event, Restarted
+from rocketha.ha.state import BrokerState, Role
+from rocketha.sim.engine.faults import Fault, FaultCounts
+from rocketha.sim.engine.hosts import HostedCluster, Hosts
+from rocketha.sim.engine.network import End, Network
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
+from rocketha.sim.epoch_truncation.plan import RunPlan
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress
+
+__all__ = ["Cluster", "NullObserver", "Observer"]
+
+_ROLE_CHANGES: Final = frozenset({ActionName.BECOME_MASTER, ActionName.BECOME_SLAVE})
+
+
+class Observer(Protocol):
+    """Whoever watches a run. It may look at everything and must change nothing."""
+
+    def started(self, cluster: Cluster) -> None:
+        """Look at the cluster before anything happens."""
+
+    def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
+        """Hear one packet that a broker sends, before `acted` tells in which action."""
+
+    def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
+        """Look at the cluster after an action of a broker, or of the controller (None).
+
+        A `Disconnect` may concern a connection of which the master knows nothing.
+        """
+
+
+class NullObserver:
+    """An observer that does not look."""
+
+    def started(self, cluster: Cluster) -> None:
+        """Do nothing."""
+
+    def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
+        """Do nothing."""
+
+    def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
+        """Do nothing."""
+
+
+class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
+    """The brokers, what connects them, and the controller's present answer."""
+
+    def __init__(
+        self,
+        *,
+        brokers: int,
+        plan: RunPlan,
+        scheduler: Scheduler,
+        network: Network,
+        rng: Random,
+        counts: FaultCounts,
+        observer: Observer,
+    ) -> None:
+        """Make a cluster whose brokers run and know nothing."""
+        self.plan = plan
+        bugs = plan.ha.bugs
+        self.nodes: dict[BrokerId, Node[BrokerState]] = {
+            broker: Node(broker, bugs) for broker in map(BrokerId, range(1, brokers + 1))
+        }
+        self.master: BrokerId | None = None
+        self.epoch = Epoch(0)
+        self.scheduler = scheduler
+        self.network = network
+        self.counts = counts
+        self.actions = 0
+        self.stale_route_percent = plan.faults.stale_route_percent
+        self._rng = rng
+        self._observer = observer
+        self._hosts = Hosts(
+            ReplicationCore(),
+            self,
+            self.nodes,
+            scheduler=scheduler,
+            network=network,
+            chances=OneStream(rng),
+        )
+        for node in self.nodes.values():
+            node.state = self._fresh(node.id)
+        observer.started(self)
+
+    def _fresh(self, broker: BrokerId) -> BrokerState:
+        return BrokerState(broker_id=broker, options=self.plan.ha)
+
+    @property
+    def now_ms(self) -> int:
+        """Return the virtual time."""
+        return self.scheduler.now_ms
+
+    def up(self) -> list[Node[BrokerState]]:
+        """Return the brokers that run."""
+        return [node for node in self.nodes.values() if node.state is not None]
+
+    # ---- what happens from outside ----
+
+    def elect(self, broker: BrokerId) -> None:
+        """Elect a master; brokers learn it when they ask."""
+        self.master = broker
+        self.epoch = Epoch(self.epoch + 1)
+        self._report(None, Elected(master=broker))
+
+    def crash(self, node: Node[BrokerState], *, silent: bool = False) -> None:
+        """Stop a broker of which the disk is already what survives."""
+        self._hosts.stop(node, silent=silent)
+        self._report(node.id, Crashed(broker=node.id))
+
+    def restart(self, node: Node[BrokerState]) -> None:
+        """Let a broker come back that is down."""
+        assert node.state is None
+        node.files.recover()
+        entries = node.files.load_epochs()
+        node.state = self._fresh(node.id)
+        self.deliver(node, Restarted(incarnation=node.incarnation, entries=entries))
+
+    def flush(self, node: Node[BrokerState]) -> None:
+        """Run the flush service of a broker that runs.
+
+        Spec: EpochTruncation!Flush
+        Source: CommitLog.FlushRealTimeService
+        """
+        self._hosts.flush(node)
+
+    def deliver(self, node: Node[BrokerState], event: Event) -> None:
+        """Let a broker take one event and perform what its core says.
+
+        Raises: StorageFailure
+        """
+        self._hosts.deliver(node, event)
+
+    # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
+
+    def resolve(self, node: Node[BrokerState], peer: HaAddress) -> BrokerId:
+        """Find the broker at an address; a stale route leads to another one."""
+        others = [n for n in self.nodes.values() if n is not node]
+        [server] = [n.id for n in others if broker_address(n.id) == peer]
+        stale = [n for n in others if n.id != server]
+        if stale and self._rng.randrange(100) < self.stale_route_percent:
+            self.counts.add(Fault.STALE_ROUTE)
+            zombies = [n for n in stale if n.state is not None and n.state.role is Role.MASTER]
+            return self._rng.choice(zombies or stale).id
+        return server
+
+    def lingers(self, action: SpecAction | None, end: End) -> bool:
+        """Tell whether what was sent over connections that an action closes still arrives."""
+        del end
+        return action is not None and action.name in _ROLE_CHANGES
+
+    def sent(self, node: Node[BrokerState], conn: ConnectionId, data: bytes) -> None:
+        """Tell the observer of a packet."""
+        self._observer.sent(self, node.id, conn, data)
+
+    def acted(self, broker: BrokerId, action: SpecAction) -> None:
+        """Tell the observer of an action."""
+        self._report(broker, action)
+
+    def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
+        """Report that nothing more comes to a slave over a connection that it still holds."""
+        self._report(client, SpecAction(name=ActionName.DISCONNECT, conn=conn))
+
+    def _report(self, broker: BrokerId | None, action: ClusterAction) -> None:
+        self.actions += 1
+        self._observer.acted(self, broker, action)

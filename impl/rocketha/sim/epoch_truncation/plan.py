@@ -1,0 +1,65 @@
+"""What a run of replication by epochs is made of: what the seed draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from rocketha.ha.state import HaOptions
+from rocketha.sim.engine.faults import EPOCH_FAULTS, FaultPlan, draw_plan
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.records import TRANSFER_BATCHES
+from rocketha.types import SizeBytes
+
+__all__ = ["RunPlan", "draw_run"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """What one run does: sizes, rates and faults. All times are virtual."""
+
+    steps: int
+    faults: FaultPlan
+    ha: HaOptions
+    records_max: int
+    """Producers stop when the log they write to has so many."""
+    records_per_epoch: int
+    """They also stop when the log has so many of the present epoch, so that later ones get some."""
+    elections_max: int
+    """No faulty or needless elections after so many."""
+    put_gap_ms: int
+    """Mean time between two messages."""
+    poll_ms: int
+    """How often a broker asks the controller."""
+    slow_poll_ms: int
+    """How long it may stay without an answer."""
+    flush_ms: int
+    """How often the flush service runs."""
+    failover_gap_ms: int
+    """Mean time between two elections that are nobody's fault."""
+
+
+def draw_run(rng: Random, options: SimOptions) -> RunPlan:
+    """Draw one run. Small numbers, so that different seeds pass through equal states."""
+    faults = draw_plan(rng, EPOCH_FAULTS, options.faults)
+    heartbeat_ms = rng.choice((150, 800, 5_000))
+    drawn_steps = rng.randrange(60, 140)
+    return RunPlan(
+        steps=drawn_steps if options.steps is None else options.steps,
+        faults=faults,
+        ha=HaOptions(
+            transfer_batch_bytes=SizeBytes(rng.choice(TRANSFER_BATCHES)),
+            heartbeat_ms=heartbeat_ms,
+            housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
+            reconnect_ms=rng.choice((50, 300)),
+            bugs=options.bugs,
+        ),
+        records_max=rng.randrange(3, 7),
+        records_per_epoch=rng.choice((1, 2, 3, 6)),
+        elections_max=rng.randrange(3, 7),
+        put_gap_ms=rng.choice((30, 120, 500)),
+        poll_ms=rng.choice((20, 100)),
+        slow_poll_ms=rng.choice((500, 1_500, 4_000)),
+        flush_ms=rng.choice((300, 5_000, 30_000)),
+        failover_gap_ms=rng.choice((400, 1_200, 4_000)),
+    )

@@ -1,0 +1,239 @@
+"""A cluster of the legacy service: broker 1 is its master for ever, the others are slaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final, Protocol, TypeAlias
+
+from rocketha.legacy_ha.connections import LegacyCore
+from rocketha.legacy_ha.effects import (
+    AnswerPut,
+    LegacyAction,
+    LegacyActionName,
+    PutStatus,
+)
+from rocketha.legacy_ha.events import (
+    GroupTransferDue,
+    LegacyEvent,
+    PutRequested,
+    Started,
+)
+from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
+from rocketha.runtime.effects import AnswerClient
+from rocketha.runtime.events import HostEvent, MessageAppended
+from rocketha.sim.engine.faults import FaultCounts
+from rocketha.sim.engine.hosts import HostedCluster, Hosts
+from rocketha.sim.engine.network import End, Network
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.records import message_of_epoch
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.sim.legacy_replication.plan import LegacyPlan
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, PutId, TimestampMs
+
+__all__ = ["MASTER", "LegacyCluster", "LegacyClusterAction", "LegacyObserver", "Put"]
+
+MASTER: Final = BrokerId(1)
+_GROUP_TRANSFER_MAX_MS: Final = 3
+"""After a report, the service looks after so long at the latest."""
+
+LegacyClusterAction: TypeAlias = LegacyAction | Crashed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Put:
+    """A producer's call: which record it became, and for how many slaves it waits."""
+
+    offset: Offset
+    incarnation: int
+    """Of the master."""
+    need: int
+
+
+class LegacyObserver(Protocol):
+    """Whoever watches a run. It may look at everything and must change nothing."""
+
+    def started(self, cluster: LegacyCluster) -> None:
+        """Look at the cluster before anything happens."""
+        ...
+
+    def sent(
+        self, cluster: LegacyCluster, broker: BrokerId, conn: ConnectionId, data: bytes
+    ) -> None:
+        """Hear one packet that a broker sends, before `acted` tells in which action."""
+        ...
+
+    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: LegacyClusterAction) -> None:
+        """Look at the cluster after an action of a broker."""
+        ...
+
+
+class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
+    """The master, its slaves, and the producers' calls."""
+
+    def __init__(
+        self,
+        *,
+        brokers: int,
+        plan: LegacyPlan,
+        scheduler: Scheduler,
+        network: Network,
+        rng: Random,
+        counts: FaultCounts,
+        observer: LegacyObserver,
+    ) -> None:
+        """Make a cluster whose brokers run and have empty logs."""
+        self.plan = plan
+        self.scheduler = scheduler
+        self.network = network
+        self.counts = counts
+        self.actions = 0
+        self.answered_ok: list[Put] = []
+        """The calls that heard PUT_OK after they had waited."""
+        self._rng = rng
+        self._observer = observer
+        self._puts: dict[PutId, Put] = {}
+        """The producers that wait, or have waited, for slaves."""
+        self._numbers = 0
+        self._need = 0
+        self._looks_at_ms: int | None = None
+        self.nodes: dict[BrokerId, Node[LegacyState]] = {
+            broker: Node(broker, plan.options.bugs)
+            for broker in map(BrokerId, range(1, brokers + 1))
+        }
+        self._hosts: Hosts[LegacyState, LegacyEvent, LegacyAction] = Hosts(
+            LegacyCore(),
+            self,
+            self.nodes,
+            scheduler=scheduler,
+            network=network,
+            chances=OneStream(rng),
+        )
+        for node in self.nodes.values():
+            node.state = self._fresh(node.id)
+        observer.started(self)
+
+    def _fresh(self, broker: BrokerId) -> LegacyState:
+        """Make the state of a broker that comes up; slaves connect when they like."""
+        if broker == MASTER:
+            return LegacyMaster(options=self.plan.options)
+        return LegacySlave(
+            master_address=broker_address(MASTER),
+            options=self.plan.options,
+            connect_at_ms=TimestampMs(
+                self.scheduler.now_ms + 1 + self._rng.randrange(self.plan.late_ms)
+            ),
+        )
+
+    @property
+    def now_ms(self) -> int:
+        """Return the virtual time."""
+        return self.scheduler.now_ms
+
+    def up(self) -> list[Node[LegacyState]]:
+        """Return the brokers that run."""
+        return [node for node in self.nodes.values() if node.state is not None]
+
+    def master(self) -> LegacyMaster | None:
+        """Return the master's state, None while it is down."""
+        state = self.nodes[MASTER].state
+        assert not isinstance(state, LegacySlave)
+        return state
+
+    # ---- what happens from outside ----
+
+    def begin(self) -> None:
+        """Wake everybody for the first time."""
+        for node in self.nodes.values():
+            self._hosts.arm(node)
+
+    def put(self, need: int) -> None:
+        """Append a producer's message, and let the producer wait."""
+        node, number = self.nodes[MASTER], self._numbers
+        self._numbers += 1
+        self._need = need
+        message = message_of_epoch(Epoch(node.incarnation + 1), number)
+        self._hosts.deliver(node, PutRequested(put=PutId(number), message=message, need=need))
+        self._look_soon()
+
+    def crash(self, node: Node[LegacyState], *, silent: bool = False) -> None:
+        """Stop a broker of which the disk is already what survives."""
+        self._hosts.stop(node, silent=silent)
+        if node.id == MASTER:
+            self._looks_at_ms = None
+        self._report(node.id, Crashed(broker=node.id))
+
+    def restart(self, node: Node[LegacyState]) -> None:
+        """Let a broker come back that is down."""
+        assert node.state is None
+        node.files.recover()
+        node.state = self._fresh(node.id)
+        self._hosts.deliver(node, Started())
+
+    def flush(self, node: Node[LegacyState]) -> None:
+        """Run the flush service of a broker that runs.
+
+        Spec: LegacyReplication!Flush
+        Source: CommitLog.FlushRealTimeService
+        """
+        self._hosts.flush(node)
+
+    def _look_soon(self) -> None:
+        """Let GroupTransferService look at the producers that wait."""
+        if self._looks_at_ms is not None:
+            return
+        wait_ms = 1 + self._rng.randrange(_GROUP_TRANSFER_MAX_MS)
+        at_ms = self._looks_at_ms = self.now_ms + wait_ms
+
+        def look() -> None:
+            if self._looks_at_ms == at_ms:
+                self._looks_at_ms = None
+                node, before = self.nodes[MASTER], None
+                while node.state is not None and node.state is not before:
+                    before = node.state
+                    self._hosts.deliver(node, GroupTransferDue())
+
+        self.scheduler.after(wait_ms, look)
+
+    # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
+
+    def answer_client(self, node: Node[LegacyState], answer: AnswerClient) -> None:
+        """Answer a producer."""
+        assert isinstance(answer, AnswerPut), answer
+        assert node.id == MASTER
+        put = self._puts.get(answer.put)
+        if put is not None and answer.status is PutStatus.PUT_OK:
+            self.answered_ok.append(put)
+
+    def resolve(self, node: Node[LegacyState], peer: HaAddress) -> BrokerId:
+        """Find the broker at an address: there is only one that is asked for."""
+        assert peer == broker_address(MASTER)
+        assert node.id != MASTER
+        return MASTER
+
+    def lingers(self, action: LegacyAction | None, end: End) -> bool:
+        """Tell that nothing arrives that was sent over a connection that an action closes."""
+        del action, end  # there are no role changes
+        return False
+
+    def sent(self, node: Node[LegacyState], conn: ConnectionId, data: bytes) -> None:
+        """Tell the observer of a packet."""
+        self._observer.sent(self, node.id, conn, data)
+
+    def acted(self, broker: BrokerId, action: LegacyAction) -> None:
+        """Tell the observer of an action; a report wakes GroupTransferService."""
+        self._report(broker, action)
+        if action.name is LegacyActionName.RECEIVE_REPORT:
+            self._look_soon()
+
+    def stepped(self, node: Node[LegacyState], event: LegacyEvent | HostEvent) -> None:
+        """Note a producer that waits for slaves."""
+        if isinstance(event, MessageAppended) and self._need > 0:
+            offset, incarnation = event.offset, node.incarnation
+            self._puts[event.put] = Put(offset=offset, incarnation=incarnation, need=self._need)
+
+    def _report(self, broker: BrokerId, action: LegacyClusterAction) -> None:
+        self.actions += 1
+        self._observer.acted(self, broker, action)

@@ -1,0 +1,63 @@
+"""What a run of the legacy service is made of: what the seed draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from rocketha.legacy_ha.state import LegacyOptions
+from rocketha.sim.engine.faults import LEGACY_FAULTS, FaultPlan, draw_plan
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.records import TRANSFER_BATCHES
+from rocketha.types import SizeBytes
+
+__all__ = ["MOST_NEEDED", "LegacyPlan", "draw_legacy_run"]
+
+MOST_NEEDED: Final = 2
+"""No producer waits for more slaves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegacyPlan:
+    """What one run does: sizes, rates and faults. All times are virtual."""
+
+    steps: int
+    faults: FaultPlan
+    options: LegacyOptions
+    records_max: int
+    """Producers stop when the master's log has so many."""
+    needs: tuple[int, ...]
+    """For how many slaves a producer waits: one of these."""
+    put_gap_ms: int
+    """Mean time between two messages."""
+    flush_ms: int
+    """How often the flush service runs."""
+    late_ms: int
+    """A slave that comes up connects within this time."""
+
+
+def draw_legacy_run(rng: Random, options: SimOptions) -> LegacyPlan:
+    """Draw one run. Small numbers, so that different seeds pass through equal states."""
+    faults = draw_plan(rng, LEGACY_FAULTS, options.faults)
+    heartbeat_ms = rng.choice((150, 800, 5_000))
+    drawn_steps = rng.randrange(60, 140)
+    slaves = options.brokers - 1
+    needs = rng.choice(((0, 1, MOST_NEEDED), (1,), (1, MOST_NEEDED), (MOST_NEEDED,)))
+    return LegacyPlan(
+        steps=drawn_steps if options.steps is None else options.steps,
+        faults=faults,
+        options=LegacyOptions(
+            transfer_batch_bytes=SizeBytes(rng.choice(TRANSFER_BATCHES)),
+            heartbeat_ms=heartbeat_ms,
+            housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
+            reconnect_ms=rng.choice((20, 50, 300)),
+            slave_timeout_ms=rng.choice((100, 800, 3_000)),
+            bugs=options.bugs,
+        ),
+        records_max=rng.randrange(3, 8),
+        needs=tuple(sorted({min(need, slaves) for need in needs})),
+        put_gap_ms=rng.choice((30, 120, 500)),
+        flush_ms=rng.choice((300, 5_000, 30_000)),
+        late_ms=rng.choice((5, 60, 1_500)),
+    )

@@ -1,0 +1,1 @@
+"""Consumers that lock queues on brokers."""

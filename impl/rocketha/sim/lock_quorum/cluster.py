@@ -1,0 +1,356 @@
+"""Brokers with lock managers, and consumers that process queues in order.
+
+The queues are the same for everybody; a consumer that gets one goes on behind the last message that
+any consumer has finished. What is processed by whom is the history of a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final, Protocol, TypeAlias
+
+from rocketha.formats.lock_bodies import MessageQueue
+from rocketha.histories.ordered import Processed
+from rocketha.locks import voting
+from rocketha.locks.connections import ConsumerCore, ConsumerTold, ManagerCore, ManagerTold
+from rocketha.locks.consumer import (
+    ConsumerAction,
+    ConsumerActionName,
+    LockWanted,
+    PatienceOver,
+    ProcessNext,
+    ProcessWanted,
+    UnlockWanted,
+)
+from rocketha.locks.state import ConsumerState, LockManagerState, Round
+from rocketha.locks.voting import ManagerAction
+from rocketha.runtime.effects import AnswerClient, SendRequest
+from rocketha.runtime.events import RequestEvent, ResponseArrived
+from rocketha.sim.engine.faults import Fault, FaultCounts
+from rocketha.sim.engine.network import Network
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.remoting_calls import Arrived, Calls, RemotingCalls
+from rocketha.sim.engine.request_ports import CallingNode
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.lock_quorum.plan import LockPlan
+from rocketha.types import MASTER, BrokerId, TimestampMs
+
+__all__ = [
+    "FIRST_CONSUMER",
+    "BrokerActed",
+    "BrokerRestarted",
+    "Consumer",
+    "ConsumerActed",
+    "LockCluster",
+    "LockClusterAction",
+    "LockObserver",
+    "NullLockObserver",
+]
+
+FIRST_CONSUMER: Final = BrokerId(101)
+"""The first consumer's number in the network; brokers begin with 1."""
+_GROUP: Final = "orderly"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerActed:
+    """A lock manager took an action of the specification, and asked others for votes."""
+
+    broker: BrokerId
+    action: ManagerAction
+    asked: tuple[BrokerId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRestarted:
+    """A broker is back and has forgotten everything."""
+
+    broker: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerActed:
+    """A consumer took an action of the specification."""
+
+    consumer: BrokerId
+    action: ConsumerAction
+    at: BrokerId
+    """Whom it takes for the master."""
+
+
+LockClusterAction: TypeAlias = BrokerActed | BrokerRestarted | ConsumerActed
+
+
+class LockObserver(Protocol):
+    """Whoever watches a run. It may look at everything and must change nothing."""
+
+    def started(self, cluster: LockCluster) -> None:
+        """Look at the cluster before anything happens."""
+        ...
+
+    def acted(self, cluster: LockCluster, action: LockClusterAction) -> None:
+        """Look at the cluster after an action."""
+        ...
+
+
+class NullLockObserver:
+    """Whoever looks away."""
+
+    def started(self, cluster: LockCluster) -> None:
+        """Do nothing."""
+
+    def acted(self, cluster: LockCluster, action: LockClusterAction) -> None:
+        """Do nothing."""
+
+
+class Consumer(CallingNode[ConsumerState, ConsumerTold, ConsumerAction]):
+    """A consumer and its machine, whose clock is right."""
+
+    def __init__(self, number: BrokerId, state: ConsumerState, cluster: LockCluster) -> None:
+        """Make a consumer that is up."""
+        super().__init__(number, ConsumerCore(), cluster)
+        self.wanted: frozenset[MessageQueue] = frozenset()
+        self.positions: dict[MessageQueue, int] | None = None
+        """Of the queues that it processes: the next message."""
+        self.host.state = state
+        self._cluster = cluster
+        self._master: BrokerId | None = None
+        """Whom it takes for the master in this step."""
+
+    @property
+    def state(self) -> ConsumerState:
+        """Return what it knows."""
+        assert self.host.state is not None
+        return self.host.state
+
+    def now_ms(self) -> TimestampMs:
+        """Return the virtual time."""
+        return TimestampMs(self._cluster.now_ms)
+
+    def resolve(self, peer: BrokerId) -> BrokerId:
+        """Ask the route once in a step."""
+        assert peer == MASTER
+        if self._master is None:
+            self._master = self._cluster.route()
+        return self._master
+
+    def answer(self, answer: AnswerClient) -> None:
+        """Process a message."""
+        assert isinstance(answer, ProcessNext)
+        self._cluster.processed(self, answer)
+
+    def stepped(self, event: ConsumerTold | RequestEvent, action: ConsumerAction | None) -> None:
+        """Tell the cluster of an action; the route is asked also in steps that need none."""
+        lost = isinstance(event, ResponseArrived) and event.command is None
+        if action is None and (lost or isinstance(event, PatienceOver)):
+            return
+        at, self._master = self.resolve(MASTER), None
+        if action is not None:
+            self._cluster.consumer_acted(self, ConsumerActed(self.id, action, at))
+
+
+class _Manager(CallingNode[LockManagerState, ManagerTold, ManagerAction]):
+    """A lock manager on its broker."""
+
+    def __init__(self, node: Node[LockManagerState], cluster: LockCluster) -> None:
+        super().__init__(node.id, ManagerCore(), cluster)
+        self._node = node
+        self._cluster = cluster
+        self._asked: list[BrokerId] = []
+        node.host = self.host
+
+    def now_ms(self) -> TimestampMs:
+        return self._node.clock.shows(self._cluster.now_ms)
+
+    def request(self, request: SendRequest) -> None:
+        self._asked.append(request.peer)
+        super().request(request)
+
+    def stepped(self, event: ManagerTold | RequestEvent, action: ManagerAction | None) -> None:
+        del event
+        asked, self._asked = tuple(self._asked), []
+        if action is not None:
+            self._cluster.report(BrokerActed(self.id, action, asked))
+
+
+class LockCluster:
+    """The brokers of a group, its consumers, and the queues."""
+
+    def __init__(
+        self,
+        *,
+        plan: LockPlan,
+        scheduler: Scheduler,
+        network: Network,
+        rng: Random,
+        counts: FaultCounts,
+        observer: LockObserver,
+    ) -> None:
+        """Make a cluster whose brokers have run for long, except for one that is gone."""
+        self.plan = plan
+        self.scheduler = scheduler
+        self.network = network
+        self.counts = counts
+        self.actions = 0
+        self.calm = False
+        """Nothing goes wrong any more."""
+        self.queues = tuple([MessageQueue("orders", "g", n) for n in range(plan.queues)])
+        self.history: list[Processed] = []
+        self.finished: dict[MessageQueue, int] = dict.fromkeys(self.queues, 0)
+        """Of each queue: messages that some consumer has processed."""
+        self._rng = rng
+        self._observer = observer
+        self._retry: dict[BrokerId, int] = {}
+        self.nodes: dict[BrokerId, Node[LockManagerState]] = {}
+        self._managers: dict[BrokerId, _Manager] = {}
+        for broker, clock in zip(plan.locks.members, plan.clocks, strict=True):
+            long_ago = TimestampMs(clock.shows(0) - 2 * plan.locks.life_ms)
+            fresh = voting.started(broker, plan.locks, now_ms=long_ago)
+            node: Node[LockManagerState] = Node(broker, plan.locks.bugs)
+            self._managers[broker] = _Manager(node, self)
+            node.state = fresh
+            node.clock = clock
+            self.nodes[broker] = node
+        self.consumers = {
+            number: Consumer(number, self._fresh(number), self)
+            for number in (BrokerId(FIRST_CONSUMER + at) for at in range(plan.consumers))
+        }
+        self.calls: Calls = RemotingCalls(network, self)
+        if plan.gone is not None:
+            self._stop(self.nodes[plan.gone])
+        observer.started(self)
+
+    def _fresh(self, number: BrokerId) -> ConsumerState:
+        name = f"c{number - FIRST_CONSUMER + 1}"
+        return ConsumerState(client_id=name, consumer_group=_GROUP, options=self.plan.consumer)
+
+    @property
+    def now_ms(self) -> int:
+        """Return the virtual time."""
+        return self.scheduler.now_ms
+
+    def up(self) -> list[Node[LockManagerState]]:
+        """Return the brokers that run."""
+        return [node for node in self.nodes.values() if node.state is not None]
+
+    # ---- what happens from outside ----
+
+    def crash(self, node: Node[LockManagerState], *, silent: bool = False) -> None:
+        """Stop a broker."""
+        self._stop(node)
+        self.calls.stop(node.id, silent=silent)
+
+    def _stop(self, node: Node[LockManagerState]) -> None:
+        self._managers[node.id].stop()
+        node.stop()
+
+    def restart(self, node: Node[LockManagerState]) -> None:
+        """Let a broker come back that is down, unless it is gone for the whole run."""
+        if node.id == self.plan.gone:
+            return
+        assert node.state is None
+        now_ms = node.clock.shows(self.now_ms)
+        node.state = voting.started(node.id, self.plan.locks, now_ms=now_ms)
+        self.report(BrokerRestarted(node.id))
+
+    def want(self, consumer: Consumer, queues: frozenset[MessageQueue]) -> None:
+        """Change what a consumer wants; what it has and does not want it gives up."""
+        consumer.wanted = queues
+        unwanted = frozenset(self.queues) - queues
+        self.consume(consumer, UnlockWanted(unwanted))
+
+    def lock(self, consumer: Consumer) -> None:
+        """Let a consumer ask for what it wants."""
+        self.consume(consumer, LockWanted(consumer.wanted))
+
+    def process(self, consumer: Consumer, queue: MessageQueue) -> None:
+        """Let a consumer process the next message of a queue, if it holds it."""
+        self.consume(consumer, ProcessWanted(queue))
+
+    # ---- consumers ----
+
+    def consume(self, consumer: Consumer, event: ConsumerTold) -> None:
+        """Let a consumer take an event, and do what it says."""
+        consumer.host.take(event)
+
+    def consumer_acted(self, consumer: Consumer, acted: ConsumerActed) -> None:
+        """Tell the observer of an action, and let a consumer try again that has heard enough."""
+        self.report(acted)
+        if acted.action.name in (ConsumerActionName.RECEIVE_ANSWER, ConsumerActionName.GIVE_UP):
+            self._lock_again(consumer, acted.action)
+
+    def route(self) -> BrokerId:
+        """Return the master, or who acts for it; with a stale route, anybody."""
+        members = self.plan.locks.members
+        percent = 0 if self.calm else self.network.plan.stale_route_percent
+        if percent and self._rng.randrange(100) < percent:
+            self.counts.add(Fault.STALE_ROUTE)
+            return self._rng.choice(members)
+        up = [node.id for node in self.up()]
+        return min(up) if up else members[0]
+
+    def _lock_again(self, consumer: Consumer, action: ConsumerAction) -> None:
+        """Ask again before the leases end, or soon for what was refused."""
+        whole = action.name is ConsumerActionName.RECEIVE_ANSWER and not action.given_back
+        retry_ms = 1 + self._rng.randrange(self.plan.retry_ms)
+        self.lock_later(consumer, self.plan.consumer.relock_ms if whole else retry_ms)
+
+    def lock_later(self, consumer: Consumer, wait_ms: int) -> None:
+        """Let a consumer ask in a while; a later call takes the place of this one."""
+        turn = self._retry[consumer.id] = self._retry.get(consumer.id, 0) + 1
+
+        def again() -> None:
+            if self._retry[consumer.id] != turn:
+                return
+            if consumer.wanted:
+                self.lock(consumer)
+            else:
+                self.lock_later(consumer, self.plan.retry_ms)
+
+        self.scheduler.after(wait_ms, again)
+
+    def processed(self, consumer: Consumer, answer: ProcessNext) -> None:
+        """Note that a consumer has processed the next message of a queue."""
+        queue, fresh = answer.queue, answer.fresh
+        positions = consumer.positions = consumer.positions or {}
+        if fresh:
+            positions[queue] = self.finished[queue]
+        message = positions[queue]
+        positions[queue] = message + 1
+        self.finished[queue] = max(self.finished[queue], message + 1)
+        self.history.append(
+            Processed(
+                queue=queue,
+                message=message,
+                client_id=consumer.state.client_id,
+                fresh=fresh,
+                at_ms=self.now_ms,
+            )
+        )
+
+    # ---- brokers (rocketha.sim.remoting_calls.Servers) ----
+
+    def is_up(self, peer: BrokerId) -> bool:
+        """Tell whether a broker runs; consumers always do."""
+        return peer not in self.nodes or self.nodes[peer].state is not None
+
+    def asked(self, peer: BrokerId, arrived: Arrived) -> None:
+        """Let a broker, or a consumer, take a request."""
+        consumer = self.consumers.get(peer)
+        (self._managers[peer] if consumer is None else consumer).arrive(arrived)
+
+    def manage(self, node: Node[LockManagerState], event: ManagerTold) -> None:
+        """Let a lock manager take an event, and do what it says."""
+        self._managers[node.id].host.take(event)
+
+    def is_for(self, broker: BrokerId, round_: Round, opaque: int) -> bool:
+        """Tell whether a round of a broker is held for the request with this number."""
+        return self._managers[broker].waiting(round_.request).command.opaque == opaque
+
+    # ---- the rest ----
+
+    def report(self, action: LockClusterAction) -> None:
+        """Tell the observer of an action."""
+        self.actions += 1
+        self._observer.acted(self, action)

@@ -1,0 +1,1 @@
+"""A broker group with its controller and its clients."""

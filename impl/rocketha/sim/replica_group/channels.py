@@ -1,0 +1,289 @@
+"""The channels between brokers and the controller: what is said on them, and what goes wrong.
+
+A broker opens a channel with the first frame that it sends, and another one when that is gone. The
+frames on a channel keep their order, as TCP has it, unless one is held up inside of a peer
+(`CONTROLLER_REORDER`). The controller hears that a channel is gone after what was sent on it, and
+perhaps much later: then its broker is heard on another one. Notices of the controller go over a
+connection of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+from typing import Final, Protocol, TypeAlias
+
+from rocketha.controller.state import ChannelId
+from rocketha.sim.engine.faults import Fault, FaultCounts
+from rocketha.sim.engine.node import broker_address
+from rocketha.sim.engine.random_source import Chances, Occasion
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.types import BrokerId
+
+__all__ = ["CALM_CHANNELS", "ChannelFaults", "Channels", "Peers"]
+
+_LATENCY_MAX_MS: Final = 4
+_ROLL_BITS: Final = 128
+
+_Delivery: TypeAlias = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelFaults:
+    """How often what is said is harmed, in percent, and by how much."""
+
+    delay_percent: int = 0
+    delay_max_ms: int = 1
+    loss_percent: int = 0
+    duplicate_percent: int = 0
+    reorder_percent: int = 0
+    late_close_percent: int = 0
+    late_close_max_ms: int = 1
+
+
+CALM_CHANNELS: Final = ChannelFaults()
+"""No faults."""
+
+
+class Peers(Protocol):
+    """Who hears what arrives."""
+
+    def asked(self, channel: ChannelId, data: bytes) -> bytes | None:
+        """Give a frame to the controller and return its answer, if there is one."""
+        ...
+
+    def closed(self, channel: ChannelId) -> None:
+        """Tell the controller that a channel is gone."""
+        ...
+
+    def answered(self, broker: BrokerId, data: bytes) -> None:
+        """Give a frame of the controller to a broker."""
+        ...
+
+
+@dataclass(slots=True)
+class _Way:
+    """One direction between a broker and the controller."""
+
+    name: str
+    rng: Random
+    last_arrival_ms: int = 0
+    blocked: bool = False
+    held: list[_Delivery] = field(default_factory=list)
+    numbers: Counter[Fault] = field(default_factory=Counter)
+
+
+class Channels:
+    """All channels to the controller."""
+
+    def __init__(
+        self,
+        peers: Peers,
+        *,
+        scheduler: Scheduler,
+        chances: Chances,
+        counts: FaultCounts,
+        faults: ChannelFaults,
+    ) -> None:
+        """Begin without channels; `faults` may be replaced."""
+        self.faults = faults
+        self._peers = peers
+        self._scheduler = scheduler
+        self._chances = chances
+        self._counts = counts
+        self._last = 0
+        self._open: dict[BrokerId, ChannelId] = {}
+        self._ended: set[ChannelId] = set()
+        self._ways: dict[tuple[BrokerId, bool], _Way] = {}
+
+    def of(self, broker: BrokerId) -> ChannelId | None:
+        """Return the channel that a broker uses."""
+        return self._open.get(broker)
+
+    # ---- what is said ----
+
+    def ask(self, broker: BrokerId, data: bytes) -> None:
+        """Send a broker's frame to the controller."""
+        channel = self._open.get(broker)
+        if channel is None:
+            channel = self._open[broker] = self._next()
+        self._post(broker, lambda: self._reach(broker, channel, data), up=True)
+
+    def notify(self, broker: BrokerId, data: bytes) -> None:
+        """Send a frame of the controller that nobody asked for."""
+        self._post(broker, lambda: self._peers.answered(broker, data), up=False)
+
+    def operate(self, data: bytes) -> None:
+        """Send an operator's frame, over a channel of its own that nothing happens to."""
+        channel = self._next()
+        delay_ms = 1 + self._chances.of("channel", "operator").randrange(_LATENCY_MAX_MS)
+        self._scheduler.after(delay_ms, lambda: self._serve_operator(channel, data))
+
+    def command(self, data: bytes) -> None:
+        """Let an operator on the controller's machine say something, without delay."""
+        self._serve_operator(self._next(), data)
+
+    def _serve_operator(self, channel: ChannelId, data: bytes) -> None:
+        self._peers.asked(channel, data)
+
+    def _next(self) -> ChannelId:
+        self._last += 1
+        return ChannelId(self._last)
+
+    def _reach(self, broker: BrokerId, channel: ChannelId, data: bytes) -> None:
+        if channel in self._ended:
+            return
+        answer = self._peers.asked(channel, data)
+        if answer is not None:
+            self._post(broker, lambda: self._return(broker, channel, answer), up=False)
+
+    def _return(self, broker: BrokerId, channel: ChannelId, answer: bytes) -> None:
+        if self._open.get(broker) == channel:
+            self._peers.answered(broker, answer)
+
+    # ---- channels end ----
+
+    def drop(self, broker: BrokerId, *, silent: bool = False) -> None:
+        """End a broker's channel; unless it is silent, the controller hears it some time."""
+        channel = self._open.pop(broker, None)
+        if channel is None or silent:
+            return
+        way = self._way(broker, up=True)
+        wait_ms = max(0, way.last_arrival_ms - self._scheduler.now_ms)
+        roll = _Roll(way.rng.getrandbits(_ROLL_BITS))
+        wait_ms += roll.wait_ms()
+        if roll.happens(self.faults.late_close_percent):
+            more_ms = 1 + roll.below(self.faults.late_close_max_ms)
+            if self._takes(way, Fault.LATE_CLOSE, f"a close is heard {more_ms} ms later"):
+                wait_ms += more_ms
+        self._aside(way, lambda: self._end(channel), wait_ms)
+
+    def _end(self, channel: ChannelId) -> None:
+        if channel not in self._ended:
+            self._ended.add(channel)
+            self._peers.closed(channel)
+
+    def refuse(self, channel: ChannelId) -> None:
+        """Let the controller end a channel; the broker notices, and opens another one."""
+        self._ended.add(channel)
+        for broker, present in self._open.items():
+            if present == channel:
+                way = self._way(broker, up=False)
+                wait_ms = _Roll(way.rng.getrandbits(_ROLL_BITS)).wait_ms()
+                self._in_order(way, partial(self._forget, broker, channel), wait_ms)
+
+    def _forget(self, broker: BrokerId, channel: ChannelId) -> None:
+        if self._open.get(broker) == channel:
+            del self._open[broker]
+
+    def refuse_all(self) -> None:
+        """The controller is gone, and with it all channels."""
+        for channel in list(self._open.values()):
+            self.refuse(channel)
+
+    # ---- partitions ----
+
+    def block(self, broker: BrokerId, *, up: bool) -> None:
+        """Let nothing through, to the controller (`up`) or from it."""
+        self._way(broker, up=up).blocked = True
+
+    def unblock(self, broker: BrokerId, *, up: bool) -> None:
+        """Let everything through again, also what has waited."""
+        way = self._way(broker, up=up)
+        way.blocked = False
+        held, way.held = way.held, []
+        for delivery in held:
+            delivery()
+
+    def heal(self) -> None:
+        """End all partitions."""
+        for broker, up in sorted(self._ways):
+            self.unblock(broker, up=up)
+
+    # ---- deliveries ----
+
+    def _way(self, broker: BrokerId, *, up: bool) -> _Way:
+        way = self._ways.get((broker, up))
+        if way is None:
+            ends = (broker_address(broker), "controller")
+            name = ">".join(ends if up else reversed(ends))
+            way = self._ways[broker, up] = _Way(name, self._chances.of("channel", name))
+        return way
+
+    def _takes(self, way: _Way, fault: Fault, words: str) -> bool:
+        """Tell whether a fault that was drawn comes to pass, and count it."""
+        way.numbers[fault] += 1
+        occasion = Occasion(fault, way.name, way.numbers[fault])
+        if not self._chances.allows(occasion):
+            return False
+        self._chances.note(occasion, f"{way.name}: {words}")
+        self._counts.add(fault)
+        return True
+
+    def _post(self, broker: BrokerId, delivery: _Delivery, *, up: bool) -> None:
+        """Send a frame, and do to it what faults do.
+
+        One draw is for all of them, so that the next frame does not notice what became of this one.
+        """
+        faults, way = self.faults, self._way(broker, up=up)
+        roll = _Roll(way.rng.getrandbits(_ROLL_BITS))
+        wait_ms, again_ms = roll.wait_ms(), roll.wait_ms()
+        if roll.happens(faults.loss_percent) and self._takes(
+            way, Fault.CONTROLLER_LOSS, "a frame is lost"
+        ):
+            return
+        if roll.happens(faults.duplicate_percent):
+            aside_ms = roll.below(faults.delay_max_ms)
+            words = f"a frame comes again after {aside_ms} ms"
+            if self._takes(way, Fault.CONTROLLER_DUPLICATE, words):
+                self._aside(way, delivery, again_ms + aside_ms)
+        if roll.happens(faults.reorder_percent):
+            aside_ms = roll.below(faults.delay_max_ms)
+            words = f"a frame is held up for {aside_ms} ms"
+            if self._takes(way, Fault.CONTROLLER_REORDER, words):
+                self._aside(way, delivery, wait_ms + aside_ms)
+                return
+        if roll.happens(faults.delay_percent):
+            more_ms = roll.below(faults.delay_max_ms)
+            if self._takes(way, Fault.CONTROLLER_DELAY, f"a frame comes {more_ms} ms later"):
+                wait_ms += more_ms
+        self._in_order(way, delivery, wait_ms)
+
+    def _in_order(self, way: _Way, delivery: _Delivery, wait_ms: int) -> None:
+        """Deliver after what was sent before."""
+        now_ms = self._scheduler.now_ms
+        way.last_arrival_ms = max(way.last_arrival_ms, now_ms + wait_ms)
+        self._aside(way, delivery, way.last_arrival_ms - now_ms)
+
+    def _aside(self, way: _Way, delivery: _Delivery, wait_ms: int) -> None:
+        """Deliver beside what else is sent."""
+
+        def land() -> None:
+            if way.blocked:
+                way.held.append(delivery)
+            else:
+                delivery()
+
+        self._scheduler.after(wait_ms, land)
+
+
+class _Roll:
+    """One draw, cut in pieces."""
+
+    __slots__ = ("_rest",)
+
+    def __init__(self, drawn: int) -> None:
+        self._rest = drawn
+
+    def below(self, limit: int) -> int:
+        self._rest, piece = divmod(self._rest, limit)
+        return piece
+
+    def happens(self, percent: int) -> bool:
+        return self.below(100) < percent
+
+    def wait_ms(self) -> int:
+        return 1 + self.below(_LATENCY_MAX_MS)

@@ -1,0 +1,444 @@
+"""A broker group: its brokers, which `hosts` moves, the real controller, and what is between them.
+
+What is around the hosts:
+
+* It starts brokers with what their files say, and keeps who they are.
+* It carries frames between brokers and controller.
+* It runs the flush service; a disk may be slow.
+* It hands calls of producers and consumers to brokers, and answers back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, Protocol, assert_never
+
+from rocketha.broker.connections import GroupCore
+from rocketha.broker.core import new_broker
+from rocketha.broker.effects import (
+    AnswerPull,
+    AnswerPut,
+    GroupAction,
+    GroupActionName,
+)
+from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, PutRequested, Started
+from rocketha.broker.state import GroupBroker, PullId, Registration
+from rocketha.controller.applied import ControllerEvent
+from rocketha.controller.entry import ChannelClosed, Entry
+from rocketha.controller.node import ControllerNode
+from rocketha.controller.state import ChannelId, Group
+from rocketha.formats.controller_codes import RequestCode
+from rocketha.formats.controller_requests import Heartbeat, RegisterBroker
+from rocketha.formats.message import Message
+from rocketha.formats.remoting_frame import pull_command
+from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.runtime.broker_files import BrokerName
+from rocketha.runtime.effects import (
+    AnswerClient,
+)
+from rocketha.runtime.events import HostEvent
+from rocketha.sim.engine.faults import Fault, FaultCounts
+from rocketha.sim.engine.hosts import HostedCluster, Hosts
+from rocketha.sim.engine.network import End, Network
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.random_source import Chances, Occasion
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.channels import Channels
+from rocketha.sim.replica_group.controller import ControllerMachine
+from rocketha.sim.replica_group.plan import GroupPlan
+from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId
+
+__all__ = ["Callers", "GroupCluster", "GroupObserver", "NullGroupObserver"]
+
+_FLUSH_MAX_MS: Final = 3
+_UNSEEN: Final = frozenset(
+    {ActionName.TRANSFER, ActionName.HANDSHAKE, ActionName.FLUSH, ActionName.RESTART}
+)
+"""What the specification has no step for: the steps of a connection's other end count."""
+_PROMISES: Final = frozenset({GroupActionName.ACKNOWLEDGE, GroupActionName.CONSUME})
+
+
+class Callers(Protocol):
+    """Producers and consumers, to whom brokers answer."""
+
+    def put_answered(self, broker: BrokerId, answer: AnswerPut) -> None:
+        """Hear what became of a message."""
+        ...
+
+    def pull_answered(self, broker: BrokerId, answer: AnswerPull) -> None:
+        """Hear what the log has."""
+        ...
+
+
+class GroupObserver(Protocol):
+    """Whoever watches a run. It may look at everything and must change nothing."""
+
+    def started(self, cluster: GroupCluster) -> None:
+        """Look at the cluster: all brokers are registered, and nobody was ever elected."""
+        ...
+
+    def sent(
+        self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
+    ) -> None:
+        """Hear one packet that a broker sends, before `acted` tells in which action."""
+        ...
+
+    def acted(
+        self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
+    ) -> None:
+        """Look at the cluster after an action of a broker, or of the controller (None).
+
+        The effects of the step are performed, but what they ask for (`Then`) is still to come.
+        """
+        ...
+
+    def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        """Look at the cluster after any step of a broker, and `acted` if it was an action.
+
+        Also after what the network did to a connection of a broker without asking it.
+        """
+        ...
+
+
+class NullGroupObserver:
+    """An observer that does not look."""
+
+    def started(self, cluster: GroupCluster) -> None:
+        """Do nothing."""
+
+    def sent(
+        self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
+    ) -> None:
+        """Do nothing."""
+
+    def acted(
+        self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
+    ) -> None:
+        """Do nothing."""
+
+    def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        """Do nothing."""
+
+
+class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]):
+    """The brokers of one group, what connects them, and the controller."""
+
+    def __init__(
+        self,
+        *,
+        brokers: int,
+        plan: GroupPlan,
+        scheduler: Scheduler,
+        network: Network,
+        chances: Chances,
+        counts: FaultCounts,
+        observer: GroupObserver,
+    ) -> None:
+        """Make a group whose brokers were never started; nobody is observed before `observe`."""
+        self.plan = plan
+        self.scheduler = scheduler
+        self.network = network
+        self.counts = counts
+        self.actions = 0
+        self.slow_disks: dict[BrokerId, tuple[int, int]] = {}
+        """Until when the disk of a broker is slow, and how slow."""
+        self.has_promised = False
+        """A message was acknowledged, or shown to a consumer."""
+        self.powerless: set[BrokerId] = set()
+        """Brokers whose machines stopped, and of which the controller does not know that yet."""
+        self._chances = chances
+        self._lookups: Counter[BrokerId] = Counter()
+        self._observer = observer
+        self._observed = False
+        self._callers: Callers | None = None
+        self._signs: dict[tuple[BrokerId, ChannelId], int] = {}
+        name = BrokerName(
+            cluster_name=plan.broker.cluster_name, broker_name=plan.broker.broker_name
+        )
+        self.nodes: dict[BrokerId, Node[GroupBroker]] = {
+            broker: Node(broker, plan.broker.bugs, name=name)
+            for broker in map(BrokerId, range(1, brokers + 1))
+        }
+        for node in self.nodes.values():
+            node.clock = plan.clocks[node.id - 1]
+        self._hosts: Hosts[GroupBroker, GroupEvent, SpecAction | GroupAction] = Hosts(
+            GroupCore(), self, self.nodes, scheduler=scheduler, network=network, chances=chances
+        )
+        self.channels = Channels(
+            self, scheduler=scheduler, chances=chances, counts=counts, faults=plan.channels
+        )
+        self.controller_machine = ControllerMachine(
+            plan.controller,
+            clock=plan.controller_clock,
+            scheduler=scheduler,
+            rng=chances.of("controller"),
+            channels=self,
+            recorder=self,
+        )
+        self.host = self.controller_machine.host
+
+    def _fresh(self, broker: BrokerId) -> GroupBroker:
+        return new_broker(address=broker_address(broker), options=self.plan.broker)
+
+    # ---- what whoever looks may see ----
+
+    @property
+    def now_ms(self) -> int:
+        """Return the true virtual time; every machine has its own."""
+        return self.scheduler.now_ms
+
+    @property
+    def controller(self) -> ControllerNode:
+        """Return the controller; while it is down, the one that it was."""
+        return self.host.node
+
+    @property
+    def group(self) -> Group | None:
+        """Return what the controller knows of the group."""
+        return self.controller.state.groups.get(self.plan.broker.broker_name)
+
+    @property
+    def starting(self) -> frozenset[BrokerId]:
+        """Return the brokers that run and that the controller does not know in this incarnation."""
+        return frozenset(node.id for node in self.up() if not self._is_known(node))
+
+    def _is_known(self, node: Node[GroupBroker]) -> bool:
+        group = self.group
+        replica = None if group is None else group.replicas.get(node.id)
+        return replica is not None and replica.incarnation == node.running().incarnation
+
+    def up(self) -> list[Node[GroupBroker]]:
+        """Return the brokers that run."""
+        return [node for node in self.nodes.values() if node.state is not None]
+
+    def heard_elsewhere(self, broker: BrokerId, entry: Entry) -> bool:
+        """Tell whether an entry closes a channel while the broker gives signs of life on another.
+
+        That the broker is taken for dead then is not a false alarm, but wrong (B28).
+        """
+        present = self.channels.of(broker)
+        if not isinstance(entry.change, ChannelClosed) or present in (None, entry.channel):
+            return False
+        assert present is not None
+        heard_ms = self._signs.get((broker, present))
+        timeout_ms = self.plan.broker.heartbeat_timeout_ms
+        return heard_ms is not None and heard_ms + timeout_ms >= entry.at_ms
+
+    # ---- the beginning ----
+
+    def attach(self, callers: Callers) -> None:
+        """Say who is answered; once."""
+        assert self._callers is None
+        self._callers = callers
+
+    def boot(self) -> None:
+        """Let all brokers get their identities and register; there is no election yet."""
+        for node in self.nodes.values():
+            self.restart(node)
+            while node.running().registration is not Registration.REGISTERED:
+                assert self.scheduler.run_next(self.now_ms + 60_000), "nothing is due"
+            assert node.running().broker_id == node.id
+
+    def observe(self) -> None:
+        """Tell the observer from now on what happens; elections are held from now on."""
+        self._observed = True
+        self._observer.started(self)
+
+    # ---- what happens from outside ----
+
+    def crash(self, node: Node[GroupBroker], *, silent: bool = False) -> None:
+        """Stop a broker of which the disk is already what survives.
+
+        Spec: ReplicaGroup!Crash
+        """
+        self._hosts.stop(node, silent=silent)
+        self.channels.drop(node.id, silent=silent)
+        self._report(node.id, Crashed(broker=node.id))
+
+    def restart(self, node: Node[GroupBroker]) -> None:
+        """Let a broker come up that is down."""
+        assert node.state is None
+        node.files.recover()
+        start = node.files.identity.begin()
+        node.state = self._fresh(node.id)
+        self.deliver(
+            node,
+            Started(
+                incarnation=start.incarnation,
+                entries=node.files.load_epochs(),
+                identity=node.files.identity.load(),
+                log_torn=start.log_torn,
+            ),
+        )
+
+    def flush(self, node: Node[GroupBroker]) -> None:
+        """Run the flush service of a broker that runs.
+
+        Source: CommitLog.FlushRealTimeService
+        """
+        self._hosts.flush(node)
+
+    def put(self, broker: BrokerId, put: PutId, message: Message) -> None:
+        """Let a broker that runs take a producer's call."""
+        self.deliver(self.nodes[broker], PutRequested(put=put, message=message))
+
+    def pull(self, broker: BrokerId, pull: PullId, offset: Offset) -> None:
+        """Let a broker that runs take a consumer's call."""
+        self.deliver(self.nodes[broker], PullRequested(pull=pull, offset=offset))
+
+    def deliver(self, node: Node[GroupBroker], event: GroupEvent) -> None:
+        """Let a broker take one event, and what that asks for.
+
+        Raises: StorageFailure
+        """
+        self._hosts.deliver(node, event)
+
+    # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
+
+    def flush_later(self, node: Node[GroupBroker]) -> None:
+        """Let the flush service do its work soon, if the disk is not slow.
+
+        Source: CommitLog.GroupCommitService
+        """
+        until_ms, wait_ms = self.slow_disks.get(node.id, (0, 0))
+        if self.now_ms < until_ms:
+            self.counts.add(Fault.SLOW_DISK)
+        else:
+            wait_ms = self._chances.of("flush", node.id).randrange(_FLUSH_MAX_MS)
+        incarnation = node.incarnation
+
+        def flush() -> None:
+            if node.incarnation == incarnation:
+                self.flush(node)
+
+        self.scheduler.after(1 + wait_ms, flush)
+
+    def ask_controller(self, node: Node[GroupBroker], data: bytes) -> None:
+        """Send a frame to the controller; there are no elections before the group is observed."""
+        if self._observed or not _wants_election(data):
+            self.channels.ask(node.id, data)
+
+    def answer_client(self, node: Node[GroupBroker], answer: AnswerClient) -> None:
+        """Answer a producer or a consumer."""
+        assert self._callers is not None
+        match answer:
+            case AnswerPut():
+                self._callers.put_answered(node.id, answer)
+            case AnswerPull():
+                self._callers.pull_answered(node.id, answer)
+            case _:
+                raise AssertionError(f"no answer of a group's broker: {answer}")
+
+    def resolve(self, node: Node[GroupBroker], peer: HaAddress) -> BrokerId:
+        """Find the broker at an address; a stale route leads to another one, rather to a zombie."""
+        [server] = [broker for broker in self.nodes if broker_address(broker) == peer]
+        assert server != node.id
+        others = [n for n in self.nodes.values() if n.id not in (server, node.id)]
+        percent, rng = self.network.plan.stale_route_percent, self._chances.of("route", node.id)
+        if not others or rng.randrange(100) >= percent:
+            return server
+        zombies = [n for n in others if n.state is not None and n.state.is_master]
+        found = rng.choice(zombies or others).id
+        me = broker_address(node.id)
+        self._lookups[node.id] += 1
+        occasion = Occasion(Fault.STALE_ROUTE, me, self._lookups[node.id])
+        if not self._chances.allows(occasion):
+            return server
+        self._chances.note(occasion, f"{me} connects to {broker_address(found)} instead of {peer}")
+        self.counts.add(Fault.STALE_ROUTE)
+        return found
+
+    def lingers(self, action: SpecAction | GroupAction | None, end: End) -> bool:
+        """Tell that what a slave has sent still arrives, and what a master has sent does not."""
+        del action
+        return end is End.CLIENT
+
+    def sent(self, node: Node[GroupBroker], conn: ConnectionId, data: bytes) -> None:
+        """Tell the observer of a packet."""
+        if self._observed:
+            self._observer.sent(self, node.id, conn, data)
+
+    def acted(self, broker: BrokerId, action: SpecAction | GroupAction) -> None:
+        """Tell the observer of an action."""
+        self._report(broker, action)
+
+    def stepped(self, node: Node[GroupBroker], event: GroupEvent | HostEvent) -> None:
+        """Tell the observer of a step."""
+        is_registered = node.running().registration is Registration.REGISTERED
+        if isinstance(event, CommandReceived) and is_registered:
+            self.powerless.discard(node.id)
+        if self._observed:
+            self._observer.stepped(self, node.id)
+
+    # ---- what the channels ask (rocketha.sim.group_channels.Peers) ----
+
+    def asked(self, channel: ChannelId, data: bytes) -> bytes | None:
+        """Let the controller serve a frame."""
+        return self.host.received(channel, data)
+
+    def closed(self, channel: ChannelId) -> None:
+        """Let the controller know that a channel is gone."""
+        self.host.channel_closed(channel)
+
+    def answered(self, broker: BrokerId, data: bytes) -> None:
+        """Let a broker hear the controller, if it runs."""
+        node = self.nodes[broker]
+        if node.state is not None:
+            pulled = pull_command(data)
+            assert pulled is not None
+            self.deliver(node, CommandReceived(command=pulled[0]))
+
+    # ---- what the controller asks (rocketha.controller.host) ----
+
+    def close(self, channel: ChannelId) -> None:
+        """End a channel."""
+        self.channels.refuse(channel)
+
+    def notify(self, address: str, data: bytes) -> None:
+        """Send a frame of the controller to the broker at an address."""
+        for broker in self.nodes:
+            if broker_address(broker) == address:
+                self.channels.notify(broker, data)
+
+    def applied(self, entry: Entry, events: tuple[ControllerEvent, ...]) -> None:
+        """Note signs of life, and tell the observer of an entry of the controller's log."""
+        change = entry.change
+        group = self.group if isinstance(change, Heartbeat | RegisterBroker) else None
+        if group is not None and isinstance(change, Heartbeat | RegisterBroker):
+            replica = group.replicas.get(change.broker_id)
+            if replica is not None and replica.incarnation == change.incarnation:
+                self._signs[change.broker_id, entry.channel] = entry.at_ms
+        self._report(None, ControllerActed(entry=entry, events=events))
+
+    # ---- reports ----
+
+    def _report(self, broker: BrokerId | None, action: GroupClusterAction) -> None:
+        if not self._observed:
+            return
+        if _counts(action):
+            self.actions += 1
+        if isinstance(action, GroupAction) and action.name in _PROMISES:
+            self.has_promised = True
+        self._observer.acted(self, broker, action)
+
+
+def _counts(action: GroupClusterAction) -> bool:
+    """Tell whether an action is likely to be a step of the specification."""
+    match action:
+        case ControllerActed(events=events):
+            return bool(events)
+        case SpecAction(name=name, size=size):
+            return name not in _UNSEEN and size != 0
+        case GroupAction(name=name):
+            return name is not GroupActionName.CONSUME
+        case Crashed():
+            return True
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _wants_election(data: bytes) -> bool:
+    pulled = pull_command(data)
+    return pulled is not None and pulled[0].code == RequestCode.ELECT_MASTER

@@ -1,0 +1,122 @@
+"""The history of a simulated run: what clients say, and what an observer sees of masters."""
+
+from __future__ import annotations
+
+import hashlib
+
+from rocketha.controller.applied import MasterElected
+from rocketha.errors import CommitLogError
+from rocketha.formats.message import Record, RecordCheck, pull_record
+from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.histories.history import (
+    ElectionHeld,
+    FinalLog,
+    HistoryEvent,
+    LoggedMessage,
+    Reign,
+)
+from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver
+from rocketha.storage.commit_log import CommitLog
+from rocketha.types import BrokerId, ConnectionId, Offset, SizeBytes
+
+__all__ = ["HistoryRecorder", "logged_messages"]
+
+
+def logged_messages(data: bytes, offset: Offset) -> tuple[LoggedMessage, ...]:
+    """Read the whole records in bytes of a log from `offset` on, up to the first that is none."""
+    found: list[LoggedMessage] = []
+    at = 0
+    while at < len(data):
+        place = Offset(offset + at)
+        room = SizeBytes(SEGMENT_SIZE - place % SEGMENT_SIZE)
+        try:
+            span = pull_record(data[at:], offset=place, room=room, check=RecordCheck.WHOLE)
+        except CommitLogError:
+            break
+        if isinstance(span, Record):
+            raw = data[at : at + span.size]
+            found.append(
+                LoggedMessage(
+                    offset=place,
+                    body=span.message.body.decode("ascii", "backslashreplace").rstrip("."),
+                    digest=hashlib.blake2b(raw, digest_size=8).hexdigest(),
+                )
+            )
+        at += span.size
+    return tuple(found)
+
+
+def _messages_of(log: CommitLog) -> tuple[LoggedMessage, ...]:
+    begin = log.min_offset
+    return logged_messages(log.read(begin, log.max_phy_offset - begin), begin)
+
+
+class HistoryRecorder:
+    """An observer that passes everything on, and writes the history."""
+
+    def __init__(self, inner: GroupObserver) -> None:
+        """Begin an empty history."""
+        self.events: list[HistoryEvent] = []
+        self._inner = inner
+
+    def started(self, cluster: GroupCluster) -> None:
+        """Pass it on."""
+        self._inner.started(cluster)
+
+    def sent(
+        self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
+    ) -> None:
+        """Pass it on."""
+        self._inner.sent(cluster, broker, conn, data)
+
+    def acted(
+        self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
+    ) -> None:
+        """Note elections and the logs of masters."""
+        if isinstance(action, ControllerActed):
+            for event in action.events:
+                if isinstance(event, MasterElected):
+                    self.events.append(
+                        ElectionHeld(
+                            at_ms=cluster.now_ms,
+                            broker=event.master,
+                            epoch=event.epoch,
+                            clean=event.clean,
+                        )
+                    )
+        elif isinstance(action, SpecAction) and action.name is ActionName.BECOME_MASTER:
+            assert broker is not None
+            node = cluster.nodes[broker]
+            self.events.append(
+                Reign(
+                    at_ms=cluster.now_ms,
+                    broker=broker,
+                    epoch=node.running().ha.known_epoch,
+                    log=_messages_of(node.log),
+                )
+            )
+        self._inner.acted(cluster, broker, action)
+
+    def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        """Pass it on."""
+        self._inner.stepped(cluster, broker)
+
+    def finish(self, cluster: GroupCluster) -> None:
+        """Note the log of the present master, if it runs and knows that it is."""
+        group = cluster.group
+        if group is None or group.master is None:
+            return
+        node = cluster.nodes[group.master]
+        state = node.state
+        if state is None or not state.is_master or state.ha.known_epoch != group.master_epoch:
+            return
+        self.events.append(
+            FinalLog(
+                at_ms=cluster.now_ms,
+                broker=node.id,
+                epoch=group.master_epoch,
+                log=_messages_of(node.log),
+            )
+        )

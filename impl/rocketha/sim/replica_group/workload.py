@@ -1,0 +1,281 @@
+"""What happens to a broker group: clients, an operator, the controller's scans, and faults.
+
+Everything that comes by itself is drawn from the seed, so a seed is a run; a schedule can leave
+some of it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
+from random import Random
+from typing import Final
+
+from rocketha.broker.state import GroupBroker
+from rocketha.formats.controller_request_codec import push_request
+from rocketha.formats.controller_requests import ElectMaster
+from rocketha.formats.remoting_frame import push_command
+from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
+from rocketha.sim.engine.fault_injector import Mishaps
+from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.random_source import Chance, Occasion, Streams
+from rocketha.sim.replica_group.channels import CALM_CHANNELS
+from rocketha.sim.replica_group.cleaning import Cleaning
+from rocketha.sim.replica_group.clients import Clients, Consumer
+from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.sim.replica_group.plan import GroupPlan
+from rocketha.types import BrokerId, PutId
+
+__all__ = ["GroupDriver"]
+
+_PARTITION_MS: Final = (100, 1_200)
+_CONTROLLER_DOWN_MS: Final = (5, 600)
+_SLOW_DISK_MS: Final = (200, 1_500)
+_SLOWNESS_MS: Final = (50, 900)
+_IDLE_MS: Final = (200, 1_500)
+_LAST_WHOLE_PERCENT: Final = 2
+"""How often the last member with a whole log may lose its power: then nobody can be elected."""
+_PROBE_MS: Final = 100
+_PROBER: Final = 0
+
+
+class GroupDriver:
+    """The world around a group; `begin` puts it in motion, `heal` makes it kind."""
+
+    def __init__(
+        self, cluster: GroupCluster, plan: GroupPlan, streams: Streams, events: list[HistoryEvent]
+    ) -> None:
+        """Prepare the world; nothing happens yet."""
+        self._cluster = cluster
+        self._plan = plan
+        self._streams = streams
+        self._events = events
+        self._clients = Clients(cluster, events)
+        self._mishaps: Mishaps[GroupBroker] = Mishaps(
+            cluster,
+            streams,
+            is_master=lambda node: node.state is not None and node.state.is_master,
+            # The specification has no crash before the controller knows of a start.
+            may_stop=lambda node: node.id not in cluster.starting,
+            may_lose_power=self._may_lose_power,
+        )
+        self._cleaning = Cleaning(cluster)
+        self._idle_until_ms = 0
+        self._probes: set[PutId] = set()
+
+    def begin(self) -> None:
+        """Let all brokers register, and then start everything that repeats."""
+        plan, cluster = self._plan, self._cluster
+        calm, network = cluster.channels.faults, cluster.network.plan
+        self._calm()
+        cluster.boot()
+        cluster.channels.faults, cluster.network.plan = calm, network
+        cluster.observe()
+        for node in cluster.nodes.values():
+            self._mishaps.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
+        self._mishaps.every(plan.scan_ms, cluster.host.scan, "scan")
+        for producer in range(1, plan.producers + 1):
+            self._mishaps.sometimes(
+                plan.put_gap_ms, partial(self._produce, producer), "put", f"p{producer}"
+            )
+        for consumer in self._clients.consumers:
+            pull = partial(self._consume, consumer, count(1))
+            self._mishaps.every(plan.pull_gap_ms, pull, "pull", consumer.number)
+        strikes = self._strikes()
+        for fault, gap_ms in (*plan.faults.mean_gap_ms, *plan.mean_gap_ms):
+            self._mishaps.sometimes(gap_ms, strikes[fault], fault)
+
+    def heal(self) -> None:
+        """End all faults: what is down comes back, everybody hears everybody; clocks stay wrong."""
+        cluster = self._cluster
+        self._streams.healed_ms = cluster.now_ms
+        self._mishaps.calm_network()
+        self._calm()
+        cluster.slow_disks.clear()
+        self._clients.is_lossy = False
+        cluster.channels.heal()
+        if not cluster.host.is_up:
+            cluster.controller_machine.restart()
+        self._mishaps.restart_all()
+        self._mishaps.every(_PROBE_MS, partial(self._probe, count(1)), "probe")
+
+    def _calm(self) -> None:
+        self._cluster.channels.faults = CALM_CHANNELS
+
+    # ---- the end ----
+
+    def converged(self) -> bool:
+        """Tell whether all is well: one master, everybody in sync, and a message goes through."""
+        return self._is_in_sync() and self._probe_was_seen()
+
+    def _is_in_sync(self) -> bool:
+        cluster = self._cluster
+        group, nodes = cluster.group, cluster.nodes
+        if group is None or group.master is None or not cluster.host.is_up:
+            return False
+        if len(cluster.up()) < len(nodes) or cluster.starting or group.members != set(nodes):
+            return False
+        node = nodes[group.master]
+        state, end = node.running(), node.log.max_phy_offset
+        if not state.is_master or state.ha.known_epoch != group.master_epoch:
+            return False
+        if state.local.members != group.members or state.pending is not None:
+            return False
+        if state.confirm != end:
+            return False
+        begin = node.log.min_offset
+        content = node.log.read(begin, end - begin)
+        return all(
+            other.log.max_phy_offset == end and other.log.read(begin, end - begin) == content
+            for other in nodes.values()
+        ) and not any(other.running().is_master for other in nodes.values() if other is not node)
+
+    def _probe(self, numbers: Iterator[int]) -> None:
+        occasion = Occasion("probe", "", next(numbers))
+        if self._streams.allows(occasion) and self._is_in_sync():
+            put = self._clients.produce(_PROBER, Chance(self._streams, occasion))
+            if put is not None:
+                self._probes.add(put)
+
+    def _probe_was_seen(self) -> bool:
+        probes = {
+            event.body
+            for event in self._events
+            if isinstance(event, Put) and event.producer == _PROBER and event.outcome is Outcome.OK
+        }
+        return any(isinstance(e, Seen) and e.message.body in probes for e in self._events)
+
+    def excuse(self) -> str | None:
+        """Return why the group can have no master, if that is so."""
+        group = self._cluster.group
+        if group is None or self._cluster.starting or self._plan.controller.elect_unclean:
+            return None
+        if group.master is None and group.members and group.members <= group.unfit:
+            return "no member of the SyncStateSet has a whole log"
+        return None
+
+    # ---- clients and flush services ----
+
+    def _produce(self, producer: int, chance: Chance) -> None:
+        if self._cluster.now_ms >= self._idle_until_ms and self._clients.has_room():
+            self._clients.produce(producer, chance)
+
+    def _consume(self, consumer: Consumer, numbers: Iterator[int]) -> None:
+        occasion = Occasion("pull", f"c{consumer.number}", next(numbers))
+        if self._streams.allows(occasion):
+            self._clients.consume(consumer, Chance(self._streams, occasion))
+
+    def _flush(self, node: Node[GroupBroker]) -> None:
+        until_ms, _ = self._cluster.slow_disks.get(node.id, (0, 0))
+        if self._cluster.now_ms >= until_ms:
+            self._cluster.flush(node)
+
+    # ---- faults that come by themselves ----
+
+    def _strikes(self) -> dict[Fault, Callable[[Chance], None]]:
+        return {
+            **self._mishaps.strikes(),
+            Fault.IDLE_GROUP: self._be_idle,
+            Fault.CONTROLLER_PARTITION: self._cut_off,
+            Fault.CHANNEL_RESET: self._reset_channel,
+            Fault.CONTROLLER_RESTART: self._restart_controller,
+            Fault.DESIGNATE: self._designate,
+            Fault.SLOW_DISK: self._slow_down,
+            Fault.CLEAN_DATA: self._cleaning.begin,
+        }
+
+    def _may_lose_power(self, node: Node[GroupBroker], rng: Random) -> bool:
+        """Spare the last member with a whole log, mostly."""
+        group, cluster = self._cluster.group, self._cluster
+        if group is None:
+            return False
+        whole = group.members - group.unfit - cluster.powerless
+        if whole != {node.id}:
+            return True
+        return rng.randrange(100) < _LAST_WHOLE_PERCENT
+
+    def _be_idle(self, chance: Chance) -> None:
+        self._cluster.counts.add(Fault.IDLE_GROUP)
+        wait_ms = chance.rng.randrange(*_IDLE_MS)
+        chance.note(f"nobody writes for {wait_ms} ms")
+        self._idle_until_ms = self._cluster.now_ms + wait_ms
+
+    def _any_broker(self, rng: Random) -> BrokerId:
+        """Choose a broker, often the controller's master."""
+        group = self._cluster.group
+        if group is not None and group.master is not None and rng.randrange(2):
+            return group.master
+        return rng.choice(list(self._cluster.nodes))
+
+    def _cut_off(self, chance: Chance) -> None:
+        """Let a broker and the controller not hear each other, or one of them not the other."""
+        cluster, rng = self._cluster, chance.rng
+        broker = self._any_broker(rng)
+        cluster.counts.add(Fault.CONTROLLER_PARTITION)
+        ways = rng.choice(((True,), (False,), (True, False)))
+        for up in ways:
+            cluster.channels.block(broker, up=up)
+
+        def end() -> None:
+            for up in ways:
+                cluster.channels.unblock(broker, up=up)
+
+        wait_ms = rng.randrange(*_PARTITION_MS)
+        arrow = "<->" if len(ways) > 1 else "->" if ways[0] else "<-"
+        chance.note(
+            f"nothing comes through {broker_address(broker)} {arrow} controller for {wait_ms} ms"
+        )
+        cluster.scheduler.after(wait_ms, end)
+
+    def _reset_channel(self, chance: Chance) -> None:
+        broker = self._any_broker(chance.rng)
+        if self._cluster.channels.of(broker) is not None:
+            self._cluster.counts.add(Fault.CHANNEL_RESET)
+            chance.note(f"the channel of {broker_address(broker)} to the controller breaks")
+            self._cluster.channels.drop(broker)
+
+    def _restart_controller(self, chance: Chance) -> None:
+        cluster = self._cluster
+        if not cluster.host.is_up:
+            return
+        cluster.counts.add(Fault.CONTROLLER_RESTART)
+        cluster.controller_machine.crash()
+        cluster.channels.refuse_all()
+
+        def restart() -> None:
+            if not cluster.host.is_up:
+                cluster.controller_machine.restart()
+
+        wait_ms = chance.rng.randrange(*_CONTROLLER_DOWN_MS)
+        chance.note(f"the controller stops, and comes back after {wait_ms} ms")
+        cluster.scheduler.after(wait_ms, restart)
+
+    def _designate(self, chance: Chance) -> None:
+        """Let an operator ask for another master."""
+        cluster, group = self._cluster, self._cluster.group
+        if group is None or group.master is None:
+            return
+        others = [broker for broker in cluster.nodes if broker != group.master]
+        members = [broker for broker in others if broker in group.members]
+        if not others:
+            return
+        cluster.counts.add(Fault.DESIGNATE)
+        designated = chance.rng.choice(members or others)
+        chance.note(f"an operator designates {broker_address(designated)}")
+        request = ElectMaster(
+            cluster_name=self._plan.broker.cluster_name,
+            broker_name=self._plan.broker.broker_name,
+            broker_id=designated,
+            designate_elect=True,
+        )
+        cluster.channels.operate(push_command(push_request(request, opaque=0)))
+
+    def _slow_down(self, chance: Chance) -> None:
+        """Let a disk be slow for a while; what is hurt by it is counted then."""
+        rng = chance.rng
+        lasts_ms, broker = rng.randrange(*_SLOW_DISK_MS), self._any_broker(rng)
+        wait_ms = rng.randrange(*_SLOWNESS_MS)
+        chance.note(f"the disk of {broker_address(broker)} is slow for {lasts_ms} ms")
+        self._cluster.slow_disks[broker] = (self._cluster.now_ms + lasts_ms, wait_ms)

@@ -1,0 +1,306 @@
+"""One node with registers, a log and snapshots, its disk, and the group that it follows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from rocketha.errors import PowerCutError, SnapshotError, SnapshotGapError
+from rocketha.known_bugs import Bugs
+from rocketha.replicated_log.log import NO_TERM, DurableLog
+from rocketha.replicated_log.register import RegisterStateMachine
+from rocketha.replicated_log.snapshot_files import SnapshotFiles
+from rocketha.replicated_log.snapshot_manager import SnapshotManager, SnapshotOptions
+from rocketha.replicated_log.state_machine_caller import StateMachineCaller
+from rocketha.sim.snapshot_loading.entries import RegisterHistory
+from rocketha.sim.snapshot_loading.steps import (
+    Call,
+    SnapshotAction,
+    SnapshotActionName,
+    SteppedDisk,
+    SteppedLog,
+    Steps,
+)
+from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.types import LogIndex, Term
+
+__all__ = ["Job", "SnapshotNode", "SnapshotObserver", "SnapshotWorld"]
+
+_STEP_MS: Final = 10
+_Name = SnapshotActionName
+
+
+@dataclass(slots=True)
+class SnapshotNode:
+    """The memory of a node."""
+
+    log: DurableLog
+    machine: RegisterStateMachine
+    caller: StateMachineCaller
+    manager: SnapshotManager
+    has_refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The snapshot that is being written."""
+
+    kind: str
+    index: LogIndex
+
+
+class SnapshotObserver(Protocol):
+    """Who wants to know what happens."""
+
+    def started(self, world: SnapshotWorld) -> None:
+        """Look at the initial state."""
+
+    def acted(self, world: SnapshotWorld, action: SnapshotAction) -> None:
+        """Look at the state after an action."""
+
+
+class SnapshotWorld:
+    """A node, and what happens to it."""
+
+    def __init__(
+        self,
+        history: RegisterHistory,
+        options: SnapshotOptions,
+        bugs: Bugs,
+        observer: SnapshotObserver,
+    ) -> None:
+        """Start a node on an empty disk."""
+        self.history = history
+        self.options = options
+        self.disk = MemoryDisk()
+        self.node: SnapshotNode | None = None
+        self.agreed, self.kept = 0, 1
+        self.crashes = 0
+        self.damaged: dict[bytes, bytes] = {}
+        """Contents of files that were damaged -> what they were."""
+        self.damages = 0
+        self.actions = 0
+        self.now_ms = 0
+        self.is_loading = False
+        """The node has not loaded a snapshot yet."""
+        self.cut_after: int | None = None
+        """The power goes off after so many more actions of the node."""
+        self._bugs = bugs
+        self._observer = observer
+        self._steps = Steps(self._ended)
+        self._make_node().manager.start(follows=True)
+        observer.started(self)
+
+    @property
+    def job(self) -> Job | None:
+        """Return what is being written."""
+        if self.node is None:
+            return None
+        receiving = self.node.manager.receiving
+        if receiving is not None:
+            return Job("install", receiving)
+        return Job("save", self.applied) if self._steps.is_saving else None
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a call is under way."""
+        return self._steps.call is not None
+
+    @property
+    def applied(self) -> LogIndex:
+        """Return the index of the last entry that is applied."""
+        return self.up().caller.applied.last_included_index
+
+    @property
+    def matched(self) -> LogIndex:
+        """Return the last index at which the log has what the group has agreed on."""
+        log = self.up().log
+        for index in range(min(log.end_index, self.agreed), log.first_index - 2, -1):
+            if log.term_of(LogIndex(index)) == self._term(index):
+                return LogIndex(index)
+        return LogIndex(log.first_index - 1)
+
+    @property
+    def takes_strays(self) -> bool:
+        """Tell whether a leader that does not last may write behind the log."""
+        log = self.up().log
+        last = log.term_of(log.end_index)
+        return last is not None and last <= self.history.stray
+
+    def up(self) -> SnapshotNode:
+        """Return the node, which is there."""
+        assert self.node is not None
+        return self.node
+
+    # ---- the group ----
+
+    def agree(self) -> None:
+        """Agree on the next entry.
+
+        Spec: SnapshotLoading!Agree
+        """
+        self.agreed += 1
+        self._acted(_Name.AGREE)
+
+    def compact(self) -> None:
+        """Let the leader remove its log.
+
+        Spec: SnapshotLoading!LeaderCompacts
+        """
+        self.kept = self.agreed + 1
+        self._acted(_Name.LEADER_COMPACTS)
+
+    # ---- the node ----
+
+    def append(self, index: LogIndex) -> None:
+        """Let the leader's next entry arrive. Raises: PowerCutError"""
+        self._steps.begin(Call.FOLLOW, SnapshotAction(_Name.APPEND_ENTRY, index))
+        self.up().manager.append(index, self.history.entry(index), self._term(index))
+        self._steps.end()
+
+    def append_stray(self) -> None:
+        """Let an entry of a leader arrive that does not last.
+
+        Spec: SnapshotLoading!AppendStray
+        Raises: PowerCutError
+        """
+        self._steps.begin(Call.FOLLOW, SnapshotAction(_Name.APPEND_STRAY))
+        index = LogIndex(self.up().log.end_index + 1)
+        self.up().manager.append(index, self.history.stray_entry(index), self.history.stray)
+        self._steps.end()
+
+    def learn(self, index: LogIndex) -> None:
+        """Let the node learn that the group has agreed on what it has. Raises: PowerCutError"""
+        self._steps.begin(Call.FOLLOW, SnapshotAction(_Name.COMMIT, index))
+        self.up().caller.learn_commit(index)
+        self._steps.end()
+
+    def apply(self) -> None:
+        """Let the node apply the next entry. Raises: PowerCutError"""
+        self._steps.begin(Call.FOLLOW, SnapshotAction(_Name.APPLY))
+        if not self.up().manager.apply_next():
+            self._steps.forget()
+        self._steps.end()
+
+    def save(self) -> None:
+        """Let the node save a snapshot if it is time, and clean up. Raises: PowerCutError"""
+        self._steps.begin(Call.SAVE)
+        self.up().manager.save_if_due()
+        self._steps.end()
+
+    def clean_up(self) -> None:
+        """Let the node clean up. Raises: PowerCutError"""
+        self._steps.begin(Call.SAVE)
+        self.up().manager.clean_up()
+        self._steps.end()
+
+    def receive(self) -> None:
+        """Let the leader's snapshot arrive, late perhaps. Raises: PowerCutError"""
+        self._steps.begin(Call.RECEIVE)
+        self.up().manager.receive(self.history.snapshot(self.kept - 1))
+        self._steps.end()
+
+    def load_received(self) -> None:
+        """Let the node load the leader's snapshot. Raises: PowerCutError"""
+        self._steps.begin(Call.LOAD, SnapshotAction(_Name.READ_BACK))
+        with suppress(SnapshotError):  # not read back: the leader may send it again
+            self.up().manager.load_received()
+        self._steps.end()
+
+    def start(self) -> None:
+        """Let a node start, and load its newest snapshot. Raises: PowerCutError"""
+        self.begin_start()
+        self.load_newest()
+
+    def begin_start(self) -> None:
+        """Let a node start."""
+        self._make_node()
+        self.is_loading = True
+        self._acted(_Name.START)
+
+    def load_newest(self) -> None:
+        """Let the node load its newest snapshot; it may refuse. Raises: PowerCutError"""
+        self._steps.begin(Call.START, SnapshotAction(_Name.LOAD_NEWEST))
+        try:
+            self.up().manager.start(follows=True)
+        except SnapshotGapError:
+            self.up().has_refused = True
+        self.is_loading = False
+        self._steps.end()
+
+    def _make_node(self) -> SnapshotNode:
+        disk = SteppedDisk(self.disk, self._steps)
+        log, _ = DurableLog.open(disk, bugs=self._bugs)
+        machine = RegisterStateMachine(self._bugs)
+        caller = StateMachineCaller(machine, self._bugs)
+        stepped = SteppedLog(log, self._steps)
+        files = SnapshotFiles(disk, bugs=self._bugs)
+        manager = SnapshotManager(files, stepped, caller, self.options, self._bugs)
+        self.node = SnapshotNode(log=log, machine=machine, caller=caller, manager=manager)
+        return self.node
+
+    def _term(self, index: int) -> Term:
+        return self.history.term(index) if index else NO_TERM
+
+    # ---- faults ----
+
+    def cut_power(self, cut: Callable[[MemoryDisk], object]) -> None:
+        """Cut the power; `cut` says what becomes of what was not synchronized.
+
+        Spec: SnapshotLoading!Crash
+        """
+        left = copy.deepcopy(self.disk)
+        cut(left)
+        self.disk, self.node, self.cut_after = left, None, None
+        self.is_loading = False
+        self.crashes += 1
+        self._steps.forget()
+        self._acted(_Name.CRASH)
+
+    @property
+    def sound(self) -> tuple[LogIndex, ...]:
+        """Return the indexes of the snapshots that are durable, and have something to damage."""
+        durable = copy.deepcopy(self.disk)
+        durable.lose_unsynced()
+        seen, kept = _snapshots(self.disk), _snapshots(durable)
+        return tuple(
+            LogIndex(index)
+            for index in sorted(seen)
+            if kept.get(index) == seen[index] not in self.damaged and b"}" in seen[index]
+        )
+
+    def damage(self, index: LogIndex) -> None:
+        """Change the last register of a snapshot that is durable.
+
+        Spec: SnapshotLoading!Rot
+        """
+        path = f"snapshot/snapshot_{index}"
+        content = self.disk.read(path)
+        at = content.rindex(b"}") - 1
+        self.disk.write(path, at, bytes([content[at] ^ 1]))
+        self.disk.fsync(path)
+        self.damaged[self.disk.read(path)] = content
+        self.damages += 1
+        self._acted(_Name.ROT, index)
+
+    # ---- actions ----
+
+    def _ended(self, action: SnapshotAction) -> None:
+        self._acted(action.name, action.index)
+        if self.cut_after is not None:
+            self.cut_after -= 1
+            if self.cut_after <= 0:
+                raise PowerCutError("", reason=f"the power went off after {action.name}")
+
+    def _acted(self, name: SnapshotActionName, index: LogIndex | None = None) -> None:
+        self.actions += 1
+        self.now_ms += _STEP_MS
+        self._observer.acted(self, SnapshotAction(name, index))
+
+
+def _snapshots(disk: MemoryDisk) -> Mapping[int, bytes]:
+    names = [name for name in disk.names("snapshot") if name != "tmp"]
+    return {int(name.removeprefix("snapshot_")): disk.read(f"snapshot/{name}") for name in names}
