@@ -47,7 +47,7 @@ from rocketha.sim.engine.clock import Clock
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.random_source import SingleStream
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import ControllerActed
@@ -126,7 +126,7 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
             self.nodes,
             scheduler=scheduler,
             network=cast(Network, self.network),
-            chances=OneStream(rng),
+            random_source=SingleStream(rng),
         )
         self._around = around = _AroundController(self)
         self.host = ControllerHost(

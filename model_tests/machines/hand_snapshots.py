@@ -17,7 +17,7 @@ from model_tests.machines.hand_stops import Operation, Stops
 from rocketha.known_bugs import Bugs
 from rocketha.replicated_log.register import push_set
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
-from rocketha.sim.snapshot_loading.cluster import SnapshotWorld
+from rocketha.sim.snapshot_loading.cluster import SnapshotCluster
 from rocketha.sim.snapshot_loading.entries import RegisterHistory
 from rocketha.types import LogIndex, Term
 from rocketproof.projection.snapshot_loading import world_value
@@ -34,7 +34,7 @@ _ENDS: Final = "the save ends"
 _NOT_DUE: Final = "it is not time to save"
 _LATE: Final = "a late snapshot arrives"
 
-_Deed: TypeAlias = Callable[[SnapshotWorld], None]
+_Deed: TypeAlias = Callable[[SnapshotCluster], None]
 
 
 class HandSnapshots:
@@ -116,9 +116,9 @@ class HandSnapshots:
         """Make one of them."""
         self._end()
         if name == _NOT_DUE:
-            self._do(SnapshotWorld.save)
+            self._do(SnapshotCluster.save)
         elif name == _LATE:
-            self._do(SnapshotWorld.receive)
+            self._do(SnapshotCluster.receive)
         self._state = world_value(self._world)
 
     # ---- what may happen now ----
@@ -160,9 +160,9 @@ class HandSnapshots:
 
     # ---- the steps ----
 
-    def _begun(self) -> tuple[Stops, SnapshotWorld]:
+    def _begun(self) -> tuple[Stops, SnapshotCluster]:
         stops = Stops()
-        return stops, SnapshotWorld(self._history, self._options, self._bugs, stops)
+        return stops, SnapshotCluster(self._history, self._options, self._bugs, stops)
 
     def _do(self, deed: _Deed) -> None:
         self._deeds.append(deed)
@@ -199,9 +199,9 @@ class HandSnapshots:
     def _make(self, action: str, params: tuple[Value, ...]) -> None:
         match action, params:
             case "Agree", ():
-                self._do(SnapshotWorld.agree)
+                self._do(SnapshotCluster.agree)
             case "LeaderCompacts", ():
-                self._do(SnapshotWorld.compact)
+                self._do(SnapshotCluster.compact)
             case "Rot", (int() as index,):
                 self._rot(LogIndex(index))
             case "Crash", (TlaSet() as there, bool() as lost):
@@ -211,13 +211,13 @@ class HandSnapshots:
                 self._operation = None
                 self._do(lambda world: _cut_power(world, names))
             case "Start", ():
-                self._do(SnapshotWorld.begin_start)
+                self._do(SnapshotCluster.begin_start)
             case "LoadNewest", () if self._operation is None:
-                self._begin(SnapshotWorld.load_newest)
+                self._begin(SnapshotCluster.load_newest)
             case "DeleteExpired" | "CutLog", () if self._operation is None:
-                self._begin(SnapshotWorld.clean_up)
+                self._begin(SnapshotCluster.clean_up)
             case "ReadBack", () if self._operation is None:
-                self._do(SnapshotWorld.load_received)
+                self._do(SnapshotCluster.load_received)
             case "LoadNewest" | "SyncTemporary" | "Rename" | "SyncDirectory" | "ReadBack", ():
                 self._go_on()
             case "DeleteExpired" | "CutLog", ():
@@ -231,16 +231,16 @@ class HandSnapshots:
             case "AppendEntry", (int() as index,):
                 self._do(lambda world: world.append(LogIndex(index)))
             case "AppendStray", ():
-                self._do(SnapshotWorld.append_stray)
+                self._do(SnapshotCluster.append_stray)
             case "Commit", (int() as index,):
                 self._do(lambda world: world.learn(LogIndex(index)))
             case "Apply", ():
-                self._do(SnapshotWorld.apply)
+                self._do(SnapshotCluster.apply)
             case "Save", ("good",):
                 self._attempted = self._world.applied
-                self._begin(SnapshotWorld.save)
+                self._begin(SnapshotCluster.save)
             case "Install", ("good",):
-                self._begin(SnapshotWorld.receive)
+                self._begin(SnapshotCluster.receive)
             case _:
                 raise AssertionError(f"nobody knows how to make {action}")
 
@@ -252,6 +252,6 @@ class HandSnapshots:
             self._world.damage(index)
 
 
-def _cut_power(world: SnapshotWorld, names: int) -> None:
+def _cut_power(world: SnapshotCluster, names: int) -> None:
     """Tear what was not synchronized; so many changes of names survive."""
     world.cut_power(lambda disk: disk.tear(lambda size: size // 2, names=names))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rocketha.sim.snapshot_loading.cluster import SnapshotWorld
+from rocketha.sim.snapshot_loading.cluster import SnapshotCluster
 from rocketha.sim.snapshot_loading.steps import SnapshotAction, SnapshotActionName
 from rocketha.types import LogIndex
 
@@ -21,7 +21,7 @@ __all__ = ["Operation", "Stops"]
 class Operation:
     """A call of several steps, and how far it has got."""
 
-    call: Callable[[SnapshotWorld], None]
+    call: Callable[[SnapshotCluster], None]
     stop_at: int | None = 1
     """The step at whose end it is left, counted from 1; None: it is not."""
     damage: dict[int, list[LogIndex]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Stops:
         """The last operation came to its end."""
         self._operation: Operation | None = None
 
-    def operate(self, world: SnapshotWorld, operation: Operation) -> None:
+    def operate(self, world: SnapshotCluster, operation: Operation) -> None:
         """Make a call, up to where it is to stop."""
         self._operation, self.passed, self.has_ended = operation, 0, False
         try:
@@ -54,10 +54,10 @@ class Stops:
         finally:
             self._operation = None
 
-    def started(self, world: SnapshotWorld) -> None:
+    def started(self, world: SnapshotCluster) -> None:
         """Do nothing."""
 
-    def acted(self, world: SnapshotWorld, action: SnapshotAction) -> None:
+    def acted(self, world: SnapshotCluster, action: SnapshotAction) -> None:
         """Stop at the end of a step; the last one ends with its call. Raises: Stopped"""
         operation = self._operation
         if operation is None or action.name is SnapshotActionName.ROT:

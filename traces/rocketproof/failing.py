@@ -38,7 +38,7 @@ class GroupJudge:
         """
         run = run_scheduled(scheduled)
         failure = self._failure(run)
-        return Outcome(failure=failure, happened=run.happened, healed_ms=run.healed_ms)
+        return Outcome(failure=failure, injected=run.injected, healed_ms=run.healed_ms)
 
     def _failure(self, run: Run) -> Failure | None:
         trace, last = run.trace, len(run.trace.events) - 1

@@ -1,6 +1,6 @@
 """A run of a group that is told what may happen in it, and its file.
 
-The file is JSON. `only` has the occasions that may happen: kind, then whose, then their numbers.
+The file is JSON. `only` has the points that may happen: kind, then whose, then their numbers.
 
     {"protocol": "replica_group", "seed": 7,
      "options": {"brokers": 2, "bugs": ["B14"], "elect_unclean": false, "faults": ["reset"],
@@ -23,7 +23,7 @@ import msgspec
 from rocketha.known_bugs import GROUP_BUGS, Bug
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault
 from rocketha.sim.engine.options import BROKERS_MAX, STEPS_MAX, SimOptions
-from rocketha.sim.engine.random_source import Occasion, Schedule
+from rocketha.sim.engine.random_source import InjectionPoint, Schedule
 from tlatrace.errors import TraceFormatError
 from tlatrace.values import Json
 
@@ -97,9 +97,9 @@ def schedule_json(run: Scheduled) -> dict[str, Json]:
     }
 
 
-def _by_kind(occasions: Iterable[Occasion]) -> dict[str, Json]:
+def _by_kind(points: Iterable[InjectionPoint]) -> dict[str, Json]:
     found: dict[str, dict[str, list[Json]]] = {}
-    for one in sorted(occasions):
+    for one in sorted(points):
         found.setdefault(one.kind, {}).setdefault(one.whose, []).append(one.number)
     return {kind: {**of_kind} for kind, of_kind in found.items()}
 
@@ -138,7 +138,7 @@ def _run(file: _File) -> Scheduled:
     _within("redrawn", file.redrawn, 0, None)
     _within("events", file.events, 1, None)
     only = file.only
-    occasions = None if only is None else frozenset(_occasions(only))
+    points = None if only is None else frozenset(_occasions(only))
     return Scheduled(
         seed=file.seed,
         options=SimOptions(
@@ -150,7 +150,7 @@ def _run(file: _File) -> Scheduled:
             elect_unclean=options.elect_unclean,
         ),
         schedule=Schedule(
-            only=occasions,
+            only=points,
             heal_ms=file.heal_ms,
             stop_ms=file.stop_ms,
             redrawn=file.redrawn,
@@ -159,11 +159,11 @@ def _run(file: _File) -> Scheduled:
     )
 
 
-def _occasions(only: dict[str, dict[str, list[int]]]) -> Iterable[Occasion]:
+def _occasions(only: dict[str, dict[str, list[int]]]) -> Iterable[InjectionPoint]:
     for kind, of_kind in only.items():
         for whose, numbers in of_kind.items():
             for number in numbers:
-                yield Occasion(kind, whose, number)
+                yield InjectionPoint(kind, whose, number)
 
 
 def _within(name: str, number: int | None, least: int, most: int | None) -> None:

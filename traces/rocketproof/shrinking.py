@@ -1,7 +1,7 @@
 """Make a failing run small: leave out whatever it fails without.
 
 This knows nothing of a run but its schedule; how it fails is asked of a judge. A smaller run counts
-only if it fails in the same way, and is no larger: its size is the number of its occasions and of
+only if it fails in the same way, and is no larger: its size is the number of its points and of
 its steps until the failure.
 
 Leaving out alone does not make all runs short: what a run does late depends on all that it did
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from rocketha.sim.engine.random_source import Happening, Occasion, Schedule
+from rocketha.sim.engine.random_source import InjectedEvent, InjectionPoint, Schedule
 from rocketproof.schedule import Scheduled
 
 __all__ = [
@@ -78,7 +78,7 @@ class Outcome:
     """What came of a run."""
 
     failure: Failure | None
-    happened: tuple[Happening, ...]
+    injected: tuple[InjectedEvent, ...]
     healed_ms: int | None
 
 
@@ -91,13 +91,13 @@ class Attempt:
 
     run: Scheduled
     failure: Failure
-    happened: tuple[Happening, ...]
+    injected: tuple[InjectedEvent, ...]
     """What came to pass before it failed."""
 
     @property
     def size(self) -> int:
         """Return how much there is to read."""
-        return len(self.happened) + self.failure.step
+        return len(self.injected) + self.failure.step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +193,7 @@ class Shrinking:
         options, found = best.run.options, best
         if best.failure.how is How.DEAD:
             return None
-        kinds = {happening.occasion.kind for happening in best.happened}
+        kinds = {injected.point.kind for injected in best.injected}
         faults = frozenset(fault for fault in options.faults if fault.value in kinds)
         for _ in range(_REDRAWN):
             self._drawn += 1
@@ -220,11 +220,11 @@ class Shrinking:
                 return smaller
         return best
 
-    def _without_groups(self, best: Attempt, name: Callable[[Occasion], str]) -> Attempt:
-        """Leave out all occasions of a name, the most frequent ones first."""
-        names = Counter(name(happening.occasion) for happening in best.happened)
+    def _without_groups(self, best: Attempt, name: Callable[[InjectionPoint], str]) -> Attempt:
+        """Leave out all points of a name, the most frequent ones first."""
+        names = Counter(name(injected.point) for injected in best.injected)
         for one, _ in names.most_common():
-            rest = [h.occasion for h in best.happened if name(h.occasion) != one]
+            rest = [h.point for h in best.injected if name(h.point) != one]
             best = self._try_only(best, rest) or best
         return best
 
@@ -233,9 +233,9 @@ class Shrinking:
 
         A step that is rejected is the last one anyhow; a promise may be broken earlier than that.
         """
-        if best.failure.how is How.DEAD and best.happened:
+        if best.failure.how is How.DEAD and best.injected:
             healed_ms = best.run.schedule.heal_ms
-            struck = [h.at_ms for h in best.happened if healed_ms is None or h.at_ms <= healed_ms]
+            struck = [h.at_ms for h in best.injected if healed_ms is None or h.at_ms <= healed_ms]
             schedule = replace(best.run.schedule, heal_ms=max(struck, default=0) + 1)
             return self._try(best, replace(best.run, schedule=schedule)) or best
         if best.failure.how is How.BROKEN and best.run.schedule.stop_ms is not None:
@@ -243,7 +243,7 @@ class Shrinking:
         return best
 
     def _stopped_earlier(self, best: Attempt, fails_ms: int) -> Attempt:
-        holds_ms = max((happening.at_ms for happening in best.happened), default=0)
+        holds_ms = max((injected.at_ms for injected in best.injected), default=0)
         while fails_ms - holds_ms > 1:
             middle_ms = (fails_ms + holds_ms) // 2
             schedule = replace(best.run.schedule, stop_ms=middle_ms, heal_ms=None)
@@ -255,13 +255,13 @@ class Shrinking:
         return best
 
     def _without_chunks(self, best: Attempt) -> Attempt:
-        """Leave out halves, quarters, ... and at last single occasions."""
-        size = max(1, len(best.happened) // 2)
-        while best.happened and self._runs < self._limit:
+        """Leave out halves, quarters, ... and at last single points."""
+        size = max(1, len(best.injected) // 2)
+        while best.injected and self._runs < self._limit:
             at, found = 0, False
-            while at < len(best.happened):
-                occasions = [happening.occasion for happening in best.happened]
-                smaller = self._try_only(best, occasions[:at] + occasions[at + size :])
+            while at < len(best.injected):
+                points = [injected.point for injected in best.injected]
+                smaller = self._try_only(best, points[:at] + points[at + size :])
                 if smaller is None:
                     at += size
                 else:
@@ -273,10 +273,10 @@ class Shrinking:
 
     # ---- one run ----
 
-    def _try_only(self, best: Attempt, occasions: Sequence[Occasion]) -> Attempt | None:
-        if len(occasions) >= len(best.happened):
+    def _try_only(self, best: Attempt, points: Sequence[InjectionPoint]) -> Attempt | None:
+        if len(points) >= len(best.injected):
             return None
-        schedule = replace(best.run.schedule, only=frozenset(occasions))
+        schedule = replace(best.run.schedule, only=frozenset(points))
         return self._try(best, replace(best.run, schedule=schedule))
 
     def _try(self, best: Attempt, run: Scheduled) -> Attempt | None:
@@ -301,8 +301,8 @@ class Shrinking:
 
 
 def _attempt(run: Scheduled, outcome: Outcome, failure: Failure) -> Attempt:
-    before = tuple(h for h in outcome.happened if h.at_ms <= failure.at_ms)
-    return Attempt(run=run, failure=failure, happened=before)
+    before = tuple(h for h in outcome.injected if h.at_ms <= failure.at_ms)
+    return Attempt(run=run, failure=failure, injected=before)
 
 
 def _told(found: Attempt) -> Attempt:
@@ -317,5 +317,5 @@ def _told(found: Attempt) -> Attempt:
     return replace(found, run=replace(found.run, schedule=schedule))
 
 
-def _all(attempt: Attempt) -> frozenset[Occasion]:
-    return frozenset(happening.occasion for happening in attempt.happened)
+def _all(attempt: Attempt) -> frozenset[InjectionPoint]:
+    return frozenset(injected.point for injected in attempt.injected)

@@ -8,7 +8,7 @@ import pytest
 
 from rocketha.controller.state import ChannelId
 from rocketha.sim.engine.faults import Fault, FaultCounts
-from rocketha.sim.engine.random_source import Streams
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.channels import CALM_CHANNELS, ChannelFaults, Channels
 from rocketha.types import BrokerId
@@ -31,7 +31,7 @@ class Talk:
         self.channels = Channels(
             self,
             scheduler=self.scheduler,
-            chances=Streams(7),
+            random_source=PerPurposeStreams(7),
             counts=self.counts,
             faults=self.faults,
         )

@@ -12,7 +12,7 @@ from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned
 from rocketha.sim.engine.faults import NO_FAULTS, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.engine.random_source import Streams
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.records import message_of_epoch
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.cluster import GroupCluster, NullGroupObserver
@@ -26,7 +26,7 @@ class World:
     """A group without faults; somebody else makes time pass."""
 
     def __init__(self, *, sync_flush: bool = False, brokers: int = 2) -> None:
-        streams, self.scheduler = Streams(5), Scheduler()
+        streams, self.scheduler = PerPurposeStreams(5), Scheduler()
         drawn = draw_group_run(streams, SimOptions(faults=NO_FAULTS, brokers=brokers))
         broker = replace(
             drawn.broker, sync_flush=sync_flush, min_in_sync_replicas=1, sync_flush_timeout_ms=500
@@ -41,7 +41,7 @@ class World:
             network=Network(
                 self.scheduler, streams, counts=counts, plan=drawn.faults, servers_linger=False
             ),
-            chances=streams,
+            random_source=streams,
             counts=counts,
             observer=NullGroupObserver(),
         )

@@ -9,7 +9,7 @@ import pytest
 
 from rocketha.sim.engine.faults import NO_FAULTS, Fault, FaultCounts, FaultPlan
 from rocketha.sim.engine.network import Network
-from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.random_source import SingleStream
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, ConnectionId
 
@@ -64,7 +64,7 @@ class World:
         self.counts = FaultCounts()
         self.net = Network(
             self.scheduler,
-            OneStream(Random(seed)),
+            SingleStream(Random(seed)),
             counts=self.counts,
             plan=plan,
             servers_linger=servers_linger,

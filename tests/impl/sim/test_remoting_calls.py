@@ -17,7 +17,7 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.sim.engine.faults import NO_FAULTS, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.random_source import SingleStream
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.lock_quorum.cluster import FIRST_CONSUMER, LockCluster, NullLockObserver
 from rocketha.sim.lock_quorum.plan import draw_lock_run
@@ -34,7 +34,7 @@ def cluster() -> LockCluster:
     return LockCluster(
         plan=plan,
         scheduler=scheduler,
-        network=Network(scheduler, OneStream(rng), counts=counts, plan=plan.faults),
+        network=Network(scheduler, SingleStream(rng), counts=counts, plan=plan.faults),
         rng=rng,
         counts=counts,
         observer=NullLockObserver(),

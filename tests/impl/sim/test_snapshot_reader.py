@@ -21,7 +21,7 @@ from rocketha.histories.registers import (
 from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import NO_FAULTS
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.snapshot_loading.cluster import SnapshotWorld
+from rocketha.sim.snapshot_loading.cluster import SnapshotCluster
 from rocketha.sim.snapshot_loading.entries import draw_history
 from rocketha.sim.snapshot_loading.reader import RegisterReader, RegisterRun, simulate_registers
 from rocketha.sim.snapshot_loading.simulate import simulate_snapshots
@@ -41,10 +41,10 @@ class Counts:
     def __init__(self) -> None:
         self.actions = 0
 
-    def started(self, world: SnapshotWorld) -> None:
+    def started(self, world: SnapshotCluster) -> None:
         assert world.agreed == 0
 
-    def acted(self, world: SnapshotWorld, action: SnapshotAction) -> None:
+    def acted(self, world: SnapshotCluster, action: SnapshotAction) -> None:
         self.actions += 1
         assert world.actions == self.actions
         assert action.name in SnapshotActionName

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import ALL_FAULTS, GROUP_FAULTS
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.engine.random_source import Occasion, Schedule
+from rocketha.sim.engine.random_source import InjectionPoint, Schedule
 from rocketproof.cli import main
 from rocketproof.schedule import Scheduled, read_scheduled, scheduled_json
 from tlatrace.errors import TraceFormatError
@@ -23,7 +23,7 @@ TOLD = Scheduled(
         brokers=2, bugs=frozenset({Bug.B14}), faults=ALL_FAULTS & frozenset(GROUP_FAULTS)
     ),
     schedule=Schedule(
-        only=frozenset({Occasion("put", "p1", 3), Occasion("reset", "", 1)}),
+        only=frozenset({InjectionPoint("put", "p1", 3), InjectionPoint("reset", "", 1)}),
         heal_ms=7,
         stop_ms=900,
         redrawn=2,

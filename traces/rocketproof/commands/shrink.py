@@ -15,7 +15,7 @@ from rich.console import Console
 
 from rocketha.known_bugs import GROUP_BUGS
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.engine.random_source import ALL_OF_IT
+from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.failing import GroupJudge
 from rocketproof.names import Named
@@ -94,12 +94,12 @@ def command(
     Exit codes: 0 done, 2 an error, 3 there is nothing to shrink: the run does not fail.
     """
     refuse_strange_bugs(protocol, options.bugs, GROUP_BUGS)
-    run = Scheduled(seed=seed, options=options, schedule=ALL_OF_IT)
+    run = Scheduled(seed=seed, options=options, schedule=UNRESTRICTED)
     console = Console(stderr=True)
     with console.status("the run itself") as status:
 
         def show(tried: int, best: Attempt) -> None:
-            left = f"{len(best.happened)} occasions, {best.failure.step} steps"
+            left = f"{len(best.injected)} points, {best.failure.step} steps"
             status.update(f"{tried} of at most {runs} runs: {left}")
 
         judge = GroupJudge(None if clients else SpecChoice(spec_root=spec_root))
@@ -146,7 +146,7 @@ def _report(shrunk: Shrunk, trace: Trace, last: int) -> Iterator[str]:
     yield f"{'':24}{'before':>8}{'after':>8}"
     for name, was, now in (
         ("steps until it fails", before.failure.step, after.failure.step),
-        ("faults and calls", len(before.happened), len(after.happened)),
+        ("faults and calls", len(before.injected), len(after.injected)),
         ("brokers", before.run.options.brokers, after.run.options.brokers),
         ("virtual ms", before.failure.at_ms, after.failure.at_ms),
     ):
@@ -156,9 +156,9 @@ def _report(shrunk: Shrunk, trace: Trace, last: int) -> Iterator[str]:
         f"; the smaller run has other draws of the seed (number {drawn})" if drawn else ""
     )
     yield ""
-    yield "what is left:" if after.happened else "no fault and no call is left"
-    for happening in after.happened:
-        yield f"{happening.at_ms:>7}  {happening.occasion.kind:<20}  {happening.words}"
+    yield "what is left:" if after.injected else "no fault and no call is left"
+    for injected in after.injected:
+        yield f"{injected.at_ms:>7}  {injected.point.kind:<20}  {injected.words}"
     yield ""
     heading, *lines = timeline(trace)
     left_out = len(lines) - last
@@ -179,8 +179,8 @@ def _figures(shrunk: Shrunk) -> dict[str, object]:
         "before": _size(shrunk.before),
         "after": _size(shrunk.after),
         "left": [
-            {"at_ms": h.at_ms, "kind": h.occasion.kind, "words": h.words}
-            for h in shrunk.after.happened
+            {"at_ms": h.at_ms, "kind": h.point.kind, "words": h.words}
+            for h in shrunk.after.injected
         ],
     }
 
@@ -188,7 +188,7 @@ def _figures(shrunk: Shrunk) -> dict[str, object]:
 def _size(attempt: Attempt) -> dict[str, int]:
     return {
         "brokers": attempt.run.options.brokers,
-        "occasions": len(attempt.happened),
+        "points": len(attempt.injected),
         "steps": attempt.failure.step,
         "virtual_ms": attempt.failure.at_ms,
     }

@@ -30,7 +30,7 @@ from rocketha.sim.engine.faults import (
     Fault,
 )
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.engine.random_source import ALL_OF_IT, Happening
+from rocketha.sim.engine.random_source import UNRESTRICTED, InjectedEvent
 from rocketha.sim.engine.records import RECORDS_PER_SEGMENT
 from rocketha.sim.engine.report import SimReport
 from rocketha.sim.epoch_truncation.simulate import simulate
@@ -82,7 +82,7 @@ class Run:
     """What a reader of registers saw, where there are any."""
     reigns: tuple[Trace, ...] | None = None
     """Of a run that is a trace for each reign: all of them."""
-    happened: tuple[Happening, ...] = ()
+    injected: tuple[InjectedEvent, ...] = ()
     """What a schedule could leave out, of a run that can have one."""
     healed_ms: int | None = None
     """When its faults ended."""
@@ -191,7 +191,7 @@ def _run_lock_quorum(seed: int, options: SimOptions) -> Run:
 
 
 def _run_replica_group(seed: int, options: SimOptions) -> Run:
-    return run_scheduled(Scheduled(seed=seed, options=options, schedule=ALL_OF_IT))
+    return run_scheduled(Scheduled(seed=seed, options=options, schedule=UNRESTRICTED))
 
 
 def run_scheduled(scheduled: Scheduled) -> Run:
@@ -208,7 +208,7 @@ def run_scheduled(scheduled: Scheduled) -> Run:
     events = projection.events[: scheduled.events]
     run = _run("replica_group", options, group.report, constants, events)
     trace = run.trace
-    if scheduled.schedule != ALL_OF_IT:
+    if scheduled.schedule != UNRESTRICTED:
         assert trace.header is not None
         meta = {**trace.header.meta, "schedule": schedule_json(scheduled)}
         trace = replace(trace, header=replace(trace.header, meta=meta))
@@ -216,7 +216,7 @@ def run_scheduled(scheduled: Scheduled) -> Run:
         run,
         trace=trace,
         history=group.history,
-        happened=group.happened,
+        injected=group.injected,
         healed_ms=group.healed_ms,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketha.sim.snapshot_loading.cluster import SnapshotWorld
+from rocketha.sim.snapshot_loading.cluster import SnapshotCluster
 from rocketha.sim.snapshot_loading.steps import SnapshotAction, SnapshotActionName
 from rocketha.types import LogIndex
 from rocketproof.projection.snapshot_values import NO_JOB, files_value, log_values, state_value
@@ -30,7 +30,7 @@ class SnapshotProjection:
     def __init__(self) -> None:
         """Begin an empty trace."""
         self.events: list[Event] = []
-        self._world: SnapshotWorld | None = None
+        self._world: SnapshotCluster | None = None
 
     @property
     def constants(self) -> State:
@@ -44,12 +44,12 @@ class SnapshotProjection:
             "Reserved": self._world.options.max_snapshot_reserved_num,
         }
 
-    def started(self, world: SnapshotWorld) -> None:
+    def started(self, world: SnapshotCluster) -> None:
         """Record the initial state."""
         self._world = world
         self._record(world, _NODE, "Init", (), world_value(world))
 
-    def acted(self, world: SnapshotWorld, action: SnapshotAction) -> None:
+    def acted(self, world: SnapshotCluster, action: SnapshotAction) -> None:
         """Record an action, and the state after it."""
         state = world_value(world)
         match action.name:
@@ -66,7 +66,7 @@ class SnapshotProjection:
 
     def _record(
         self,
-        world: SnapshotWorld,
+        world: SnapshotCluster,
         node: str,
         action: str,
         params: tuple[Value, ...],
@@ -80,7 +80,7 @@ class SnapshotProjection:
         )
 
 
-def world_value(world: SnapshotWorld) -> State:
+def world_value(world: SnapshotCluster) -> State:
     """Return the state of a node and its group."""
     job = world.job
     state: dict[str, Value] = {
@@ -109,7 +109,7 @@ def world_value(world: SnapshotWorld) -> State:
     return state
 
 
-def _mode(world: SnapshotWorld) -> str:
+def _mode(world: SnapshotCluster) -> str:
     if world.node is None:
         return "down"
     if world.node.has_refused:

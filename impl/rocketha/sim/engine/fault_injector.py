@@ -13,15 +13,15 @@ from typing import Final, Generic, Protocol, TypeVar
 from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import Chance, Chances, Occasion
+from rocketha.sim.engine.random_source import Injection, InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId
 
-__all__ = ["CALM", "Mishaps", "Victims"]
+__all__ = ["NO_FAULT_PLAN", "FaultInjector", "FaultTarget"]
 
 S = TypeVar("S")
 
-CALM: Final = FaultPlan(
+NO_FAULT_PLAN: Final = FaultPlan(
     faults=frozenset(),
     mean_gap_ms=(),
     delay_percent=0,
@@ -36,7 +36,7 @@ _SLOW_RESTART_MS: Final = 2_500
 _PARTITION_MS: Final = (200, 2_500)
 
 
-class Victims(Protocol[S]):
+class FaultTarget(Protocol[S]):
     """A cluster, as far as faults see it."""
 
     @property
@@ -72,13 +72,13 @@ class Victims(Protocol[S]):
         ...
 
 
-class Mishaps(Generic[S]):
+class FaultInjector(Generic[S]):
     """Faults that come by themselves, until the cluster heals."""
 
     def __init__(
         self,
-        cluster: Victims[S],
-        chances: Chances,
+        cluster: FaultTarget[S],
+        random_source: RandomSource,
         *,
         is_master: Callable[[Node[S]], bool],
         may_stop: Callable[[Node[S]], bool] = lambda _: True,
@@ -86,7 +86,7 @@ class Mishaps(Generic[S]):
     ) -> None:
         """Prepare them; nothing happens yet. Who may not stop now is passed by."""
         self._cluster = cluster
-        self._chances = chances
+        self._random_source = random_source
         self._is_master = is_master
         self._may_stop = may_stop
         self._may_lose_power = may_lose_power
@@ -101,20 +101,20 @@ class Mishaps(Generic[S]):
             act()
             self._cluster.scheduler.after(period_ms, fire)
 
-        rng = self._chances.of("phase", *purpose)
+        rng = self._random_source.of("phase", *purpose)
         self._cluster.scheduler.after(1 + rng.randrange(period_ms), fire)
 
     def sometimes(
-        self, mean_gap_ms: int, act: Callable[[Chance], None], kind: str, whose: str = ""
+        self, mean_gap_ms: int, act: Callable[[Injection], None], kind: str, whose: str = ""
     ) -> None:
         """Act again and again until the cluster heals, with gaps of 0 to twice the mean."""
-        rng, numbers = self._chances.of("gap", kind, whose), count(1)
+        rng, numbers = self._random_source.of("gap", kind, whose), count(1)
 
         def fire() -> None:
             if not self.healed:
-                occasion = Occasion(kind, whose, next(numbers))
-                if self._chances.allows(occasion):
-                    act(Chance(self._chances, occasion))
+                point = InjectionPoint(kind, whose, next(numbers))
+                if self._random_source.allows(point):
+                    act(Injection(self._random_source, point))
                 go_on()
 
         def go_on() -> None:
@@ -128,7 +128,7 @@ class Mishaps(Generic[S]):
         """Let nothing strike any more, and everybody hear everybody."""
         self.healed = True
         self._cluster.network.heal()
-        self._cluster.network.plan = CALM
+        self._cluster.network.plan = NO_FAULT_PLAN
 
     def restart_all(self) -> None:
         """Let everybody come back that is down."""
@@ -138,34 +138,34 @@ class Mishaps(Generic[S]):
 
     # ---- faults ----
 
-    def strikes(self) -> dict[Fault, Callable[[Chance], None]]:
+    def handlers(self) -> dict[Fault, Callable[[Injection], None]]:
         """Return what each of these faults does when it strikes."""
         return {
             Fault.RESET: self._reset,
-            Fault.PARTITION: lambda chance: self._partition(chance, Fault.PARTITION),
-            Fault.ONE_WAY_PARTITION: lambda chance: self._partition(
-                chance, Fault.ONE_WAY_PARTITION
+            Fault.PARTITION: lambda injection: self._partition(injection, Fault.PARTITION),
+            Fault.ONE_WAY_PARTITION: lambda injection: self._partition(
+                injection, Fault.ONE_WAY_PARTITION
             ),
-            Fault.POWER_CUT: lambda chance: self._crash(chance, Fault.POWER_CUT),
-            Fault.TORN_WRITE: lambda chance: self._crash(chance, Fault.TORN_WRITE),
-            Fault.PROCESS_CRASH: lambda chance: self._crash(chance, Fault.PROCESS_CRASH),
+            Fault.POWER_CUT: lambda injection: self._crash(injection, Fault.POWER_CUT),
+            Fault.TORN_WRITE: lambda injection: self._crash(injection, Fault.TORN_WRITE),
+            Fault.PROCESS_CRASH: lambda injection: self._crash(injection, Fault.PROCESS_CRASH),
         }
 
-    def _reset(self, chance: Chance) -> None:
+    def _reset(self, injection: Injection) -> None:
         connections = self._cluster.network.connections()
         if connections:
             self._cluster.counts.add(Fault.RESET)
-            broken = chance.rng.choice(connections)
+            broken = injection.rng.choice(connections)
             client, server = broker_address(broken.client), broker_address(broken.server)
-            chance.note(f"the connection of {client} to {server} breaks")
-            half_open = self._is_silent(chance, Fault.RESET, f"{server} is not told")
+            injection.note(f"the connection of {client} to {server} breaks")
+            half_open = self._is_silent(injection, Fault.RESET, f"{server} is not told")
             self._cluster.network.reset(broken, half_open=half_open)
 
-    def _partition(self, chance: Chance, fault: Fault) -> None:
+    def _partition(self, injection: Injection, fault: Fault) -> None:
         cluster = self._cluster
         if len(cluster.nodes) < 2:
             return
-        one, other = chance.rng.sample(list(cluster.nodes), 2)
+        one, other = injection.rng.sample(list(cluster.nodes), 2)
         cluster.counts.add(fault)
         directions = [(one, other)]
         if fault is Fault.PARTITION:
@@ -177,14 +177,14 @@ class Mishaps(Generic[S]):
             for sender, receiver in directions:
                 cluster.network.unblock(sender, receiver)
 
-        wait_ms = chance.rng.randrange(*_PARTITION_MS)
+        wait_ms = injection.rng.randrange(*_PARTITION_MS)
         arrow = "<->" if fault is Fault.PARTITION else "->"
         names = f"{broker_address(one)} {arrow} {broker_address(other)}"
-        chance.note(f"nothing comes through {names} for {wait_ms} ms")
+        injection.note(f"nothing comes through {names} for {wait_ms} ms")
         cluster.scheduler.after(wait_ms, end)
 
-    def _crash(self, chance: Chance, fault: Fault) -> None:
-        cluster, rng = self._cluster, chance.rng
+    def _crash(self, injection: Injection, fault: Fault) -> None:
+        cluster, rng = self._cluster, injection.rng
         up = [node for node in cluster.up() if self._may_stop(node)]
         if fault is not Fault.PROCESS_CRASH:
             up = [node for node in up if self._may_lose_power(node, rng)]
@@ -199,7 +199,7 @@ class Mishaps(Generic[S]):
                 node.lose_power(rng)
             case _:
                 pass
-        silent = self._is_silent(chance, fault, "its peers are not told")
+        silent = self._is_silent(injection, fault, "its peers are not told")
         cluster.crash(node, silent=silent)
         limit = rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS))
         incarnation = node.incarnation
@@ -209,15 +209,19 @@ class Mishaps(Generic[S]):
                 cluster.restart(node)
 
         wait_ms = 1 + rng.randrange(limit)
-        chance.note(f"{broker_address(node.id)} stops, and comes back after {wait_ms} ms")
+        injection.note(f"{broker_address(node.id)} stops, and comes back after {wait_ms} ms")
         cluster.scheduler.after(wait_ms, restart)
 
-    def _is_silent(self, chance: Chance, fault: Fault, words: str) -> bool:
+    def _is_silent(self, injection: Injection, fault: Fault, words: str) -> bool:
         """Tell whether the peers are not told; a process that stops says goodbye."""
         plan, counts = self._cluster.network.plan, self._cluster.counts
-        if fault is Fault.PROCESS_CRASH or Fault.HALF_OPEN not in plan or chance.rng.randrange(2):
+        if (
+            fault is Fault.PROCESS_CRASH
+            or Fault.HALF_OPEN not in plan
+            or injection.rng.randrange(2)
+        ):
             return False
-        if not chance.part(Fault.HALF_OPEN, words):
+        if not injection.part(Fault.HALF_OPEN, words):
             return False
         counts.add(Fault.HALF_OPEN)
         return True

@@ -18,7 +18,7 @@ from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.ports import Core, Ports, Sender
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import Chances
+from rocketha.sim.engine.random_source import RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
@@ -86,14 +86,14 @@ class Hosts(Generic[S, E, A]):
         *,
         scheduler: Scheduler,
         network: Network,
-        chances: Chances,
+        random_source: RandomSource,
     ) -> None:
         """Give every node a host, and take over the network; a node runs when it has a state."""
         self._scheduler = scheduler
         self._network = network
         self._hosts: dict[BrokerId, NodeHost[S, E, A]] = {}
         for node in nodes.values():
-            ports = _NodePorts(self, cluster, node, scheduler, network, chances)
+            ports = _NodePorts(self, cluster, node, scheduler, network, random_source)
             host = NodeHost(core, node.files, ports.all())
             self._hosts[node.id] = node.host = host
         network.attach(self)
@@ -155,14 +155,14 @@ class _NodePorts(Generic[S, E, A]):
         node: Node[S],
         scheduler: Scheduler,
         network: Network,
-        chances: Chances,
+        random_source: RandomSource,
     ) -> None:
         self._hosts = hosts
         self._cluster = cluster
         self._node = node
         self._scheduler = scheduler
         self._network = network
-        self._chances = chances
+        self._random_source = random_source
         self._ended: list[tuple[ConnectionId, BrokerId]] = []
 
     def all(self) -> Ports[E, A]:
@@ -250,7 +250,7 @@ class _NodePorts(Generic[S, E, A]):
         planned = node.transfer_at_ms.get(sender.conn)
         if sender.behind:
             if planned is None or planned > now_ms + _TRANSFER_GAP_MAX_MS:
-                rng = self._chances.of("transfer", node.id)
+                rng = self._random_source.of("transfer", node.id)
                 self._transfer_later(sender.conn, 1 + rng.randrange(_TRANSFER_GAP_MAX_MS))
         elif planned is None:
             wait_ms = node.clock.when(sender.heartbeat_at_ms) - now_ms

@@ -18,7 +18,7 @@ from typing import Final, Protocol
 
 from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
 from rocketha.sim.engine.node import broker_address
-from rocketha.sim.engine.random_source import Chances, Occasion
+from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, ConnectionId
 
@@ -102,7 +102,7 @@ class Network:
     def __init__(
         self,
         scheduler: Scheduler,
-        chances: Chances,
+        random_source: RandomSource,
         *,
         counts: FaultCounts,
         plan: FaultPlan,
@@ -115,7 +115,7 @@ class Network:
         self.plan = plan
         self._servers_linger = servers_linger
         self._scheduler = scheduler
-        self._chances = chances
+        self._random_source = random_source
         self._counts = counts
         self._sockets: Sockets | None = None
         self._connections: dict[ConnectionId, Connection] = {}
@@ -227,16 +227,16 @@ class Network:
     # ---- streams ----
 
     def _stream(self, sender: BrokerId, receiver: BrokerId, to: End) -> _Stream:
-        return _Stream(sender, receiver, to, self._chances.of("network", sender, receiver))
+        return _Stream(sender, receiver, to, self._random_source.of("network", sender, receiver))
 
     def _takes(self, stream: _Stream, fault: Fault, words: str) -> bool:
         """Tell whether a fault that was drawn comes to pass, and count it."""
         name = f"{broker_address(stream.sender)}>{broker_address(stream.receiver)}"
         self._numbers[fault, name] += 1
-        occasion = Occasion(fault, name, self._numbers[fault, name])
-        if not self._chances.allows(occasion):
+        point = InjectionPoint(fault, name, self._numbers[fault, name])
+        if not self._random_source.allows(point):
             return False
-        self._chances.note(occasion, f"{name}: {words}")
+        self._random_source.note(point, f"{name}: {words}")
         self._counts.add(fault)
         return True
 

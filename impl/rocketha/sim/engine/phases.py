@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from rocketha.sim.engine.hosts import StorageFailure
-from rocketha.sim.engine.random_source import ALL_OF_IT, Schedule
+from rocketha.sim.engine.random_source import UNRESTRICTED, Schedule
 from rocketha.sim.engine.scheduler import Scheduler
 
 __all__ = ["run_phases"]
@@ -29,7 +29,7 @@ def run_phases(
     converged: Callable[[], bool],
     faults_end_ms: int = _FAULTS_END_MS,
     healing_actions: int = _HEALING_ACTIONS,
-    schedule: Schedule = ALL_OF_IT,
+    schedule: Schedule = UNRESTRICTED,
 ) -> str | None:
     """Run a cluster; return why the run ended early, if it did.
 

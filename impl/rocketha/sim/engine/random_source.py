@@ -1,12 +1,13 @@
 """What a run draws, and what of it comes to pass.
 
-A simulation draws everything from its seed. With one stream for everything (`OneStream`) a run is
-simple, but whoever leaves out one fault draws all that follows anew. With a stream for each purpose
-(`Streams`) everything else stays as it is: so a run can be told what to leave out, and a failing
-one can be made small.
+A simulation draws everything from its seed. With one stream for everything (`SingleStream`) a run
+is simple, but whoever leaves out one fault draws all that follows anew. With a stream for each
+purpose (`PerPurposeStreams`) everything else stays as it is: so a run can be given a schedule that
+leaves something out, and a failing one can be made small.
 
-What may be left out is an occasion: a fault that strikes, a client that calls. It has a kind, the
-name of whoever it concerns, and its number there, counted whether it comes to pass or not.
+What may be left out is an injection point: a fault that strikes, a client that calls. It has a
+kind, the name of whoever it concerns, and its number there, counted whether it comes to pass or
+not.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from random import Random
 from typing import Final, Protocol
 
 __all__ = [
-    "ALL_OF_IT",
-    "Chance",
-    "Chances",
-    "Happening",
-    "Occasion",
-    "OneStream",
+    "UNRESTRICTED",
+    "InjectedEvent",
+    "Injection",
+    "InjectionPoint",
+    "PerPurposeStreams",
+    "RandomSource",
     "Schedule",
-    "Streams",
+    "SingleStream",
 ]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Occasion:
+class InjectionPoint:
     """Something that may happen, or may be left out."""
 
     kind: str
@@ -43,7 +44,7 @@ class Occasion:
 class Schedule:
     """What a run does of all that its seed draws. All times are virtual."""
 
-    only: frozenset[Occasion] | None = None
+    only: frozenset[InjectionPoint] | None = None
     """What may happen; None: everything. In a run that is not stopped, clients are free again as
     soon as the faults have ended."""
     heal_ms: int | None = None
@@ -55,71 +56,71 @@ class Schedule:
     that is allowed, for whoever looks for a smaller one."""
 
 
-ALL_OF_IT: Final = Schedule()
+UNRESTRICTED: Final = Schedule()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
-    """An occasion that came to pass."""
+class InjectedEvent:
+    """An injection point that came to pass."""
 
     at_ms: int
-    occasion: Occasion
+    point: InjectionPoint
     words: str
     """What happened, a clause."""
 
 
-class Chances(Protocol):
+class RandomSource(Protocol):
     """Where a run draws from, and who says what comes to pass."""
 
     def of(self, *purpose: str | int) -> Random:
         """Return the stream for a purpose, always the same."""
         ...
 
-    def once(self, occasion: Occasion) -> Random:
-        """Return a stream for one occasion only."""
+    def once(self, point: InjectionPoint) -> Random:
+        """Return a stream for one point only."""
         ...
 
-    def allows(self, occasion: Occasion) -> bool:
+    def allows(self, point: InjectionPoint) -> bool:
         """Tell whether it may come to pass."""
         ...
 
-    def note(self, occasion: Occasion, words: str) -> None:
+    def note(self, point: InjectionPoint, words: str) -> None:
         """Hear that it did."""
         ...
 
 
-class Chance:
-    """An occasion that has come; whoever takes it draws from `rng` and says what happened."""
+class Injection:
+    """An injection point whose time has come; a handler draws from `rng`, and notes what it did."""
 
-    __slots__ = ("_chances", "_rng", "occasion")
+    __slots__ = ("_random_source", "_rng", "point")
 
-    def __init__(self, chances: Chances, occasion: Occasion) -> None:
-        self.occasion = occasion
-        self._chances = chances
+    def __init__(self, random_source: RandomSource, point: InjectionPoint) -> None:
+        self.point = point
+        self._random_source = random_source
         self._rng: Random | None = None
 
     @property
     def rng(self) -> Random:
         """Return its stream."""
         if self._rng is None:
-            self._rng = self._chances.once(self.occasion)
+            self._rng = self._random_source.once(self.point)
         return self._rng
 
     def note(self, words: str) -> None:
         """Say that something happened."""
-        self._chances.note(self.occasion, words)
+        self._random_source.note(self.point, words)
 
     def part(self, kind: str, words: str) -> bool:
-        """Tell whether a part of what happens, an occasion by itself, comes to pass; note it."""
-        name = f"{self.occasion.kind} {self.occasion.whose}".rstrip()
-        occasion = Occasion(kind, name, self.occasion.number)
-        if not self._chances.allows(occasion):
+        """Tell whether a part of it, an injection point by itself, comes to pass; note it."""
+        name = f"{self.point.kind} {self.point.whose}".rstrip()
+        point = InjectionPoint(kind, name, self.point.number)
+        if not self._random_source.allows(point):
             return False
-        self._chances.note(occasion, words)
+        self._random_source.note(point, words)
         return True
 
 
-class OneStream:
+class SingleStream:
     """One stream for everything, and everything comes to pass."""
 
     def __init__(self, rng: Random) -> None:
@@ -130,29 +131,29 @@ class OneStream:
         """Return the stream."""
         return self._rng
 
-    def once(self, occasion: Occasion) -> Random:  # noqa: ARG002
+    def once(self, point: InjectionPoint) -> Random:  # noqa: ARG002
         """Return the stream."""
         return self._rng
 
-    def allows(self, occasion: Occasion) -> bool:  # noqa: ARG002
+    def allows(self, point: InjectionPoint) -> bool:  # noqa: ARG002
         """Return True."""
         return True
 
-    def note(self, occasion: Occasion, words: str) -> None:
+    def note(self, point: InjectionPoint, words: str) -> None:
         """Forget it."""
 
 
-class Streams:
+class PerPurposeStreams:
     """A stream for each purpose, made of the seed and the purpose's name."""
 
     def __init__(
         self,
         seed: int,
-        schedule: Schedule = ALL_OF_IT,
+        schedule: Schedule = UNRESTRICTED,
         now_ms: Callable[[], int] = lambda: 0,
     ) -> None:
         """Begin all streams; `now_ms` is the virtual time, for what is noted."""
-        self.happened: list[Happening] = []
+        self.injected: list[InjectedEvent] = []
         self.healed_ms: int | None = None
         """When the faults ended, once they have."""
         self.redrawn = schedule.redrawn > 0
@@ -168,21 +169,21 @@ class Streams:
             stream = self._streams[purpose] = self._begin("/".join(map(str, purpose)))
         return stream
 
-    def once(self, occasion: Occasion) -> Random:
-        """Return a stream for one occasion only."""
-        return self._begin(f"{occasion.kind}/{occasion.whose}/{occasion.number}/once")
+    def once(self, point: InjectionPoint) -> Random:
+        """Return a stream for one point only."""
+        return self._begin(f"{point.kind}/{point.whose}/{point.number}/once")
 
     def _begin(self, name: str) -> Random:
         digest = blake2b(f"{self._of}/{name}".encode(), digest_size=8).digest()
         return Random(int.from_bytes(digest, "big"))
 
-    def allows(self, occasion: Occasion) -> bool:
+    def allows(self, point: InjectionPoint) -> bool:
         """Tell whether the schedule has it, or says nothing of it."""
         schedule = self._schedule
-        if schedule.only is None or occasion in schedule.only:
+        if schedule.only is None or point in schedule.only:
             return True
         return self.healed_ms is not None and schedule.stop_ms is None
 
-    def note(self, occasion: Occasion, words: str) -> None:
+    def note(self, point: InjectionPoint, words: str) -> None:
         """Remember that something happened."""
-        self.happened.append(Happening(at_ms=self._now_ms(), occasion=occasion, words=words))
+        self.injected.append(InjectedEvent(at_ms=self._now_ms(), point=point, words=words))

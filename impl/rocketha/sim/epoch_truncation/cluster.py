@@ -20,7 +20,7 @@ from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.random_source import SingleStream
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
 from rocketha.sim.epoch_truncation.plan import RunPlan
@@ -95,7 +95,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
             self.nodes,
             scheduler=scheduler,
             network=network,
-            chances=OneStream(rng),
+            random_source=SingleStream(rng),
         )
         for node in self.nodes.values():
             node.state = self._fresh(node.id)

@@ -9,7 +9,7 @@ from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.phases import run_phases
-from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.random_source import SingleStream
 from rocketha.sim.engine.report import SimReport
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.cluster import Cluster, Observer
@@ -24,7 +24,7 @@ def simulate(seed: int, options: SimOptions, observer: Observer) -> SimReport:
     rng = Random(seed)
     plan = draw_run(rng, options)
     scheduler, counts = Scheduler(), FaultCounts()
-    network = Network(scheduler, OneStream(rng), counts=counts, plan=plan.faults)
+    network = Network(scheduler, SingleStream(rng), counts=counts, plan=plan.faults)
     cluster = Cluster(
         brokers=options.brokers,
         plan=plan,

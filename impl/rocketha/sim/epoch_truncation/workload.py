@@ -14,10 +14,10 @@ from typing import Final
 
 from rocketha.ha.events import MasterLearnt, MessagePut
 from rocketha.ha.state import BrokerState, Role
-from rocketha.sim.engine.fault_injector import Mishaps
+from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import Chance, OneStream
+from rocketha.sim.engine.random_source import Injection, SingleStream
 from rocketha.sim.engine.records import message_of_epoch, record_count
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.sim.epoch_truncation.plan import RunPlan
@@ -45,7 +45,9 @@ class Driver:
         self._cluster = cluster
         self._plan = plan
         self._rng = rng
-        self._mishaps: Mishaps[BrokerState] = Mishaps(cluster, OneStream(rng), is_master=is_master)
+        self._injector: FaultInjector[BrokerState] = FaultInjector(
+            cluster, SingleStream(rng), is_master=is_master
+        )
         self._messages = 0
         self._idle_until_ms = 0
         self._deaf_until_ms: dict[BrokerId, int] = {}
@@ -54,23 +56,23 @@ class Driver:
 
     def begin(self) -> None:
         """Elect the first master and start everything that repeats."""
-        plan, strikes = self._plan, self._strikes()
+        plan, handlers = self._plan, self._handlers()
         self._cluster.elect(self._rng.choice(list(self._cluster.nodes)))
         for node in self._cluster.nodes.values():
-            self._mishaps.every(plan.poll_ms, partial(self._poll, node), "poll", node.id)
-            self._mishaps.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
-        self._mishaps.every(_WATCH_MS, self._watch, "watch")
-        self._mishaps.sometimes(plan.put_gap_ms, lambda _: self._put(), "put")
-        self._mishaps.sometimes(plan.failover_gap_ms, lambda _: self._fail_over(), "failover")
+            self._injector.every(plan.poll_ms, partial(self._poll, node), "poll", node.id)
+            self._injector.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
+        self._injector.every(_WATCH_MS, self._watch, "watch")
+        self._injector.sometimes(plan.put_gap_ms, lambda _: self._put(), "put")
+        self._injector.sometimes(plan.failover_gap_ms, lambda _: self._fail_over(), "failover")
         for fault, gap_ms in plan.faults.mean_gap_ms:
-            self._mishaps.sometimes(gap_ms, strikes[fault], fault)
+            self._injector.sometimes(gap_ms, handlers[fault], fault)
 
     def heal(self) -> None:
         """End all faults: what is down comes back, everybody hears everybody."""
         self._deaf_until_ms.clear()
-        self._mishaps.calm_network()
+        self._injector.calm_network()
         self._cluster.stale_route_percent = 0
-        self._mishaps.restart_all()
+        self._injector.restart_all()
 
     # ---- controller ----
 
@@ -83,7 +85,7 @@ class Driver:
             return
         address = broker_address(cluster.master)
         news = cluster.epoch > state.known_epoch
-        if news and Fault.SLOW_POLL in self._plan.faults and not self._mishaps.healed:
+        if news and Fault.SLOW_POLL in self._plan.faults and not self._injector.healed:
             if node.id not in self._deaf_until_ms and self._rng.randrange(2):
                 # The answer is late; when it comes it is acted on, or the broker would stay deaf.
                 cluster.counts.add(Fault.SLOW_POLL)
@@ -182,9 +184,9 @@ class Driver:
 
     # ---- faults that come by themselves ----
 
-    def _strikes(self) -> dict[Fault, Callable[[Chance], None]]:
+    def _handlers(self) -> dict[Fault, Callable[[Injection], None]]:
         return {
-            **self._mishaps.strikes(),
+            **self._injector.handlers(),
             Fault.RE_ELECTION: lambda _: self._re_elect(),
             Fault.UNCLEAN_ELECTION: lambda _: self._elect_unclean(),
             Fault.IDLE_GROUP: lambda _: self._be_idle(),

@@ -26,7 +26,7 @@ from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import OneStream
+from rocketha.sim.engine.random_source import SingleStream
 from rocketha.sim.engine.records import message_of_epoch
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
@@ -109,7 +109,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
             self.nodes,
             scheduler=scheduler,
             network=network,
-            chances=OneStream(rng),
+            random_source=SingleStream(rng),
         )
         for node in self.nodes.values():
             node.state = self._fresh(node.id)

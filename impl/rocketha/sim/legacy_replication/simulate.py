@@ -7,13 +7,13 @@ from random import Random
 from typing import Final
 
 from rocketha.legacy_ha.state import LegacyMaster, LegacyState
-from rocketha.sim.engine.fault_injector import Mishaps
+from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.phases import run_phases
-from rocketha.sim.engine.random_source import Chance, OneStream
+from rocketha.sim.engine.random_source import Injection, SingleStream
 from rocketha.sim.engine.records import record_count
 from rocketha.sim.engine.report import SimReport
 from rocketha.sim.engine.scheduler import Scheduler
@@ -36,7 +36,7 @@ def simulate_legacy(seed: int, options: SimOptions, observer: LegacyObserver) ->
         brokers=options.brokers,
         plan=plan,
         scheduler=scheduler,
-        network=Network(scheduler, OneStream(rng), counts=counts, plan=plan.faults),
+        network=Network(scheduler, SingleStream(rng), counts=counts, plan=plan.faults),
         rng=rng,
         counts=counts,
         observer=observer,
@@ -68,33 +68,33 @@ class _World:
         self._cluster = cluster
         self._plan = plan
         self._idle_until_ms = 0
-        self._mishaps: Mishaps[LegacyState] = Mishaps(
-            cluster, OneStream(rng), is_master=lambda node: isinstance(node.state, LegacyMaster)
+        self._injector: FaultInjector[LegacyState] = FaultInjector(
+            cluster, SingleStream(rng), is_master=lambda node: isinstance(node.state, LegacyMaster)
         )
 
     def begin(self) -> None:
         plan = self._plan
-        strikes = {**self._mishaps.strikes(), Fault.IDLE_GROUP: self._be_idle}
+        handlers = {**self._injector.handlers(), Fault.IDLE_GROUP: self._be_idle}
         self._cluster.begin()
         for node in self._cluster.nodes.values():
-            self._mishaps.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
-        self._mishaps.sometimes(plan.put_gap_ms, self._put, "put")
+            self._injector.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
+        self._injector.sometimes(plan.put_gap_ms, self._put, "put")
         for fault, gap_ms in plan.faults.mean_gap_ms:
-            self._mishaps.sometimes(gap_ms, strikes[fault], fault)
+            self._injector.sometimes(gap_ms, handlers[fault], fault)
 
     def heal(self) -> None:
-        self._mishaps.calm_network()
-        self._mishaps.restart_all()
+        self._injector.calm_network()
+        self._injector.restart_all()
 
-    def _put(self, chance: Chance) -> None:
+    def _put(self, injection: Injection) -> None:
         node = self._cluster.nodes[MASTER]
         full = record_count(node.log.max_phy_offset) >= self._plan.records_max
         if node.state is not None and not full and self._cluster.now_ms >= self._idle_until_ms:
-            self._cluster.put(chance.rng.choice(self._plan.needs))
+            self._cluster.put(injection.rng.choice(self._plan.needs))
 
-    def _be_idle(self, chance: Chance) -> None:
+    def _be_idle(self, injection: Injection) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)
-        self._idle_until_ms = self._cluster.now_ms + chance.rng.randrange(*_IDLE_MS)
+        self._idle_until_ms = self._cluster.now_ms + injection.rng.randrange(*_IDLE_MS)
 
     def _flush(self, node: Node[LegacyState]) -> None:
         if node.state is not None:

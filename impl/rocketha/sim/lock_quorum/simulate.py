@@ -10,12 +10,12 @@ from typing import Final
 from rocketha.formats.lock_bodies import MessageQueue
 from rocketha.histories.ordered import Processed
 from rocketha.locks.state import LockManagerState
-from rocketha.sim.engine.fault_injector import Mishaps
+from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.phases import run_phases
-from rocketha.sim.engine.random_source import Chance, OneStream
+from rocketha.sim.engine.random_source import Injection, SingleStream
 from rocketha.sim.engine.report import SimReport
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.lock_quorum.cluster import Consumer, LockCluster, LockObserver
@@ -44,7 +44,7 @@ def simulate_locks(seed: int, options: SimOptions, observer: LockObserver) -> Lo
     cluster = LockCluster(
         plan=plan,
         scheduler=scheduler,
-        network=Network(scheduler, OneStream(rng), counts=counts, plan=plan.faults),
+        network=Network(scheduler, SingleStream(rng), counts=counts, plan=plan.faults),
         rng=rng,
         counts=counts,
         observer=observer,
@@ -80,33 +80,33 @@ class _World:
         self._eager = list(cluster.consumers.values())[: plan.eager]
         self._wanted = cluster.queues[: plan.wanted]
         self._finished_before: dict[MessageQueue, int] | None = None
-        self._mishaps: Mishaps[LockManagerState] = Mishaps(
-            cluster, OneStream(rng), is_master=lambda node: node.id == min(cluster.nodes)
+        self._injector: FaultInjector[LockManagerState] = FaultInjector(
+            cluster, SingleStream(rng), is_master=lambda node: node.id == min(cluster.nodes)
         )
 
     def begin(self) -> None:
         plan, cluster = self._plan, self._cluster
-        strikes = self._mishaps.strikes()
+        handlers = self._injector.handlers()
         if Fault.CLOCK_SKEW in plan.faults:
             cluster.counts.add(Fault.CLOCK_SKEW)
         for consumer in self._eager:
             name = consumer.state.client_id
             cluster.want(consumer, frozenset(self._wanted))
             cluster.lock_later(consumer, 1 + self._rng.randrange(plan.retry_ms))
-            self._mishaps.every(plan.process_ms, partial(self._process, consumer), "process", name)
+            self._injector.every(plan.process_ms, partial(self._process, consumer), "process", name)
             change = partial(self._change, consumer)
-            self._mishaps.sometimes(plan.change_ms, change, "change", name)
+            self._injector.sometimes(plan.change_ms, change, "change", name)
         for fault, gap_ms in plan.faults.mean_gap_ms:
-            self._mishaps.sometimes(gap_ms, strikes[fault], fault)
+            self._injector.sometimes(gap_ms, handlers[fault], fault)
         if plan.client_loss_ms is not None:
-            self._mishaps.sometimes(plan.client_loss_ms, self._cut_off, Fault.CLIENT_LOSS)
+            self._injector.sometimes(plan.client_loss_ms, self._cut_off, Fault.CLIENT_LOSS)
 
     def heal(self) -> None:
         """End all faults; who wants queues wants all of them."""
         cluster = self._cluster
         cluster.calm = True
-        self._mishaps.calm_network()
-        self._mishaps.restart_all()
+        self._injector.calm_network()
+        self._injector.restart_all()
         for consumer in self._eager:
             cluster.want(consumer, frozenset(self._wanted))
         self._finished_before = cluster.finished.copy()
@@ -121,18 +121,18 @@ class _World:
         for queue in self._wanted:
             self._cluster.process(consumer, queue)
 
-    def _change(self, consumer: Consumer, chance: Chance) -> None:
+    def _change(self, consumer: Consumer, injection: Injection) -> None:
         queues = self._wanted
-        if chance.rng.randrange(100) < _WANTING_NOTHING_PERCENT:
-            wanted = frozenset(chance.rng.sample(queues, len(queues) - 1))
+        if injection.rng.randrange(100) < _WANTING_NOTHING_PERCENT:
+            wanted = frozenset(injection.rng.sample(queues, len(queues) - 1))
         else:
             wanted = frozenset(queues)
         self._cluster.want(consumer, wanted)
 
-    def _cut_off(self, chance: Chance) -> None:
+    def _cut_off(self, injection: Injection) -> None:
         """Let a consumer and the brokers not hear each other for a while."""
         cluster = self._cluster
-        consumer = chance.rng.choice(self._eager)
+        consumer = injection.rng.choice(self._eager)
         cluster.counts.add(Fault.CLIENT_LOSS)
         for broker in cluster.nodes:
             cluster.network.block(consumer.id, broker)
@@ -143,4 +143,4 @@ class _World:
                 cluster.network.unblock(consumer.id, broker)
                 cluster.network.unblock(broker, consumer.id)
 
-        cluster.scheduler.after(chance.rng.randrange(*_CUT_OFF_MS), end)
+        cluster.scheduler.after(injection.rng.randrange(*_CUT_OFF_MS), end)

@@ -19,7 +19,7 @@ from typing import Final, Protocol, TypeAlias
 from rocketha.controller.state import ChannelId
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.node import broker_address
-from rocketha.sim.engine.random_source import Chances, Occasion
+from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId
 
@@ -84,7 +84,7 @@ class Channels:
         peers: Peers,
         *,
         scheduler: Scheduler,
-        chances: Chances,
+        random_source: RandomSource,
         counts: FaultCounts,
         faults: ChannelFaults,
     ) -> None:
@@ -92,7 +92,7 @@ class Channels:
         self.faults = faults
         self._peers = peers
         self._scheduler = scheduler
-        self._chances = chances
+        self._random_source = random_source
         self._counts = counts
         self._last = 0
         self._open: dict[BrokerId, ChannelId] = {}
@@ -119,7 +119,7 @@ class Channels:
     def operate(self, data: bytes) -> None:
         """Send an operator's frame, over a channel of its own that nothing happens to."""
         channel = self._next()
-        delay_ms = 1 + self._chances.of("channel", "operator").randrange(_LATENCY_MAX_MS)
+        delay_ms = 1 + self._random_source.of("channel", "operator").randrange(_LATENCY_MAX_MS)
         self._scheduler.after(delay_ms, lambda: self._serve_operator(channel, data))
 
     def command(self, data: bytes) -> None:
@@ -210,16 +210,16 @@ class Channels:
         if way is None:
             ends = (broker_address(broker), "controller")
             name = ">".join(ends if up else reversed(ends))
-            way = self._ways[broker, up] = _Way(name, self._chances.of("channel", name))
+            way = self._ways[broker, up] = _Way(name, self._random_source.of("channel", name))
         return way
 
     def _takes(self, way: _Way, fault: Fault, words: str) -> bool:
         """Tell whether a fault that was drawn comes to pass, and count it."""
         way.numbers[fault] += 1
-        occasion = Occasion(fault, way.name, way.numbers[fault])
-        if not self._chances.allows(occasion):
+        point = InjectionPoint(fault, way.name, way.numbers[fault])
+        if not self._random_source.allows(point):
             return False
-        self._chances.note(occasion, f"{way.name}: {words}")
+        self._random_source.note(point, f"{way.name}: {words}")
         self._counts.add(fault)
         return True
 

@@ -13,7 +13,7 @@ from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import CleanBrokerData
 from rocketha.formats.remoting_frame import push_command
 from rocketha.sim.engine.faults import Fault
-from rocketha.sim.engine.random_source import Chance
+from rocketha.sim.engine.random_source import Injection
 from rocketha.sim.replica_group.cluster import GroupCluster
 
 __all__ = ["Cleaning"]
@@ -33,14 +33,14 @@ class Cleaning:
         self._is_busy = False
         self._times = 0
 
-    def begin(self, chance: Chance) -> None:
+    def begin(self, injection: Injection) -> None:
         """Stop the brokers, if the group was ever elected and has promised nothing."""
         cluster = self._cluster
         if self._is_busy or self._times == _TIMES or cluster.starting or not self._may_forget():
             return
         self._times += 1
         cluster.counts.add(Fault.CLEAN_DATA)
-        chance.note("an operator stops all brokers, to remove the group from the controller")
+        injection.note("an operator stops all brokers, to remove the group from the controller")
         self._is_busy = True
         for node in cluster.up():
             cluster.crash(node)

@@ -17,7 +17,7 @@ from rocketha.broker.state import GroupBroker, PullId
 from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import Chance
+from rocketha.sim.engine.random_source import Injection
 from rocketha.sim.engine.records import message_of_epoch, record_count
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.sim.replica_group.history import logged_messages
@@ -45,7 +45,7 @@ class _Call:
 
     producer: int
     invoked_ms: int
-    chance: Chance
+    injection: Injection
     body: str | None = None
     epoch: Epoch | None = None
 
@@ -58,7 +58,7 @@ class Consumer:
     offset: Offset = _BEGINNING
     pull: PullId | None = None
     """The call that is under way."""
-    chance: Chance | None = None
+    injection: Injection | None = None
     """That of the last call."""
 
 
@@ -79,19 +79,19 @@ class Clients:
 
     # ---- producers ----
 
-    def produce(self, producer: int, chance: Chance) -> PutId | None:
+    def produce(self, producer: int, injection: Injection) -> PutId | None:
         """Send the next message of a producer, if it waits for none, and there is a master."""
         if producer in self._busy:
             return None
-        node = self._any_master(chance)
+        node = self._any_master(injection)
         if node is None:
             return None
         self._messages += 1
         put = PutId(self._messages)
         self._busy[producer] = put
-        self._calls[put] = _Call(producer, self._cluster.now_ms, chance)
-        chance.note(f"producer {producer} sends message {put} to {broker_address(node.id)}")
-        self._send(chance, "the request", lambda: self._arrive(node.id, put))
+        self._calls[put] = _Call(producer, self._cluster.now_ms, injection)
+        injection.note(f"producer {producer} sends message {put} to {broker_address(node.id)}")
+        self._send(injection, "the request", lambda: self._arrive(node.id, put))
         self._cluster.scheduler.after(
             self._cluster.plan.patience_ms, lambda: self._settle(put, Outcome.UNKNOWN, "no answer")
         )
@@ -111,7 +111,7 @@ class Clients:
         node = self._cluster.nodes[broker]
         if node.state is None:
             self._send(
-                call.chance,
+                call.injection,
                 "the answer",
                 lambda: self._settle(put, Outcome.FAIL, "nobody listens"),
             )
@@ -127,7 +127,7 @@ class Clients:
         outcome, call = _OUTCOMES[answer.status], self._calls.get(answer.put)
         if call is not None:
             self._send(
-                call.chance,
+                call.injection,
                 "the answer",
                 lambda: self._settle(answer.put, outcome, answer.status, answer.offset),
             )
@@ -155,20 +155,20 @@ class Clients:
 
     # ---- consumers ----
 
-    def consume(self, consumer: Consumer, chance: Chance) -> None:
+    def consume(self, consumer: Consumer, injection: Injection) -> None:
         """Look for more, if the consumer waits for nothing, and there is a master."""
         if consumer.pull is not None:
             return
-        node = self._any_master(chance)
+        node = self._any_master(injection)
         if node is None:
             return
-        if chance.rng.randrange(100) < _AGAIN_PERCENT:
+        if injection.rng.randrange(100) < _AGAIN_PERCENT:
             consumer.offset = _BEGINNING
         self._pulls += 1
         pull, broker, offset = PullId(self._pulls), node.id, consumer.offset
-        consumer.pull, consumer.chance = pull, chance
-        chance.note(f"consumer {consumer.number} pulls from {broker_address(broker)}")
-        self._send(chance, "the request", lambda: self._ask(broker, pull, offset))
+        consumer.pull, consumer.injection = pull, injection
+        injection.note(f"consumer {consumer.number} pulls from {broker_address(broker)}")
+        self._send(injection, "the request", lambda: self._ask(broker, pull, offset))
 
         def give_up() -> None:
             if consumer.pull == pull:
@@ -184,9 +184,9 @@ class Clients:
         """Carry what a broker shows to its consumer."""
         epoch = self._cluster.nodes[broker].running().ha.known_epoch
         for consumer in self.consumers:
-            if consumer.pull == answer.pull and consumer.chance is not None:
+            if consumer.pull == answer.pull and consumer.injection is not None:
                 see = partial(self._see, consumer, broker, epoch, answer)
-                self._send(consumer.chance, "the answer", see)
+                self._send(consumer.injection, "the answer", see)
 
     def _see(self, consumer: Consumer, broker: BrokerId, epoch: Epoch, answer: AnswerPull) -> None:
         if consumer.pull != answer.pull:
@@ -206,15 +206,15 @@ class Clients:
 
     # ---- both ----
 
-    def _any_master(self, chance: Chance) -> Node[GroupBroker] | None:
+    def _any_master(self, injection: Injection) -> Node[GroupBroker] | None:
         masters = [node for node in self._cluster.up() if node.running().is_master]
-        return chance.rng.choice(masters) if masters else None
+        return injection.rng.choice(masters) if masters else None
 
-    def _send(self, chance: Chance, what: str, deliver: Callable[[], None]) -> None:
+    def _send(self, injection: Injection, what: str, deliver: Callable[[], None]) -> None:
         percent = self._cluster.plan.client_loss_percent if self.is_lossy else 0
-        if percent and chance.rng.randrange(100) < percent:
-            words = f"{what} of {chance.occasion.whose} is lost"
-            if chance.part(Fault.CLIENT_LOSS, words):
+        if percent and injection.rng.randrange(100) < percent:
+            words = f"{what} of {injection.point.whose} is lost"
+            if injection.part(Fault.CLIENT_LOSS, words):
                 self._cluster.counts.add(Fault.CLIENT_LOSS)
                 return
-        self._cluster.scheduler.after(1 + chance.rng.randrange(_LATENCY_MAX_MS), deliver)
+        self._cluster.scheduler.after(1 + injection.rng.randrange(_LATENCY_MAX_MS), deliver)

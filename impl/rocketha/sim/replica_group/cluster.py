@@ -41,7 +41,7 @@ from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import Chances, Occasion
+from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
@@ -132,7 +132,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         plan: GroupPlan,
         scheduler: Scheduler,
         network: Network,
-        chances: Chances,
+        random_source: RandomSource,
         counts: FaultCounts,
         observer: GroupObserver,
     ) -> None:
@@ -148,7 +148,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         """A message was acknowledged, or shown to a consumer."""
         self.powerless: set[BrokerId] = set()
         """Brokers whose machines stopped, and of which the controller does not know that yet."""
-        self._chances = chances
+        self._random_source = random_source
         self._lookups: Counter[BrokerId] = Counter()
         self._observer = observer
         self._observed = False
@@ -164,16 +164,25 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         for node in self.nodes.values():
             node.clock = plan.clocks[node.id - 1]
         self._hosts: Hosts[GroupBroker, GroupEvent, SpecAction | GroupAction] = Hosts(
-            GroupCore(), self, self.nodes, scheduler=scheduler, network=network, chances=chances
+            GroupCore(),
+            self,
+            self.nodes,
+            scheduler=scheduler,
+            network=network,
+            random_source=random_source,
         )
         self.channels = Channels(
-            self, scheduler=scheduler, chances=chances, counts=counts, faults=plan.channels
+            self,
+            scheduler=scheduler,
+            random_source=random_source,
+            counts=counts,
+            faults=plan.channels,
         )
         self.controller_machine = ControllerMachine(
             plan.controller,
             clock=plan.controller_clock,
             scheduler=scheduler,
-            rng=chances.of("controller"),
+            rng=random_source.of("controller"),
             channels=self,
             recorder=self,
         )
@@ -306,7 +315,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         if self.now_ms < until_ms:
             self.counts.add(Fault.SLOW_DISK)
         else:
-            wait_ms = self._chances.of("flush", node.id).randrange(_FLUSH_MAX_MS)
+            wait_ms = self._random_source.of("flush", node.id).randrange(_FLUSH_MAX_MS)
         incarnation = node.incarnation
 
         def flush() -> None:
@@ -336,17 +345,22 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         [server] = [broker for broker in self.nodes if broker_address(broker) == peer]
         assert server != node.id
         others = [n for n in self.nodes.values() if n.id not in (server, node.id)]
-        percent, rng = self.network.plan.stale_route_percent, self._chances.of("route", node.id)
+        percent, rng = (
+            self.network.plan.stale_route_percent,
+            self._random_source.of("route", node.id),
+        )
         if not others or rng.randrange(100) >= percent:
             return server
         zombies = [n for n in others if n.state is not None and n.state.is_master]
         found = rng.choice(zombies or others).id
         me = broker_address(node.id)
         self._lookups[node.id] += 1
-        occasion = Occasion(Fault.STALE_ROUTE, me, self._lookups[node.id])
-        if not self._chances.allows(occasion):
+        point = InjectionPoint(Fault.STALE_ROUTE, me, self._lookups[node.id])
+        if not self._random_source.allows(point):
             return server
-        self._chances.note(occasion, f"{me} connects to {broker_address(found)} instead of {peer}")
+        self._random_source.note(
+            point, f"{me} connects to {broker_address(found)} instead of {peer}"
+        )
         self.counts.add(Fault.STALE_ROUTE)
         return found
 

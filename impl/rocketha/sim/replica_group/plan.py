@@ -19,7 +19,7 @@ from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault, FaultPlan, Faults, draw_plan
 from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.engine.random_source import Occasion, Streams
+from rocketha.sim.engine.random_source import InjectionPoint, PerPurposeStreams
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.replica_group.channels import ChannelFaults
 from rocketha.types import BrokerId, SizeBytes
@@ -79,7 +79,7 @@ class GroupPlan:
     client_loss_percent: int
 
 
-def draw_group_run(streams: Streams, options: SimOptions) -> GroupPlan:
+def draw_group_run(streams: PerPurposeStreams, options: SimOptions) -> GroupPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     rng = streams.of("plan")
     share = 1.0 if streams.redrawn else 0.5
@@ -125,7 +125,7 @@ def _gaps(fault: Fault) -> tuple[int, ...]:
     return _RESTART_GAPS_MS if fault is Fault.CONTROLLER_RESTART else _GAPS_MS
 
 
-def _draw_cleaning(streams: Streams, allowed: Faults, share: float) -> int | None:
+def _draw_cleaning(streams: PerPurposeStreams, allowed: Faults, share: float) -> int | None:
     """Draw how often an operator looks whether to begin anew; None: never."""
     rng = streams.of("plan", Fault.CLEAN_DATA)
     drawn, gap_ms = rng.random() < share, rng.choice(_CLEANING_GAPS_MS)
@@ -184,13 +184,11 @@ def _brokers(options: SimOptions) -> tuple[BrokerId, ...]:
     return tuple(map(BrokerId, range(1, options.brokers + 1)))
 
 
-def _draw_clock(streams: Streams, name: str, *, skewed: bool) -> Clock:
+def _draw_clock(streams: PerPurposeStreams, name: str, *, skewed: bool) -> Clock:
     rng = streams.of("clock", name)
     offset_ms, rate = rng.randrange(_SKEWED_MS), rng.choice(_SKEWED_PERMILLE)
-    occasion = Occasion(Fault.CLOCK_SKEW, name, 1)
-    if not skewed or not streams.allows(occasion):
+    point = InjectionPoint(Fault.CLOCK_SKEW, name, 1)
+    if not skewed or not streams.allows(point):
         return TRUE_TIME
-    streams.note(
-        occasion, f"the clock of {name} is {offset_ms} ms ahead and runs at {rate} permille"
-    )
+    streams.note(point, f"the clock of {name} is {offset_ms} ms ahead and runs at {rate} permille")
     return Clock(offset_ms=offset_ms, rate_permille=rate)

@@ -11,13 +11,18 @@ from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.phases import run_phases
-from rocketha.sim.engine.random_source import ALL_OF_IT, Happening, Schedule, Streams
+from rocketha.sim.engine.random_source import (
+    UNRESTRICTED,
+    InjectedEvent,
+    PerPurposeStreams,
+    Schedule,
+)
 from rocketha.sim.engine.report import SimReport
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver
 from rocketha.sim.replica_group.history import HistoryRecorder
 from rocketha.sim.replica_group.plan import GroupPlan, draw_group_run
-from rocketha.sim.replica_group.workload import GroupDriver
+from rocketha.sim.replica_group.workload import GroupWorkload
 
 __all__ = ["GroupRun", "simulate_group"]
 
@@ -32,18 +37,18 @@ class GroupRun:
 
     report: SimReport
     history: History
-    happened: tuple[Happening, ...]
+    injected: tuple[InjectedEvent, ...]
     """What came to pass and could have been left out, in its order."""
     healed_ms: int | None
     """When the faults ended; None: they had not when the run was stopped."""
 
 
 def simulate_group(
-    seed: int, options: SimOptions, observer: GroupObserver, schedule: Schedule = ALL_OF_IT
+    seed: int, options: SimOptions, observer: GroupObserver, schedule: Schedule = UNRESTRICTED
 ) -> GroupRun:
     """Run a group; the same arguments give the same run, always and everywhere."""
     scheduler, counts = Scheduler(), FaultCounts()
-    streams = Streams(seed, schedule, lambda: scheduler.now_ms)
+    streams = PerPurposeStreams(seed, schedule, lambda: scheduler.now_ms)
     plan = draw_group_run(streams, options)
     if any(clock != TRUE_TIME for clock in (*plan.clocks, plan.controller_clock)):
         counts.add(Fault.CLOCK_SKEW)
@@ -53,11 +58,11 @@ def simulate_group(
         plan=plan,
         scheduler=scheduler,
         network=Network(scheduler, streams, counts=counts, plan=plan.faults, servers_linger=False),
-        chances=streams,
+        random_source=streams,
         counts=counts,
         observer=recorder,
     )
-    driver = GroupDriver(cluster, plan, streams, recorder.events)
+    driver = GroupWorkload(cluster, plan, streams, recorder.events)
     failure = run_phases(
         scheduler,
         steps=plan.steps,
@@ -85,7 +90,7 @@ def simulate_group(
     return GroupRun(
         report=report,
         history=history,
-        happened=tuple(streams.happened),
+        injected=tuple(streams.injected),
         healed_ms=streams.healed_ms,
     )
 

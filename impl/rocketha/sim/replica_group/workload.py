@@ -17,10 +17,10 @@ from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ElectMaster
 from rocketha.formats.remoting_frame import push_command
 from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
-from rocketha.sim.engine.fault_injector import Mishaps
+from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import Chance, Occasion, Streams
+from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurposeStreams
 from rocketha.sim.replica_group.channels import CALM_CHANNELS
 from rocketha.sim.replica_group.cleaning import Cleaning
 from rocketha.sim.replica_group.clients import Clients, Consumer
@@ -28,7 +28,7 @@ from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.types import BrokerId, PutId
 
-__all__ = ["GroupDriver"]
+__all__ = ["GroupWorkload"]
 
 _PARTITION_MS: Final = (100, 1_200)
 _CONTROLLER_DOWN_MS: Final = (5, 600)
@@ -41,11 +41,15 @@ _PROBE_MS: Final = 100
 _PROBER: Final = 0
 
 
-class GroupDriver:
+class GroupWorkload:
     """The world around a group; `begin` puts it in motion, `heal` makes it kind."""
 
     def __init__(
-        self, cluster: GroupCluster, plan: GroupPlan, streams: Streams, events: list[HistoryEvent]
+        self,
+        cluster: GroupCluster,
+        plan: GroupPlan,
+        streams: PerPurposeStreams,
+        events: list[HistoryEvent],
     ) -> None:
         """Prepare the world; nothing happens yet."""
         self._cluster = cluster
@@ -53,7 +57,7 @@ class GroupDriver:
         self._streams = streams
         self._events = events
         self._clients = Clients(cluster, events)
-        self._mishaps: Mishaps[GroupBroker] = Mishaps(
+        self._injector: FaultInjector[GroupBroker] = FaultInjector(
             cluster,
             streams,
             is_master=lambda node: node.state is not None and node.state.is_master,
@@ -74,32 +78,32 @@ class GroupDriver:
         cluster.channels.faults, cluster.network.plan = calm, network
         cluster.observe()
         for node in cluster.nodes.values():
-            self._mishaps.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
-        self._mishaps.every(plan.scan_ms, cluster.host.scan, "scan")
+            self._injector.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
+        self._injector.every(plan.scan_ms, cluster.host.scan, "scan")
         for producer in range(1, plan.producers + 1):
-            self._mishaps.sometimes(
+            self._injector.sometimes(
                 plan.put_gap_ms, partial(self._produce, producer), "put", f"p{producer}"
             )
         for consumer in self._clients.consumers:
             pull = partial(self._consume, consumer, count(1))
-            self._mishaps.every(plan.pull_gap_ms, pull, "pull", consumer.number)
-        strikes = self._strikes()
+            self._injector.every(plan.pull_gap_ms, pull, "pull", consumer.number)
+        handlers = self._handlers()
         for fault, gap_ms in (*plan.faults.mean_gap_ms, *plan.mean_gap_ms):
-            self._mishaps.sometimes(gap_ms, strikes[fault], fault)
+            self._injector.sometimes(gap_ms, handlers[fault], fault)
 
     def heal(self) -> None:
         """End all faults: what is down comes back, everybody hears everybody; clocks stay wrong."""
         cluster = self._cluster
         self._streams.healed_ms = cluster.now_ms
-        self._mishaps.calm_network()
+        self._injector.calm_network()
         self._calm()
         cluster.slow_disks.clear()
         self._clients.is_lossy = False
         cluster.channels.heal()
         if not cluster.host.is_up:
             cluster.controller_machine.restart()
-        self._mishaps.restart_all()
-        self._mishaps.every(_PROBE_MS, partial(self._probe, count(1)), "probe")
+        self._injector.restart_all()
+        self._injector.every(_PROBE_MS, partial(self._probe, count(1)), "probe")
 
     def _calm(self) -> None:
         self._cluster.channels.faults = CALM_CHANNELS
@@ -133,9 +137,9 @@ class GroupDriver:
         ) and not any(other.running().is_master for other in nodes.values() if other is not node)
 
     def _probe(self, numbers: Iterator[int]) -> None:
-        occasion = Occasion("probe", "", next(numbers))
-        if self._streams.allows(occasion) and self._is_in_sync():
-            put = self._clients.produce(_PROBER, Chance(self._streams, occasion))
+        point = InjectionPoint("probe", "", next(numbers))
+        if self._streams.allows(point) and self._is_in_sync():
+            put = self._clients.produce(_PROBER, Injection(self._streams, point))
             if put is not None:
                 self._probes.add(put)
 
@@ -158,14 +162,14 @@ class GroupDriver:
 
     # ---- clients and flush services ----
 
-    def _produce(self, producer: int, chance: Chance) -> None:
+    def _produce(self, producer: int, injection: Injection) -> None:
         if self._cluster.now_ms >= self._idle_until_ms and self._clients.has_room():
-            self._clients.produce(producer, chance)
+            self._clients.produce(producer, injection)
 
     def _consume(self, consumer: Consumer, numbers: Iterator[int]) -> None:
-        occasion = Occasion("pull", f"c{consumer.number}", next(numbers))
-        if self._streams.allows(occasion):
-            self._clients.consume(consumer, Chance(self._streams, occasion))
+        point = InjectionPoint("pull", f"c{consumer.number}", next(numbers))
+        if self._streams.allows(point):
+            self._clients.consume(consumer, Injection(self._streams, point))
 
     def _flush(self, node: Node[GroupBroker]) -> None:
         until_ms, _ = self._cluster.slow_disks.get(node.id, (0, 0))
@@ -174,9 +178,9 @@ class GroupDriver:
 
     # ---- faults that come by themselves ----
 
-    def _strikes(self) -> dict[Fault, Callable[[Chance], None]]:
+    def _handlers(self) -> dict[Fault, Callable[[Injection], None]]:
         return {
-            **self._mishaps.strikes(),
+            **self._injector.handlers(),
             Fault.IDLE_GROUP: self._be_idle,
             Fault.CONTROLLER_PARTITION: self._cut_off,
             Fault.CHANNEL_RESET: self._reset_channel,
@@ -196,10 +200,10 @@ class GroupDriver:
             return True
         return rng.randrange(100) < _LAST_WHOLE_PERCENT
 
-    def _be_idle(self, chance: Chance) -> None:
+    def _be_idle(self, injection: Injection) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)
-        wait_ms = chance.rng.randrange(*_IDLE_MS)
-        chance.note(f"nobody writes for {wait_ms} ms")
+        wait_ms = injection.rng.randrange(*_IDLE_MS)
+        injection.note(f"nobody writes for {wait_ms} ms")
         self._idle_until_ms = self._cluster.now_ms + wait_ms
 
     def _any_broker(self, rng: Random) -> BrokerId:
@@ -209,9 +213,9 @@ class GroupDriver:
             return group.master
         return rng.choice(list(self._cluster.nodes))
 
-    def _cut_off(self, chance: Chance) -> None:
+    def _cut_off(self, injection: Injection) -> None:
         """Let a broker and the controller not hear each other, or one of them not the other."""
-        cluster, rng = self._cluster, chance.rng
+        cluster, rng = self._cluster, injection.rng
         broker = self._any_broker(rng)
         cluster.counts.add(Fault.CONTROLLER_PARTITION)
         ways = rng.choice(((True,), (False,), (True, False)))
@@ -224,19 +228,19 @@ class GroupDriver:
 
         wait_ms = rng.randrange(*_PARTITION_MS)
         arrow = "<->" if len(ways) > 1 else "->" if ways[0] else "<-"
-        chance.note(
+        injection.note(
             f"nothing comes through {broker_address(broker)} {arrow} controller for {wait_ms} ms"
         )
         cluster.scheduler.after(wait_ms, end)
 
-    def _reset_channel(self, chance: Chance) -> None:
-        broker = self._any_broker(chance.rng)
+    def _reset_channel(self, injection: Injection) -> None:
+        broker = self._any_broker(injection.rng)
         if self._cluster.channels.of(broker) is not None:
             self._cluster.counts.add(Fault.CHANNEL_RESET)
-            chance.note(f"the channel of {broker_address(broker)} to the controller breaks")
+            injection.note(f"the channel of {broker_address(broker)} to the controller breaks")
             self._cluster.channels.drop(broker)
 
-    def _restart_controller(self, chance: Chance) -> None:
+    def _restart_controller(self, injection: Injection) -> None:
         cluster = self._cluster
         if not cluster.host.is_up:
             return
@@ -248,11 +252,11 @@ class GroupDriver:
             if not cluster.host.is_up:
                 cluster.controller_machine.restart()
 
-        wait_ms = chance.rng.randrange(*_CONTROLLER_DOWN_MS)
-        chance.note(f"the controller stops, and comes back after {wait_ms} ms")
+        wait_ms = injection.rng.randrange(*_CONTROLLER_DOWN_MS)
+        injection.note(f"the controller stops, and comes back after {wait_ms} ms")
         cluster.scheduler.after(wait_ms, restart)
 
-    def _designate(self, chance: Chance) -> None:
+    def _designate(self, injection: Injection) -> None:
         """Let an operator ask for another master."""
         cluster, group = self._cluster, self._cluster.group
         if group is None or group.master is None:
@@ -262,8 +266,8 @@ class GroupDriver:
         if not others:
             return
         cluster.counts.add(Fault.DESIGNATE)
-        designated = chance.rng.choice(members or others)
-        chance.note(f"an operator designates {broker_address(designated)}")
+        designated = injection.rng.choice(members or others)
+        injection.note(f"an operator designates {broker_address(designated)}")
         request = ElectMaster(
             cluster_name=self._plan.broker.cluster_name,
             broker_name=self._plan.broker.broker_name,
@@ -272,10 +276,10 @@ class GroupDriver:
         )
         cluster.channels.operate(push_command(push_request(request, opaque=0)))
 
-    def _slow_down(self, chance: Chance) -> None:
+    def _slow_down(self, injection: Injection) -> None:
         """Let a disk be slow for a while; what is hurt by it is counted then."""
-        rng = chance.rng
+        rng = injection.rng
         lasts_ms, broker = rng.randrange(*_SLOW_DISK_MS), self._any_broker(rng)
         wait_ms = rng.randrange(*_SLOWNESS_MS)
-        chance.note(f"the disk of {broker_address(broker)} is slow for {lasts_ms} ms")
+        injection.note(f"the disk of {broker_address(broker)} is slow for {lasts_ms} ms")
         self._cluster.slow_disks[broker] = (self._cluster.now_ms + lasts_ms, wait_ms)

@@ -27,7 +27,7 @@ from rocketha.sim.snapshot_loading.steps import (
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
 
-__all__ = ["Job", "SnapshotNode", "SnapshotObserver", "SnapshotWorld"]
+__all__ = ["Job", "SnapshotCluster", "SnapshotNode", "SnapshotObserver"]
 
 _STEP_MS: Final = 10
 _Name = SnapshotActionName
@@ -55,14 +55,14 @@ class Job:
 class SnapshotObserver(Protocol):
     """Who wants to know what happens."""
 
-    def started(self, world: SnapshotWorld) -> None:
+    def started(self, world: SnapshotCluster) -> None:
         """Look at the initial state."""
 
-    def acted(self, world: SnapshotWorld, action: SnapshotAction) -> None:
+    def acted(self, world: SnapshotCluster, action: SnapshotAction) -> None:
         """Look at the state after an action."""
 
 
-class SnapshotWorld:
+class SnapshotCluster:
     """A node, and what happens to it."""
 
     def __init__(

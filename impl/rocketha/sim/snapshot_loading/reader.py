@@ -20,7 +20,7 @@ from rocketha.histories.registers import (
 )
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.report import SimReport
-from rocketha.sim.snapshot_loading.cluster import SnapshotObserver, SnapshotWorld
+from rocketha.sim.snapshot_loading.cluster import SnapshotCluster, SnapshotObserver
 from rocketha.sim.snapshot_loading.simulate import simulate_snapshots
 from rocketha.sim.snapshot_loading.steps import SnapshotAction, SnapshotActionName
 
@@ -71,7 +71,7 @@ class RegisterReader:
         self._shown: Mapping[str, int] | None = None
         self._has_refused = False
 
-    def started(self, world: SnapshotWorld) -> None:
+    def started(self, world: SnapshotCluster) -> None:
         """Begin the first life of the node."""
         self.made = world.history.states
         self.keeping = Keeping(
@@ -83,7 +83,7 @@ class RegisterReader:
         if self._then is not None:
             self._then.started(world)
 
-    def acted(self, world: SnapshotWorld, action: SnapshotAction) -> None:
+    def acted(self, world: SnapshotCluster, action: SnapshotAction) -> None:
         """Note what the action means to the outside, and read."""
         self.agreed = world.agreed
         match action.name:
@@ -103,7 +103,7 @@ class RegisterReader:
         if self._then is not None:
             self._then.acted(world, action)
 
-    def _read(self, world: SnapshotWorld) -> None:
+    def _read(self, world: SnapshotCluster) -> None:
         node = world.node
         if node is None or self._has_refused:
             return

@@ -11,7 +11,7 @@ from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.engine.faults import SNAPSHOT_FAULTS, Fault, FaultCounts, draw_plan
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.report import SimReport
-from rocketha.sim.snapshot_loading.cluster import SnapshotObserver, SnapshotWorld
+from rocketha.sim.snapshot_loading.cluster import SnapshotCluster, SnapshotObserver
 from rocketha.sim.snapshot_loading.entries import draw_history
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex
@@ -33,7 +33,7 @@ def simulate_snapshots(seed: int, options: SimOptions, observer: SnapshotObserve
     faults = draw_plan(rng, SNAPSHOT_FAULTS, options.faults, share=0.7).faults
     drawn = rng.randrange(80, 200)
     steps = drawn if options.steps is None else options.steps
-    world = SnapshotWorld(draw_history(rng), _OPTIONS, options.bugs, observer)
+    world = SnapshotCluster(draw_history(rng), _OPTIONS, options.bugs, observer)
     life = _Life(world, rng, faults, counts)
     failure: str | None = None
     try:
@@ -59,7 +59,7 @@ class _Life:
     """What happens to a node."""
 
     def __init__(
-        self, world: SnapshotWorld, rng: Random, faults: frozenset[Fault], counts: FaultCounts
+        self, world: SnapshotCluster, rng: Random, faults: frozenset[Fault], counts: FaultCounts
     ) -> None:
         self._world = world
         self._rng = rng

@@ -9,11 +9,17 @@ import pytest
 
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.engine.random_source import Chance, Occasion, OneStream, Schedule, Streams
+from rocketha.sim.engine.random_source import (
+    Injection,
+    InjectionPoint,
+    PerPurposeStreams,
+    Schedule,
+    SingleStream,
+)
 from rocketha.sim.replica_group.cluster import NullGroupObserver
 from rocketha.sim.replica_group.simulate import GroupRun, simulate_group
 
-STRUCK = Occasion("reset", "", 2)
+STRUCK = InjectionPoint("reset", "", 2)
 TIMED = {Fault.POWER_CUT, Fault.PARTITION, Fault.CHANNEL_RESET, Fault.DESIGNATE, Fault.RESET}
 
 
@@ -22,8 +28,8 @@ def numbers(rng: Random) -> list[int]:
 
 
 def test_a_stream_does_not_notice_what_others_draw() -> None:
-    alone = numbers(Streams(7).of("network", 1, 2))
-    streams = Streams(7)
+    alone = numbers(PerPurposeStreams(7).of("network", 1, 2))
+    streams = PerPurposeStreams(7)
     for other in (("network", 2, 1), ("network", 1, 3), ("gap", "reset", "")):
         numbers(streams.of(*other))
     numbers(streams.once(STRUCK))
@@ -32,25 +38,25 @@ def test_a_stream_does_not_notice_what_others_draw() -> None:
 
 
 def test_streams_differ_by_seed_and_purpose_and_are_the_same_everywhere() -> None:
-    drawn = [numbers(Streams(seed).of(name)) for seed in (0, 1) for name in ("a", "b")]
+    drawn = [numbers(PerPurposeStreams(seed).of(name)) for seed in (0, 1) for name in ("a", "b")]
     assert len({tuple(one) for one in drawn}) == 4
-    assert Streams(0).of("plan").randrange(1_000_000) == 245_390
+    assert PerPurposeStreams(0).of("plan").randrange(1_000_000) == 245_390
 
 
 def test_one_stream_is_for_everything() -> None:
     rng = Random(3)
-    chances = OneStream(rng)
-    assert chances.of("a") is chances.once(STRUCK) is rng
-    assert chances.allows(STRUCK)
+    random_source = SingleStream(rng)
+    assert random_source.of("a") is random_source.once(STRUCK) is rng
+    assert random_source.allows(STRUCK)
 
 
 def test_a_part_of_what_happens_can_be_left_out_by_itself() -> None:
-    half_open = Occasion("half-open", "reset", 2)
+    half_open = InjectionPoint("half-open", "reset", 2)
     for only, parts in (({STRUCK}, []), ({STRUCK, half_open}, [half_open])):
-        streams = Streams(1, Schedule(only=frozenset(only)))
-        chance = Chance(streams, STRUCK)
-        assert chance.part("half-open", "nobody is told") is bool(parts)
-        assert [happening.occasion for happening in streams.happened] == parts
+        streams = PerPurposeStreams(1, Schedule(only=frozenset(only)))
+        injection = Injection(streams, STRUCK)
+        assert injection.part("half-open", "nobody is told") is bool(parts)
+        assert [injected.point for injected in streams.injected] == parts
 
 
 @pytest.mark.parametrize(
@@ -60,9 +66,9 @@ def test_a_part_of_what_happens_can_be_left_out_by_itself() -> None:
 def test_clients_are_free_again_in_a_run_that_heals(
     stop_ms: int | None, healed_ms: int | None, allowed: bool
 ) -> None:
-    streams = Streams(1, Schedule(only=frozenset(), stop_ms=stop_ms))
+    streams = PerPurposeStreams(1, Schedule(only=frozenset(), stop_ms=stop_ms))
     streams.healed_ms = healed_ms
-    assert streams.allows(Occasion("pull", "c1", 30)) is allowed
+    assert streams.allows(InjectionPoint("pull", "c1", 30)) is allowed
 
 
 SEED = 3
@@ -78,28 +84,28 @@ def part(schedule: Schedule) -> GroupRun:
 
 
 def test_a_run_of_which_nothing_is_left_out_is_the_run() -> None:
-    everything = frozenset(happening.occasion for happening in whole().happened)
-    assert len(everything) == len(whole().happened) > 100
+    everything = frozenset(injected.point for injected in whole().injected)
+    assert len(everything) == len(whole().injected) > 100
     assert part(Schedule(only=everything)) == whole()
 
 
 def test_what_is_left_out_does_not_happen_and_other_strikes_come_when_they_came() -> None:
-    struck = {h.occasion: h.at_ms for h in whole().happened if h.occasion.kind in TIMED}
+    struck = {h.point: h.at_ms for h in whole().injected if h.point.kind in TIMED}
     first = min(struck, key=lambda one: struck[one])
-    rest = frozenset(happening.occasion for happening in whole().happened) - {first}
+    rest = frozenset(injected.point for injected in whole().injected) - {first}
     run = part(Schedule(only=rest))
-    again = {h.occasion: h.at_ms for h in run.happened if h.occasion.kind in TIMED}
+    again = {h.point: h.at_ms for h in run.injected if h.point.kind in TIMED}
     assert first not in again
     assert len(again) > 3
     assert {one: at_ms for one, at_ms in struck.items() if one in again} == again
 
 
 def test_a_run_ends_when_its_schedule_says_so() -> None:
-    stop_ms = whole().happened[len(whole().happened) // 2].at_ms
+    stop_ms = whole().injected[len(whole().injected) // 2].at_ms
     run = part(Schedule(stop_ms=stop_ms))
     assert run.report.virtual_ms <= stop_ms
     assert run.healed_ms is None
-    assert run.happened == tuple(h for h in whole().happened if h.at_ms <= stop_ms)
+    assert run.injected == tuple(h for h in whole().injected if h.at_ms <= stop_ms)
     assert not run.report.converged
     assert run.report.lives, "nobody says that it stays dead"
 
@@ -110,4 +116,4 @@ def test_faults_end_when_a_schedule_says_so() -> None:
     assert run.healed_ms is not None
     assert run.healed_ms <= 1_000
     assert run.report.converged
-    assert {happening.occasion.kind for happening in run.happened} <= {"pull", "probe"}
+    assert {injected.point.kind for injected in run.injected} <= {"pull", "probe"}
