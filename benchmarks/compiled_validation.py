@@ -16,6 +16,7 @@ from benchmarks.stopwatch import median_seconds
 from benchmarks.tlc_loader import javac, seconds_by_loader
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from tlatrace.model import Model, load_model
+from tlatrace.model.checker import Checker
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc_config import invariants_of
 from tlatrace.trace import Trace
@@ -90,7 +91,7 @@ def _judging(
     decode = msgspec.json.Decoder(Line).decode
 
     def judge() -> None:
-        checker = model.checker()
+        checker = Checker(model)
         for trace in traces:
             before = None
             for text in trace:

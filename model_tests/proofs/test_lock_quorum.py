@@ -37,7 +37,7 @@ from rocketproof.theorems.lock_state import (
 from rocketproof.theorems.lock_steps import RIGHT, STEPS, Rules, choice_constants
 from tlatrace.model import Model, ModelState, load_model
 from tlatrace.model.domain import D, Fcn
-from tlatrace.model.model import Step
+from tlatrace.model.states import Step
 from tlatrace.proofs import prove_induction
 from tlatrace.validate.config import parse_config
 

@@ -9,7 +9,7 @@ import pytest
 from tlatrace.matching.model import ModelState, Questions
 from tlatrace.model import Model, domain, load_model
 from tlatrace.model.domain import D, Fcn, eq
-from tlatrace.model.model import Step
+from tlatrace.model.states import Step
 
 SPEC = """---- MODULE Tanks ----
 EXTENDS Naturals

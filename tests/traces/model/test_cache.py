@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tlatrace.model import ModelSource
+from tlatrace.model import Model, ModelSource
 from tlatrace.model.cache import cache_folder, keep, recall
-from tlatrace.model.compile import Part
+from tlatrace.model.model_source import Part
 from tlatrace.readings import Types
 
 KEY = "a" * 64
@@ -51,7 +51,7 @@ def test_a_model_that_comes_back_can_be_opened() -> None:
     source = recall(KEY)
 
     assert source is not None
-    model = source.open()
+    model = Model(source)
     assert model.is_initial((7,))
     assert not model.is_initial((8,))
 

@@ -38,7 +38,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
 
 def read(model: Model, value: str, before: Sequence[str]) -> object:
     """Read a value of `v` after others; what the plain reading refuses must be refused."""
-    checker = model.checker()
+    checker = Checker(model)
     found: object = None
     for other in (*before, value):
         text = f'{{"v":{other},"w":0}}'
@@ -176,7 +176,7 @@ def test_a_canonical_text_is_read(model: Model, text: str, before: list[str]) ->
 
 @pytest.mark.parametrize("params", ["[1]", "[1] ", "[ ]", "", "{}", "no JSON", '{"#tup":[]}'])
 def test_an_initial_state_has_no_parameters(model: Model, params: str) -> None:
-    checker = model.checker()
+    checker = Checker(model)
     state = checker.state('{"v":1,"w":0}')
 
     assert checker.step(None, "Init", "[]", state) == Allowed()
@@ -188,7 +188,7 @@ def test_an_initial_state_has_no_parameters(model: Model, params: str) -> None:
     "params", ["[1 ]", "[01]", "[-0]", "[1.0]", "[1,]", '{"#tup":[1]}', '{"#map":[[1,1]]}', "[1e0]"]
 )
 def test_parameters_are_read_from_canonical_texts_only(model: Model, params: str) -> None:
-    checker: Checker = model.checker()
+    checker: Checker = Checker(model)
     before, after = checker.state('{"v":1,"w":0}'), checker.state('{"v":1,"w":1}')
 
     assert checker.step(before, "Put", "[1]", after) == Allowed()

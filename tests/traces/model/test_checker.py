@@ -33,7 +33,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
 
 
 def checker_of(model: Model) -> Checker:
-    return model.checker()
+    return Checker(model)
 
 
 def letter(draw: Random) -> Value:

@@ -71,7 +71,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
 
 def model_of(job: Job, extra: str, **overrides: D) -> Model:
     given = {**job.overrides, **overrides, "Extra": Redirect(extra)}
-    return compile_tree(replace(job, overrides=given)).open()
+    return Model(compile_tree(replace(job, overrides=given)))
 
 
 def reachable(model: Model, limit: int = 60) -> list[ModelState]:

@@ -17,6 +17,7 @@ import pytest
 from tests.source_files import ROOT
 from tlatrace.errors import EvaluationError
 from tlatrace.model import Model, load_model
+from tlatrace.model.checker import Checker
 from tlatrace.values import ModelValue, fcn
 
 pytestmark = pytest.mark.java
@@ -45,9 +46,10 @@ CONFIG: Final = "INIT Init\nNEXT Next\nCONSTANT Node = {n1, n2, n3}\nINVARIANT O
 
 ASK: Final = """
 import pickle, sys
-from tlatrace.model.model import Model
+from tlatrace.model import Model
+from tlatrace.model.checker import Checker
 model = Model(pickle.loads(sys.stdin.buffer.read()))
-checker = model.checker()
+checker = Checker(model)
 before = checker.state('{"held":{"n1":0,"n2":"0","n3":{"#set":[1]}},"x":0}')
 after = checker.state('{"held":{"n1":0,"n2":"0","n3":{"#set":[1]}},"x":1}')
 for action, arity in sorted(model.actions.items()):
@@ -70,7 +72,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
 def test_an_element_without_a_value_leaves_the_whole_without(
     model: Model, action: str, node: str
 ) -> None:
-    checker = model.checker()
+    checker = Checker(model)
     param = model.adopt({"held": (), "x": ModelValue(node)})[model.variables.index("x")]
     held = {name: '"wrong"' for name in ("n1", "n2", "n3") if name != node} | {node: "0"}
     inside = ",".join([f'"{name}":{held[name]}' for name in sorted(held)])

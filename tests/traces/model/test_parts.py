@@ -10,9 +10,10 @@ import pytest
 
 from tlatrace.errors import EvaluationError
 from tlatrace.model import Model, load_model
+from tlatrace.model.checker import Checker
 from tlatrace.model.domain import D, Fcn
-from tlatrace.model.model import ModelPart, ModelState
-from tlatrace.model.parts import Parts
+from tlatrace.model.parts import ModelPart, Parts
+from tlatrace.model.states import ModelState
 from tlatrace.validate.config import parse_config
 
 MODULE = r"""---- MODULE Watched ----
@@ -106,7 +107,7 @@ def as_a_whole(model: Model, state: ModelState) -> tuple[tuple[str, ...], bool]:
 
 @pytest.mark.java
 def test_parts_and_whole_invariants_say_the_same(model: Model) -> None:
-    draw, checker, seen = Random(1), model.checker(), Counter[str]()
+    draw, checker, seen = Random(1), Checker(model), Counter[str]()
     good: ModelState = (Fcn({"a": 0, "b": 0, "c": 0}), (1, 2, 3), 0)
     state = good
     for _ in range(STEPS):

@@ -13,6 +13,7 @@ import pytest
 
 from tlatrace.errors import EvaluationError
 from tlatrace.model import Model, load_model
+from tlatrace.model.checker import Checker
 from tlatrace.validate.transition import Failed
 
 pytestmark = pytest.mark.java
@@ -82,7 +83,7 @@ def test_what_has_no_value_in_next_is_said_in_words(next_text: str, tmp_path: Pa
         with pytest.raises(EvaluationError) as raised:
             ask()
         assert raised.value.reason == NEXTS[next_text]
-    judged = model.checker().step(state, "Act", "[1]", post)
+    judged = Checker(model).step(state, "Act", "[1]", post)
     assert judged == Failed(NEXTS[next_text])
 
 

@@ -51,7 +51,7 @@ def test_hostile_input_is_read_as_the_plain_reading_reads_it() -> None:
 @pytest.mark.java
 def test_a_name_of_a_model_value_is_a_string_in_one_of_the_variables(model: Model) -> None:
     assert model.reading.clashing == {"mark"}
-    checker = model.checker()
+    checker = Checker(model)
     for text in ('"n3"', '{"#str":"n3"}', '{"#model":"n3"}', "[" * 64 + "]" * 64):
         state = f'{{"count":0,"left":0,"mark":{text},"right":0}}'
         assert checker.state(state) == model.adopt(read_canonical_state(state))

@@ -21,11 +21,10 @@ from tlatrace.symbolic.shapes import (
     OneOf,
     PartialMap,
     SequenceOf,
-    Shape,
     record,
 )
 from tlatrace.symbolic.showing import shown_changes
-from tlatrace.symbolic.values import Function, equal
+from tlatrace.symbolic.values import Function, Shape, equal
 from tlatrace.validate.config import parse_config
 
 pytestmark = pytest.mark.java

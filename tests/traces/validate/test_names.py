@@ -13,6 +13,7 @@ import pytest
 from tlatrace.matching import match_traces, read_log, read_mapping
 from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model, load_model
+from tlatrace.model.checker import Checker
 from tlatrace.trace import Event, Header, Part, Trace
 from tlatrace.trace.itf import read_itf, write_itf
 from tlatrace.validate import SpecUnderTest, load_spec, validate_traces
@@ -197,7 +198,7 @@ def test_a_trace_may_say_it_everywhere(roles: Subject) -> None:
 
 
 def test_a_corpus_reads_as_a_trace_does(roles: Subject) -> None:
-    checker = roles.model.checker()
+    checker = Checker(roles.model)
 
     def state(obj: object) -> str:
         return canonical_state(state_from_json(obj))

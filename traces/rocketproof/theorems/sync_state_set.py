@@ -45,11 +45,10 @@ from tlatrace.symbolic.shapes import (
     OneOf,
     PartialMap,
     SequenceOf,
-    Shape,
     record,
 )
 from tlatrace.symbolic.showing import shown_changes
-from tlatrace.symbolic.values import Function, Symbolic
+from tlatrace.symbolic.values import Function, Shape, Symbolic
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.validate.config import parse_config
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from tlatrace.corpus.checker import Checker
+from tlatrace.corpus.checker import Checker as AnyChecker
 from tlatrace.model import Model, ModelSource
+from tlatrace.model.checker import Checker
 
 __all__ = ["ModelCheckerSource"]
 
@@ -18,12 +19,12 @@ class ModelCheckerSource:
 
     source: ModelSource
 
-    def open(self) -> Checker[object]:
+    def open(self) -> AnyChecker[object]:
         """Make the checker."""
         # The kernel gives back the states that this checker has made, and no others.
-        return cast("Checker[object]", _opened(self.source).checker())
+        return cast("AnyChecker[object]", Checker(_opened(self.source)))
 
 
 @lru_cache(maxsize=1)
 def _opened(source: ModelSource) -> Model:
-    return source.open()
+    return Model(source)

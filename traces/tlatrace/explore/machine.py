@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tlatrace.model.model import ModelState, Step
+from tlatrace.model.states import ModelState, Step
 
 __all__ = ["Machine", "ModelState"]
 

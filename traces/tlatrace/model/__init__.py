@@ -5,8 +5,9 @@ it accepts is written in `spec/SUBSET.md`; everything else is refused, never app
 """
 
 from tlatrace.model.blame import Conjunct
-from tlatrace.model.compile import ModelSource
 from tlatrace.model.load import load_model
-from tlatrace.model.model import Blame, Model, ModelState, Step
+from tlatrace.model.model import Blame, Model
+from tlatrace.model.model_source import ModelSource
+from tlatrace.model.states import ModelState, Step
 
 __all__ = ["Blame", "Conjunct", "Model", "ModelSource", "ModelState", "Step", "load_model"]

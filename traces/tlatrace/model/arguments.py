@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tlatrace.model.builtin import OF_LANGUAGE
+from tlatrace.model.reading import TreeReader
 from tlatrace.model.sany_nodes import Element, place_of, text_of, uid_of
 from tlatrace.model.scope import ByName, LetName, Meaning, Parameter, Redirect, Rigid, Scope
 from tlatrace.model.tree import (
@@ -18,16 +17,13 @@ from tlatrace.model.tree import (
     Place,
 )
 
-if TYPE_CHECKING:
-    from tlatrace.model.reader import Reader
-
 __all__ = ["Arguments"]
 
 
 class Arguments:
     """Arguments of operators."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: TreeReader) -> None:
         self._r = reader
 
     def operand(self, node: Element, scope: Scope) -> Operand:

@@ -3,10 +3,12 @@ r"""Formulas such as Init /\ [][Next]_v: which operators are Init and Next."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tlatrace.errors import SpecError
 from tlatrace.model.builtin import OF_LANGUAGE
+from tlatrace.model.constructs import Constructs
+from tlatrace.model.reading import TreeReader
 from tlatrace.model.sany_nodes import Element, identifier, place_of, text_of, uid_of
 from tlatrace.model.scope import MAX_DEPTH, Part, Redirect, Scope
 from tlatrace.model.tree import (
@@ -15,9 +17,6 @@ from tlatrace.model.tree import (
     Expr,
 )
 from tlatrace.validate.declarations import forbids_steps
-
-if TYPE_CHECKING:
-    from tlatrace.model.reader import Reader
 
 __all__ = ["Behaviours"]
 
@@ -30,8 +29,9 @@ _TEMPORAL_LEVEL: Final = 3
 class Behaviours:
     r"""Formulas such as Init /\ [][Next]_v."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: TreeReader, constructs: Constructs) -> None:
         self._r = reader
+        self._constructs = constructs
         self._boxes: list[Part] = []
 
     def behaviour(self, name: str) -> tuple[str, str]:
@@ -69,7 +69,7 @@ class Behaviours:
     def unchanged(self) -> Expr:
         """Return that the v of the formula's [][Next]_v stays as it is; after `behaviour`."""
         ((node, scope),) = self._boxes
-        return self._r.constructs.unchanged(node, scope, node)
+        return self._constructs.unchanged(node, scope, node)
 
     def _take_apart(
         self, node: Element, scope: Scope, initial: list[Part], steps: list[Part]

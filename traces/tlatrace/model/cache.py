@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from tlatrace.model.compile import ModelSource
+from tlatrace.model.model_source import ModelSource
 
 __all__ = ["cache_folder", "keep", "recall"]
 

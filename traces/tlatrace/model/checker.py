@@ -19,10 +19,11 @@ import msgspec
 
 from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError, ValueFormatError
 from tlatrace.model.domain import FALSE, TRUE, Atom, D, Fcn, model_value
-from tlatrace.model.model import Model, ModelState
+from tlatrace.model.model import Model
 from tlatrace.model.operators import make_set, reason_of
 from tlatrace.model.parts import Parts
 from tlatrace.model.segments import Segments
+from tlatrace.model.states import ModelState
 from tlatrace.trace.canonical_text import (
     read_canonical,
     read_canonical_state,

@@ -1,8 +1,4 @@
-"""Compile a specification under a configuration: SANY's XML to one Python module.
-
-The result, a `ModelSource`, is plain text and values: it can be kept in a file, sent to a process
-without Java, and opened there. Nothing of a trace ever gets into it.
-"""
+"""Compile a specification under a configuration: SANY's XML to one Python module."""
 
 from __future__ import annotations
 
@@ -11,18 +7,17 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 from xml.etree import ElementTree
-
-import msgspec
 
 from tlatrace.errors import InvariantError, SpecError, SubsetError
 from tlatrace.model.actions import Enumerations
-from tlatrace.model.blame import Blames, Conjunct
+from tlatrace.model.blame import Blames
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.instances import Cell
 from tlatrace.model.mentions import model_values_of, strings_of
+from tlatrace.model.model_source import Assumption, ModelSource, Part
 from tlatrace.model.paths import Paths, definitions_below, find_paths
 from tlatrace.model.predicates import Claim, Predicates, claim
 from tlatrace.model.reader import Reader
@@ -31,22 +26,11 @@ from tlatrace.model.scope import Redirect, Scope
 from tlatrace.model.tree import Apply, Definition, Expr, Variable
 from tlatrace.model.types import infer
 from tlatrace.model.writer import Writer
-from tlatrace.readings import NO_TYPES, Types
+from tlatrace.readings import Types
 from tlatrace.validate.operator import why_no_invariant
 from tlatrace.values import canonical
 
-if TYPE_CHECKING:
-    from tlatrace.model.model import Model
-
-__all__ = [
-    "Assumption",
-    "Job",
-    "ModelSource",
-    "Part",
-    "compile_tree",
-    "deeply",
-    "types_of",
-]
+__all__ = ["Job", "compile_tree", "deeply", "types_of"]
 
 T = TypeVar("T")
 
@@ -55,74 +39,6 @@ _ACTION_LEVEL: Final = 2
 _STACK_BYTES: Final = 256 * 1024 * 1024
 _RECURSION: Final = 20_000
 _MAX_LINES: Final = 300_000
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """An instance of a conjunct of an invariant, and what of the state it reads."""
-
-    role: str
-    arguments: tuple[str, ...]
-    """Canonical JSON of the elements that its quantifiers range over."""
-    reads: tuple[tuple[int, str | None], ...]
-    """(position of a variable, canonical JSON of where in it; None: all of it)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """An ASSUME."""
-
-    place: str
-    role: str | None
-    """None: it does not compile."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSource:
-    """A compiled specification as text."""
-
-    module: str
-    fingerprint: str
-    variables: tuple[str, ...]
-    actions: tuple[tuple[str, int], ...] = ()
-    """Operators that a trace may name, with the number of their parameters."""
-    invariants: tuple[str, ...] = ()
-    init: str = ""
-    next: str = ""
-    """"" where there are no behaviours, and only ASSUMEs can be asked."""
-    python: str
-    literals: tuple[tuple[str, str], ...]
-    """(global name, canonical JSON) of the values that the text refers to."""
-    names: tuple[tuple[str, str], ...]
-    """(role, Python function): "next", "steps Crash", "invariant TypeOK" and so on."""
-    conjuncts: tuple[Conjunct, ...] = ()
-    """What `blame` functions number."""
-    parts: tuple[Part, ...] = ()
-    """What is TRUE wherever all invariants are."""
-    assumptions: tuple[Assumption, ...] = ()
-    """The ASSUMEs, if they were asked for."""
-    values: tuple[tuple[str, str], ...]
-    """(constant, canonical JSON) of the constants whose value is known."""
-    types: Types = NO_TYPES
-    """What may stand where, for whoever reads traces."""
-    box: str = ""
-    """"whole" or "part": what stays as it is in a step of [Next]_v that is none of Next; "": no
-    such step is allowed."""
-
-    def open(self) -> Model:
-        """Execute the text; needs no Java."""
-        from tlatrace.model.model import Model
-
-        return Model(self)
-
-    def to_text(self) -> str:
-        """Return it as JSON text."""
-        return msgspec.json.encode(self).decode()
-
-    @staticmethod
-    def from_text(text: str) -> ModelSource:
-        """Read what `to_text` wrote."""
-        return msgspec.json.decode(text, type=ModelSource)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

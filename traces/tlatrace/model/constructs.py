@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tlatrace.model.arguments import Arguments
 from tlatrace.model.builtin import OF_LANGUAGE, REFUSED
 from tlatrace.model.domain import FALSE, TRUE
+from tlatrace.model.reading import TreeReader
 from tlatrace.model.sany_nodes import Element, place_of, text_of, uid_of
 from tlatrace.model.scope import Meaning, Rigid, Scope
 from tlatrace.model.tree import (
@@ -29,9 +31,6 @@ from tlatrace.model.tree import (
     Variable,
 )
 
-if TYPE_CHECKING:
-    from tlatrace.model.reader import Reader
-
 __all__ = ["Constructs"]
 
 _QUANTIFIERS: Final = {
@@ -48,8 +47,9 @@ _QUANTIFIERS: Final = {
 class Constructs:
     """The constructs of the language."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: TreeReader, arguments: Arguments) -> None:
         self._r = reader
+        self._arguments = arguments
 
     def builtin(self, node: Element, name: str, operands: list[Element], scope: Scope) -> Expr:
         place = place_of(node)
@@ -62,7 +62,7 @@ class Constructs:
             return Literal(TRUE if key_of == "TRUE" else FALSE, place)
         if key_of is not None:
             return Apply(
-                key_of, tuple([self._r.arguments.operand(item, scope) for item in operands]), place
+                key_of, tuple([self._arguments.operand(item, scope) for item in operands]), place
             )
         if name in _QUANTIFIERS:
             return self._quantified(node, _QUANTIFIERS[name], operands, scope)

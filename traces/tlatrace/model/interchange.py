@@ -14,13 +14,11 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tlatrace.model.domain import Atom, D, Fcn, LazyValue, function, to_domain
+from tlatrace.model.model_source import ModelSource
 from tlatrace.values import from_json
-
-if TYPE_CHECKING:
-    from tlatrace.model.compile import ModelSource
 
 __all__ = ["BLIND", "atoms_in", "interchangeable", "renamed", "split_by"]
 

@@ -12,40 +12,26 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, cast
 
 from tlatrace.errors import EvaluationError, ModelGapError, SubsetError
 from tlatrace.model import domain, lazy, operators
 from tlatrace.model.blame import Conjunct
-from tlatrace.model.compile import ModelSource
 from tlatrace.model.domain import D, from_domain, part_of, to_domain
 from tlatrace.model.interchange import interchangeable
+from tlatrace.model.model_source import ModelSource
+from tlatrace.model.parts import ModelPart, Parts
+from tlatrace.model.states import ModelState, Step
 from tlatrace.model.worded import worded
 from tlatrace.readings import Reading
 from tlatrace.values import State, Value, from_json
 
-if TYPE_CHECKING:
-    from tlatrace.model.checker import Checker
-
-__all__ = ["Blame", "Model", "ModelPart", "ModelState", "Step"]
-
-ModelState: TypeAlias = tuple[D, ...]
-"""The values of `Model.variables`, in that order."""
+__all__ = ["Blame", "Model"]
 
 _BUILTINS: Final = {
     name: getattr(builtins, name)
     for name in ("frozenset", "len", "dict", "tuple", "type", "range", "zip")
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A step that the specification allows from a state."""
-
-    action: str
-    """As TLC labels it."""
-    params: tuple[D, ...]
-    post: ModelState
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +43,6 @@ class Blame:
     """Later conjuncts have larger numbers: the later, the nearer the step is to the action."""
     sides: tuple[D, ...]
     """The values on both sides of the relation; () where it has none."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelPart:
-    """A question of an invariant about a part of the state: `holds(state, None, arguments)`."""
-
-    holds: Callable[..., bool]
-    arguments: tuple[D, ...]
-    reads: tuple[tuple[int, D | None], ...]
-    """(position of a variable, the argument that it is applied to; None: all of the variable)."""
 
 
 class Model:
@@ -318,12 +294,6 @@ class Model:
             self._classes = interchangeable(self.source)
         return self._classes
 
-    def checker(self) -> Checker:
-        """Return a judge of steps that are given as canonical JSON text, for corpora."""
-        from tlatrace.model.checker import Checker
-
-        return Checker(self)
-
     def parts(self) -> list[ModelPart]:
         """Return questions that are TRUE together exactly where all invariants are."""
         return [
@@ -341,8 +311,6 @@ class Model:
         Where they were in the state before, only what reads a changed part is asked. It raises
         nothing: an invariant without a value is not TRUE.
         """
-        from tlatrace.model.parts import Parts
-
         return Parts(self.parts(), len(self.variables)).hold
 
     def predicate(self, role: str) -> Callable[..., bool]:

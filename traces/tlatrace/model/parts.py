@@ -8,18 +8,29 @@ same values before is known to be TRUE. A set of groups is an int: to join two c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final
 
 from tlatrace.model.domain import D, Fcn
-from tlatrace.model.model import ModelPart, ModelState
+from tlatrace.model.states import ModelState
 
-__all__ = ["Parts"]
+__all__ = ["ModelPart", "Parts"]
 
 _MAX_SETS: Final = 20_000
 """Sets of groups that are kept as lists."""
 _MAX_KNOWN: Final = 50_000
 """Values that a group remembers to be TRUE of."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPart:
+    """A question of an invariant about a part of the state: `holds(state, None, arguments)`."""
+
+    holds: Callable[..., bool]
+    arguments: tuple[D, ...]
+    reads: tuple[tuple[int, D | None], ...]
+    """(position of a variable, the argument that it is applied to; None: all of the variable)."""
 
 
 class _Group:

@@ -14,7 +14,7 @@ Source: tla2sany/xml/sany.xsd of the TLC jar.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -81,7 +81,6 @@ class Reader:
         choose_any: bool = False,
     ) -> None:
         self.choose_any = choose_any
-        self.folders = folders
         self.nodes: dict[str, Element] = {
             text_of(entry, "UID"): entry[1] for entry in root.iterfind("context/entry")
         }
@@ -109,18 +108,18 @@ class Reader:
             uid: variables.index(names[uid]) for uid in declared if kinds[uid] == _VARIABLE_KIND
         }
         self.constants = {names[uid]: uid for uid in declared if kinds[uid] == _CONSTANT_KIND}
-        self.fresh = count(1)
+        self.fresh: Iterator[int] = count(1)
         self.depth = 0
         self._read: dict[tuple[str, int, bool], Definition] = {}
         self.parts_of: dict[str, list[Part]] = {}
         self._kept: list[Mapping[str, Meaning]] = []  # so that the ids in `_read` stay theirs
         self.overridden: dict[str, D | Redirect] = {}
         self._configure(overrides, module_overrides)
-        self.constructs = Constructs(self)
-        self.arguments = Arguments(self)
-        self.sources = Sources(self)
+        self.sources = Sources(self.module, folders)
         self.modules = Modules(self.sources)
-        self.behaviours = Behaviours(self)
+        self.arguments = Arguments(self)
+        self.constructs = Constructs(self, self.arguments)
+        self.behaviours = Behaviours(self, self.constructs)
 
     def _configure(
         self,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tlatrace.errors import SubsetError
 from tlatrace.model.sany_nodes import Element, place_of
 from tlatrace.model.tree import Place
 from tlatrace.tools.sany import COMMUNITY
-
-if TYPE_CHECKING:
-    from tlatrace.model.reader import Reader
 
 __all__ = ["Sources"]
 
@@ -21,8 +19,9 @@ _CHOOSE_ANY: Final = "CHOOSE ANY"
 class Sources:
     """The text of the modules."""
 
-    def __init__(self, reader: Reader) -> None:
-        self._r = reader
+    def __init__(self, module: str, folders: Sequence[Path]) -> None:
+        self._module = module
+        self._folders = folders
         self._sources: dict[str, list[str]] = {}
 
     def says_choose_any(self, place: Place | None) -> bool:
@@ -42,7 +41,7 @@ class Sources:
         return path is not None and path.parent == COMMUNITY
 
     def _path(self, module: str) -> Path | None:
-        paths = [folder / f"{module}.tla" for folder in (*self._r.folders, COMMUNITY)]
+        paths = [folder / f"{module}.tla" for folder in (*self._folders, COMMUNITY)]
         return next((path for path in paths if path.is_file()), None)
 
     def _source(self, module: str) -> list[str]:
@@ -55,7 +54,7 @@ class Sources:
     def refusal(self, node: Element, reason: str) -> SubsetError:
         place = place_of(node)
         if place is None:
-            return SubsetError(self._r.module, reason)
+            return SubsetError(self._module, reason)
         width = place.end_column - place.column + 1 if place.end_line == place.line else 1
         excerpt = self._excerpt(place.module, place.line, place.column, width)
         return SubsetError(f"{place.module}.tla", reason, place.line, place.column, excerpt)

@@ -14,6 +14,7 @@ from typing import Final
 from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.explore import Exploration, explore
 from tlatrace.model import Model, load_model
+from tlatrace.model.checker import Checker
 from tlatrace.model.domain import D
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
 from tlatrace.selfcheck.corruption import Corrupted, corruptions
@@ -120,7 +121,7 @@ def examine_expressions(on_stage: Callable[[str], None] | None = None) -> Agreem
 
 def model_judge(model: Model) -> Callable[[Sequence[Transition]], list[Judged]]:
     """Return the model as a judge of steps, by the same door as for corpora."""
-    checker = model.checker()
+    checker = Checker(model)
 
     def judged(transition: Transition) -> Judged:
         pre = transition.pre

@@ -21,6 +21,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from tlatrace.model import load_model
+from tlatrace.model.checker import Checker
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.subjects import Subject
 from tlatrace.tools.python import run_python
@@ -116,7 +117,7 @@ def examine_hash_seeds(
 def answers(job: Seeded) -> list[str]:
     """Judge the steps of a job in this process."""
     libraries = [Path(folder) for folder in job.libraries]
-    checker = load_model(Path(job.module), Path(job.config), libraries=libraries).checker()
+    checker = Checker(load_model(Path(job.module), Path(job.config), libraries=libraries))
     found: list[str] = []
     for pre, action, params, post in job.steps:
         before = None if pre is None else checker.state(pre)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, Protocol, TypeAlias
+from typing import Final
 
 import z3
 
@@ -20,8 +20,10 @@ from tlatrace.symbolic.values import (
     NO,
     Constant,
     Function,
+    Leaf,
     Sequence,
     Set,
+    Shape,
     Symbolic,
     Tuple,
     all_of,
@@ -43,28 +45,9 @@ __all__ = [
     "OneOf",
     "PartialMap",
     "SequenceOf",
-    "Shape",
     "constant_of",
     "record",
 ]
-
-Leaf: TypeAlias = tuple[str, z3.SortRef]
-
-
-class Shape(Protocol):
-    """What is asked of a shape."""
-
-    def sorts(self) -> list[Leaf]:
-        """Return the leaves: a name that says where each stands, and its sort."""
-
-    def build(self, leaves: Many[z3.ExprRef]) -> Symbolic:
-        """Build the value that has these leaves."""
-
-    def leaves(self, value: Symbolic) -> list[z3.ExprRef]:
-        """Take a value apart; of one that does not fit, any leaves are returned."""
-
-    def fits(self, value: Symbolic) -> z3.BoolRef:
-        """Say that a value has the shape."""
 
 
 def constant_of(shape: Shape, name: str) -> Symbolic:

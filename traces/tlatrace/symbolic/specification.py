@@ -17,9 +17,9 @@ from tlatrace.model.reader import Reader
 from tlatrace.model.tree import Call, Expr, Operand, Variable, children
 from tlatrace.symbolic.evaluator import Evaluator
 from tlatrace.symbolic.samples import needed
-from tlatrace.symbolic.shapes import AtMost, Shape, constant_of
+from tlatrace.symbolic.shapes import AtMost, constant_of
 from tlatrace.symbolic.steps import NamedAction, Step, initial_step, named_actions, step_of
-from tlatrace.symbolic.values import Symbolic, all_of
+from tlatrace.symbolic.values import Shape, Symbolic, all_of
 from tlatrace.validate.config import TlcConfig
 
 __all__ = ["Specification", "open_specification"]

@@ -21,15 +21,12 @@ from collections.abc import Iterable
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import z3
 
 from tlatrace.errors import EvaluationError
 from tlatrace.model.domain import FALSE, TRUE, Atom, D, Fcn
-
-if TYPE_CHECKING:
-    from tlatrace.symbolic.shapes import Shape
 
 __all__ = [
     "NO",
@@ -39,11 +36,13 @@ __all__ = [
     "Function",
     "Functions",
     "Interval",
+    "Leaf",
     "Naturals",
     "Nothing",
     "Powerset",
     "Sequence",
     "Set",
+    "Shape",
     "Symbolic",
     "Tuple",
     "all_of",
@@ -101,6 +100,25 @@ class Set:
     """(condition, element): an element may stand there several times."""
 
     elements: tuple[tuple[z3.BoolRef, Symbolic], ...]
+
+
+Leaf: TypeAlias = tuple[str, z3.SortRef]
+
+
+class Shape(Protocol):
+    """What is asked of a shape."""
+
+    def sorts(self) -> list[Leaf]:
+        """Return the leaves: a name that says where each stands, and its sort."""
+
+    def build(self, leaves: Many[z3.ExprRef]) -> Symbolic:
+        """Build the value that has these leaves."""
+
+    def leaves(self, value: Symbolic) -> list[z3.ExprRef]:
+        """Take a value apart; of one that does not fit, any leaves are returned."""
+
+    def fits(self, value: Symbolic) -> z3.BoolRef:
+        """Say that a value has the shape."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tlatrace.model.analysis import (
     definition_reads,
@@ -23,6 +23,7 @@ from tlatrace.model.expressions.environment import (
     all_ready,
     parameters_of,
 )
+from tlatrace.model.expressions.interface import ExpressionWriter
 from tlatrace.model.tree import (
     Call,
     Composed,
@@ -41,9 +42,6 @@ from tlatrace.model.tree import (
 )
 from tlatrace.model.writer import Function
 
-if TYPE_CHECKING:
-    from tlatrace.model.expressions import Expressions
-
 __all__ = ["Calls"]
 
 _INLINE_SIZE: Final = 8
@@ -54,7 +52,7 @@ _REMEMBERED_WEIGHT: Final = 30
 class Calls:
     """Writes calls, and each definition once for each choice of the kinds of its arguments."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: ExpressionWriter) -> None:
         self._x = expressions
         self._w = expressions.writer
         self._functions: dict[tuple[int, tuple[str, ...]], tuple[Definition, str, bool]] = {}

@@ -5,7 +5,7 @@ What TLA+ evaluates only sometimes, the right of /\\ or a branch, is written whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tlatrace.model.analysis import is_closed
 from tlatrace.model.domain import FALSE, TRUE
@@ -14,6 +14,7 @@ from tlatrace.model.expressions.environment import (
     Later,
     Ready,
 )
+from tlatrace.model.expressions.interface import ExpressionWriter
 from tlatrace.model.membership import expand_member, expand_settled, settle
 from tlatrace.model.tree import (
     Apply,
@@ -31,9 +32,6 @@ from tlatrace.model.tree import (
     Quantified,
     Variable,
 )
-
-if TYPE_CHECKING:
-    from tlatrace.model.expressions import Expressions
 
 __all__ = ["Conditions"]
 
@@ -56,7 +54,7 @@ _MIRRORED: Final = {">": "<", ">=": "<="}
 class Conditions:
     """Writes conditions and requirements."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: ExpressionWriter) -> None:
         self._x = expressions
         self._w = expressions.writer
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tlatrace.model.analysis import (
     free_locals,
     kind_of,
@@ -19,6 +17,7 @@ from tlatrace.model.expressions.environment import (
     PythonFunction,
     Ready,
 )
+from tlatrace.model.expressions.interface import ExpressionWriter
 from tlatrace.model.tree import (
     Apply,
     Composed,
@@ -33,16 +32,13 @@ from tlatrace.model.tree import (
     unsupported,
 )
 
-if TYPE_CHECKING:
-    from tlatrace.model.expressions import Expressions
-
 __all__ = ["Names"]
 
 
 class Names:
     """Binds names to Python names, and says what they stand for."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: ExpressionWriter) -> None:
         self._x = expressions
         self._w = expressions.writer
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tlatrace.model.analysis import (
     free_locals,
@@ -19,6 +18,7 @@ from tlatrace.model.expressions.environment import (
     all_ready,
     ready_text,
 )
+from tlatrace.model.expressions.interface import ExpressionWriter, Search
 from tlatrace.model.operators.ordering import order
 from tlatrace.model.tree import (
     Apply,
@@ -30,34 +30,15 @@ from tlatrace.model.tree import (
     unsupported,
 )
 
-if TYPE_CHECKING:
-    from tlatrace.model.expressions import Expressions
-
 __all__ = ["Quantifiers", "known_order"]
 
 _REMEMBERED_BODY: Final = 15
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """The loops of a quantifier that is left where it is decided."""
-
-    loops: list[tuple[str, str]]
-    """(target, iterable), the outermost first."""
-    environment: Environment
-    sure: str = ""
-    """The text of a Python bool, whether this is TLC's order; "" if it surely is."""
-
-    @property
-    def asks(self) -> bool:
-        """Whether that is known only when the model runs."""
-        return self.sure not in ("", "False")
-
-
 class Quantifiers:
     """Writes loops and comprehensions."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: ExpressionWriter) -> None:
         self._x = expressions
         self._w = expressions.writer
         self.cells: Mapping[tuple[int, bool, str], str] = {}
@@ -265,7 +246,7 @@ class Quantifiers:
         """Tell whether the first element for which the body is FALSE decides, as in TLC."""
         return all(known_order(among) for _, _, among in node.bounds)
 
-    def every(self, node: Quantified, env: Environment) -> _Search:
+    def every(self, node: Quantified, env: Environment) -> Search:
         """Bind the names of a quantifier for which nothing is FALSE, it is hoped."""
 
         def listed(among: Expr) -> str:
@@ -275,7 +256,7 @@ class Quantifiers:
 
         return self._search(node, env, listed)
 
-    def _searched(self, node: Quantified, env: Environment) -> _Search:
+    def _searched(self, node: Quantified, env: Environment) -> Search:
         """Bind the names of a quantifier that is left where it is decided."""
         w = self._w
         unsure: list[str] = []
@@ -291,9 +272,9 @@ class Quantifiers:
 
         search = self._search(node, env, listed)
         sure = "False" if "False" in unsure else " and ".join(unsure)
-        return _Search(search.loops, search.environment, sure)
+        return Search(search.loops, search.environment, sure)
 
-    def _search(self, node: Quantified, env: Environment, listed: Callable[[Expr], str]) -> _Search:
+    def _search(self, node: Quantified, env: Environment, listed: Callable[[Expr], str]) -> Search:
         """Bind names; TLC goes through the first one's set fastest: its loop is the innermost."""
         w = self._w
         inner = dict(env)
@@ -308,7 +289,7 @@ class Quantifiers:
             loops.append((f"({', '.join(pythons)},)" if pattern else pythons[0], text))
         if len(loops) > 1:
             loops = [(target, w.atom(text, "set")) for target, text in loops[::-1]]
-        return _Search(loops, inner)
+        return Search(loops, inner)
 
     def _known(self, among: Expr, env: Environment) -> str:
         """Return the text of an iterable over a set whose order is known, in that order."""

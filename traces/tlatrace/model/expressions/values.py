@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tlatrace.model.analysis import (
     is_closed,
@@ -13,6 +13,7 @@ from tlatrace.model.expressions.environment import (
     Environment,
     Ready,
 )
+from tlatrace.model.expressions.interface import ExpressionWriter
 from tlatrace.model.folding import any_order, takes_any
 from tlatrace.model.tree import (
     Apply,
@@ -35,9 +36,6 @@ from tlatrace.model.tree import (
     unsupported,
 )
 from tlatrace.model.writer import Function
-
-if TYPE_CHECKING:
-    from tlatrace.model.expressions import Expressions
 
 __all__ = ["Values"]
 
@@ -97,7 +95,7 @@ _ARITHMETIC: Final = {"+": ("+", "add"), "-": ("-", "subtract")}
 class Values:
     """Writes values."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: ExpressionWriter) -> None:
         self._x = expressions
         self._w = expressions.writer
         self._constants: dict[int, tuple[object, str]] = {}

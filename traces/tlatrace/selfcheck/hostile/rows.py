@@ -20,6 +20,7 @@ from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, first_row
 from tlatrace.errors import TlatraceError
 from tlatrace.model import Model, ModelState
+from tlatrace.model.checker import Checker
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.hostile.changes import change_text
 from tlatrace.selfcheck.hostile.material import draw_state
@@ -55,12 +56,12 @@ def check_rows(model: Model, cases: int, seed: int, tell: Callable[[str], None])
     draw = Random(f"rows {seed}")
     counts: Counter[str] = Counter()
     found: list[Disagreement] = []
-    kernel = Kernel(model.checker(), _OPTIONS)
+    kernel = Kernel(Checker(model), _OPTIONS)
     corpora = 0
     while counts["rows"] < cases and len(found) < _MOST:
         corpora += 1
         if corpora % _RENEW == 0:
-            kernel = Kernel(model.checker(), _OPTIONS)
+            kernel = Kernel(Checker(model), _OPTIONS)
             tell(f"{counts['rows']:,} of {cases:,} rows")
         rows = _changed(draw, [row for name in ("t1", "t2") for row in _trace(draw, name)])
         plain = _plain(model, rows)
@@ -70,7 +71,7 @@ def check_rows(model: Model, cases: int, seed: int, tell: Callable[[str], None])
         counts["pieces rejected"] += len(plain) - sum(plain)
         if fast not in (None, plain):
             found.append(_finding(model, rows))
-            kernel = Kernel(model.checker(), _OPTIONS)
+            kernel = Kernel(Checker(model), _OPTIONS)
     return Agreement(
         part="hostile",
         subject="rows",
@@ -225,7 +226,7 @@ def _finding(model: Model, rows: list[_Row]) -> Disagreement:
     """Drop rows while the answers differ."""
 
     def both(some: Sequence[_Row]) -> tuple[list[bool], list[bool] | str | None]:
-        return _plain(model, some), _by_kernel(Kernel(model.checker(), _OPTIONS), some)
+        return _plain(model, some), _by_kernel(Kernel(Checker(model), _OPTIONS), some)
 
     at = 0
     while at < len(rows):

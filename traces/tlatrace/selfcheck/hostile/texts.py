@@ -111,7 +111,7 @@ class _Readers:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._checker = model.checker()
+        self._checker = Checker(model)
         self._reader = StateReader()
         self._steps = _Steps(model)
         self.read: list[_Text] = []

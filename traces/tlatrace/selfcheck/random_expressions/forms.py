@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from tlatrace.selfcheck.random_expressions.term import Term, atom, listed
-
-if TYPE_CHECKING:
-    from tlatrace.selfcheck.random_expressions.drawing import Drawing
 
 __all__ = ["BOOL", "FORMS", "INT", "REC", "STATE_TYPES", "STR", "Type"]
 
@@ -32,6 +30,27 @@ STATE_TYPES: Final[Mapping[str, Type]] = {
 """The variables of the state, with their types."""
 
 
+class Draws(Protocol):
+    """Draws what a form is made of."""
+
+    draw: random.Random
+
+    def name(self) -> str:
+        """Return a name that nothing else has."""
+
+    def type(self, depth: int) -> Type:
+        """Draw a type."""
+
+    def leaf(self, of: Type) -> Term:
+        """Draw a short expression of a type."""
+
+    def term(self, of: Type, depth: int, scope: Scope) -> Term:
+        """Draw an expression of a type, or, seldom, of another one."""
+
+    def parts(self, depth: int, scope: Scope, *types: Type) -> tuple[Term, ...]:
+        """Draw an expression of each type."""
+
+
 _INFINITE: Final[Mapping[str, tuple[str, ...]]] = {
     "int": ("Nat", "Int", "(Nat \\cup {(-1)})", "(Int \\ {1})"),
     "str": ("STRING", '(STRING \\cup {"a"})'),
@@ -40,7 +59,7 @@ _INFINITE: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def _int(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:  # noqa: ARG001
+def _int(d: Draws, of: Type, depth: int, scope: Scope) -> Term:  # noqa: ARG001
     name, draw = d.name(), d.draw
     match draw.randrange(13):
         case 0 | 1 | 2:
@@ -78,7 +97,7 @@ def _int(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:  # noqa: ARG00
             return atom(f"{draw.randrange(4)}^{draw.randrange(4)}")
 
 
-def _bool(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:  # noqa: ARG001
+def _bool(d: Draws, of: Type, depth: int, scope: Scope) -> Term:  # noqa: ARG001
     draw = d.draw
     match draw.randrange(16):
         case 0 | 1 | 2:
@@ -107,7 +126,7 @@ def _bool(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:  # noqa: ARG0
             return Term("member", ("", " \\in ", ""), (value, _infinite(d, inner)))
 
 
-def _infinite(d: Drawing, of: Type) -> Term:
+def _infinite(d: Draws, of: Type) -> Term:
     """Draw a set, mostly infinite, of which something can only be an element or not."""
     draw = d.draw
     match of:
@@ -127,7 +146,7 @@ def _infinite(d: Drawing, of: Type) -> Term:
             raise AssertionError(of)
 
 
-def _quantified(d: Drawing, depth: int, scope: Scope) -> Term:
+def _quantified(d: Draws, depth: int, scope: Scope) -> Term:
     draw, name, other = d.draw, d.name(), d.name()
     sign, inner = draw.choice(("\\A", "\\E")), d.type(1)
     match draw.randrange(4):
@@ -150,7 +169,7 @@ def _quantified(d: Drawing, depth: int, scope: Scope) -> Term:
             )
 
 
-def _str(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:
+def _str(d: Draws, of: Type, depth: int, scope: Scope) -> Term:
     match d.draw.randrange(3):
         case 0:
             return Term("field", ("", ".b"), d.parts(depth, scope, REC))
@@ -160,7 +179,7 @@ def _str(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:
             return d.leaf(of)
 
 
-def _rec(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:  # noqa: ARG001
+def _rec(d: Draws, of: Type, depth: int, scope: Scope) -> Term:  # noqa: ARG001
     match d.draw.randrange(4):
         case 0:
             texts: tuple[str, ...] = ("[", " EXCEPT !.a = ", d.draw.choice(("]", " + @]")))
@@ -173,7 +192,7 @@ def _rec(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:  # noqa: ARG00
             return Term("record", ("[a |-> ", ", b |-> ", "]"), d.parts(depth, scope, INT, STR))
 
 
-def _set(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:
+def _set(d: Draws, of: Type, depth: int, scope: Scope) -> Term:
     draw, name, other, inner = d.draw, d.name(), d.name(), of[1]
     special = _set_of(d, inner, depth, scope) if draw.random() < 0.4 else None
     if special is not None:
@@ -208,7 +227,7 @@ def _set(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:
             return Term("let", texts, function, frozenset({name, other}))
 
 
-def _set_of(d: Drawing, inner: Type, depth: int, scope: Scope) -> Term | None:
+def _set_of(d: Draws, inner: Type, depth: int, scope: Scope) -> Term | None:
     """Draw a set that is special to the type of its elements; None if there is none."""
     draw = d.draw
     match inner:
@@ -237,7 +256,7 @@ def _set_of(d: Drawing, inner: Type, depth: int, scope: Scope) -> Term | None:
             return None
 
 
-def _seq(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:
+def _seq(d: Draws, of: Type, depth: int, scope: Scope) -> Term:
     draw, name, inner = d.draw, d.name(), of[1]
     match draw.randrange(9):
         case 0 | 1:
@@ -265,14 +284,14 @@ def _seq(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:
             return Term("except", texts, d.parts(depth, scope, of, INT, inner))
 
 
-def _tup(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:
+def _tup(d: Draws, of: Type, depth: int, scope: Scope) -> Term:
     if d.draw.random() < 0.2:
         texts = ("[", " EXCEPT ![1] = ", "]")
         return Term("except", texts, d.parts(depth, scope, of, of[1]))
     return listed("<<", list(d.parts(depth, scope, *of[1:])), ">>")
 
 
-def _fun(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:
+def _fun(d: Draws, of: Type, depth: int, scope: Scope) -> Term:
     draw, name, (_, key, value) = d.draw, d.name(), of
     match draw.randrange(8):
         case 0 | 1 | 2:
@@ -292,7 +311,7 @@ def _fun(d: Drawing, of: Type, depth: int, scope: Scope) -> Term:
             return Term("join", ("", " @@ ", ""), d.parts(depth, scope, of, of))
 
 
-FORMS: Final[Mapping[str, Callable[[Drawing, Type, int, Scope], Term]]] = MappingProxyType(
+FORMS: Final[Mapping[str, Callable[[Draws, Type, int, Scope], Term]]] = MappingProxyType(
     {
         "int": _int,
         "bool": _bool,

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.model import load_model
 from tlatrace.model.domain import D
-from tlatrace.model.model import ModelState
+from tlatrace.model.states import ModelState
 from tlatrace.selfcheck.examine import model_judge
 from tlatrace.selfcheck.random_steps.claims import Claim, claims
 from tlatrace.selfcheck.random_steps.machine import Machine, Relation

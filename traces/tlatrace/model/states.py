@@ -1,0 +1,23 @@
+"""States and steps of a compiled specification, as its functions take and give them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tlatrace.model.domain import D
+
+__all__ = ["ModelState", "Step"]
+
+ModelState: TypeAlias = tuple[D, ...]
+"""The values of `Model.variables`, in that order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step that the specification allows from a state."""
+
+    action: str
+    """As TLC labels it."""
+    params: tuple[D, ...]
+    post: ModelState
