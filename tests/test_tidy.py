@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.commit_areas import (
+    NothingToExamineError,
+    areas_listed,
+    areas_of_folders,
+    subjects_under_the_rule,
+    without_area,
+)
+from tests.documents import fenced
 from tests.source_files import ROOT, SOURCE_ROOTS, parsed, python_files, text_files
 
 MAX_MODULE_LINES: Final = 500
@@ -100,3 +109,62 @@ def test_the_lock_has_hashes_and_no_address() -> None:
     assert len(pinned) > 20
     assert all(re.match(r"[a-z0-9_.-]+==[^ ]+ .*\\$", line) for line in pinned)
     assert lock.count("--hash=sha256:") >= len(pinned)
+
+
+# ---- Areas of commits ----
+
+AREAS: Final = areas_listed(fenced("CONTRIBUTING.md", "## Areas of commits"))
+
+
+def test_the_areas_of_commits_are_the_folders() -> None:
+    assert sorted(AREAS) == areas_of_folders(), "CONTRIBUTING.md lists them"
+    assert {"project", "rocketha/sim", "tlatrace/corpus", "spec/lock_quorum"} < set(AREAS)
+
+
+def test_commits_name_their_area() -> None:
+    try:
+        subjects = subjects_under_the_rule()
+    except NothingToExamineError as reason:
+        pytest.skip(str(reason))
+    assert len(subjects) > 0
+    assert without_area(subjects, AREAS) == [], "CONTRIBUTING.md lists the areas"
+
+
+def test_a_commit_without_an_area_is_seen() -> None:
+    good = ["spec/lock_quorum: name a request", "project: release"]
+    bad = ["impl/rocketha/sim: draw", "Mend a test", "spec/locks: add", "spec :add", "spec:add"]
+    assert without_area([*good, *bad], AREAS) == bad
+
+
+def test_what_tools_leave_behind_is_no_area(tmp_path: Path) -> None:
+    for name in ("impl/p/core", "impl/p/old/__pycache__", "traces/p2", "traces/samples", ".hidden"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "file.py").touch()
+    for package in ("impl/p", "traces/p2"):
+        (tmp_path / package / "__init__.py").touch()
+    expected = ["p", "p/core", "p2", "project", "traces", "traces/samples"]
+    assert areas_of_folders(tmp_path) == expected
+
+
+def test_only_commits_under_the_rule_are_read(tmp_path: Path) -> None:
+    with pytest.raises(NothingToExamineError, match="without history"):
+        subjects_under_the_rule(tmp_path)
+    whole = tmp_path / "whole"
+
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=tests", "-c", "user.email=tests@localhost")
+        subprocess.run(["git", *who, *arguments], check=True, capture_output=True)
+
+    git("init", str(whole))
+    git("-C", str(whole), "commit", "--allow-empty", "-m", "Before the rule")
+    with pytest.raises(NothingToExamineError, match="in none yet"):
+        subjects_under_the_rule(whole)
+    (whole / "tests").mkdir()
+    (whole / "tests" / "commit_areas.py").touch()
+    git("-C", str(whole), "add", ".")
+    git("-C", str(whole), "commit", "-m", "tests: bring the rule")
+    git("-C", str(whole), "commit", "--allow-empty", "-m", "Later")
+    assert subjects_under_the_rule(whole) == ["Later", "tests: bring the rule"]
+    git("clone", "--depth", "1", whole.as_uri(), str(tmp_path / "shallow"))
+    with pytest.raises(NothingToExamineError, match="shallow"):
+        subjects_under_the_rule(tmp_path / "shallow")
