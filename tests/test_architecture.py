@@ -54,6 +54,14 @@ RULES: Final = (
     ImportRule(
         where="rocketha", what="rocketha.sim", except_in="rocketha.sim", why="cores are simulated"
     ),
+    *(
+        ImportRule(
+            where=f"rocketha.{core}",
+            what="rocketha.known_bugs",
+            why="a core reads as if there were no bugs",
+        )
+        for core in ("epoch", "ha")
+    ),
     ImportRule(where="rocketha", what="tlatrace", why="the subject does not know its judge"),
     ImportRule(where="rocketha", what="rocketproof", why="the subject does not know its judge"),
     ImportRule(where="tlatrace", what="rocketha", why="the oracle does not know the subject"),
@@ -154,6 +162,7 @@ def test_only_corpora_have_worker_processes() -> None:
     [
         ("rocketha.ha.slave", "from tlatrace.values import Value"),
         ("rocketha.ha.slave", "import rocketproof.cli"),
+        ("rocketha.ha.slave", "from rocketha.known_bugs.bug import Bug"),
         ("rocketha.ha.slave", "from rocketha.sim.engine.clock import Clock"),
         ("rocketha.runtime.node_host", "from rocketha.ha.state import Role"),
         ("tlatrace.validate.batch", "def f():\n    import rocketha"),

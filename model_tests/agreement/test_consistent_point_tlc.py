@@ -13,7 +13,8 @@ import pytest
 import z3
 
 from model_tests.agreement.evaluating import evaluate
-from rocketha.epoch.cache import EpochCache, consistent_point
+from rocketha.epoch.cache import EpochCache
+from rocketha.epoch.consistent_point import consistent_point
 from rocketha.types import Epoch, Offset, chain_epochs
 from rocketproof.theorems import consistent_point as theorem
 from tlatrace.tla_text import parse_tla

@@ -27,6 +27,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions, MasterConnection
 from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch
 from rocketha.types import BrokerId, Offset, PutId
@@ -56,8 +57,9 @@ def _options(bugs: Bugs) -> GroupOptions:
             reconnect_ms=0,
             housekeeping_ms=_FOREVER_MS,
             tells_incarnation=True,
-            bugs=bugs,
+            rules=ha_rules(bugs),
         ),
+        bugs=bugs,
         all_ack_in_sync_state_set=True,
         slave_timeout_ms=_FOREVER_MS,
         slave_not_catchup_ms=_BEHIND_MS,

@@ -20,6 +20,7 @@ from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
 from rocketha.ha.events import MasterAddressLearnt, MasterLearnt, MessagePut
 from rocketha.ha.state import BrokerState, HaOptions
 from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.network import Network
@@ -52,7 +53,7 @@ class HandDriven:
         self._projection = EpochProjection()
         plan = draw_run(Random(0), SimOptions(brokers=_BROKERS, bugs=bugs))
         self._options = HaOptions(
-            heartbeat_ms=0, reconnect_ms=0, housekeeping_ms=_FOREVER_MS, bugs=bugs
+            heartbeat_ms=0, reconnect_ms=0, housekeeping_ms=_FOREVER_MS, rules=ha_rules(bugs)
         )
         self._cluster = Cluster(
             brokers=_BROKERS,

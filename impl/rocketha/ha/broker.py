@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import assert_never
 
-from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, recover_epochs
+from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache
 from rocketha.formats.ha_packets import Ack, Handshake, HandshakeReply, Transfer
 from rocketha.ha import master, slave
 from rocketha.ha.effects import ActionName, Effect, SpecAction, Stepped
@@ -24,11 +24,9 @@ from rocketha.ha.events import (
     Restarted,
 )
 from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
-from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import (
     AppendMessage,
     CloseConnection,
-    FlushLog,
     StoreEpochs,
     TruncateLog,
 )
@@ -116,16 +114,14 @@ def restart(state: BrokerState, event: Restarted, *, now_ms: TimestampMs, log: L
     Spec: EpochTruncation!Restart
     Source: AutoSwitchHAService.init, EpochFileCache.initCacheFromFile
     """
-    bugs = state.options.bugs
+    rules = state.options.rules
     found = EpochCache(event.entries)
-    cache = recover_epochs(found, log.max_phy_offset, bugs)
-    # The source takes the epoch it is told, even one in which it was master before.
-    known = NOTHING_KNOWN if Bug.B10 in bugs else cache.last_epoch
+    cache = rules.recover_epochs(found, log.max_phy_offset)
     fresh = BrokerState(
         broker_id=state.broker_id,
         options=state.options,
         incarnation=event.incarnation,
-        known_epoch=known,
+        known_epoch=rules.known_at_restart(cache),
         cache=cache,
         connect_at_ms=now_ms,
     )
@@ -163,18 +159,16 @@ def become_master(state: BrokerState, event: MasterLearnt, *, log: LogView) -> S
     """
     assert event.master == state.broker_id
     assert event.epoch > state.known_epoch
-    bugs = state.options.bugs
+    rules = state.options.rules
     was_master = state.role is Role.MASTER
 
     effects: list[Effect] = [] if was_master else list(_closed(state))
     start = slave.message_end(log)
     if start < log.max_phy_offset:
         effects.append(TruncateLog(offset=start))
-    # The source notes the start of the epoch although the log before it may still be lost.
-    if Bug.FLUSH_BEFORE_EPOCH not in bugs:
-        effects.append(FlushLog())
-    older = state.cache.truncate_suffix_by_epoch(event.epoch, bugs)
-    cache = older.append_epoch(event.epoch, start, bugs)
+    effects += rules.flushed_at_become_master()
+    older = rules.truncate_suffix_by_epoch(state.cache, event.epoch)
+    cache = rules.append_epoch(older, event.epoch, start)
     effects.append(StoreEpochs(entries=cache.entries))
     elected = replace(
         state,

@@ -29,9 +29,7 @@ from rocketha.ha.state import (
     LogView,
     MasterConnection,
     Phase,
-    Role,
 )
-from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import CloseConnection, SendPacket
 from rocketha.types import UNBOUNDED, ConnectionId, EpochEntry, Offset, SizeBytes, TimestampMs
 
@@ -77,8 +75,7 @@ def handshake(
     connection = state.servers[conn]
     if packet.broker_id == state.broker_id:
         return refuse(state, conn, "the slave is this broker itself")
-    # The source answers whatever the role is.
-    if state.role is not Role.MASTER and Bug.MASTER_ANSWERS not in state.options.bugs:
+    if not state.options.rules.may_answer(state.role):
         return refuse(state, conn, "this broker is not a master")
     if connection.phase is not Phase.READY:
         return refuse(state, conn, "a second handshake")
@@ -169,7 +166,8 @@ def transfer(
     if size < 0 or (size == 0 and now_ms - connection.last_write_ms < options.heartbeat_ms):
         return Stepped(state)
 
-    entry = _batch_entry(state, at, cur, log)
+    uncut = min(log.max_phy_offset - at, options.transfer_batch_bytes)
+    entry = options.rules.batch_entry(cur, state.cache, Offset(at + uncut))
     end = Offset(at + size)
     batch = Transfer(
         offset=at,
@@ -207,18 +205,6 @@ def _batch_size(at: Offset, epoch_end: Offset, options: HaOptions, log: LogView)
     return min(log.max_phy_offset - at, epoch_end - at, options.transfer_batch_bytes)
 
 
-def _batch_entry(state: BrokerState, at: Offset, cur: EpochEntry, log: LogView) -> EpochEntry:
-    """Return the epoch that the header names.
-
-    Spec: EpochTruncation!BatchEntry
-    """
-    uncut = min(log.max_phy_offset - at, state.options.transfer_batch_bytes)
-    if Bug.B05 in state.options.bugs and at + uncut > cur.end_offset:
-        # The source goes to the next epoch when it cuts the batch, before it builds the header.
-        return state.cache.find_epoch_entry_by_offset(cur.end_offset) or cur
-    return cur
-
-
 def _advanced_entry(cur: EpochEntry, cache: EpochCache, at: Offset) -> EpochEntry | None:
     """Go to the next epoch when the last byte of this one was sent.
 
@@ -235,12 +221,10 @@ def refreshed_connection(state: BrokerState, connection: MasterConnection) -> Ma
     Spec: EpochTruncation!RefreshedLink
     Source: AutoSwitchHAService.changeToMasterWhenLastRoleIsMaster
     """
-    if Bug.B02 in state.options.bugs:
-        # The source leaves the end of the epoch in its open connections as it was.
-        return connection
     if connection.next_offset == NOT_YET:
         return connection
-    cur = state.cache.find_epoch_entry_by_offset(connection.next_offset)
+    rules = state.options.rules
+    cur = rules.refreshed_entry(connection.cur, state.cache, connection.next_offset)
     return replace(connection, cur=cur)
 
 

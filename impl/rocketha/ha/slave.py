@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, consistent_point
+from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache
+from rocketha.epoch.consistent_point import consistent_point
 from rocketha.formats.ha_packets import (
     INCARNATION_MAX,
     Ack,
@@ -25,7 +26,6 @@ from rocketha.formats.ha_packets import (
 )
 from rocketha.ha.effects import ActionName, Effect, SpecAction, Stepped
 from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
-from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import (
     AppendLog,
     CloseConnection,
@@ -148,12 +148,11 @@ def receive_handshake(
     Spec: EpochTruncation!ReceiveHandshake
     Source: AutoSwitchHAClient.doTruncate
     """
-    bugs = state.options.bugs
+    rules = state.options.rules
     master_epoch = Epoch(max(reply.last_epoch, NOTHING_KNOWN))
     if client.phase is not Phase.HANDSHAKE:
         return disconnect(state, now_ms=now_ms, reason="a second handshake")
-    # The source does not look at the master's epoch.
-    if master_epoch < state.known_epoch and Bug.B11 not in bugs:
+    if not rules.may_follow(state.known_epoch, master_epoch):
         reason = f"its epoch is {master_epoch}, {state.known_epoch} is known"
         return disconnect(state, now_ms=now_ms, reason=reason)
     if reply.entries and reply.entries[-1].start_offset > reply.max_phy_offset:
@@ -161,7 +160,7 @@ def receive_handshake(
 
     own_end = log.max_phy_offset
     point = consistent_point(
-        state.cache, own_end, EpochCache(reply.entries), reply.max_phy_offset, bugs
+        state.cache, own_end, EpochCache(reply.entries), reply.max_phy_offset, rules
     )
     if point < log.min_offset:
         point = Offset(0)  # nothing of what is here is common: start over
@@ -169,20 +168,20 @@ def receive_handshake(
         reason = f"the consistent point {point} is inside a record"
         return disconnect(state, now_ms=now_ms, reason=reason)
 
-    cache = state.cache.truncate_suffix_by_offset(point, bugs)
+    cache = rules.truncate_suffix_by_offset(state.cache, point)
     effects: list[Effect] = []
     if point < own_end:
         effects += [TruncateLog(offset=point), FlushLog()]
     if cache.starts() != state.cache.starts():
         effects.append(StoreEpochs(entries=cache.entries))
-    reported = _report_after_truncate(state, point, min(point, own_end))
+    reported = rules.report_after_truncate(point, min(point, own_end))
     effects.append(SendPacket(conn=client.id, data=push_ack(Ack(max_phy_offset=reported))))
     return Stepped(
         replace(
             state,
             cache=cache,
             known_epoch=master_epoch,
-            received_epoch=_received_after_handshake(state, cache),
+            received_epoch=rules.received_after_handshake(state.received_epoch, cache),
             client=replace(
                 client,
                 phase=Phase.TRANSFER,
@@ -198,28 +197,6 @@ def receive_handshake(
     )
 
 
-def _report_after_truncate(state: BrokerState, point: Offset, log_end: Offset) -> Offset:
-    """Return what the first ack says.
-
-    Spec: EpochTruncation!ReportAfterTruncate
-    """
-    if Bug.REPORT_OWN_END in state.options.bugs or Bug.B83 in state.options.bugs:
-        # The source reports the consistent point even if the log does not reach it.
-        return point
-    return min(point, log_end)
-
-
-def _received_after_handshake(state: BrokerState, cache: EpochCache) -> Epoch:
-    """Return with what the first header is compared.
-
-    Spec: EpochTruncation!ReceivedAfterHandshake
-    """
-    if Bug.B01 in state.options.bugs:
-        # The source keeps the last epoch it received, though its entry may have been cut off.
-        return state.received_epoch
-    return cache.last_epoch
-
-
 def receive_transfer(
     state: BrokerState,
     client: SlaveConnection,
@@ -233,35 +210,32 @@ def receive_transfer(
     Spec: EpochTruncation!ReceiveTransfer
     Source: AutoSwitchHAClient.HAClientReader
     """
-    bugs = state.options.bugs
+    rules = state.options.rules
     if client.phase is not Phase.TRANSFER:
         return disconnect(state, now_ms=now_ms, reason="a transfer before the handshake")
-    continues = _continues(state, batch, log)
-    # The source checks it, too, unless the log is empty.
-    if not continues and Bug.OFFSET_CONTINUES not in bugs:
+    offset = rules.continues_at(batch.offset, log.max_phy_offset, _may_begin(state, batch, log))
+    if offset is None:
         reason = f"the batch is for {batch.offset}, the log ends at {log.max_phy_offset}"
         return disconnect(state, now_ms=now_ms, reason=reason)
     if batch.offset + len(batch.body) > INT64_MAX:
         return disconnect(state, now_ms=now_ms, reason="the batch ends behind every offset")
-    # The source takes any header, also one that names an epoch that begins behind the batch.
-    if not _epoch_may_follow(state.cache, batch) and Bug.B05 not in bugs:
+    if not rules.epoch_may_follow(state.cache, batch):
         reason = f"epoch {batch.epoch} from {batch.epoch_start_offset} on cannot follow"
         return disconnect(state, now_ms=now_ms, reason=reason)
 
     cache = state.cache
     if batch.epoch != state.received_epoch:
-        cache = cache.append_epoch(batch.epoch, batch.epoch_start_offset, bugs)
+        cache = rules.append_epoch(cache, batch.epoch, batch.epoch_start_offset)
     effects: list[Effect] = []
     if cache.starts() != state.cache.starts():
         effects.append(StoreEpochs(entries=cache.entries))
-    offset = batch.offset if continues else log.max_phy_offset
     if batch.body:
         effects.append(AppendLog(offset=offset, data=batch.body))
     # A heartbeat at an offset where nothing is yet must not let an empty log begin there.
     end = Offset(offset + len(batch.body)) if batch.body else log.max_phy_offset
     effects.append(SendPacket(conn=client.id, data=push_ack(Ack(max_phy_offset=end))))
     client = replace(client, reported=end, last_read_ms=now_ms, last_write_ms=now_ms)
-    known = known_after_batch(state, batch.epoch)
+    known = rules.known_after_batch(state.known_epoch, batch.epoch)
     return Stepped(
         replace(state, cache=cache, known_epoch=known, received_epoch=batch.epoch, client=client),
         tuple(effects),
@@ -275,40 +249,11 @@ def receive_transfer(
     )
 
 
-def known_after_batch(state: BrokerState, epoch: Epoch) -> Epoch:
-    """Return the newest epoch that is known once a batch was received.
-
-    Without it a slave of a master that was elected again follows an older one after a reconnect.
-
-    Spec: EpochTruncation!KnownAfterBatch
-    """
-    if Bug.KNOWN_FOLLOWS_BATCH in state.options.bugs:
-        return state.known_epoch
-    return max(state.known_epoch, epoch)
-
-
-def _continues(state: BrokerState, batch: Transfer, log: LogView) -> bool:
-    """Tell whether a batch continues the log; who skips the past may begin at any segment.
-
-    Spec: EpochTruncation!Continues
-    """
-    if batch.offset == log.max_phy_offset:
-        return True
+def _may_begin(state: BrokerState, batch: Transfer, log: LogView) -> bool:
+    """Tell whether an empty log may begin with a batch: who skips the past begins at a segment."""
     begins = log.max_phy_offset == 0 and batch.offset > 0
     at_segment = batch.offset % log.segment_size == 0
     return state.options.is_sync_from_last_file and begins and at_segment
-
-
-def _epoch_may_follow(cache: EpochCache, batch: Transfer) -> bool:
-    """Tell whether a master whose log this one continues can have sent such a header."""
-    if batch.epoch <= NOTHING_KNOWN or not 0 <= batch.epoch_start_offset <= batch.offset:
-        return False
-    if not cache.entries:
-        return True
-    last = cache.entries[-1]
-    if batch.epoch == last.epoch:
-        return batch.epoch_start_offset == last.start_offset
-    return batch.epoch > last.epoch and batch.epoch_start_offset >= last.start_offset
 
 
 def report(

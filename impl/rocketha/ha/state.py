@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from rocketha.epoch.cache import NO_EPOCHS, NOTHING_KNOWN, EpochCache
-from rocketha.known_bugs.bug import NO_BUGS, Bugs
+from rocketha.ha.roles import Role
+from rocketha.ha.rules import HA_RULES, HaRules
 from rocketha.types import (
     BrokerId,
     ConnectionId,
@@ -91,13 +92,6 @@ class LogView(Protocol):
         ...
 
 
-class Role(StrEnum):
-    """What a broker believes to be. A zombie master still says `MASTER`."""
-
-    MASTER = "Master"
-    SLAVE = "Slave"
-
-
 class Phase(StrEnum):
     """How far a connection is. Source: store/ha `HAConnectionState`."""
 
@@ -125,7 +119,7 @@ class HaOptions:
     is_async_learner: bool = False
     tells_incarnation: bool = False
     """A slave says in its handshake how often it has started; RocketMQ's does not."""
-    bugs: Bugs = NO_BUGS
+    rules: HaRules = field(default=HA_RULES, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ some of them. No core imports this package.
 from rocketha.known_bugs.bug import (
     BROKER_BUGS,
     CONTROLLER_BUGS,
-    EPOCH_BUGS,
     GROUP_BUGS,
     LEGACY_BUGS,
     LOCK_BUGS,
@@ -17,6 +16,7 @@ from rocketha.known_bugs.bug import (
     Bug,
     Bugs,
 )
+from rocketha.known_bugs.epoch_truncation import EPOCH_BUGS
 
 __all__ = [
     "BROKER_BUGS",

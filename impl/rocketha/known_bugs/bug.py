@@ -16,7 +16,6 @@ from typing import Final, TypeAlias
 __all__ = [
     "BROKER_BUGS",
     "CONTROLLER_BUGS",
-    "EPOCH_BUGS",
     "GROUP_BUGS",
     "LEGACY_BUGS",
     "LOCK_BUGS",
@@ -293,30 +292,6 @@ LEGACY_BUGS: Final[Bugs] = frozenset(
     }
 )
 """Switches of `rocketha.legacy_ha`."""
-
-EPOCH_BUGS: Final[Bugs] = frozenset(
-    {
-        Bug.B01,
-        Bug.B02,
-        Bug.B03,
-        Bug.B04,
-        Bug.B05,
-        Bug.B06,
-        Bug.B07,
-        Bug.B10,
-        Bug.B11,
-        Bug.B83,
-        Bug.B86,
-        Bug.FLUSH_BEFORE_EPOCH,
-        Bug.KNOWN_FOLLOWS_BATCH,
-        Bug.MASTER_ANSWERS,
-        Bug.MIN_END,
-        Bug.OFFSET_CONTINUES,
-        Bug.REPORT_OWN_END,
-        Bug.START_COMPARED,
-    }
-)
-"""Switches of `rocketha.ha`, `rocketha.epoch` and the storage."""
 
 CONTROLLER_BUGS: Final[Bugs] = frozenset(
     {

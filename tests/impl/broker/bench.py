@@ -27,6 +27,7 @@ from rocketha.ha.effects import SpecAction
 from rocketha.ha.events import PacketReceived
 from rocketha.ha.state import HaOptions
 from rocketha.known_bugs import NO_BUGS, Bugs
+from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.runtime.broker_files import BrokerName
 from rocketha.runtime.effects import (
     CloseConnection,
@@ -80,8 +81,9 @@ def options_of(
             tells_incarnation=tells_incarnation,
             is_async_learner=learner,
             is_sync_from_last_file=last_file,
-            bugs=bugs,
+            rules=ha_rules(bugs),
         ),
+        bugs=bugs,
         all_ack_in_sync_state_set=all_ack,
         in_sync_replicas=copies,
         min_in_sync_replicas=least,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, consistent_point, recover_epochs
+from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache, recover_epochs
+from rocketha.epoch.consistent_point import consistent_point
 from rocketha.known_bugs import NO_BUGS, Bug
+from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.types import UNBOUNDED, Epoch, EpochEntry, Offset, chain_epochs
 
 
@@ -69,7 +71,8 @@ def test_an_epoch_without_records_gives_way_to_the_next(
 def test_b03_refuses_an_epoch_where_the_empty_one_began(
     before: str, epoch: int, start: int, after: str
 ) -> None:
-    with_bug = cache(before).append_epoch(Epoch(epoch), Offset(start), frozenset({Bug.B03}))
+    rules = ha_rules(frozenset({Bug.B03}))
+    with_bug = rules.append_epoch(cache(before), Epoch(epoch), Offset(start))
     assert text_of(with_bug) == after
 
 
@@ -109,11 +112,11 @@ def test_truncation_by_epoch_drops_that_one_and_newer_ones(
 
 
 def test_b04_leaves_the_old_end_on_the_new_last_entry() -> None:
-    bugs = frozenset({Bug.B04})
+    rules = ha_rules(frozenset({Bug.B04}))
     before = cache("1@0 2@100 3@200")
 
-    by_offset = before.truncate_suffix_by_offset(Offset(200), bugs)
-    by_epoch = before.truncate_suffix_by_epoch(Epoch(3), bugs)
+    by_offset = rules.truncate_suffix_by_offset(before, Offset(200))
+    by_epoch = rules.truncate_suffix_by_epoch(before, Epoch(3))
 
     assert text_of(by_offset) == text_of(by_epoch) == "1@0..100 2@100..200"
     assert by_offset.find_epoch_entry_by_offset(Offset(200)) is None
@@ -189,8 +192,8 @@ def test_logs_agree_up_to_the_nearer_end_of_the_last_common_epoch(
 
 def test_min_end_takes_the_own_end() -> None:
     own, others = cache("1@0 2@100"), cache("1@0 3@80")
-    bugs = frozenset({Bug.MIN_END})
-    assert consistent_point(own, Offset(150), others, Offset(150), bugs) == 100
+    rules = ha_rules(frozenset({Bug.MIN_END}))
+    assert consistent_point(own, Offset(150), others, Offset(150), rules) == 100
 
 
 @pytest.mark.parametrize(("bugs", "point"), [(NO_BUGS, 60), (frozenset({Bug.B83}), 300)])
@@ -198,8 +201,9 @@ def test_b83_takes_the_masters_end_for_a_log_that_lost_its_last_epoch(
     bugs: frozenset[Bug], point: int
 ) -> None:
     own, others = cache("1@0 2@100"), cache("1@0 2@100")
-    recovered = recover_epochs(own, Offset(60), bugs)
-    assert consistent_point(recovered, Offset(60), others, Offset(300), bugs) == point
+    rules = ha_rules(bugs)
+    recovered = rules.recover_epochs(own, Offset(60))
+    assert consistent_point(recovered, Offset(60), others, Offset(300), rules) == point
 
 
 @pytest.mark.parametrize(
@@ -218,7 +222,7 @@ def test_recovery_drops_what_begins_behind_the_log(before: str, log_end: int, af
 
 
 def test_b83_keeps_what_begins_behind_the_log() -> None:
-    kept = recover_epochs(cache("1@0 2@100"), Offset(60), frozenset({Bug.B83}))
+    kept = ha_rules(frozenset({Bug.B83})).recover_epochs(cache("1@0 2@100"), Offset(60))
     assert text_of(kept) == "1@0..100 2@100..*"
 
 

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 from model_tests.epoch_strategies import BROKERS, Follow, Happening, Lose, Reign, Write, histories
-from rocketha.epoch.cache import NO_EPOCHS, EpochCache, consistent_point, recover_epochs
-from rocketha.known_bugs import NO_BUGS, Bug, Bugs
+from rocketha.epoch.cache import NO_EPOCHS, EpochCache
+from rocketha.epoch.consistent_point import consistent_point
+from rocketha.epoch.rules import EpochRules
+from rocketha.known_bugs import NO_BUGS, Bug
+from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.types import Epoch, Offset, chain_epochs
 
 
@@ -31,7 +34,7 @@ class Broker:
 class History:
     """What is true, beside what the caches say."""
 
-    bugs: Bugs = NO_BUGS
+    rules: EpochRules = field(default_factory=lambda: ha_rules(NO_BUGS))
     brokers: list[Broker] = field(default_factory=lambda: [Broker() for _ in range(BROKERS)])
     epoch: int = 0
     written: int = 0
@@ -43,8 +46,8 @@ class History:
                 case Reign():
                     self.epoch += 1
                     broker.reign = self.epoch
-                    broker.cache = broker.cache.append_epoch(
-                        Epoch(self.epoch), broker.end, self.bugs
+                    broker.cache = self.rules.append_epoch(
+                        broker.cache, Epoch(self.epoch), broker.end
                     )
                 case Write():
                     self._write(broker, happening.size)
@@ -52,7 +55,7 @@ class History:
                     self._follow(broker, self.brokers[happening.master], happening.size)
                 case Lose():
                     broker.log = broker.log[: max(0, len(broker.log) - happening.size)]
-                    broker.cache = recover_epochs(broker.cache, broker.end, self.bugs)
+                    broker.cache = self.rules.recover_epochs(broker.cache, broker.end)
                     broker.reign = None
                 case _ as unreachable:
                     assert_never(unreachable)
@@ -69,15 +72,15 @@ class History:
         point = self.point(slave, master)
         slave.reign = None
         slave.log = slave.log[:point]
-        slave.cache = slave.cache.truncate_suffix_by_offset(point, self.bugs)
+        slave.cache = self.rules.truncate_suffix_by_offset(slave.cache, point)
         for _ in range(size):
             entry = master.cache.find_epoch_entry_by_offset(slave.end)
             if entry is not None and entry.epoch != slave.cache.last_epoch:
-                slave.cache = slave.cache.append_epoch(entry.epoch, entry.start_offset, self.bugs)
+                slave.cache = self.rules.append_epoch(slave.cache, entry.epoch, entry.start_offset)
             slave.log += master.log[slave.end : slave.end + 1]
 
     def point(self, own: Broker, other: Broker) -> Offset:
-        return consistent_point(own.cache, own.end, other.cache, other.end, self.bugs)
+        return consistent_point(own.cache, own.end, other.cache, other.end, self.rules)
 
     def wrong_points(self) -> list[tuple[int, int, int]]:
         """Return each pair of brokers with the error of its consistent point, if there is one."""
@@ -139,7 +142,7 @@ LOST_EPOCH = [Reign(0), Write(0, 4), Reign(0), Write(0, 1), Follow(1, 0, 5), Los
 def test_the_property_finds_a_switch(
     bug: Bug, happenings: list[Happening], wrong: list[tuple[int, int, int]]
 ) -> None:
-    right, history = History(), History(bugs=frozenset({bug}))
+    right, history = History(), History(rules=ha_rules(frozenset({bug})))
 
     right.run(happenings)
     history.run(happenings)
@@ -154,5 +157,6 @@ def test_equal_epochs_with_other_starts_are_not_common() -> None:
     other = EpochCache(chain_epochs([(Epoch(1), Offset(0)), (Epoch(2), Offset(12))]))
 
     assert consistent_point(own, Offset(12), other, Offset(20)) == 4
-    with_bug = consistent_point(own, Offset(12), other, Offset(20), frozenset({Bug.START_COMPARED}))
+    rules = ha_rules(frozenset({Bug.START_COMPARED}))
+    with_bug = consistent_point(own, Offset(12), other, Offset(20), rules)
     assert with_bug == 12

@@ -16,6 +16,7 @@ from rocketha.ha.effects import SpecAction, Stepped
 from rocketha.ha.events import Event, MasterLearnt, MessagePut, PacketReceived, Restarted
 from rocketha.ha.state import BrokerState, HaOptions, Role
 from rocketha.known_bugs import NO_BUGS, Bugs
+from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.runtime.effects import (
     CloseConnection,
     Connect,
@@ -42,10 +43,10 @@ ROUNDS_MAX = 10_000
 class Replica:
     """One broker: the core, its storage, and what it did so far."""
 
-    def __init__(self, broker_id: int, options: HaOptions) -> None:
+    def __init__(self, broker_id: int, options: HaOptions, bugs: Bugs = NO_BUGS) -> None:
         self.address = HaAddress(f"broker-{broker_id}")
         self.node: ManualNode[BrokerState, Event, SpecAction] = ManualNode(
-            ReplicationCore(), segment_size=SEGMENT_SIZE, bugs=options.bugs
+            ReplicationCore(), segment_size=SEGMENT_SIZE, bugs=bugs
         )
         self.node.host.state = BrokerState(broker_id=BrokerId(broker_id), options=options)
         self.closed: list[str] = []
@@ -129,9 +130,9 @@ class Group:
             transfer_batch_bytes=SizeBytes(batch),
             is_sync_from_last_file=last_file,
             is_async_learner=learner,
-            bugs=bugs,
+            rules=ha_rules(bugs),
         )
-        self.replicas = [Replica(broker_id, options) for broker_id in range(1, count + 1)]
+        self.replicas = [Replica(broker_id, options, bugs) for broker_id in range(1, count + 1)]
         self.links: dict[ConnectionId, Link] = {}
         self.now_ms = 0
         self._fragment = fragment

@@ -89,7 +89,7 @@ class EpochProjection:
     def started(self, cluster: Cluster) -> None:
         """Record the initial state."""
         self.brokers = tuple(cluster.nodes)
-        bugs = cluster.plan.ha.bugs
+        bugs = cluster.plan.bugs
         self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, bugs))
         self._record(cluster, None, "Init", ())
 

@@ -76,7 +76,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
     ) -> None:
         """Make a cluster whose brokers run and know nothing."""
         self.plan = plan
-        bugs = plan.ha.bugs
+        bugs = plan.bugs
         self.nodes: dict[BrokerId, Node[BrokerState]] = {
             broker: Node(broker, bugs) for broker in map(BrokerId, range(1, brokers + 1))
         }

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from random import Random
 
 from rocketha.ha.state import HaOptions
+from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.sim.engine.faults import EPOCH_FAULTS, FaultPlan, draw_plan
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.records import TRANSFER_BATCHES
@@ -20,6 +22,7 @@ class RunPlan:
 
     steps: int
     faults: FaultPlan
+    bugs: Bugs
     ha: HaOptions
     records_max: int
     """Producers stop when the log they write to has so many."""
@@ -47,12 +50,13 @@ def draw_run(rng: Random, options: SimOptions) -> RunPlan:
     return RunPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
+        bugs=options.bugs,
         ha=HaOptions(
             transfer_batch_bytes=SizeBytes(rng.choice(TRANSFER_BATCHES)),
             heartbeat_ms=heartbeat_ms,
             housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
             reconnect_ms=rng.choice((50, 300)),
-            bugs=options.bugs,
+            rules=ha_rules(options.bugs),
         ),
         records_max=rng.randrange(3, 7),
         records_per_epoch=rng.choice((1, 2, 3, 6)),

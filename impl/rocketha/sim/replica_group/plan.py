@@ -14,6 +14,7 @@ from rocketha.broker.options import GroupOptions
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions
+from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault, FaultPlan, Faults, draw_plan
@@ -142,8 +143,9 @@ def _draw_broker(rng: Random, options: SimOptions) -> GroupOptions:
             housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
             reconnect_ms=rng.choice((20, 50, 300)),
             tells_incarnation=True,
-            bugs=options.bugs,
+            rules=ha_rules(options.bugs),
         ),
+        bugs=options.bugs,
         all_ack_in_sync_state_set=not options.rocketmq_defaults,
         in_sync_replicas=1,
         min_in_sync_replicas=(

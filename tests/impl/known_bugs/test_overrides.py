@@ -1,0 +1,77 @@
+"""A known bug is an override of the rules of its core: each has one, and each changes something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from rocketha.ha.rules import HA_RULES
+from rocketha.known_bugs import EPOCH_BUGS, NO_BUGS, STORAGE_BUGS, Bug, Bugs
+from rocketha.known_bugs.epoch_truncation import HA_OVERRIDES, ha_rules
+from tests.source_files import ROOT, python_files
+
+CORES: Final = ("epoch", "ha")
+
+
+@dataclass(frozen=True)
+class Home:
+    """The bugs of one core."""
+
+    rules: object
+    overrides: Mapping[Bug, Callable[[Any], object]]
+    with_bugs: Callable[[Bugs], object]
+
+
+HOMES: Final = {"ha": Home(HA_RULES, HA_OVERRIDES, ha_rules)}
+EVERY_OVERRIDE: Final = [(name, bug) for name, home in HOMES.items() for bug in home.overrides]
+
+
+def changed(before: object, after: object) -> set[str]:
+    """Return the names of the rules that are not the same functions."""
+    assert is_dataclass(before)
+    return {
+        field.name
+        for field in fields(before)
+        if getattr(before, field.name) is not getattr(after, field.name)
+    }
+
+
+@pytest.mark.parametrize(("name", "bug"), EVERY_OVERRIDE)
+def test_an_override_changes_a_rule_and_is_what_the_bug_does(name: str, bug: Bug) -> None:
+    home = HOMES[name]
+    rules = changed(home.rules, home.overrides[bug](home.rules))
+    assert rules
+    assert changed(home.rules, home.with_bugs(frozenset({bug}))) == rules
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_bugs_compose_and_none_changes_nothing(name: str) -> None:
+    home = HOMES[name]
+    each = [changed(home.rules, home.with_bugs(frozenset({bug}))) for bug in home.overrides]
+    assert changed(home.rules, home.with_bugs(frozenset(home.overrides))) == set().union(*each)
+    assert home.with_bugs(NO_BUGS) == home.rules
+    assert home.with_bugs(frozenset(Bug)) is home.with_bugs(frozenset(Bug))
+
+
+def test_every_bug_of_a_protocol_has_its_override_or_is_one_of_the_disk() -> None:
+    assert frozenset(HA_OVERRIDES) | STORAGE_BUGS == EPOCH_BUGS
+    assert not STORAGE_BUGS & HA_OVERRIDES.keys()
+
+
+def switches(text: str) -> list[str]:
+    """Find what a core must not know."""
+    return re.findall(r"\bBugs?\b|\bbugs\b|known_bugs", text)
+
+
+def test_the_cores_read_as_if_there_were_no_bugs() -> None:
+    files: list[Path] = [
+        path for core in CORES for path in python_files(ROOT / "impl" / "rocketha" / core)
+    ]
+    assert len(files) > len(CORES)
+    assert {path: found for path in files if (found := switches(path.read_text("utf-8")))} == {}
+    assert switches("if Bug.B01 in options.bugs:") == ["Bug", "bugs"]
