@@ -165,6 +165,22 @@ def test_every_option_that_a_document_names_is_one(document: str) -> None:
     assert loose_options(document) <= set(options(main))
 
 
+def tables(document: str) -> list[list[str]]:
+    """Give the rows of each table of a document, without its head."""
+    text = (ROOT / document).read_text("utf-8")
+    found = re.findall(r"^\|.*\n\|(?:-+\|)+\n((?:\|.*\n)*)", text, re.MULTILINE)
+    return [rows.splitlines() for rows in found]
+
+
+def test_the_readme_has_ten_commands_and_the_rest_a_page() -> None:
+    shown, *_ = [rows for rows in tables("README.md") if any("`rocketproof" in row for row in rows)]
+    assert 5 <= len(shown) <= 10
+    assert "](traces/COMMANDS.md)" in (ROOT / "README.md").read_text("utf-8")
+    said = {*commands("README.md"), *commands("traces/COMMANDS.md")}
+    named = {leading(one)[1][1] for one in said if one.program == "rocketproof"}
+    assert set(main.commands) <= named, "a command is on neither page"
+
+
 def test_what_is_listed_here_is_in_the_documents() -> None:
     shown = {command.shown for command in ALL if command.document in FOLLOWED}
     assert set(LESS) | set(NOT_TYPED) <= shown
