@@ -7,6 +7,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.runtime.broker_files import BrokerFiles, BrokerName
+from rocketha.runtime.core import Core, Inbox, Sender, Step
 from rocketha.runtime.effects import (
     AnswerClient,
     CloseConnection,
@@ -16,10 +17,15 @@ from rocketha.runtime.effects import (
 )
 from rocketha.runtime.events import HostEvent
 from rocketha.runtime.node_host import NodeHost
-from rocketha.runtime.ports import Core, Inbox, Ports, Sender, Step
+from rocketha.runtime.performers import (
+    ClientPerformer,
+    ConnectionPerformer,
+    ControllerPerformer,
+    FilePerformer,
+)
 from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import ConnectionId, HaAddress, Offset, SizeBytes, TimestampMs
+from rocketha.types import ConnectionId, HaAddress, SizeBytes, TimestampMs
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -32,24 +38,23 @@ _FIRST_ASKED = 1_000_000
 """Connections that a core asks for; those that a test opens have smaller numbers."""
 
 
-class _SeenCore(Generic[S, E, A]):
+class _SeenCore(Core[S, E, A, CommitLog], Generic[S, E, A]):
     """A core whose steps a test sees."""
 
-    def __init__(self, core: Core[S, E, A]) -> None:
+    def __init__(self, core: Core[S, E, A, CommitLog]) -> None:
         self._core = core
+        self.effects = core.effects  # type: ignore[misc]  # those of the core inside
         self.steps: list[Step[S, E, A]] = []
 
-    def step(
-        self, state: S, event: E | HostEvent, *, now_ms: TimestampMs, log: CommitLog
-    ) -> Step[S, E, A]:
+    def step(self, state: S, event: E, *, now_ms: TimestampMs, log: CommitLog) -> Step[S, E, A]:
         self.steps.append(self._core.step(state, event, now_ms=now_ms, log=log))
         return self.steps[-1]
 
     def next_timer_ms(self, state: S) -> TimestampMs | None:
         return self._core.next_timer_ms(state)
 
-    def senders(self, state: S, log_end: Offset) -> Iterable[Sender]:
-        return self._core.senders(state, log_end)
+    def senders(self, state: S, log: CommitLog) -> Iterable[Sender]:
+        return self._core.senders(state, log)
 
     def inbox(self, conn: ConnectionId, *, accepted: bool) -> Inbox[E]:
         return self._core.inbox(conn, accepted=accepted)
@@ -60,7 +65,7 @@ class ManualNode(Generic[S, E, A]):
 
     def __init__(
         self,
-        core: Core[S, E, A],
+        core: Core[S, E | HostEvent, A, CommitLog],
         *,
         segment_size: SizeBytes,
         bugs: Bugs = NO_BUGS,
@@ -76,32 +81,31 @@ class ManualNode(Generic[S, E, A]):
         self.actions: list[A] = []
         self._core = _SeenCore(core)
         self._asked = _FIRST_ASKED
-        self.host: NodeHost[S, E, A] = NodeHost(
+        self.connections: ConnectionPerformer[E | HostEvent, A] = ConnectionPerformer(
+            core.inbox, transport=self, recorder=self
+        )
+        self._writer = FilePerformer(self.files, flushing=self)
+        self.host: NodeHost[S, E | HostEvent, A] = NodeHost(
             self._core,
-            self.files,
-            Ports(
-                clock=self,
-                transport=self,
-                timers=self,
-                controller=self,
-                clients=self,
-                flushing=self,
-                recorder=self,
-            ),
+            (self.connections, self._writer, ControllerPerformer(self), ClientPerformer(self)),
+            clock=self,
+            recorder=self,
+            see=self._writer.log,
+            timers=self,
         )
 
     @property
     def log(self) -> CommitLog:
         return self.files.log
 
-    def take(self, event: E | HostEvent, now_ms: int) -> Step[S, E, A]:
+    def take(self, event: E | HostEvent, now_ms: int) -> Step[S, E | HostEvent, A]:
         """Take an event and all that follows from it; return the first step."""
         self.time_ms = now_ms
         self._core.steps.clear()
         self.host.take(event)
         first = self._core.steps[0]
-        if self.host.asked is not None:  # a test says itself what becomes of it
-            self.host.lost(self.host.asked)
+        if self.connections.asked is not None:  # a test says itself what becomes of it
+            self.connections.lost(self.connections.asked)
         return first
 
     def lose_power(self) -> None:
@@ -148,7 +152,7 @@ class ManualNode(Generic[S, E, A]):
 
     def request(self) -> None:
         if self.flushes:
-            self.host.flush()
+            self._writer.flush()
 
     def sent(self, conn: ConnectionId, data: bytes) -> None:
         pass

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from rocketha.broker import core
-from rocketha.broker.effects import GroupStepped
+from rocketha.broker.effects import GroupAction, GroupEffect, GroupStepped
 from rocketha.broker.events import GroupEvent
 from rocketha.broker.state import FlushedLogView, GroupBroker
 from rocketha.ha.connections import PacketInbox, packet_inbox, senders
-from rocketha.runtime.ports import Sender
-from rocketha.types import ConnectionId, Offset, TimestampMs
+from rocketha.ha.effects import SpecAction
+from rocketha.runtime.core import Core, Sender
+from rocketha.types import ConnectionId, TimestampMs
 
 __all__ = ["GroupCore"]
 
 
-class GroupCore:
-    """The core of a broker of a group. Implements `rocketha.runtime.ports.Core`."""
+class GroupCore(Core[GroupBroker, GroupEvent, SpecAction | GroupAction, FlushedLogView]):
+    """The core of a broker of a group."""
+
+    effects = get_args(GroupEffect)
 
     def step(
         self, state: GroupBroker, event: GroupEvent, *, now_ms: TimestampMs, log: FlushedLogView
@@ -28,9 +32,9 @@ class GroupCore:
         """Return when `TimerFired` is due."""
         return core.next_timer_ms(state)
 
-    def senders(self, state: GroupBroker, log_end: Offset) -> Iterator[Sender]:
+    def senders(self, state: GroupBroker, log: FlushedLogView) -> Iterator[Sender]:
         """Yield the connections over which a master may send."""
-        return senders(state.ha, log_end)
+        return senders(state.ha, log.max_phy_offset)
 
     def inbox(self, conn: ConnectionId, *, accepted: bool) -> PacketInbox:
         """Begin to hear a master, or a slave."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import get_args
 
 from rocketha.formats.ha_packets import MasterPacket, SlavePacket
 from rocketha.formats.packet_stream import PacketStream, master_stream, slave_stream
 from rocketha.ha import broker
-from rocketha.ha.effects import Stepped
+from rocketha.ha.effects import Effect, SpecAction, Stepped
 from rocketha.ha.events import Event, PacketReceived
 from rocketha.ha.state import NOT_YET, BrokerState, LogView
-from rocketha.runtime.ports import Sender
+from rocketha.runtime.core import Core, Sender
 from rocketha.types import ConnectionId, Offset, TimestampMs
 
 __all__ = ["PacketInbox", "ReplicationCore", "packet_inbox", "senders"]
@@ -50,8 +51,10 @@ def senders(state: BrokerState, log_end: Offset) -> Iterator[Sender]:
             )
 
 
-class ReplicationCore:
-    """The core of a broker that only replicates. Implements `rocketha.runtime.ports.Core`."""
+class ReplicationCore(Core[BrokerState, Event, SpecAction, LogView]):
+    """The core of a broker that only replicates."""
+
+    effects = get_args(Effect)
 
     def step(
         self, state: BrokerState, event: Event, *, now_ms: TimestampMs, log: LogView
@@ -63,9 +66,9 @@ class ReplicationCore:
         """Return when `TimerFired` is due."""
         return broker.next_timer_ms(state)
 
-    def senders(self, state: BrokerState, log_end: Offset) -> Iterator[Sender]:
+    def senders(self, state: BrokerState, log: LogView) -> Iterator[Sender]:
         """Yield the connections over which a master may send."""
-        return senders(state, log_end)
+        return senders(state, log.max_phy_offset)
 
     def inbox(self, conn: ConnectionId, *, accepted: bool) -> PacketInbox:
         """Begin to hear a master, or a slave."""

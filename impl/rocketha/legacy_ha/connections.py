@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import get_args
 
 from rocketha.formats.legacy_ha_packets import LegacyReports, LegacyTransfer, feed_reports
 from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
 from rocketha.ha.state import NOT_YET
 from rocketha.legacy_ha import broker
-from rocketha.legacy_ha.effects import LegacyStepped
+from rocketha.legacy_ha.effects import LegacyAction, LegacyEffect, LegacyStepped
 from rocketha.legacy_ha.events import BatchReceived, LegacyEvent, ReportReceived
 from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
-from rocketha.runtime.ports import Sender
+from rocketha.runtime.core import Core, Sender
 from rocketha.storage.commit_log import CommitLog
-from rocketha.types import ConnectionId, Offset, TimestampMs
+from rocketha.types import ConnectionId, TimestampMs
 
 __all__ = ["BatchInbox", "LegacyCore", "ReportInbox"]
 
@@ -59,8 +60,10 @@ class BatchInbox:
         return None if batch is None else BatchReceived(conn=self.conn, batch=batch)
 
 
-class LegacyCore:
-    """The core of a broker of the legacy service. Implements `rocketha.runtime.ports.Core`."""
+class LegacyCore(Core[LegacyState, LegacyEvent, LegacyAction, CommitLog]):
+    """The core of a broker of the legacy service."""
+
+    effects = get_args(LegacyEffect)
 
     def step(
         self, state: LegacyState, event: LegacyEvent, *, now_ms: TimestampMs, log: CommitLog
@@ -72,14 +75,14 @@ class LegacyCore:
         """Return when `TimerFired` is due."""
         return broker.next_timer_ms(state)
 
-    def senders(self, state: LegacyState, log_end: Offset) -> Iterator[Sender]:
+    def senders(self, state: LegacyState, log: CommitLog) -> Iterator[Sender]:
         """Yield the connections over which the master may send."""
         if isinstance(state, LegacyMaster):
             for end in state.ends.values():
                 if end.next_offset != NOT_YET:
                     yield Sender(
                         conn=end.id,
-                        behind=end.next_offset < log_end,
+                        behind=end.next_offset < log.max_phy_offset,
                         heartbeat_at_ms=end.last_write_ms + state.options.heartbeat_ms,
                     )
 

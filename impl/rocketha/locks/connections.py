@@ -9,7 +9,7 @@ Source: broker/processor `AdminBrokerProcessor`; client/impl `MQClientAPIImpl` (
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, assert_never, get_args
 
 from rocketha.errors import PacketError
 from rocketha.formats.controller_codes import ResponseCode
@@ -47,6 +47,7 @@ from rocketha.locks.voting import (
     UnlockAsked,
     VotesHeard,
 )
+from rocketha.runtime.core import Core
 from rocketha.runtime.effects import (
     After,
     HangUp,
@@ -83,13 +84,21 @@ class ManagerDone:
     action: ManagerAction | None = None
 
 
-class ManagerCore:
-    """The core of a lock manager. Implements `rocketha.runtime.request_host.RequestCore`."""
+class ManagerCore(Core[LockManagerState, ManagerTold | RequestEvent, ManagerAction, object]):
+    """The core of a lock manager."""
+
+    effects = get_args(_ManagerDoes)
 
     def step(
-        self, state: LockManagerState, event: ManagerTold | RequestEvent, *, now_ms: TimestampMs
+        self,
+        state: LockManagerState,
+        event: ManagerTold | RequestEvent,
+        *,
+        now_ms: TimestampMs,
+        log: object = None,
     ) -> ManagerDone:
         """Take one event."""
+        del log
         match event:
             case RequestArrived():
                 return _asked(state, event, now_ms=now_ms)
@@ -177,16 +186,24 @@ class ConsumerDone:
     action: ConsumerAction | None = None
 
 
-class ConsumerCore:
-    """The core of a consumer. Implements `rocketha.runtime.request_host.RequestCore`.
+class ConsumerCore(Core[ConsumerState, ConsumerTold | RequestEvent, ConsumerAction, object]):
+    """The core of a consumer.
 
     A connection that is lost is no answer: it waits for as long as it has patience.
     """
 
+    effects = get_args(_ConsumerDoes)
+
     def step(
-        self, state: ConsumerState, event: ConsumerTold | RequestEvent, *, now_ms: TimestampMs
+        self,
+        state: ConsumerState,
+        event: ConsumerTold | RequestEvent,
+        *,
+        now_ms: TimestampMs,
+        log: object = None,
     ) -> ConsumerDone:
         """Take one event."""
+        del log
         if isinstance(event, RequestArrived):  # nobody asks consumers for locks
             refusal = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
             return ConsumerDone(state, (Respond(request=event.request, code=refusal, body=b""),))

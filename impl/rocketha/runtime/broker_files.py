@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
 
 from rocketha.errors import EpochFileError
 from rocketha.formats.message import Message
 from rocketha.known_bugs.bug import Bug, Bugs
-from rocketha.runtime.effects import AppendLog, FlushLog, TruncateLog
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.disk import Disk
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
@@ -16,8 +14,6 @@ from rocketha.storage.identity_store import IdentityStore
 from rocketha.types import EpochEntry, Offset, SizeBytes
 
 __all__ = ["BrokerFiles", "BrokerName", "log_options"]
-
-_LogChange: TypeAlias = AppendLog | TruncateLog | FlushLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,18 +73,20 @@ class BrokerFiles:
         record = self.log.append(message)
         return record.offset, Offset(record.offset + record.size)
 
-    def change_log(self, effect: _LogChange) -> None:
-        """Do to the log what an effect says. Raises: CommitLogError, DiskError"""
+    def append_raw(self, offset: Offset, data: bytes) -> None:
+        """Append bytes of another log. Raises: CommitLogError"""
         self.log_version += 1
-        match effect:
-            case AppendLog(offset=offset, data=data):
-                self.log.append_raw(offset, data)
-            case TruncateLog(offset=offset):
-                self.log.truncate(offset)
-            case FlushLog():
-                self.log.flush()
-            case _ as unreachable:
-                assert_never(unreachable)
+        self.log.append_raw(offset, data)
+
+    def truncate(self, offset: Offset) -> None:
+        """Let the log end here. Raises: CommitLogError, DiskError"""
+        self.log_version += 1
+        self.log.truncate(offset)
+
+    def flush(self) -> None:
+        """Write the log through to the disk. Raises: DiskError"""
+        self.log_version += 1
+        self.log.flush()
 
     # ---- the epochs ----
 

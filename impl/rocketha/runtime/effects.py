@@ -1,7 +1,8 @@
 """What a node does: the effects of every core.
 
 The host performs the effects of a step in their order and all of them before the next event.
-A power cut may come between any two.
+A power cut may come between any two. Each effect has one performer (`rocketha.runtime.performers`,
+`rocketha.runtime.node_host`); a protocol may have effects of its own, and brings their performer.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = [
     "AppendMessage",
     "CloseConnection",
     "Connect",
+    "Effect",
     "FlushLog",
     "HangUp",
     "RefuseRequest",
@@ -49,8 +51,14 @@ __all__ = [
 E_co = TypeVar("E_co", covariant=True)
 
 
+class Effect:
+    """Something that a node does; but for `Then` and `After`, which have an event of a core."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendPacket:
+class SendPacket(Effect):
     """Send one encoded packet."""
 
     conn: ConnectionId
@@ -58,7 +66,7 @@ class SendPacket:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CloseConnection:
+class CloseConnection(Effect):
     """Close a connection; the core has forgotten it and hears no more of it."""
 
     conn: ConnectionId
@@ -67,14 +75,14 @@ class CloseConnection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connect:
+class Connect(Effect):
     """Open a connection; `PeerConnected` follows, or nothing, and then a timer tries again."""
 
     peer: HaAddress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppendLog:
+class AppendLog(Effect):
     """Append bytes of the master's log at `offset`: the log end, or anywhere if it is empty."""
 
     offset: Offset
@@ -82,7 +90,7 @@ class AppendLog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppendMessage:
+class AppendMessage(Effect):
     """Append the record of a message, behind a filler if it does not fit into the segment."""
 
     message: Message
@@ -92,19 +100,19 @@ class AppendMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TruncateLog:
+class TruncateLog(Effect):
     """Cut the log durably: it ends at `offset` now. What is before may still be in memory only."""
 
     offset: Offset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlushLog:
+class FlushLog(Effect):
     """Write the whole log through to the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestFlush:
+class RequestFlush(Effect):
     """Let the flush service write the log through soon; `LogFlushed` follows when it has.
 
     Source: CommitLog.GroupCommitService
@@ -112,26 +120,26 @@ class RequestFlush:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreEpochs:
+class StoreEpochs(Effect):
     """Replace the content of the epoch file, durably and as a whole."""
 
     entries: tuple[EpochEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreRegistration:
+class StoreRegistration(Effect):
     """Note durably that the controller knows what the present boot of the machine has cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendToController:
+class SendToController(Effect):
     """Send one frame to the controller, on the broker's channel."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreIdentity:
+class StoreIdentity(Effect):
     """Write the identity file, or the temporary one (with a check code), as a whole and durably.
 
     The identity file replaces the temporary one.
@@ -141,7 +149,7 @@ class StoreIdentity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendRequest:
+class SendRequest(Effect):
     """Ask another node; `ResponseArrived` follows once, also when no answer can come any more."""
 
     peer: BrokerId
@@ -153,7 +161,7 @@ class SendRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendOneWay:
+class SendOneWay(Effect):
     """Tell another node something; there is no answer."""
 
     peer: BrokerId
@@ -162,7 +170,7 @@ class SendOneWay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Respond:
+class Respond(Effect):
     """Answer a request."""
 
     request: RequestId
@@ -171,22 +179,22 @@ class Respond:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefuseRequest:
+class RefuseRequest(Effect):
     """Close the connection of a request: who sent it does not speak the protocol."""
 
     request: RequestId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HangUp:
+class HangUp(Effect):
     """Wait no longer for who was sent a request, and close the connection with it."""
 
     reference: RequestReference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerClient:
-    """AnswerClient a client; what is said is the protocol's."""
+class AnswerClient(Effect):
+    """Answer a client; what is said is the protocol's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,208 +1,174 @@
-"""The host of a node: events go to its core one by one, and it performs the effects.
+"""The host of a node: events go to its core one by one, and it has the effects performed.
 
 The effects of a step are performed in their order, and all before the next event. Then come the
 events that follow from the step: `MessageAppended` for a producer who waits, and what the core
 asked for (`Then`). Nothing else comes between them.
 
-The host knows no protocol. It cuts the bytes of connections into packets, and asks to be woken for
-what the core has to do next.
+The host knows no protocol. It has performers, each for a group of effects: a node may have files
+and connections, requests to others, or all of them. It asks to be woken for what the core has to do
+next.
 
 Source: `BrokerController`, `DefaultMessageStore`, `AutoSwitchHAService`, as what runs a broker
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Generic, TypeVar, assert_never
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar, get_origin
 
-from rocketha.errors import PacketError
-from rocketha.runtime.broker_files import BrokerFiles
-from rocketha.runtime.effects import (
-    AnswerClient,
-    AppendLog,
-    AppendMessage,
-    CloseConnection,
-    Connect,
-    FlushLog,
-    RequestFlush,
-    SendPacket,
-    SendToController,
-    StoreEpochs,
-    StoreIdentity,
-    StoreRegistration,
-    Then,
-    TruncateLog,
-)
-from rocketha.runtime.events import (
-    ConnectionLost,
-    HostEvent,
-    LogFlushed,
-    MessageAppended,
-    PacketRefused,
-    PeerAccepted,
-    PeerConnected,
-)
-from rocketha.runtime.host import Host
-from rocketha.runtime.ports import Core, HostEffect, Inbox, Ports
-from rocketha.types import ConnectionId, HaAddress
+from rocketha.runtime.core import Core
+from rocketha.runtime.effects import After, Then
+from rocketha.runtime.performer import Performer
+from rocketha.runtime.ports import Alarms, Clock, Recorder, Timers
+from rocketha.types import TimestampMs
 
-__all__ = ["NodeHost"]
+__all__ = ["NodeHost", "no_files"]
 
 S = TypeVar("S")
 E = TypeVar("E")
 A = TypeVar("A")
+V = TypeVar("V")
 
 
-class NodeHost(Host[S, E | HostEvent], Generic[S, E, A]):
-    """Runs one node: its core, on its files, through its ports."""
+def no_files() -> None:
+    """Return what the core of a node without files may see of them."""
 
-    __slots__ = ("_asked", "_core", "_inboxes", "_ports", "files")
 
-    def __init__(self, core: Core[S, E, A], files: BrokerFiles, ports: Ports[E, A]) -> None:
-        """Make a node that is down: it runs when it has a state."""
-        super().__init__()
-        self.files = files
-        self._core = core
-        self._ports = ports
-        self._inboxes: dict[ConnectionId, Inbox[E]] = {}
-        self._asked: tuple[ConnectionId, HaAddress] | None = None
+class NodeHost(Generic[S, E, A]):
+    """Runs one node: its core, through its performers. It runs when it has a state."""
+
+    __slots__ = (
+        "_alarms",
+        "_busy",
+        "_clock",
+        "_core",
+        "_follow",
+        "_perform",
+        "_performers",
+        "_recorder",
+        "_see",
+        "_timers",
+        "state",
+    )
+
+    def __init__(
+        self,
+        core: Core[S, E, A, V],
+        performers: Iterable[Performer[E, A]],
+        *,
+        clock: Clock,
+        recorder: Recorder[E, A],
+        see: Callable[[], V],
+        timers: Timers | None = None,
+        alarms: Alarms[E] | None = None,
+    ) -> None:
+        """Make a node that is down; `see` returns what the core may see of the files.
+
+        Without `timers` it has nothing to do on its own, and without `alarms` nothing in a while.
+        """
+        self.state: S | None = None
+        self._follow: deque[E] = deque()
+        self._busy = False
+        self._core: Core[S, E, A, Any] = core
+        self._see: Callable[[], Any] = see
+        self._clock = clock
+        self._recorder = recorder
+        self._timers = timers
+        self._alarms = alarms
+        self._performers = tuple(performers)
+        self._perform = _performers_of(core, self._performers, has_alarms=alarms is not None)
+        for performer in self._performers:
+            performer.node = self
+
+    # ---- its life ----
 
     @property
-    def asked(self) -> ConnectionId | None:
-        """Return the connection that was asked for and is neither open nor lost."""
-        return None if self._asked is None else self._asked[0]
+    def is_up(self) -> bool:
+        """Tell whether the node runs."""
+        return self.state is not None
 
     def stop(self) -> None:
         """Forget everything that is not in a file."""
-        super().stop()
-        self._inboxes.clear()
-        self._asked = None
+        self.state = None
+        self._follow.clear()
+        for performer in self._performers:
+            performer.stop()
 
     # ---- events ----
 
-    def flush(self) -> None:
-        """Let the flush service do its work; in the middle of a step, `LogFlushed` follows from it.
+    def take(self, event: E) -> None:
+        """Take an event and all that follows from it.
 
-        Source: CommitLog.FlushRealTimeService
+        Raises: CommitLogError, DiskError, whatever a port raises
         """
-        log = self.files.log
-        if log.flushed_offset == log.max_phy_offset:
-            return
-        self.files.change_log(FlushLog())
-        self.hear(LogFlushed())
+        assert not self._busy, "an event comes before another one is done with"
+        self._busy = True
+        try:
+            self._take(event)
+            while self._follow:
+                self._take(self._follow.popleft())
+        finally:
+            self._busy = False
 
-    def _take(self, event: E | HostEvent) -> None:
+    def hear(self, event: E) -> None:
+        """Take an event now, or after the one that is being taken."""
+        if self._busy:
+            self._follow.append(event)
+        else:
+            self.take(event)
+
+    def hear_next(self, event: E) -> None:
+        """Take an event right after the step under way, before all else that follows from it."""
+        assert self._busy, "no step is under way"
+        self._follow.appendleft(event)
+
+    def _take(self, event: E) -> None:
         assert self.state is not None, "the node is down"
-        now_ms = self._ports.clock.now_ms()
-        step = self._core.step(self.state, event, now_ms=now_ms, log=self.files.log)
-        self.state = step.state
+        now_ms: TimestampMs = self._clock.now_ms()
+        step = self._core.step(self.state, event, now_ms=now_ms, log=self._see())
+        self.state, action = step.state, step.action
         asked: list[E] = []
         for effect in step.effects:
             if isinstance(effect, Then):
                 asked.append(effect.event)
+            elif isinstance(effect, After):
+                assert self._alarms is not None
+                self._alarms.after(effect.wait_ms, effect.event)
             else:
-                self._perform(effect, step.action)
+                self._perform[type(effect)](effect, action)
         self._follow.extend(asked)
-        self._ports.recorder.stepped(event, step.action)
+        self._recorder.stepped(event, action)
         self.arm()
 
     def arm(self) -> None:
         """Ask to be woken for what is to be done next."""
-        if self.state is None:
+        if self.state is None or self._timers is None:
             return
         due_ms = self._core.next_timer_ms(self.state)
         if due_ms is not None:
-            self._ports.timers.wake_at(due_ms)
-        for sender in self._core.senders(self.state, self.files.log.max_phy_offset):
-            self._ports.timers.transfer(sender)
+            self._timers.wake_at(due_ms)
+        for sender in self._core.senders(self.state, self._see()):
+            self._timers.transfer(sender)
 
-    # ---- effects ----
 
-    def _perform(self, effect: HostEffect, action: A | None) -> None:
-        ports = self._ports
-        match effect:
-            case SendPacket(conn=conn, data=data):
-                ports.recorder.sent(conn, data)
-                ports.transport.send(conn, data)
-            case CloseConnection(conn=conn, reason=reason):
-                self._inboxes.pop(conn, None)
-                ports.transport.close(conn, reason=reason, action=action)
-            case Connect(peer=peer):
-                self._connect(peer)
-            case AppendMessage():
-                self._append(effect)
-            case AppendLog() | TruncateLog() | FlushLog():
-                self.files.change_log(effect)
-            case RequestFlush():
-                ports.flushing.request()
-            case StoreEpochs(entries=entries):
-                self.files.store_epochs(entries)
-            case StoreIdentity(identity=identity):
-                self.files.identity.store(identity)
-            case StoreRegistration():
-                self.files.identity.registered()
-            case SendToController(data=data):
-                ports.controller.ask(data)
-            case AnswerClient():
-                ports.clients.answer(effect)
-            case _ as unreachable:
-                assert_never(unreachable)
-
-    def _append(self, effect: AppendMessage) -> None:
-        message = replace(effect.message, store_timestamp_ms=effect.store_timestamp_ms)
-        begin, end = self.files.append(message)
-        if effect.put is not None:
-            self._follow.appendleft(MessageAppended(put=effect.put, offset=begin, end=end))
-
-    def _connect(self, peer: HaAddress) -> None:
-        """Begin to connect, unless an attempt with the same peer is under way."""
-        if self._asked is not None:
-            conn, present = self._asked
-            if present == peer:
-                return
-            self._ports.transport.abandon(conn, is_open=False)
-        self._asked = (self._ports.transport.connect(peer), peer)
-
-    # ---- what the transport tells ----
-
-    def accepted(self, conn: ConnectionId, host: HaAddress | None) -> bool:
-        """Hear that somebody connected, from there; False if the node is down."""
-        if self.state is None:
-            return False
-        self._inboxes[conn] = self._core.inbox(conn, accepted=True)
-        self.take(PeerAccepted(conn=conn, host=host))
-        return True
-
-    def connected(self, conn: ConnectionId) -> None:
-        """Hear that a connection stands that was asked for."""
-        if self._asked is None or self._asked[0] != conn:
-            self._ports.transport.abandon(conn, is_open=True)
-            return
-        peer = self._asked[1]
-        self._asked = None
-        self._inboxes[conn] = self._core.inbox(conn, accepted=False)
-        self.take(PeerConnected(conn=conn, peer=peer))
-
-    def received(self, conn: ConnectionId, data: bytes) -> None:
-        """Take the packets out of what arrived, one by one."""
-        inbox = self._inboxes.get(conn)
-        if inbox is None:
-            return
-        inbox.feed(data)
-        while conn in self._inboxes:
-            try:
-                event = inbox.next_event()
-            except PacketError as error:
-                self.take(PacketRefused(conn=conn, error=error))
-                return
-            if event is None:
-                return
-            self.take(event)
-
-    def lost(self, conn: ConnectionId) -> None:
-        """Hear that a connection is gone, or will never stand."""
-        self._inboxes.pop(conn, None)
-        if self.asked == conn:
-            self._asked = None
-        if self.state is not None:
-            self.take(ConnectionLost(conn=conn))
+def _performers_of(
+    core: Core[Any, Any, A, Any], performers: Iterable[Performer[Any, A]], *, has_alarms: bool
+) -> dict[type, Callable[[Any, A | None], None]]:
+    """Find who performs each effect of a core."""
+    known: dict[type, Callable[[Any, A | None], None]] = {}
+    for performer in performers:
+        for kind in performer.effects:
+            assert isinstance(kind, type), kind
+            assert kind not in known, f"{kind.__name__} has two performers"
+            known[kind] = performer.perform
+    found: dict[type, Callable[[Any, A | None], None]] = {}
+    for effect in core.effects:
+        kind = get_origin(effect) or effect
+        assert isinstance(kind, type), kind
+        if kind is Then or (kind is After and has_alarms):
+            continue
+        named = [base for base in kind.__mro__ if base in known]
+        assert named, f"nobody performs {kind.__name__}"
+        found[kind] = known[named[0]]
+    return found

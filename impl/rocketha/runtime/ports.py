@@ -1,145 +1,41 @@
-"""What a node needs of the world: the ports that its host calls, and the core that it runs.
+"""What a node needs of the world: the ports that its host and its performers call.
 
 A simulator, a test and a process with sockets implement the ports; none of them looks at effects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
-from rocketha.runtime.effects import (
-    AnswerClient,
-    AppendLog,
-    AppendMessage,
-    CloseConnection,
-    Connect,
-    FlushLog,
-    RequestFlush,
-    SendPacket,
-    SendToController,
-    StoreEpochs,
-    StoreIdentity,
-    StoreRegistration,
-    Then,
-    TruncateLog,
+from rocketha.runtime.core import Sender
+from rocketha.runtime.effects import AnswerClient, SendRequest
+from rocketha.types import (
+    BrokerId,
+    ConnectionId,
+    HaAddress,
+    RequestId,
+    RequestReference,
+    TimestampMs,
 )
-from rocketha.runtime.events import HostEvent
-from rocketha.storage.commit_log import CommitLog
-from rocketha.types import ConnectionId, HaAddress, Offset, TimestampMs
 
 __all__ = [
+    "Alarms",
     "Clients",
     "Clock",
     "Controller",
-    "Core",
     "FlushService",
-    "HostEffect",
-    "Inbox",
-    "Ports",
+    "PacketRecorder",
     "Recorder",
-    "Sender",
-    "Step",
+    "Remoting",
     "Timers",
     "Transport",
 ]
 
-S = TypeVar("S")
-E = TypeVar("E")
-A = TypeVar("A")
-S_co = TypeVar("S_co", covariant=True)
-E_co = TypeVar("E_co", covariant=True)
-A_co = TypeVar("A_co", covariant=True)
 E_contra = TypeVar("E_contra", contravariant=True)
 A_contra = TypeVar("A_contra", contravariant=True)
 
-HostEffect: TypeAlias = (
-    SendPacket
-    | CloseConnection
-    | Connect
-    | AppendLog
-    | AppendMessage
-    | TruncateLog
-    | FlushLog
-    | RequestFlush
-    | StoreEpochs
-    | StoreIdentity
-    | StoreRegistration
-    | SendToController
-    | AnswerClient
-)
-"""Every effect but `Then`, which has an event of one protocol."""
 
-
-# ---- the core ----
-
-
-class Step(Protocol[S_co, E_co, A_co]):
-    """The result of one step of a core."""
-
-    @property
-    def state(self) -> S_co:
-        """The new state."""
-        ...
-
-    @property
-    def effects(self) -> Sequence[HostEffect | Then[E_co]]:
-        """What to do, in this order."""
-        ...
-
-    @property
-    def action(self) -> A_co | None:
-        """The action of the specification, if the step was one."""
-        ...
-
-
-class Inbox(Protocol[E_co]):
-    """The bytes of an open connection that are no whole packet yet."""
-
-    def feed(self, data: bytes) -> None:
-        """Add bytes that arrived."""
-        ...
-
-    def next_event(self) -> E_co | None:
-        """Take the next whole packet, as an event of the core. Raises: PacketError"""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sender:
-    """A connection over which a node may send, when it is told `TransferDue`."""
-
-    conn: ConnectionId
-    behind: bool
-    """There is something to send now."""
-    heartbeat_at_ms: int
-    """When to say something otherwise, by the node's clock."""
-
-
-class Core(Protocol[S, E, A_co]):
-    """A protocol, as the host sees it; it has no state of its own."""
-
-    def step(
-        self, state: S, event: E | HostEvent, *, now_ms: TimestampMs, log: CommitLog
-    ) -> Step[S, E, A_co]:
-        """Take one event."""
-        ...
-
-    def next_timer_ms(self, state: S) -> TimestampMs | None:
-        """Return when `TimerFired` is due."""
-        ...
-
-    def senders(self, state: S, log_end: Offset) -> Iterable[Sender]:
-        """Return the connections over which the node may send."""
-        ...
-
-    def inbox(self, conn: ConnectionId, *, accepted: bool) -> Inbox[E]:
-        """Begin to hear the peer of a connection, which this node accepted or asked for."""
-        ...
-
-
-# ---- the ports ----
+# ---- every node ----
 
 
 class Clock(Protocol):
@@ -150,11 +46,22 @@ class Clock(Protocol):
         ...
 
 
+class Recorder(Protocol[E_contra, A_contra]):
+    """Whoever notes what a node does. It changes nothing."""
+
+    def stepped(self, event: E_contra, action: A_contra | None) -> None:
+        """Hear that an event was taken, and its effects performed."""
+        ...
+
+
+# ---- connections ----
+
+
 class Transport(Protocol[A_contra]):
-    """Connections with other nodes. The host is told what becomes of them."""
+    """Connections with other nodes. `ConnectionPerformer` is told what becomes of them."""
 
     def connect(self, peer: HaAddress) -> ConnectionId:
-        """Begin to connect: `NodeHost.connected` or `NodeHost.lost` follows, or nothing."""
+        """Begin to connect: `connected` or `lost` follows, or nothing."""
         ...
 
     def send(self, conn: ConnectionId, data: bytes) -> None:
@@ -170,8 +77,16 @@ class Transport(Protocol[A_contra]):
         ...
 
 
+class PacketRecorder(Protocol):
+    """Whoever notes what a node sends. It changes nothing."""
+
+    def sent(self, conn: ConnectionId, data: bytes) -> None:
+        """Hear one packet, before it is sent and before `Recorder.stepped` tells in which step."""
+        ...
+
+
 class Timers(Protocol):
-    """What wakes a node."""
+    """What wakes a node for what its core has to do next."""
 
     def wake_at(self, at_ms: TimestampMs) -> None:
         """Let `TimerFired` come when the node's clock shows this; an earlier time stays."""
@@ -180,6 +95,48 @@ class Timers(Protocol):
     def transfer(self, sender: Sender) -> None:
         """Let `TransferDue` come: soon where there is something to send, else for a heartbeat."""
         ...
+
+
+# ---- requests ----
+
+
+class Remoting(Protocol):
+    """Requests to others, and answers to theirs.
+
+    The host hears of them with `NodeHost.hear`: `RequestArrived`, and `ResponseArrived` once for
+    each request.
+    """
+
+    def request(self, request: SendRequest) -> None:
+        """Send a request and wait for its answer."""
+        ...
+
+    def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
+        """Send a request that has no answer."""
+        ...
+
+    def respond(self, request: RequestId, code: int, body: bytes) -> None:
+        """Answer a request; the answer is lost if its connection is."""
+        ...
+
+    def refuse(self, request: RequestId) -> None:
+        """Close the connection of a request."""
+        ...
+
+    def hang_up(self, reference: RequestReference) -> None:
+        """Wait no longer for the peer that was sent a request: close the connection with it."""
+        ...
+
+
+class Alarms(Protocol[E_contra]):
+    """What wakes a node for an event of its own."""
+
+    def after(self, wait_ms: int, event: E_contra) -> None:
+        """Let a node that does not stop before hear an event in a while."""
+        ...
+
+
+# ---- whoever else is around ----
 
 
 class Controller(Protocol):
@@ -194,7 +151,7 @@ class Clients(Protocol):
     """Who waits for answers."""
 
     def answer(self, answer: AnswerClient) -> None:
-        """AnswerClient one of them."""
+        """Answer one of them."""
         ...
 
 
@@ -202,30 +159,5 @@ class FlushService(Protocol):
     """What writes the log through to the disk."""
 
     def request(self) -> None:
-        """Let `NodeHost.flush` come soon."""
+        """Let `FilePerformer.flush` come soon."""
         ...
-
-
-class Recorder(Protocol[E_contra, A_contra]):
-    """Whoever notes what a node does. It changes nothing."""
-
-    def sent(self, conn: ConnectionId, data: bytes) -> None:
-        """Hear one packet, before it is sent and before `stepped` tells in which step."""
-        ...
-
-    def stepped(self, event: E_contra | HostEvent, action: A_contra | None) -> None:
-        """Hear that an event was taken, and its effects performed."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ports(Generic[E, A]):
-    """All that a node needs."""
-
-    clock: Clock
-    transport: Transport[A]
-    timers: Timers
-    controller: Controller
-    clients: Clients
-    flushing: FlushService
-    recorder: Recorder[E, A]

@@ -28,9 +28,11 @@ from rocketha.locks.consumer import (
 )
 from rocketha.locks.state import ConsumerState, LockManagerState, RoundId
 from rocketha.locks.voting import ManagerAction, RoundOver
+from rocketha.runtime.core import Core
 from rocketha.runtime.effects import AnswerClient, SendRequest
-from rocketha.runtime.events import RequestArrived, ResponseArrived
-from rocketha.runtime.request_host import RequestCore, RequestHost, RequestPorts
+from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
+from rocketha.runtime.node_host import NodeHost, no_files
+from rocketha.runtime.performers import ClientPerformer, RequestPerformer
 from rocketha.types import MASTER, BrokerId, RequestId, RequestReference, TimestampMs
 from tests.impl.locks.scene import Q1, Q2, THREE, TWO, a_consumer, a_manager, body
 
@@ -43,7 +45,7 @@ A = TypeVar("A")
 class World(Generic[S, E, A]):
     """A node whose ports write down what the host calls."""
 
-    core: RequestCore[S, E, A]
+    core: Core[S, E | RequestEvent, A, None]
     state: S
     shows_ms: int = 0
     sent: list[SendRequest] = field(default_factory=list)
@@ -51,17 +53,21 @@ class World(Generic[S, E, A]):
     answers: list[tuple[RequestId, int, bytes]] = field(default_factory=list)
     refused: list[RequestId] = field(default_factory=list)
     hung_up: list[RequestReference] = field(default_factory=list)
-    later: list[tuple[int, E]] = field(default_factory=list)
+    later: list[tuple[int, E | RequestEvent]] = field(default_factory=list)
     clients: list[AnswerClient] = field(default_factory=list)
     actions: list[A | None] = field(default_factory=list)
     loses: bool = False
     """Who hangs up hears at once that no answer comes."""
 
     def __post_init__(self) -> None:
-        ports: RequestPorts[E, A] = RequestPorts(
-            clock=self, remoting=self, alarms=self, clients=self, recorder=self
+        self.host: NodeHost[S, E | RequestEvent, A] = NodeHost(
+            self.core,
+            (RequestPerformer(self), ClientPerformer(self)),
+            clock=self,
+            recorder=self,
+            see=no_files,
+            alarms=self,
         )
-        self.host: RequestHost[S, E, A] = RequestHost(self.core, ports)
         self.host.state = self.state
 
     def now_ms(self) -> TimestampMs:
@@ -84,7 +90,7 @@ class World(Generic[S, E, A]):
         if self.loses:
             self.host.hear(ResponseArrived(reference=reference, command=None))
 
-    def after(self, wait_ms: int, event: E) -> None:
+    def after(self, wait_ms: int, event: E | RequestEvent) -> None:
         self.later.append((wait_ms, event))
 
     def answer(self, answer: AnswerClient) -> None:

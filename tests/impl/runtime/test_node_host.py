@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeAlias, get_args
+from typing import Final, TypeAlias
 
 import pytest
 
-from rocketha.controller.applied import ControllerEffect
 from rocketha.errors import PacketError
 from rocketha.formats.message import Message
-from rocketha.locks.consumer import ConsumerEffect
-from rocketha.locks.voting import ManagerEffect
 from rocketha.runtime import effects
 from rocketha.runtime.broker_files import BrokerFiles
+from rocketha.runtime.core import Core, Sender
 from rocketha.runtime.effects import (
+    After,
     AnswerClient,
     AppendLog,
     AppendMessage,
     CloseConnection,
     Connect,
+    Effect,
     FlushLog,
     RequestFlush,
+    Respond,
     SendPacket,
+    SendRequest,
     SendToController,
     StoreEpochs,
     Then,
@@ -39,21 +40,32 @@ from rocketha.runtime.events import (
     PacketRefused,
     PeerAccepted,
     PeerConnected,
+    RequestEvent,
+    ResponseArrived,
 )
-from rocketha.runtime.host import Host
 from rocketha.runtime.node_host import NodeHost
-from rocketha.runtime.ports import HostEffect, Ports, Sender
+from rocketha.runtime.performer import Performer
+from rocketha.runtime.performers import (
+    ClientPerformer,
+    ConnectionPerformer,
+    ControllerPerformer,
+    FilePerformer,
+    RequestPerformer,
+)
 from rocketha.sim.engine.hosts import HostedCluster
 from rocketha.sim.engine.request_ports import CallingNode
 from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import (
+    BrokerId,
     ConnectionId,
     Epoch,
     EpochEntry,
     HaAddress,
     Offset,
     PutId,
+    RequestId,
+    RequestReference,
     SizeBytes,
     TimestampMs,
 )
@@ -67,14 +79,14 @@ OTHER: Final = HaAddress("b3")
 class Do:
     """The event of this core: what it is to do, and what the step is called."""
 
-    effects: tuple[HostEffect | Then[Do], ...] = ()
+    effects: tuple[Effect | Then[Do] | After[Do], ...] = ()
     action: str | None = None
 
 
 @dataclass(frozen=True)
 class Stepped:
     state: int
-    effects: tuple[HostEffect | Then[Do], ...] = ()
+    effects: tuple[Effect | Then[Do] | After[Do], ...] = ()
     action: str | None = None
 
 
@@ -96,11 +108,21 @@ class LineInbox:
         return Do(action=first.decode())
 
 
-class Obedient:
+NodeEvents: TypeAlias = Do | HostEvent | RequestEvent
+
+
+class Obedient(Core[int, NodeEvents, str, CommitLog]):
     """Counts its steps."""
 
+    effects = tuple([getattr(effects, name) for name in effects.__all__ if name != "Effect"])
+
     def step(
-        self, state: int, event: Do | HostEvent, *, now_ms: TimestampMs, log: CommitLog
+        self,
+        state: int,
+        event: NodeEvents,
+        *,
+        now_ms: TimestampMs,
+        log: CommitLog,
     ) -> Stepped:
         del now_ms, log
         if isinstance(event, Do):
@@ -110,8 +132,8 @@ class Obedient:
     def next_timer_ms(self, state: int) -> TimestampMs | None:
         return TimestampMs(100 * state)
 
-    def senders(self, state: int, log_end: Offset) -> Iterable[Sender]:
-        return [Sender(conn=ConnectionId(state), behind=log_end > 0, heartbeat_at_ms=7)]
+    def senders(self, state: int, log: CommitLog) -> Iterable[Sender]:
+        return [Sender(conn=ConnectionId(state), behind=log.max_phy_offset > 0, heartbeat_at_ms=7)]
 
     def inbox(self, conn: ConnectionId, *, accepted: bool) -> LineInbox:
         del conn, accepted
@@ -158,32 +180,67 @@ class World:
     def answer(self, answer: AnswerClient) -> None:
         self.calls.append(("answer", answer))
 
-    def request(self) -> None:
-        self.calls.append(("flush",))
+    def request(self, request: SendRequest | None = None) -> None:
+        self.calls.append(("flush",) if request is None else ("request", request.peer))
+
+    def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
+        self.calls.append(("one way", peer, code, body))
+
+    def respond(self, request: RequestId, code: int, body: bytes) -> None:
+        self.calls.append(("respond", request, code, body))
+
+    def refuse(self, request: RequestId) -> None:
+        self.calls.append(("refuse", request))
+
+    def hang_up(self, reference: RequestReference) -> None:
+        self.calls.append(("hang up", reference))
+
+    def after(self, wait_ms: int, event: object) -> None:
+        self.calls.append(("after", wait_ms, event))
 
     def sent(self, conn: ConnectionId, data: bytes) -> None:
         self.calls.append(("sent", conn, data))
 
-    def stepped(self, event: Do | HostEvent, action: str | None) -> None:
+    def stepped(self, event: object, action: str | None) -> None:
         self.calls.append(("stepped", action))
         self.events.append(event)
 
 
-def node() -> tuple[NodeHost[int, Do, str], World]:
-    world = World()
-    ports: Ports[Do, str] = Ports(
-        clock=world,
-        transport=world,
-        timers=world,
-        controller=world,
-        clients=world,
-        flushing=world,
-        recorder=world,
+class Node:
+    """A node that has everything."""
+
+    def __init__(self, world: World, core: Obedient) -> None:
+        self.files = BrokerFiles(MemoryDisk(), segment_size=SizeBytes(1024), bugs=frozenset())
+        self.connections: ConnectionPerformer[NodeEvents, str] = ConnectionPerformer(
+            core.inbox, transport=world, recorder=world
+        )
+        self.writer = FilePerformer(self.files, flushing=world)
+        self.performers: tuple[Performer[NodeEvents, str], ...] = (
+            self.connections,
+            self.writer,
+            ControllerPerformer(world),
+            ClientPerformer(world),
+            RequestPerformer(world),
+        )
+        self.host = host_of(core, self.performers, world, self.writer)
+        self.host.state = 0
+        self.take = self.host.take
+
+
+def host_of(
+    core: Obedient,
+    performers: Iterable[Performer[NodeEvents, str]],
+    world: World,
+    writer: FilePerformer,
+) -> NodeHost[int, NodeEvents, str]:
+    return NodeHost(
+        core, performers, clock=world, recorder=world, see=writer.log, timers=world, alarms=world
     )
-    files = BrokerFiles(MemoryDisk(), segment_size=SizeBytes(1024), bugs=frozenset())
-    host: NodeHost[int, Do, str] = NodeHost(Obedient(), files, ports)
-    host.state = 0
-    return host, world
+
+
+def node() -> tuple[Node, World]:
+    world = World()
+    return Node(world, Obedient()), world
 
 
 def message() -> AppendMessage:
@@ -218,7 +275,7 @@ def test_effects_are_performed_in_their_order_and_before_the_step_is_recorded() 
         ("wake", 100),
         ("transfer", 1, False),
     ]
-    assert host.state == 1
+    assert host.host.state == 1
 
 
 def test_what_follows_comes_at_once_the_appended_message_first() -> None:
@@ -268,14 +325,14 @@ def test_files_are_written() -> None:
 
 def test_the_flush_service_is_asked_and_the_core_hears_when_it_has_worked() -> None:
     host, world = node()
-    host.flush()
+    host.writer.flush()
     assert world.events == []  # there is nothing to flush
 
     host.take(Do((message(), RequestFlush())))
     assert ("flush",) in world.calls
     assert host.files.log.flushed_offset == 0
 
-    host.flush()
+    host.writer.flush()
     assert world.events[-1] == LogFlushed()
     assert host.files.log.flushed_offset == host.files.log.max_phy_offset
 
@@ -283,7 +340,7 @@ def test_the_flush_service_is_asked_and_the_core_hears_when_it_has_worked() -> N
 def test_one_attempt_to_connect_at_a_time() -> None:
     host, world = node()
     host.take(Do((Connect(peer=PEER), Connect(peer=PEER))))
-    assert host.asked == 1
+    assert host.connections.asked == 1
     host.take(Do((Connect(peer=OTHER),)))
     assert [call for call in world.calls if call[0] in ("connect", "abandon")] == [
         ("connect", PEER),
@@ -291,49 +348,49 @@ def test_one_attempt_to_connect_at_a_time() -> None:
         ("connect", OTHER),
     ]
 
-    host.connected(ConnectionId(1))  # too late
+    host.connections.connected(ConnectionId(1))  # too late
     assert world.calls[-1] == ("abandon", 1, True)
-    host.connected(ConnectionId(2))
+    host.connections.connected(ConnectionId(2))
     assert world.events[-1] == PeerConnected(conn=ConnectionId(2), peer=OTHER)
-    assert host.asked is None
+    assert host.connections.asked is None
 
 
 def test_an_attempt_that_fails_may_be_repeated() -> None:
     host, world = node()
     host.take(Do((Connect(peer=PEER),)))
-    host.lost(ConnectionId(1))
+    host.connections.lost(ConnectionId(1))
     assert world.events[-1] == ConnectionLost(conn=ConnectionId(1))
     host.take(Do((Connect(peer=PEER),)))
-    assert host.asked == 2
+    assert host.connections.asked == 2
 
 
 def test_bytes_become_events_until_they_are_no_packet_or_the_connection_ends() -> None:
     host, world = node()
     conn = ConnectionId(1)
-    assert host.accepted(conn, PEER)
+    assert host.connections.accepted(conn, PEER)
     assert world.events == [PeerAccepted(conn=conn, host=PEER)]
 
-    host.received(conn, b"ab!c")
+    host.connections.received(conn, b"ab!c")
     assert world.events[1:3] == [Do(action="a"), Do(action="b")]
     refused = world.events[3]
     assert isinstance(refused, PacketRefused)
     assert refused.error.reason == "shouts"
 
     host.take(Do((CloseConnection(conn=conn, reason="so"),)))
-    host.received(conn, b"d")
+    host.connections.received(conn, b"d")
     assert world.events[-1] != Do(action="d")
 
 
 def test_a_node_that_is_down_hears_nothing() -> None:
     host, world = node()
-    host.accepted(ConnectionId(1), None)
-    host.stop()
+    host.connections.accepted(ConnectionId(1), None)
+    host.host.stop()
     world.events.clear()
 
-    assert not host.accepted(ConnectionId(2), None)
-    host.received(ConnectionId(1), b"a")
-    host.lost(ConnectionId(1))
-    host.arm()
+    assert not host.connections.accepted(ConnectionId(2), None)
+    host.connections.received(ConnectionId(1), b"a")
+    host.connections.lost(ConnectionId(1))
+    host.host.arm()
     assert world.events == []
     with pytest.raises(AssertionError, match="down"):
         host.take(Do())
@@ -351,52 +408,58 @@ def test_no_event_comes_in_the_middle_of_another() -> None:
         host.take(Do((SendToController(data=b"x"),)))
 
 
-@pytest.mark.parametrize("incomplete", [Host, HostedCluster, CallingNode])
-def test_a_host_that_leaves_something_out_cannot_be_made(incomplete: type) -> None:
+def test_a_node_has_a_log_connections_and_requests_at_once() -> None:
+    host, world = node()
+    conn, later = ConnectionId(8), Do(action="later")
+    ask = SendRequest(peer=BrokerId(2), code=1, body=b"v", reference=(1,))
+    answer = Respond(request=RequestId(3), code=0, body=b"y")
+
+    host.take(
+        Do(
+            (
+                message(),
+                ask,
+                SendPacket(conn=conn, data=b"a"),
+                answer,
+                After(wait_ms=9, event=later),
+            )
+        )
+    )
+
+    assert host.files.log.max_phy_offset > 0
+    assert [call for call in world.calls if call[0] not in ("stepped", "wake", "transfer")] == [
+        ("request", 2),
+        ("sent", 8, b"a"),
+        ("send", 8, b"a"),
+        ("respond", 3, 0, b"y"),
+        ("after", 9, later),
+    ]
+
+    lost = ResponseArrived(reference=(1,), command=None)
+    host.host.hear(lost)
+    assert world.events[-1] == lost
+
+
+def test_effects_that_nobody_or_somebody_else_performs_are_found_before_the_first_step() -> None:
+    host, world = node()
+    with pytest.raises(AssertionError, match="nobody performs AnswerClient"):
+        host_of(Obedient(), host.performers[:3], world, host.writer)
+    twice: list[Performer[NodeEvents, str]] = [*host.performers, ControllerPerformer(world)]
+    with pytest.raises(AssertionError, match="SendToController has two performers"):
+        host_of(Obedient(), twice, world, host.writer)
+    with pytest.raises(AssertionError, match="nobody performs After"):
+        NodeHost(Obedient(), host.performers, clock=world, recorder=world, see=host.writer.log)
+
+
+@pytest.mark.parametrize("incomplete", [Core, Performer, HostedCluster, CallingNode])
+def test_what_leaves_something_out_cannot_be_made(incomplete: type) -> None:
     with pytest.raises(TypeError, match="abstract"):
         incomplete()
 
 
-def performers(names: set[str]) -> dict[str, set[str]]:
-    """Find the modules that take effects apart, in the implementation and in the machines."""
-    found: dict[str, set[str]] = {}
-    sources = [*ROOT.glob("impl/**/*.py"), *ROOT.glob("model_tests/**/*.py")]
-    for path in sources:
-        for one in ast.walk(ast.parse(path.read_text())):
-            if (
-                isinstance(one, ast.MatchClass)
-                and isinstance(one.cls, ast.Name)
-                and one.cls.id in names
-            ):
-                found.setdefault(one.cls.id, set()).add(path.relative_to(ROOT).as_posix())
-    return found
-
-
-def test_effects_are_performed_in_one_place() -> None:
-    requests = {"SendRequest", "SendOneWay", "Respond", "RefuseRequest", "HangUp"}
-    names = {name for name in effects.__all__ if name not in {"AnswerClient", "After", *requests}}
-    found = performers(names)
-    log = {"AppendLog", "TruncateLog", "FlushLog"}
-    assert {name: places for name, places in found.items() if name not in log} == {
-        name: {"impl/rocketha/runtime/node_host.py"} for name in names - log - {"Then"}
-    } | {"Then": {"model_tests/machines/hand_group.py"}}  # which lets questions wait
-    for name in log:
-        assert found[name] == {
-            "impl/rocketha/runtime/node_host.py",
-            "impl/rocketha/runtime/broker_files.py",
-        }
-
-    places = {name: {"impl/rocketha/runtime/request_host.py"} for name in requests}
-    assert performers(requests) == places
-
-
-def test_effects_of_locks_are_written_as_requests_in_one_place() -> None:
-    names = {effect.__name__ for effect in (*get_args(ManagerEffect), *get_args(ConsumerEffect))}
-    assert len(names) == 6
-    assert performers(names) == {name: {"impl/rocketha/locks/connections.py"} for name in names}
-
-
-def test_effects_of_a_controller_are_performed_in_one_place() -> None:
-    names = {effect.__name__ for effect in get_args(ControllerEffect)}
-    assert len(names) == 3
-    assert performers(names) == {name: {"impl/rocketha/controller/host.py"} for name in names}
+def test_a_performer_has_each_effect_of_its_group() -> None:
+    kinds = [kind for performer in node()[0].performers for kind in performer.effects]
+    assert len(kinds) == len(set(kinds))
+    assert set(kinds) == {
+        getattr(effects, name) for name in {*effects.__all__} - {"Effect", "Then", "After"}
+    }

@@ -9,17 +9,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from rocketha.errors import CommitLogError
+from rocketha.runtime.core import Core, Sender
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import HostEvent, TimerFired, TransferDue
 from rocketha.runtime.node_host import NodeHost
-from rocketha.runtime.ports import Core, Ports, Sender
+from rocketha.runtime.performers import (
+    ClientPerformer,
+    ConnectionPerformer,
+    ControllerPerformer,
+    FilePerformer,
+)
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.storage.commit_log import CommitLog
 from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
 __all__ = ["HostedCluster", "Hosts", "StorageFailure"]
@@ -80,7 +88,7 @@ class Hosts(Generic[S, E, A]):
 
     def __init__(
         self,
-        core: Core[S, E, A],
+        core: Core[S, E | HostEvent, A, CommitLog],
         cluster: HostedCluster[S, E, A],
         nodes: Mapping[BrokerId, Node[S]],
         *,
@@ -91,11 +99,11 @@ class Hosts(Generic[S, E, A]):
         """Give every node a host, and take over the network; a node runs when it has a state."""
         self._scheduler = scheduler
         self._network = network
-        self._hosts: dict[BrokerId, NodeHost[S, E, A]] = {}
+        self._hosts: dict[BrokerId, _Hosted[S, E, A]] = {}
         for node in nodes.values():
             ports = _NodePorts(self, cluster, node, scheduler, network, random_source)
-            host = NodeHost(core, node.files, ports.all())
-            self._hosts[node.id] = node.host = host
+            self._hosts[node.id] = hosted = ports.hosted(core)
+            node.host, node.connections = hosted.host, hosted.connections
         network.attach(self)
 
     def stop(self, node: Node[S], *, silent: bool) -> None:
@@ -109,7 +117,7 @@ class Hosts(Generic[S, E, A]):
         Raises: StorageFailure
         """
         try:
-            self._hosts[node.id].take(event)
+            self._hosts[node.id].host.take(event)
         except CommitLogError as error:
             if not node.bugs:
                 raise
@@ -118,11 +126,11 @@ class Hosts(Generic[S, E, A]):
     def flush(self, node: Node[S]) -> None:
         """Run the flush service of a broker, if it runs and there is something to flush."""
         if node.state is not None:
-            self._hosts[node.id].flush()
+            self._hosts[node.id].files.flush()
 
     def arm(self, node: Node[S]) -> None:
         """Make sure that the broker is woken when it has something to do."""
-        self._hosts[node.id].arm()
+        self._hosts[node.id].host.arm()
 
     # ---- the network's side (rocketha.sim.network.Sockets) ----
 
@@ -130,19 +138,28 @@ class Hosts(Generic[S, E, A]):
         """Tell a server that a client is there; False if the broker is down."""
         connection = self._network.find(conn)
         host = None if connection is None else broker_address(connection.client)
-        return self._hosts[server].accepted(conn, host)
+        return self._hosts[server].connections.accepted(conn, host)
 
     def connected(self, conn: ConnectionId, client: BrokerId) -> None:
         """Tell a client that its connection stands."""
-        self._hosts[client].connected(conn)
+        self._hosts[client].connections.connected(conn)
 
     def received(self, conn: ConnectionId, broker: BrokerId, data: bytes) -> None:
         """Hand over what arrived."""
-        self._hosts[broker].received(conn, data)
+        self._hosts[broker].connections.received(conn, data)
 
     def lost(self, conn: ConnectionId, broker: BrokerId) -> None:
         """Tell an end that the connection is gone."""
-        self._hosts[broker].lost(conn)
+        self._hosts[broker].connections.lost(conn)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hosted(Generic[S, E, A]):
+    """The host of a node, and those of its performers that hear something from outside."""
+
+    host: NodeHost[S, E | HostEvent, A]
+    connections: ConnectionPerformer[E | HostEvent, A]
+    files: FilePerformer
 
 
 class _NodePorts(Generic[S, E, A]):
@@ -165,16 +182,20 @@ class _NodePorts(Generic[S, E, A]):
         self._random_source = random_source
         self._ended: list[tuple[ConnectionId, BrokerId]] = []
 
-    def all(self) -> Ports[E, A]:
-        return Ports(
-            clock=self,
-            transport=self,
-            timers=self,
-            controller=self,
-            clients=self,
-            flushing=self,
-            recorder=self,
+    def hosted(self, core: Core[S, E | HostEvent, A, CommitLog]) -> _Hosted[S, E, A]:
+        connections: ConnectionPerformer[E | HostEvent, A] = ConnectionPerformer(
+            core.inbox, transport=self, recorder=self
         )
+        files = FilePerformer(self._node.files, flushing=self)
+        host: NodeHost[S, E | HostEvent, A] = NodeHost(
+            core,
+            (connections, files, ControllerPerformer(self), ClientPerformer(self)),
+            clock=self,
+            recorder=self,
+            see=files.log,
+            timers=self,
+        )
+        return _Hosted(host, connections, files)
 
     # ---- clock, controller, clients, flush service ----
 

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from rocketha.known_bugs import Bugs
 from rocketha.runtime.broker_files import BrokerFiles, BrokerName
-from rocketha.runtime.host import Host
 from rocketha.runtime.node_host import NodeHost
+from rocketha.runtime.performers import ConnectionPerformer
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.storage.commit_log import CommitLog
@@ -33,6 +33,7 @@ class Node(Generic[S]):
     __slots__ = (
         "bugs",
         "clock",
+        "connections",
         "disk",
         "files",
         "host",
@@ -48,8 +49,10 @@ class Node(Generic[S]):
         self.bugs = bugs
         self.disk = MemoryDisk()
         self.files = BrokerFiles(self.disk, segment_size=SEGMENT_SIZE, bugs=bugs, name=name)
-        self.host: Host[S, Any] | None = None
+        self.host: NodeHost[S, Any, Any] | None = None
         """What runs its core; the cluster gives it one."""
+        self.connections: ConnectionPerformer[Any, Any] | None = None
+        """Those that its core has, if it has any."""
         self.incarnation = 0
         self.clock: Clock = TRUE_TIME
         self.timer_at_ms: int | None = None
@@ -75,7 +78,7 @@ class Node(Generic[S]):
     @property
     def asked(self) -> ConnectionId | None:
         """Return the connection that it asked for and that is neither open nor lost."""
-        return self.host.asked if isinstance(self.host, NodeHost) else None
+        return None if self.connections is None else self.connections.asked
 
     def running(self) -> S:
         """Return the state of a broker that is known to run."""

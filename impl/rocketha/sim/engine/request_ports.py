@@ -6,9 +6,11 @@ from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.runtime.core import Core
 from rocketha.runtime.effects import AnswerClient, SendRequest
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
-from rocketha.runtime.request_host import RequestCore, RequestHost, RequestPorts
+from rocketha.runtime.node_host import NodeHost, no_files
+from rocketha.runtime.performers import ClientPerformer, RequestPerformer
 from rocketha.sim.engine.remoting_calls import Arrived, Calls
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, RequestId, RequestReference, TimestampMs
@@ -38,7 +40,10 @@ class CallingNode(ABC, Generic[S, E, A]):
     """The host of a node, and its ports; what is a protocol's own a subclass says."""
 
     def __init__(
-        self, number: BrokerId, core: RequestCore[S, E, A], cluster: CallingCluster
+        self,
+        number: BrokerId,
+        core: Core[S, E | RequestEvent, A, None],
+        cluster: CallingCluster,
     ) -> None:
         """Make a node that is down."""
         self.id = number
@@ -47,10 +52,14 @@ class CallingNode(ABC, Generic[S, E, A]):
         self._arrived: dict[RequestId, Arrived] = {}
         self._receivers: dict[RequestReference, BrokerId] = {}
         self._last_request = 0
-        ports: RequestPorts[E, A] = RequestPorts(
-            clock=self, remoting=self, alarms=self, clients=self, recorder=self
+        self.host: NodeHost[S, E | RequestEvent, A] = NodeHost(
+            core,
+            (RequestPerformer(self), ClientPerformer(self)),
+            clock=self,
+            recorder=self,
+            see=no_files,
+            alarms=self,
         )
-        self.host: RequestHost[S, E, A] = RequestHost(core, ports)
 
     def stop(self) -> None:
         """Stop the node, and forget all requests."""
@@ -135,7 +144,7 @@ class CallingNode(ABC, Generic[S, E, A]):
 
     # ---- alarms ----
 
-    def after(self, wait_ms: int, event: E) -> None:
+    def after(self, wait_ms: int, event: E | RequestEvent) -> None:
         """Let the node hear an event in a while, unless it stops before."""
         starts = self._starts
 
