@@ -28,6 +28,7 @@ from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions, MasterConnection
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
+from rocketha.known_bugs.replica_group import broker_rules
 from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch
 from rocketha.types import BrokerId, Offset, PutId
@@ -59,7 +60,7 @@ def _options(bugs: Bugs) -> GroupOptions:
             tells_incarnation=True,
             rules=ha_rules(bugs),
         ),
-        bugs=bugs,
+        rules=broker_rules(bugs),
         all_ack_in_sync_state_set=True,
         slave_timeout_ms=_FOREVER_MS,
         slave_not_catchup_ms=_BEHIND_MS,
@@ -83,6 +84,7 @@ class GroupHands:
             controller=ControllerOptions(
                 metadata=_METADATA, elect_unclean=elect_unclean, bugs=bugs
             ),
+            bugs=bugs,
             observer=self.projection,
         )
         self._asked_of = 0

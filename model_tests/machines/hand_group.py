@@ -37,6 +37,7 @@ from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ControllerRequest
 from rocketha.formats.remoting_frame import push_command
 from rocketha.ha.effects import SpecAction
+from rocketha.known_bugs import Bugs
 from rocketha.runtime.broker_files import BrokerName
 from rocketha.runtime.effects import (
     AnswerClient,
@@ -64,7 +65,7 @@ GroupNode = Node[GroupBroker]
 class _Plan:
     """What a projection asks the plan of a simulated group."""
 
-    broker: GroupOptions
+    bugs: Bugs
 
 
 class _PatientCore(GroupCore):
@@ -98,10 +99,11 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
         brokers: int,
         options: GroupOptions,
         controller: ControllerOptions,
+        bugs: Bugs,
         observer: GroupObserver,
     ) -> None:
         """Start all brokers, and let them register; nobody asks for an election yet."""
-        self.plan = _Plan(broker=options)
+        self.plan = _Plan(bugs=bugs)
         self.network = HandNetwork(half_open=True)
         self.post = HandPost()
         self.route: BrokerId | None = None
@@ -115,8 +117,7 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
         scheduler, rng = Scheduler(), Random(0)  # never run, never drawn from
         name = BrokerName(cluster_name=options.cluster_name, broker_name=options.broker_name)
         self.nodes: dict[BrokerId, GroupNode] = {
-            broker: Node(broker, options.bugs, name=name)
-            for broker in map(BrokerId, range(1, brokers + 1))
+            broker: Node(broker, bugs, name=name) for broker in map(BrokerId, range(1, brokers + 1))
         }
         self._core = _PatientCore()
         self._hosts: Hosts[GroupBroker, GroupEvent, SpecAction | GroupAction] = Hosts(

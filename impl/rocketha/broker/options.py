@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from rocketha.broker.rules import BROKER_RULES, BrokerRules
 from rocketha.ha.state import HaOptions
-from rocketha.known_bugs.bug import NO_BUGS, Bugs
 
 __all__ = ["GroupOptions"]
 
@@ -43,4 +43,4 @@ class GroupOptions:
     request_timeout_ms: int = 3_000
     """An answer of the controller that takes longer is not waited for."""
     election_priority: int = 2**31 - 1
-    bugs: Bugs = NO_BUGS
+    rules: BrokerRules = field(default=BROKER_RULES, repr=False)

@@ -20,7 +20,7 @@ from dataclasses import replace
 from rocketha.broker.controller_calls import Answer, ask, first_opaque
 from rocketha.broker.effects import GroupAction, GroupActionName, GroupStepped
 from rocketha.broker.events import Started
-from rocketha.broker.roles import View, begin_reign, take_view
+from rocketha.broker.roles import View, take_view
 from rocketha.broker.state import NOBODY, FlushedLogView, GroupBroker, Registration
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode
@@ -33,8 +33,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.controller_responses import BrokerIdApplied, NextBrokerId, Registered
 from rocketha.ha.broker import restart
 from rocketha.ha.events import Restarted
-from rocketha.ha.state import BrokerState, Role
-from rocketha.known_bugs.bug import Bug
+from rocketha.ha.state import BrokerState
 from rocketha.runtime.effects import StoreIdentity, StoreRegistration
 from rocketha.types import Identity, SyncStateSetEpoch, TimestampMs
 
@@ -56,24 +55,18 @@ def start(
     restarted = Restarted(incarnation=event.incarnation, entries=event.entries)
     before = BrokerState(broker_id=broker_id, options=options.ha)
     stepped = restart(before, restarted, now_ms=now_ms, log=log)
+    up_as, members = options.rules.role_after_restart(stepped.state)
     up = GroupBroker(
-        ha=stepped.state,
+        ha=up_as,
         options=options,
         address=state.address,
         incarnation=event.incarnation,
         registration=_found(identity),
         identity=identity,
         log_torn=event.log_torn,
+        local=SyncStateSet(members, SyncStateSetEpoch(0)),
         next_opaque=first_opaque(event.incarnation),
     )
-    if Bug.B35 in options.bugs and up.ha.cache.entries:
-        # The source takes the role of its configuration, which is that of a master.
-        me = frozenset({broker_id})
-        up = replace(
-            up,
-            ha=replace(up.ha, role=Role.MASTER),
-            local=SyncStateSet(me, SyncStateSetEpoch(0)),
-        )
     return GroupStepped(up, stepped.effects).then(continue_registration(up, now_ms=now_ms))
 
 
@@ -177,10 +170,9 @@ def registered(
     The answer may be one to a later copy of the request, and show a newer epoch than that of the
     restart.
 
-    Spec: ReplicaGroup!KnownAfterRestart
     Source: ReplicasManager.registerBrokerToController
     """
-    content, bugs = answer.reply.content, state.options.bugs
+    content = answer.reply.content
     if state.registration is not Registration.METADATA_DONE or not isinstance(content, Registered):
         return GroupStepped(state)
     served = replace(
@@ -192,10 +184,7 @@ def registered(
     )
     noted = GroupStepped(served, (StoreRegistration(),))
     view = View.of_registration(content)
-    if view.master == state.broker_id and bugs & {Bug.B10, Bug.B84}:
-        return noted.then(begin_reign(served, view, now_ms=now_ms, log=log))
-    if Bug.B31 in bugs:
-        # An old controller's answer: nothing new is learnt from it.
+    if not state.options.rules.learns_at_registration(state.ha, view.master):
         action = GroupAction(name=GroupActionName.BECOME_SLAVE)
         return noted.then(GroupStepped(served, (), action))
-    return noted.then(take_view(served, view, now_ms=now_ms, log=log))
+    return noted.then(take_view(served, view, registers=True, now_ms=now_ms, log=log))

@@ -9,8 +9,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from rocketha.broker.state import FlushedLogView, GroupBroker
-from rocketha.ha.state import NOT_YET, BrokerState, MasterConnection
+from rocketha.ha.state import NOT_YET, BrokerState, LogView, MasterConnection
 from rocketha.types import BrokerId, Offset
 
 __all__ = ["ack_of", "connection_of", "record_end", "slaves"]
@@ -31,18 +30,18 @@ def connection_of(ha: BrokerState, slave: BrokerId) -> MasterConnection | None:
     return slaves(ha).get(slave)
 
 
-def ack_of(state: GroupBroker, replica: BrokerId, log: FlushedLogView) -> Offset:
+def ack_of(ha: BrokerState, replica: BrokerId, log: LogView) -> Offset:
     """Return up to where a replica surely has the log; who is not connected has nothing for sure.
 
     Spec: ReplicaGroup!AckOf
     """
-    if replica == state.broker_id:
+    if replica == ha.broker_id:
         return log.max_phy_offset
-    connection = connection_of(state.ha, replica)
+    connection = connection_of(ha, replica)
     return NOT_YET if connection is None else connection.slave_ack
 
 
-def record_end(log: FlushedLogView, limit: Offset) -> Offset:
+def record_end(log: LogView, limit: Offset) -> Offset:
     """Return the end of the last whole message that ends at `limit` or before; 0 if there is none.
 
     Acknowledgements may end inside a message, or behind the filler of a segment.

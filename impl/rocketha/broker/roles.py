@@ -22,12 +22,11 @@ from rocketha.formats.controller_requests import ElectMaster, RoleChanged
 from rocketha.formats.controller_responses import Elected, Registered, ReplicaInfo
 from rocketha.ha import broker as ha
 from rocketha.ha.events import MasterLearnt
-from rocketha.ha.state import BrokerState, LogView, Role
-from rocketha.known_bugs.bug import Bug
+from rocketha.ha.state import LogView, Role
 from rocketha.runtime.effects import CloseConnection, Then
 from rocketha.types import BrokerId, Epoch, HaAddress, Offset, TimestampMs
 
-__all__ = ["View", "begin_reign", "take_view"]
+__all__ = ["View", "take_view"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,16 +86,23 @@ def _address(text: str | None) -> HaAddress | None:
     return HaAddress(text) if text else None
 
 
-def take_view(state: GroupBroker, view: View, *, now_ms: TimestampMs, log: LogView) -> GroupStepped:
+def take_view(
+    state: GroupBroker,
+    view: View,
+    *,
+    registers: bool = False,
+    now_ms: TimestampMs,
+    log: LogView,
+) -> GroupStepped:
     """Act on what the controller says; what is old, or known already, changes nothing.
 
     Where there is no master, the broker asks for an election.
 
     Source: ReplicasManager.syncBrokerMetadata, ReplicasManager.changeBrokerRole
     """
-    if _is_new_reign(state, view):
+    if state.options.rules.new_reign(state.ha, view.epoch, view.master, registers):
         if view.master == state.broker_id:
-            return begin_reign(state, view, now_ms=now_ms, log=log)
+            return _begin_reign(state, view, now_ms=now_ms, log=log)
         follows = become_slave(state, view, now_ms=now_ms)
         return follows.then(_want_master(follows.state, view, now_ms=now_ms))
     if view.epoch == state.ha.known_epoch and view.master is not None:
@@ -106,17 +112,7 @@ def take_view(state: GroupBroker, view: View, *, now_ms: TimestampMs, log: LogVi
     return _want_master(state, view, now_ms=now_ms)
 
 
-def _is_new_reign(state: GroupBroker, view: View) -> bool:
-    """Tell whether a view changes a role: only if its masterEpoch is a new one.
-
-    Spec: ReplicaGroup!NewReign
-    """
-    if view.epoch == state.ha.known_epoch and Bug.LATE_REIGN in state.options.bugs:
-        return view.master == state.broker_id and not state.is_master
-    return view.epoch > state.ha.known_epoch
-
-
-def begin_reign(
+def _begin_reign(
     state: GroupBroker, view: View, *, now_ms: TimestampMs, log: LogView
 ) -> GroupStepped:
     """Become master, perhaps once more: then the slaves connect anew.
@@ -135,11 +131,14 @@ def begin_reign(
     stepped = ha.become_master(
         before, MasterLearnt(epoch=view.epoch, master=view.master, address=view.address), log=log
     )
-    after = _with_epochs_of_reign(state, before, stepped.state)
+    rules, after = state.options.rules, stepped.state
+    after = replace(
+        after, cache=rules.epochs_of_master(before.cache, after.cache, after.known_epoch)
+    )
     assert stepped.action is not None
     assert stepped.action.offset is not None
     start = stepped.action.offset
-    members = _set_of_master(state, view)
+    members = rules.set_of_master(view.sync_state_set.members, state.broker_id)
     reigns = replace(
         _without_reign(state),
         ha=after,
@@ -152,27 +151,6 @@ def begin_reign(
     reigns = with_caught_up(reigns, members, now_ms)
     effects = (*closed, *stepped.effects, Then(event=ConfirmDue()))
     return GroupStepped(reigns, effects, stepped.action)
-
-
-def _with_epochs_of_reign(
-    state: GroupBroker, before: BrokerState, after: BrokerState
-) -> BrokerState:
-    """Note where the reign begins; with B84 it is an old one, which has begun already.
-
-    Spec: ReplicaGroup!EpochsOfMaster
-    """
-    goes_on = before.cache.last_epoch == after.known_epoch and Bug.B84 in state.options.bugs
-    return replace(after, cache=before.cache) if goes_on else after
-
-
-def _set_of_master(state: GroupBroker, view: View) -> frozenset[BrokerId]:
-    """Return the set that a new master works with: the controller's.
-
-    Spec: ReplicaGroup!SetOfMaster
-    """
-    if Bug.B26 in state.options.bugs:
-        return frozenset({state.broker_id})
-    return view.sync_state_set.members
 
 
 def become_slave(state: GroupBroker, view: View, *, now_ms: TimestampMs) -> GroupStepped:

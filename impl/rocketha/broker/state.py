@@ -12,7 +12,6 @@ from rocketha.broker.options import GroupOptions
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import ControllerRequest, Incarnation
 from rocketha.ha.state import BEGINNING, BrokerState, LogView, Role
-from rocketha.known_bugs.bug import Bug
 from rocketha.types import (
     BrokerId,
     Epoch,
@@ -155,9 +154,6 @@ class GroupBroker:
     def is_fenced(self) -> bool:
         """Tell whether it serves nobody, because the controller has not heard of its start.
 
-        In the source a broker that restarts takes messages before that (B35).
-
-        Spec: ReplicaGroup!RoleAfterRestart
         Source: ReplicasManager.setFenced, RunningFlags.makeFenced
         """
-        return self.registration is not Registration.REGISTERED and Bug.B35 not in self.options.bugs
+        return self.options.rules.is_fenced(self.registration is Registration.REGISTERED)

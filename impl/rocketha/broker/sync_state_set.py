@@ -20,14 +20,14 @@ from rocketha.broker.controller_calls import Answer, ask, is_asking
 from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped
 from rocketha.broker.events import ConfirmDue, ExpandDue
 from rocketha.broker.replicas import connection_of, slaves
+from rocketha.broker.rules import Members
 from rocketha.broker.state import FlushedLogView, GroupBroker, Proposal
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import AlterSyncStateSet, GetReplicaInfo, Incarnation
 from rocketha.formats.controller_responses import SyncStateSetAltered
 from rocketha.ha.state import NOT_YET, MasterConnection
-from rocketha.known_bugs.bug import Bug
 from rocketha.runtime.effects import Then
-from rocketha.types import BrokerId, SyncStateSetEpoch, TimestampMs
+from rocketha.types import BrokerId, Offset, SyncStateSetEpoch, TimestampMs
 
 __all__ = [
     "ack_set",
@@ -44,15 +44,13 @@ __all__ = [
 def ack_set(state: GroupBroker) -> frozenset[BrokerId]:
     """Return who must have a message before a producer is told that it is safe.
 
-    Spec: ReplicaGroup!AckSet, SyncStateSet!AckSet
     Source: AutoSwitchHAService.getSyncStateSet
     """
-    local, pending = state.local.members, state.pending
-    if pending is None or Bug.B14 in state.options.bugs:
-        return local
-    if Bug.W2 in state.options.bugs:
-        return pending.members
-    return local | pending.members
+    return state.options.rules.ack_set(state.local.members, _proposed(state))
+
+
+def _proposed(state: GroupBroker) -> Members | None:
+    return None if state.pending is None else state.pending.members
 
 
 def see_caught_up(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> GroupBroker:
@@ -96,38 +94,29 @@ def expand(state: GroupBroker, event: ExpandDue, *, now_ms: TimestampMs) -> Grou
 
 
 def _may_propose(state: GroupBroker) -> bool:
-    """Tell whether a proposal may be made: there is none that is not decided.
-
-    Spec: ReplicaGroup!MayPropose
-    """
-    return state.pending is None or Bug.B79 in state.options.bugs
+    return state.options.rules.may_propose(_proposed(state))
 
 
 def _has_caught_up(state: GroupBroker, connection: MasterConnection) -> bool:
-    """Tell whether a slave has all that was promised, and the beginning of the reign.
-
-    Spec: ReplicaGroup!HasConfirmed, ReplicaGroup!HasReign
-    """
-    bugs, ack = state.options.bugs, connection.slave_ack
+    """Tell whether a slave has all that was promised, and the beginning of the reign."""
+    rules, ack = state.options.rules, connection.slave_ack
     if ack == NOT_YET:
         return False
-    has_confirmed = ack >= state.confirm or Bug.EXPAND_CONFIRM in bugs
     entries = state.ha.cache.entries
-    reign_start = entries[-1].start_offset if entries else 0
-    return has_confirmed and (ack >= reign_start or Bug.EXPAND_EPOCH in bugs)
+    reign_start = entries[-1].start_offset if entries else Offset(0)
+    return rules.has_confirmed(ack, state.confirm) and rules.has_reign(ack, reign_start)
 
 
 def _joining(state: GroupBroker, connection: MasterConnection) -> Mapping[BrokerId, Incarnation]:
-    """Return the incarnation of who joins, from its handshake; a slave with a flag tells none.
-
-    Spec: ReplicaGroup!IncarnationOf
-    """
+    """Return the incarnation of who joins, from its handshake; a slave with a flag tells none."""
     slave = connection.slave_id
     flagged = connection.sync_from_last_file or connection.async_learner
     told = state.options.ha.tells_incarnation and not flagged
-    if slave is None or not told or Bug.HALF_OPEN in state.options.bugs:
+    if slave is None or not told:
         return MappingProxyType({})
-    return MappingProxyType({slave: state.slave_incarnations.get(slave, Incarnation(0))})
+    handshake = state.slave_incarnations.get(slave, Incarnation(0))
+    incarnation = state.options.rules.incarnation_of(handshake)
+    return MappingProxyType({} if incarnation is None else {slave: incarnation})
 
 
 def _propose(
@@ -149,7 +138,7 @@ def _propose(
         master_epoch=state.ha.known_epoch,
     )
     waits, send = _send(replace(state, pending=proposal), proposal, now_ms=now_ms)
-    # For whom the master waits has changed; only with W2 may something be safe by that.
+    # For whom the master waits has changed.
     return GroupStepped(waits, (send, Then(event=ConfirmDue())), action)
 
 
@@ -195,18 +184,10 @@ def check_set(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -
 
 
 def _behind(state: GroupBroker, now_ms: TimestampMs) -> frozenset[BrokerId]:
-    """Return the members that had not everything for too long, connected or not.
-
-    Spec: ReplicaGroup!MayShrink, SyncStateSet!Removable
-    """
-    members, me = state.local.members, state.broker_id
-    since_ms = now_ms - state.options.slave_not_catchup_ms
-    late = {m for m in members if m != me and state.caught_up_ms.get(m, now_ms) < since_ms}
-    if Bug.B25 in state.options.bugs:
-        # The source knows no time of the master itself, nor of a slave that has gone.
-        gone = {m for m in late if connection_of(state.ha, m) is None}
-        return frozenset((late - gone) | ({me} & members))
-    return frozenset(late)
+    """Return the members that may be removed, for they had not everything for too long."""
+    members, since_ms = state.local.members, now_ms - state.options.slave_not_catchup_ms
+    late = frozenset(m for m in members if state.caught_up_ms.get(m, now_ms) < since_ms)
+    return state.options.rules.removable(late, members, state.ha)
 
 
 def learn_set(state: GroupBroker, found: SyncStateSet, *, now_ms: TimestampMs) -> GroupStepped:
@@ -215,34 +196,23 @@ def learn_set(state: GroupBroker, found: SyncStateSet, *, now_ms: TimestampMs) -
     Spec: ReplicaGroup!LearnSyncStateSet, SyncStateSet!Learn
     Source: ReplicasManager.changeSyncStateSet, AutoSwitchHAService.setSyncStateSet
     """
-    if not state.is_master or not _is_news(state, found):
+    rules = state.options.rules
+    if not state.is_master or not rules.is_news(found.epoch, state.local.epoch):
         return GroupStepped(state)
     pending = state.pending
-    if pending is not None and _ends(pending, found.epoch):
-        if Bug.ADOPT in state.options.bugs:
-            found = SyncStateSet(pending.members, found.epoch)
-        stays = Bug.B20 in state.options.bugs and found.members != pending.members
-        pending = pending if stays else None
+    if pending is not None and _is_decided(pending, found.epoch):
+        found = rules.adopted(found, pending.members)
+        pending = None if rules.ends(found.members, pending.members) else pending
     joined = found.members - state.local.members
     learnt = with_caught_up(replace(state, local=found, pending=pending), joined, now_ms)
     action = GroupAction(name=GroupActionName.LEARN_SYNC_STATE_SET)
     return GroupStepped(learnt, (Then(event=ConfirmDue()),), action)
 
 
-def _is_news(state: GroupBroker, found: SyncStateSet) -> bool:
-    """Tell whether a set is newer than the one that is known.
-
-    Spec: ReplicaGroup!NewSet, SyncStateSet!IsNews
-    """
-    if Bug.LATE_SET in state.options.bugs:
-        return found.epoch != state.local.epoch
-    return found.epoch > state.local.epoch
-
-
-def _ends(proposal: Proposal, known: SyncStateSetEpoch) -> bool:
+def _is_decided(proposal: Proposal, known: SyncStateSetEpoch) -> bool:
     """Tell whether a proposal is decided, if this version of the set is known.
 
-    Spec: ReplicaGroup!Ends, SyncStateSet!Decided
+    Spec: SyncStateSet!Decided
     """
     return proposal.expected < known
 
@@ -262,13 +232,13 @@ def set_answered(state: GroupBroker, answer: Answer, *, now_ms: TimestampMs) -> 
     query = GetReplicaInfo(broker_name=state.options.broker_name)
     asking, send = ask(state, query, now_ms=now_ms)
     refused = GroupStepped(asking, (send,))
-    if state.options.bugs & {Bug.B82, Bug.REFUSAL} and _is_pending(state, request):
+    if _is_pending(state, request) and state.options.rules.ends_undecided(True):
         return refused.then(_give_up(asking))
     return refused
 
 
 def _give_up(state: GroupBroker) -> GroupStepped:
-    """End a proposal of which nobody knows whether it is applied: with B82 and REFUSAL only.
+    """End a proposal of which nobody knows whether it is applied, if the rules let it.
 
     For the specification the master learns the set that it has.
     """
@@ -285,7 +255,7 @@ def proposal_expired(
     """
     if not _is_pending(state, request) or state.pending is None:
         return GroupStepped(state)
-    if Bug.B82 in state.options.bugs:
+    if state.options.rules.ends_undecided(False):
         return _give_up(state)
     if is_asking(state, AlterSyncStateSet):
         return GroupStepped(state)

@@ -14,9 +14,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "BROKER_BUGS",
     "CONTROLLER_BUGS",
-    "GROUP_BUGS",
     "LEGACY_BUGS",
     "LOCK_BUGS",
     "NO_BUGS",
@@ -312,39 +310,6 @@ CONTROLLER_BUGS: Final[Bugs] = frozenset(
     }
 )
 """Switches of `rocketha.controller`."""
-
-BROKER_BUGS: Final[Bugs] = frozenset(
-    {
-        Bug.ADOPT,
-        Bug.ALONE,
-        Bug.B10,
-        Bug.B14,
-        Bug.B15,
-        Bug.B16,
-        Bug.B19,
-        Bug.B20,
-        Bug.B25,
-        Bug.B26,
-        Bug.B31,
-        Bug.B35,
-        Bug.B79,
-        Bug.B82,
-        Bug.B84,
-        Bug.COUNTED,
-        Bug.EXPAND_CONFIRM,
-        Bug.EXPAND_EPOCH,
-        Bug.HALF_OPEN,
-        Bug.LATE_REIGN,
-        Bug.LATE_SET,
-        Bug.REFUSAL,
-        Bug.W2,
-        Bug.W8,
-    }
-)
-"""Switches of `rocketha.broker`."""
-
-GROUP_BUGS: Final[Bugs] = CONTROLLER_BUGS | BROKER_BUGS | {Bug.B11, Bug.B83}
-"""Switches that a whole group knows: of its controller, its brokers, and their replication."""
 
 LOCK_BUGS: Final[Bugs] = frozenset(
     {

@@ -28,6 +28,7 @@ from rocketha.ha.events import PacketReceived
 from rocketha.ha.state import HaOptions
 from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
+from rocketha.known_bugs.replica_group import broker_rules
 from rocketha.runtime.broker_files import BrokerName
 from rocketha.runtime.effects import (
     CloseConnection,
@@ -83,7 +84,7 @@ def options_of(
             is_sync_from_last_file=last_file,
             rules=ha_rules(bugs),
         ),
-        bugs=bugs,
+        rules=broker_rules(bugs),
         all_ack_in_sync_state_set=all_ack,
         in_sync_replicas=copies,
         min_in_sync_replicas=least,
@@ -215,7 +216,6 @@ class Bench:
             metadata=MetadataInfo(
                 group="g", leader_id="n0", leader_address="h:1", is_leader=True, peers="n0-h:1"
             ),
-            bugs=self.options.bugs,
         )
         self._around = around = _AroundController(self)
         self.controller = ControllerHost(

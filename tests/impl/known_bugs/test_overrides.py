@@ -10,12 +10,14 @@ from typing import Any, Final
 
 import pytest
 
+from rocketha.broker.rules import BROKER_RULES
 from rocketha.ha.rules import HA_RULES
-from rocketha.known_bugs import EPOCH_BUGS, NO_BUGS, STORAGE_BUGS, Bug, Bugs
+from rocketha.known_bugs import BROKER_BUGS, EPOCH_BUGS, NO_BUGS, STORAGE_BUGS, Bug, Bugs
 from rocketha.known_bugs.epoch_truncation import HA_OVERRIDES, ha_rules
+from rocketha.known_bugs.replica_group import BROKER_OVERRIDES, broker_rules
 from tests.source_files import ROOT, python_files
 
-CORES: Final = ("epoch", "ha")
+CORES: Final = ("broker", "epoch", "ha")
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,10 @@ class Home:
     with_bugs: Callable[[Bugs], object]
 
 
-HOMES: Final = {"ha": Home(HA_RULES, HA_OVERRIDES, ha_rules)}
+HOMES: Final = {
+    "ha": Home(HA_RULES, HA_OVERRIDES, ha_rules),
+    "broker": Home(BROKER_RULES, BROKER_OVERRIDES, broker_rules),
+}
 EVERY_OVERRIDE: Final = [(name, bug) for name, home in HOMES.items() for bug in home.overrides]
 
 
@@ -61,6 +66,7 @@ def test_bugs_compose_and_none_changes_nothing(name: str) -> None:
 def test_every_bug_of_a_protocol_has_its_override_or_is_one_of_the_disk() -> None:
     assert frozenset(HA_OVERRIDES) | STORAGE_BUGS == EPOCH_BUGS
     assert not STORAGE_BUGS & HA_OVERRIDES.keys()
+    assert BROKER_OVERRIDES.keys() == BROKER_BUGS
 
 
 def switches(text: str) -> list[str]:

@@ -142,7 +142,7 @@ class GroupParts:
         self._servers: dict[ConnectionId, BrokerId] = {}
         self._reported: dict[ConnectionId, int] = {}
         self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
-        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.broker.bugs))
+        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.bugs))
         self._look_at_controller(group)
         self.look(cluster)
 

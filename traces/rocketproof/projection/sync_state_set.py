@@ -89,7 +89,7 @@ class SetProjection:
         group = cluster.group
         assert group is not None
         self.brokers = tuple(cluster.nodes)
-        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.broker.bugs))
+        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.bugs))
         losses = {b: {replica.incarnation: 0} for b, replica in group.replicas.items()}
         registered = dict.fromkeys(cluster.nodes, 0)
         self._memory_or_none = Memory(

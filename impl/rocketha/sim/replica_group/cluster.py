@@ -158,7 +158,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
             cluster_name=plan.broker.cluster_name, broker_name=plan.broker.broker_name
         )
         self.nodes: dict[BrokerId, Node[GroupBroker]] = {
-            broker: Node(broker, plan.broker.bugs, name=name)
+            broker: Node(broker, plan.bugs, name=name)
             for broker in map(BrokerId, range(1, brokers + 1))
         }
         for node in self.nodes.values():

@@ -14,7 +14,9 @@ from rocketha.broker.options import GroupOptions
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions
+from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
+from rocketha.known_bugs.replica_group import broker_rules
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault, FaultPlan, Faults, draw_plan
@@ -55,6 +57,7 @@ class GroupPlan:
 
     steps: int
     faults: FaultPlan
+    bugs: Bugs
     channels: ChannelFaults
     mean_gap_ms: tuple[tuple[Fault, int], ...]
     """As in `faults`, for the faults that only a group with a controller has."""
@@ -99,6 +102,7 @@ def draw_group_run(streams: PerPurposeStreams, options: SimOptions) -> GroupPlan
     return GroupPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
+        bugs=options.bugs,
         channels=_draw_channels(rng, faults),
         mean_gap_ms=tuple((fault, gap) for fault, gap in gaps if fault in faults),
         broker=_draw_broker(rng, options),
@@ -145,7 +149,7 @@ def _draw_broker(rng: Random, options: SimOptions) -> GroupOptions:
             tells_incarnation=True,
             rules=ha_rules(options.bugs),
         ),
-        bugs=options.bugs,
+        rules=broker_rules(options.bugs),
         all_ack_in_sync_state_set=not options.rocketmq_defaults,
         in_sync_replicas=1,
         min_in_sync_replicas=(
