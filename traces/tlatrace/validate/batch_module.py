@@ -148,8 +148,9 @@ class _Writer:
     def _state(self, state: State) -> Node:
         known = self._states.get(id(state))
         if known is None:
-            values = [state[name] for name in self._spec.variables]
-            node = self._packer.tuple_of([self._packer.intern(value) for value in values])
+            node = self._packer.tuple_of(
+                [self._packer.intern_known(state[name]) for name in self._spec.variables]
+            )
             known = self._states[id(state)] = (state, node)
         return known[1]
 

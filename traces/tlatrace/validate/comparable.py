@@ -27,6 +27,8 @@ def state_is_doubtful(state: State, clean: set[str]) -> bool:
     `clean` collects the canonical texts of values that are known to be fine.
     """
     for value in state.values():
+        if type(value) in _ATOMS:
+            continue
         text = canonical(value)
         if text not in clean:
             if is_doubtful(value):

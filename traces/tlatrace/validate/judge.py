@@ -34,6 +34,7 @@ from tlatrace.validate.batch_module import (
 )
 from tlatrace.validate.bounds import out_of_bounds
 from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
+from tlatrace.validate.read import read_transitions
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import second_look
 from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
@@ -120,7 +121,7 @@ def judge(
         ToolError: there is no Java or no jar, or TLC does not run even without transitions.
     """
     runner = run_batch or _run_batch
-    transitions, reasons = _read(spec, transitions)
+    transitions, reasons = read_transitions(spec, transitions)
     states: dict[str, int] = {}
     state_of: list[int] = []
     refused: set[int] = set()
@@ -159,36 +160,6 @@ def judge(
     return judged
 
 
-def _read(
-    spec: SpecUnderTest, transitions: Sequence[Transition]
-) -> tuple[list[Transition], dict[int, str]]:
-    """Read the values; say of which transitions TLC cannot be asked, and why."""
-    known: dict[int, State] = {}  # by id: the state after a step is that before the next one
-
-    def read(state: State) -> State:
-        found = known.get(id(state))
-        if found is None:
-            found = known[id(state)] = spec.reading.state(state)
-        return found
-
-    found: list[Transition] = []
-    reasons: dict[int, str] = {}
-    for at, given in enumerate(transitions):
-        reason = _unfit(spec, given)
-        transition = given
-        if reason is None:
-            try:
-                pre = None if given.pre is None else read(given.pre)
-                params = spec.reading.params(given.action, given.params)
-                transition = Transition(pre, given.action, params, read(given.post))
-            except ModelGapError as error:
-                reason = error.reason
-        if reason is not None:
-            reasons[at] = reason
-        found.append(transition)
-    return found, reasons
-
-
 def _judged(spec: SpecUnderTest, step: Judgement, found: _Found, state: int) -> Judged:
     if state < 0:
         return Judged(step=step)
@@ -207,35 +178,6 @@ def _step(found: _Found, item: int) -> Judgement:
     return Allowed() if item in found.yes else Refused()
 
 
-def _unfit(spec: SpecUnderTest, transition: Transition) -> str | None:
-    """Say why TLC cannot be asked about a transition."""
-    for state in (transition.pre, transition.post):
-        if state is not None and (reason := _state_gap(spec, state)):
-            return reason
-    if transition.pre is None or transition.action is None:
-        return None
-    name = spec.declarations.module
-    operator = spec.declarations.operators.get(transition.action)
-    if operator is None:
-        return f"{name} has no action {transition.action}"
-    if not operator.is_action:
-        return f"{transition.action} is an operator of {name}, but not an action"
-    if operator.arity != len(transition.params):
-        given = len(transition.params)
-        return f"{transition.action} of {name} takes {operator.arity} parameters, not {given}"
-    return None
-
-
-def _state_gap(spec: SpecUnderTest, state: State) -> str | None:
-    missing = [name for name in spec.variables if name not in state]
-    unknown = [name for name in sorted(state) if name not in spec.declarations.variables]
-    if missing:
-        return f"a state lacks {', '.join(missing)} of {spec.declarations.module}"
-    if unknown:
-        return f"{spec.declarations.module} has no variable {', '.join(unknown)}"
-    return None
-
-
 def _judge_items(
     spec: SpecUnderTest,
     items: Sequence[BatchItem],
@@ -245,8 +187,7 @@ def _judge_items(
     on_progress: Callable[[int, int], None] | None,
     runner: RunBatch,
 ) -> _Found:
-    clean: set[str] = set()
-    doubtful = [at for at, item in enumerate(items) if _is_doubtful(item, clean)]
+    doubtful = _doubtful(items)
     apart = set(doubtful)
     certain = [at for at in range(len(items)) if at not in apart]
     batches = [certain[at : at + batch_size] for at in range(0, len(certain), batch_size)]
@@ -303,12 +244,25 @@ def _refuse_by_themselves(
             found.examined.add(at)
 
 
-def _is_doubtful(item: BatchItem, clean: set[str]) -> bool:
-    states = [item.state] if isinstance(item, StateCheck) else [item.pre, item.post]
-    params = () if isinstance(item, StateCheck) else item.params
-    return any(
-        state is not None and state_is_doubtful(state, clean) for state in states
-    ) or is_doubtful(params)
+def _doubtful(items: Sequence[BatchItem]) -> list[int]:
+    """Return the positions of the items that TLC may fail to build."""
+    clean: set[str] = set()
+    known: dict[int, bool] = {}  # by id: the items hold the states
+
+    def in_doubt(state: State | None) -> bool:
+        if state is None:
+            return False
+        found = known.get(id(state))
+        if found is None:
+            found = known[id(state)] = state_is_doubtful(state, clean)
+        return found
+
+    def item_in_doubt(item: BatchItem) -> bool:
+        if isinstance(item, StateCheck):
+            return in_doubt(item.state)
+        return in_doubt(item.pre) or in_doubt(item.post) or is_doubtful(item.params)
+
+    return [at for at, item in enumerate(items) if item_in_doubt(item)]
 
 
 class _Batch:

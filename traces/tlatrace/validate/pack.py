@@ -67,6 +67,7 @@ class Packer:
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._known: dict[tuple[type, Value], Node] = {}
+        self._objects: dict[int, tuple[Value, Node]] = {}  # by id; holds the value, so ids stay
         self._atoms: dict[str, Node] = {}
         self._composites: dict[tuple[_Shape, tuple[Node, ...]], Node] = {}
         self._levels: list[int] = []  # by node
@@ -85,6 +86,16 @@ class Packer:
     def tuple_of(self, children: Iterable[Node]) -> Node:
         """Intern a tuple of values that are interned already."""
         return self._in_blocks("tuple", list(children), 1)
+
+    def intern_known(self, value: Value) -> Node:
+        """Intern a value that is likely to be an object that was interned before.
+
+        Raises: as `intern`.
+        """
+        known = self._objects.get(id(value))
+        if known is None:
+            known = self._objects[id(value)] = (value, self.intern(value))
+        return known[1]
 
     def intern(self, value: Value) -> Node:
         """Intern a value.

@@ -22,7 +22,7 @@ from tlatrace.validate.transition import (
     Judged,
     Refused,
     Transition,
-    transition_key,
+    transition_keys,
 )
 from tlatrace.values import State
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
@@ -73,7 +73,7 @@ def validate_traces(
     keys: list[list[str]] = []
     for trace in traces:
         steps = transitions_of(trace)
-        names = [transition_key(step) for step in steps]
+        names = transition_keys(steps)
         distinct.update(
             {key: step for key, step in zip(names, steps, strict=True) if key not in distinct}
         )

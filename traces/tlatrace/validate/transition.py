@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from tlatrace.values import State, Value, canonical, canonical_state
 
-__all__ = ["Allowed", "Failed", "Judged", "Judgement", "Refused", "Transition", "transition_key"]
+__all__ = [
+    "Allowed",
+    "Failed",
+    "Judged",
+    "Judgement",
+    "Refused",
+    "Transition",
+    "transition_key",
+    "transition_keys",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,13 +34,22 @@ class Transition:
 
 def transition_key(transition: Transition) -> str:
     """Return a text that is equal for equal transitions only."""
-    parts = [
-        "" if transition.pre is None else canonical_state(transition.pre),
-        "" if transition.action is None else transition.action,
-        canonical(transition.params),
-        canonical_state(transition.post),
-    ]
-    return "\n".join(parts)  # canonical texts hold no line ends
+    return transition_keys([transition])[0]
+
+
+def transition_keys(transitions: Iterable[Transition]) -> list[str]:
+    """Return the key of each transition; quick where each begins in the state of the last one."""
+    found: list[str] = []
+    last: State | None = None
+    text = ""
+    for step in transitions:
+        before = ""
+        if step.pre is not None:
+            before = text if step.pre is last else canonical_state(step.pre)
+        last, text = step.post, canonical_state(step.post)
+        parts = [before, step.action or "", canonical(step.params), text]
+        found.append("\n".join(parts))  # canonical texts hold no line ends
+    return found
 
 
 @dataclass(frozen=True, slots=True)
