@@ -28,7 +28,7 @@ from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions, MasterConnection
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
-from rocketha.known_bugs.replica_group import broker_rules
+from rocketha.known_bugs.replica_group import broker_rules, controller_rules
 from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch
 from rocketha.types import BrokerId, Offset, PutId
@@ -82,7 +82,7 @@ class GroupHands:
             brokers=brokers,
             options=_options(bugs),
             controller=ControllerOptions(
-                metadata=_METADATA, elect_unclean=elect_unclean, bugs=bugs
+                metadata=_METADATA, elect_unclean=elect_unclean, rules=controller_rules(bugs)
             ),
             bugs=bugs,
             observer=self.projection,

@@ -16,11 +16,11 @@ from types import MappingProxyType
 from typing import Final
 
 from rocketha.controller.applied import Applied, DataCleaned, refuse
+from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import UNHEARD, ControllerState, Group, Replica
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import CleanBrokerData
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
-from rocketha.types import BrokerId, Epoch, TimestampMs
+from rocketha.types import BrokerId, TimestampMs
 
 __all__ = ["clean_broker_data"]
 
@@ -32,7 +32,7 @@ def clean_broker_data(
     request: CleanBrokerData,
     *,
     now_ms: TimestampMs,
-    bugs: Bugs = NO_BUGS,
+    rules: ControllerRules = CONTROLLER_RULES,
 ) -> Applied:
     """Remove some replicas, or without ids the whole group; living ones only if that is asked for.
 
@@ -63,8 +63,8 @@ def clean_broker_data(
         return refuse(state, code, "no member of the SyncStateSet would remain")
     if not listed:
         cleaned = replace(cleaned, former=MappingProxyType(_unheard(group)))
-    if not cleaned.replicas and Bug.B37 in bugs:
-        cleaned = replace(cleaned, master_epoch=Epoch(0))
+    if not cleaned.replicas:
+        cleaned = replace(cleaned, master_epoch=rules.epoch_after_clean(cleaned.master_epoch))
     events = (DataCleaned(broker_name=group.broker_name, removed=removed),) if removed else ()
     return Applied(state=state.with_group(cleaned), events=events)
 

@@ -19,13 +19,14 @@ Source: controller/processor `ControllerRequestProcessor`, remoting/netty `Netty
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
 from rocketha.controller.applied import ControllerEffect, ControllerEvent
 from rocketha.controller.entry import Entry, LoggedRequest
 from rocketha.controller.machine import apply
 from rocketha.controller.queries import Query, answer_query
+from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import ChannelId, ControllerState
 from rocketha.errors import EncodingError, PacketError, RequestError
 from rocketha.formats.controller_codes import ResponseCode
@@ -33,7 +34,6 @@ from rocketha.formats.controller_request_codec import has_request, pull_request
 from rocketha.formats.controller_responses import MetadataInfo, Reply, push_reply
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
-from rocketha.known_bugs.bug import NO_BUGS, Bugs
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.types import TimestampMs
 
@@ -61,7 +61,7 @@ class ControllerOptions:
     metadata: MetadataInfo
     elect_unclean: bool = False
     """`enableElectUncleanMaster`: a broker that lacks acknowledged messages may be elected."""
-    bugs: Bugs = NO_BUGS
+    rules: ControllerRules = field(default=CONTROLLER_RULES, repr=False)
     snapshots: SnapshotOptions = _SNAPSHOTS
 
 
@@ -187,7 +187,7 @@ def serve(
         case Answered(reply=reply):
             return Served(state=state, out=answer(command, reply))
         case Proposed(entry=entry):
-            applied = apply(state, entry, options.bugs)
+            applied = apply(state, entry, options.rules)
             return Served(
                 state=applied.state,
                 out=answer(command, applied.reply),

@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketha.controller.applied import Applied, MasterElected, NotifyBroker, refuse
+from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ElectMaster, RoleChanged
 from rocketha.formats.controller_responses import Elected, Reply
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
-from rocketha.types import BrokerId, Epoch, TimestampMs
+from rocketha.types import BrokerId, TimestampMs
 
-__all__ = ["choose_master", "elect_master", "needs_election"]
+__all__ = ["choose_master", "elect_master"]
 
 
 def elect_master(
@@ -29,7 +29,7 @@ def elect_master(
     *,
     now_ms: TimestampMs,
     elect_unclean: bool,
-    bugs: Bugs = NO_BUGS,
+    rules: ControllerRules = CONTROLLER_RULES,
 ) -> Applied:
     """Elect a master if there is none that lives, or another one is designated.
 
@@ -41,7 +41,7 @@ def elect_master(
         remark = f"the group {request.broker_name} is not known"
         return refuse(state, ResponseCode.BROKER_NEED_TO_BE_REGISTERED, remark)
     asker = request.broker_id
-    if _is_first(group) and asker is not None:
+    if group.is_new and asker is not None:
         # The first master may be any replica; RocketMQ does not ask whether there is such a one.
         if asker not in group.replicas:
             remark = f"there is no replica {asker}"
@@ -54,7 +54,7 @@ def elect_master(
             designated=designated,
             now_ms=now_ms,
             elect_unclean=elect_unclean,
-            bugs=bugs,
+            rules=rules,
         )
     if candidate is None:
         if asker is None:
@@ -63,21 +63,7 @@ def elect_master(
         return refuse(state, ResponseCode.ELECT_MASTER_FAILED, "nobody can be elected")
     if candidate == group.master:
         return _still_there(state, group, candidate)
-    return _elected(state, group, candidate, now_ms, bugs)
-
-
-def needs_election(group: Group, now_ms: TimestampMs, bugs: Bugs = NO_BUGS) -> bool:
-    """Tell whether a group has no master that lives; one that never had a master waits to be asked.
-
-    RocketMQ's scan passes a group without master by: if the first election fails, only the brokers
-    can ask for another (B29).
-
-    Spec: ReplicaGroup!NeedsElection
-    Source: ReplicasInfoManager.scanNeedReelectBrokerSets
-    """
-    if group.master is None and Bug.B29 in bugs:
-        return False
-    return not _is_first(group) and group.live_master(now_ms) is None
+    return _elected(state, group, candidate, now_ms, rules)
 
 
 def choose_master(
@@ -86,7 +72,7 @@ def choose_master(
     designated: BrokerId | None,
     now_ms: TimestampMs,
     elect_unclean: bool,
-    bugs: Bugs = NO_BUGS,
+    rules: ControllerRules = CONTROLLER_RULES,
 ) -> BrokerId | None:
     """Choose among the members of the SyncStateSet, then, if that is allowed, among all replicas.
 
@@ -94,10 +80,10 @@ def choose_master(
     who is designated is elected or nobody. Else it is the replica with the greatest epoch and log
     end, then with the smallest priority, by its last heartbeat.
 
-    Spec: ReplicaGroup!Electable, ReplicaGroup!Whole
+    Spec: ReplicaGroup!Electable
     Source: DefaultElectPolicy.elect
     """
-    stages = [group.members if Bug.W3 in bugs else group.members - group.unfit]
+    stages = [rules.whole(group)]
     if elect_unclean:
         stages.append(frozenset(group.replicas))
     for stage in stages:
@@ -124,11 +110,6 @@ def _rank(group: Group, broker_id: BrokerId) -> tuple[int, int, int, int]:
     return -heard.epoch, -heard.max_offset, heard.election_priority, broker_id
 
 
-def _is_first(group: Group) -> bool:
-    """Tell whether the group has never had a master since it was registered."""
-    return group.master is None and not group.members
-
-
 def _still_there(state: ControllerState, group: Group, master: BrokerId) -> Applied:
     content = Elected(master=group.show_master(master), members=group.members)
     remark = f"the master {master} is still alive"
@@ -143,19 +124,18 @@ def _elected(
     group: Group,
     candidate: BrokerId,
     now_ms: TimestampMs,
-    bugs: Bugs,
+    rules: ControllerRules,
 ) -> Applied:
     """Make the candidate master in a new epoch.
 
-    Spec: ReplicaGroup!Elect, ReplicaGroup!NextEpoch
+    Spec: ReplicaGroup!Elect
     Source: ReplicasInfoManager.handleElectMaster
     """
     clean = candidate in group.members - group.unfit or group.master_epoch == 0
-    epoch = group.master_epoch if Bug.NEW_EPOCH in bugs else group.master_epoch + 1
     elected = replace(
         group.with_set(frozenset({candidate})),
         master=candidate,
-        master_epoch=Epoch(epoch),
+        master_epoch=rules.next_epoch(group.master_epoch),
         unfit=frozenset(),
     )
     master = elected.show_master(candidate)

@@ -23,7 +23,8 @@ from rocketha.controller.applied import (
     ScanSoon,
     refuse,
 )
-from rocketha.controller.election import elect_master, needs_election
+from rocketha.controller.election import elect_master
+from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import (
     HEARTBEAT_TIMEOUT_MS,
     NO_CHANNEL,
@@ -34,7 +35,6 @@ from rocketha.controller.state import (
 )
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ElectMaster, Heartbeat
-from rocketha.known_bugs.bug import NO_BUGS, Bugs
 from rocketha.types import INT32_MAX, NO_EPOCH, TimestampMs
 
 __all__ = ["close_channel", "hear_broker", "scan_inactive", "start_hearing"]
@@ -48,7 +48,7 @@ def hear_broker(
     *,
     now_ms: TimestampMs,
     channel: ChannelId,
-    bugs: Bugs = NO_BUGS,
+    rules: ControllerRules = CONTROLLER_RULES,
 ) -> Applied:
     """Note a heartbeat and the channel that it came on.
 
@@ -70,7 +70,7 @@ def hear_broker(
         return refuse(state, ResponseCode.INVALID_REQUEST, remark)
     priority = request.election_priority
     heard = Heard(
-        channels=replica.heard.on_channel(channel, now_ms, bugs).channels,
+        channels=rules.on_channel(replica.heard, channel, now_ms).channels,
         timeout_ms=HEARTBEAT_TIMEOUT_MS if request.timeout_ms is None else request.timeout_ms,
         epoch=NO_EPOCH if request.epoch is None else request.epoch,
         max_offset=NOTHING_SAID if request.max_offset is None else request.max_offset,
@@ -123,7 +123,7 @@ def scan_inactive(
     *,
     now_ms: TimestampMs,
     elect_unclean: bool,
-    bugs: Bugs = NO_BUGS,
+    rules: ControllerRules = CONTROLLER_RULES,
 ) -> Applied:
     """Forget channels that were silent for too long, then elect where no master lives.
 
@@ -143,11 +143,11 @@ def scan_inactive(
     ]
     for name in sorted(scanned.groups):
         group = scanned.known(name)
-        if group is None or not needs_election(group, now_ms, bugs):
+        if group is None or not rules.needs_election(group, now_ms):
             continue
         request = ElectMaster(broker_name=name)
         outcome = elect_master(
-            scanned, request, now_ms=now_ms, elect_unclean=elect_unclean, bugs=bugs
+            scanned, request, now_ms=now_ms, elect_unclean=elect_unclean, rules=rules
         )
         scanned = outcome.state
         events += outcome.events

@@ -18,6 +18,7 @@ from rocketha.controller.election import elect_master
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned, Started
 from rocketha.controller.liveness import close_channel, hear_broker, scan_inactive, start_hearing
 from rocketha.controller.registration import apply_broker_id, register_broker
+from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import ControllerState
 from rocketha.controller.sync_state_set import alter_sync_state_set
 from rocketha.formats.controller_requests import (
@@ -28,46 +29,49 @@ from rocketha.formats.controller_requests import (
     Heartbeat,
     RegisterBroker,
 )
-from rocketha.known_bugs.bug import NO_BUGS, Bugs
 from rocketha.types import TimestampMs
 
 __all__ = ["apply", "replay"]
 
 
-def apply(state: ControllerState, entry: Entry, bugs: Bugs = NO_BUGS) -> Applied:
+def apply(
+    state: ControllerState, entry: Entry, rules: ControllerRules = CONTROLLER_RULES
+) -> Applied:
     """Apply one entry. Nothing is raised: what cannot be is refused, and changes only the clock."""
     now_ms = TimestampMs(max(entry.at_ms, state.clock_ms))
-    outcome = _apply_change(state, entry, now_ms, bugs)
+    outcome = _apply_change(state, entry, now_ms, rules)
     return replace(outcome, state=replace(outcome.state, clock_ms=now_ms))
 
 
-def replay(entries: Iterable[Entry], bugs: Bugs = NO_BUGS) -> ControllerState:
+def replay(entries: Iterable[Entry], rules: ControllerRules = CONTROLLER_RULES) -> ControllerState:
     """Apply a log from its beginning."""
     state = ControllerState()
     for entry in entries:
-        state = apply(state, entry, bugs).state
+        state = apply(state, entry, rules).state
     return state
 
 
-def _apply_change(state: ControllerState, entry: Entry, now_ms: TimestampMs, bugs: Bugs) -> Applied:
+def _apply_change(
+    state: ControllerState, entry: Entry, now_ms: TimestampMs, rules: ControllerRules
+) -> Applied:
     channel, unclean = entry.channel, entry.elect_unclean
     match entry.change:
         case Heartbeat() as request:
-            return hear_broker(state, request, now_ms=now_ms, channel=channel, bugs=bugs)
+            return hear_broker(state, request, now_ms=now_ms, channel=channel, rules=rules)
         case AlterSyncStateSet() as request:
-            return alter_sync_state_set(state, request, now_ms=now_ms, bugs=bugs)
+            return alter_sync_state_set(state, request, now_ms=now_ms, rules=rules)
         case ElectMaster() as request:
-            return elect_master(state, request, now_ms=now_ms, elect_unclean=unclean, bugs=bugs)
+            return elect_master(state, request, now_ms=now_ms, elect_unclean=unclean, rules=rules)
         case RegisterBroker() as request:
-            return register_broker(state, request, now_ms=now_ms, channel=channel, bugs=bugs)
+            return register_broker(state, request, now_ms=now_ms, channel=channel, rules=rules)
         case CleanBrokerData() as request:
-            return clean_broker_data(state, request, now_ms=now_ms, bugs=bugs)
+            return clean_broker_data(state, request, now_ms=now_ms, rules=rules)
         case ApplyBrokerId() as request:
             return apply_broker_id(state, request)
         case ChannelClosed():
             return close_channel(state, now_ms=now_ms, channel=channel)
         case InactiveScanned():
-            return scan_inactive(state, now_ms=now_ms, elect_unclean=unclean, bugs=bugs)
+            return scan_inactive(state, now_ms=now_ms, elect_unclean=unclean, rules=rules)
         case Started():
             return start_hearing(state, now_ms=now_ms)
         case _ as unreachable:

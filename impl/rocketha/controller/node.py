@@ -69,13 +69,12 @@ class ControllerNode:
             stands for it; DiskError
         """
         log, opened = DurableLog.open(disk, path)
-        machine = ControllerStateMachine(options.bugs)
+        machine = ControllerStateMachine(options.rules)
         snapshots, loaded = SnapshotManager.open(
-            SnapshotFiles(disk, bugs=options.bugs),
+            SnapshotFiles(disk),
             log,
-            StateMachineCaller(machine, options.bugs),
+            StateMachineCaller(machine),
             options.snapshots,
-            options.bugs,
         )
         return cls(machine, snapshots, loaded, options), opened
 

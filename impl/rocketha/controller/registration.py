@@ -16,11 +16,11 @@ from rocketha.controller.applied import (
     ScanSoon,
     refuse,
 )
-from rocketha.controller.state import ChannelId, ControllerState, Group, Heard, Replica
+from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
+from rocketha.controller.state import ChannelId, ControllerState, Group, Replica
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ApplyBrokerId, RegisterBroker
 from rocketha.formats.controller_responses import BrokerIdApplied, Registered, Reply
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.types import INT64_MAX, BrokerId, TimestampMs
 
 __all__ = ["apply_broker_id", "register_broker"]
@@ -71,7 +71,7 @@ def register_broker(
     *,
     now_ms: TimestampMs,
     channel: ChannelId,
-    bugs: Bugs = NO_BUGS,
+    rules: ControllerRules = CONTROLLER_RULES,
 ) -> Applied:
     """Note where a replica is, which incarnation of it, and tell it who is master.
 
@@ -95,8 +95,8 @@ def register_broker(
         remark = f"the replica {request.broker_id} is in incarnation {replica.incarnation}"
         return refuse(state, ResponseCode.INVALID_REQUEST, remark)
     restarted = request.incarnation > replica.incarnation
-    before = Heard() if restarted and Bug.B28 not in bugs else replica.heard
-    heard = before.on_channel(channel, now_ms, bugs)
+    before = rules.heard_after_restart(replica.heard) if restarted else replica.heard
+    heard = rules.on_channel(before, channel, now_ms)
     registered = group.with_replica(
         request.broker_id,
         replace(
@@ -110,7 +110,7 @@ def register_broker(
         others = {i: one for i, one in group.former.items() if i != request.broker_id}
         registered = replace(registered, former=MappingProxyType(others))
     if restarted:
-        registered = _after_restart(registered, request, bugs)
+        registered = _after_restart(registered, request, rules)
     return Applied(
         state=state.with_group(registered),
         reply=Reply(
@@ -134,17 +134,12 @@ def register_broker(
     )
 
 
-def _after_restart(group: Group, request: RegisterBroker, bugs: Bugs) -> Group:
+def _after_restart(group: Group, request: RegisterBroker, rules: ControllerRules) -> Group:
     """Take the mastership of the incarnation before, and fitness if the log is torn.
 
-    Spec: ReplicaGroup!MasterAfterRestart, ReplicaGroup!UnfitAfterRestart
+    Spec: ReplicaGroup!UnfitAfterRestart
     """
     unfit = group.unfit
     if request.log_torn and request.broker_id in group.members:
         unfit |= {request.broker_id}
-    stays = (
-        group.master != request.broker_id
-        or Bug.B10 in bugs
-        or (Bug.B84 in bugs and not request.log_torn)
-    )
-    return replace(group, master=group.master if stays else None, unfit=unfit)
+    return replace(group, master=rules.master_after_restart(group, request), unfit=unfit)

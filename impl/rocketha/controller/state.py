@@ -22,7 +22,6 @@ from rocketha.controller.group_table import GroupTable
 from rocketha.formats.controller_bodies import BrokerMemberGroup, SyncStateSet
 from rocketha.formats.controller_requests import FIRST_INCARNATION, Incarnation
 from rocketha.formats.controller_responses import LiveMaster
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.types import (
     INT32_MAX,
     NO_EPOCH,
@@ -89,11 +88,12 @@ class Heard:
         """
         return any(last + self.timeout_ms >= now_ms for last in self.channels.values())
 
-    def on_channel(self, channel: ChannelId, now_ms: TimestampMs, bugs: Bugs = NO_BUGS) -> Heard:
-        """Note a sign of life on a channel. The channels before the last start are gone then."""
+    def on_channel(self, channel: ChannelId, now_ms: TimestampMs) -> Heard:
+        """Note a sign of life on a channel. The channels before the last start are gone then.
+
+        Spec: ReplicaGroup!OwnsEntry
+        """
         times = {c: last for c, last in self.channels.items() if c != NO_CHANNEL}
-        if Bug.B28 in bugs and times:
-            channel = next(iter(times))
         times[channel] = now_ms
         return replace(self, channels=MappingProxyType(times))
 
@@ -140,6 +140,11 @@ class Group:
     def members(self) -> frozenset[BrokerId]:
         """Return the SyncStateSet without its version."""
         return self.sync_state_set.members
+
+    @property
+    def is_new(self) -> bool:
+        """Tell whether it has never had a master since it was registered."""
+        return self.master is None and not self.members
 
     def is_alive(self, broker_id: BrokerId, now_ms: TimestampMs) -> bool:
         """Tell whether there is such a replica, and it is heard of."""

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from rocketha.controller.applied import Applied
 from rocketha.controller.entry import Entry, decode_entry
-from rocketha.controller.group_table import GroupTable
 from rocketha.controller.machine import apply
+from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import ControllerState
 from rocketha.controller.tables import pull_tables, push_tables
 from rocketha.errors import PacketError, SnapshotError
 from rocketha.formats.controller_snapshot import SectionType
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
 
 __all__ = ["ControllerStateMachine"]
@@ -23,11 +22,11 @@ __all__ = ["ControllerStateMachine"]
 class ControllerStateMachine:
     """All groups of one controller."""
 
-    __slots__ = ("_bugs", "_state")
+    __slots__ = ("_rules", "_state")
 
-    def __init__(self, bugs: Bugs = NO_BUGS) -> None:
+    def __init__(self, rules: ControllerRules = CONTROLLER_RULES) -> None:
         """Begin without groups."""
-        self._bugs = bugs
+        self._rules = rules
         self._state = ControllerState()
 
     @property
@@ -37,7 +36,7 @@ class ControllerStateMachine:
 
     def on_apply(self, entry: Entry) -> Applied:
         """Apply an entry, and return what came of it."""
-        applied = apply(self._state, entry, self._bugs)
+        applied = apply(self._state, entry, self._rules)
         self._state = applied.state
         return applied
 
@@ -55,7 +54,4 @@ class ControllerStateMachine:
             loaded = pull_tables(reader.section(SectionType.REPLICAS_INFO_MANAGER))
         except PacketError as error:
             raise SnapshotError("controller's tables", offset=0, reason=str(error)) from None
-        if Bug.B53 in self._bugs:
-            groups = GroupTable({**self._state.groups, **loaded.groups})
-            loaded = ControllerState(groups=groups, clock_ms=loaded.clock_ms)
-        self._state = loaded
+        self._state = self._rules.loaded(self._state, loaded)

@@ -5,7 +5,6 @@ some of them. No core imports this package.
 """
 
 from rocketha.known_bugs.bug import (
-    CONTROLLER_BUGS,
     LEGACY_BUGS,
     LOCK_BUGS,
     NO_BUGS,
@@ -15,7 +14,7 @@ from rocketha.known_bugs.bug import (
     Bugs,
 )
 from rocketha.known_bugs.epoch_truncation import EPOCH_BUGS
-from rocketha.known_bugs.replica_group import BROKER_BUGS, GROUP_BUGS
+from rocketha.known_bugs.replica_group import BROKER_BUGS, CONTROLLER_BUGS, GROUP_BUGS
 
 __all__ = [
     "BROKER_BUGS",

@@ -14,7 +14,6 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "CONTROLLER_BUGS",
     "LEGACY_BUGS",
     "LOCK_BUGS",
     "NO_BUGS",
@@ -290,26 +289,6 @@ LEGACY_BUGS: Final[Bugs] = frozenset(
     }
 )
 """Switches of `rocketha.legacy_ha`."""
-
-CONTROLLER_BUGS: Final[Bugs] = frozenset(
-    {
-        Bug.B10,
-        Bug.B28,
-        Bug.B29,
-        Bug.B33,
-        Bug.B36,
-        Bug.B37,
-        Bug.B84,
-        Bug.B85,
-        Bug.HAS_MASTER,
-        Bug.MASTER_EPOCH,
-        Bug.NEW_EPOCH,
-        Bug.SET_EPOCH,
-        Bug.SPENT,
-        Bug.W3,
-    }
-)
-"""Switches of `rocketha.controller`."""
 
 LOCK_BUGS: Final[Bugs] = frozenset(
     {

@@ -1,4 +1,4 @@
-"""Known bugs of the brokers of a group, as overrides of their rules.
+"""Known bugs of the brokers of a group and of its controller, as overrides of their rules.
 
 Where two override one rule, the later one in the table has the last word.
 """
@@ -12,20 +12,38 @@ from typing import Final
 
 from rocketha.broker.replicas import ack_of, connection_of, record_end, slaves
 from rocketha.broker.rules import BROKER_RULES, BrokerRules, Members
+from rocketha.controller.group_table import GroupTable
+from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
+from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState, Group, Heard
 from rocketha.epoch.cache import EpochCache
 from rocketha.formats.controller_bodies import SyncStateSet
+from rocketha.formats.controller_requests import RegisterBroker
 from rocketha.ha.state import NOT_YET, BrokerState, LogView, Role
-from rocketha.known_bugs.bug import CONTROLLER_BUGS, Bug, Bugs
+from rocketha.known_bugs.bug import Bug, Bugs
 from rocketha.known_bugs.overrides import Override, overridden
-from rocketha.types import BrokerId, Epoch, Offset
+from rocketha.types import BrokerId, Epoch, Offset, TimestampMs
 
-__all__ = ["BROKER_BUGS", "BROKER_OVERRIDES", "GROUP_BUGS", "broker_rules"]
+__all__ = [
+    "BROKER_BUGS",
+    "BROKER_OVERRIDES",
+    "CONTROLLER_BUGS",
+    "CONTROLLER_OVERRIDES",
+    "GROUP_BUGS",
+    "broker_rules",
+    "controller_rules",
+]
 
 
 @cache
 def broker_rules(bugs: Bugs) -> BrokerRules:
     """Return the rules of a broker with these bugs in them; it replicates by `ha_rules`."""
     return overridden(BROKER_RULES, BROKER_OVERRIDES, bugs)
+
+
+@cache
+def controller_rules(bugs: Bugs) -> ControllerRules:
+    """Return the rules of a controller with these bugs in them."""
+    return overridden(CONTROLLER_RULES, CONTROLLER_OVERRIDES, bugs)
 
 
 # ---- the SyncStateSet of a master ----
@@ -231,6 +249,118 @@ BROKER_OVERRIDES: Final[dict[Bug, Override[BrokerRules]]] = {
 
 BROKER_BUGS: Final[Bugs] = frozenset(BROKER_OVERRIDES)
 """What the brokers of a group may have, their replication left out."""
+
+# ---- the controller ----
+
+
+def _served_once(rules: ControllerRules) -> ControllerRules:
+    """Pass a group without master by."""
+    return replace(
+        rules,
+        needs_election=lambda group, now_ms: (
+            group.master is not None and rules.needs_election(group, now_ms)
+        ),
+    )
+
+
+def _torn_is_elected(rules: ControllerRules) -> ControllerRules:
+    return replace(rules, whole=lambda group: group.members)
+
+
+def _epoch_again(rules: ControllerRules) -> ControllerRules:
+    return replace(rules, next_epoch=lambda epoch: epoch)
+
+
+def _unasked_without_master(rules: ControllerRules) -> ControllerRules:
+    return replace(
+        rules,
+        from_master=lambda group, request: (
+            group.master is None or rules.from_master(group, request)
+        ),
+        has_master=lambda group, request: group.master is None or rules.has_master(group, request),
+    )
+
+
+def _any_epoch(rules: ControllerRules) -> ControllerRules:
+    return replace(rules, of_epoch=lambda group, request: True)
+
+
+def _any_set(rules: ControllerRules) -> ControllerRules:
+    return replace(rules, of_set=lambda group, request: True)
+
+
+def _without_the_master(rules: ControllerRules) -> ControllerRules:
+    return replace(rules, has_master=lambda group, request: True)
+
+
+def _applied_as_it_is(rules: ControllerRules) -> ControllerRules:
+    """Ask before the proposal is logged, and not when it is applied."""
+    unasked = _without_the_master(_any_set(_any_epoch(rules)))
+    return replace(unasked, from_master=lambda group, request: True)
+
+
+def _any_incarnation(rules: ControllerRules) -> ControllerRules:
+    return replace(rules, same_incarnation=lambda named, present: True)
+
+
+def _refusal_spends_nothing(rules: ControllerRules) -> ControllerRules:
+    return replace(rules, spends_version=lambda group, request: False)
+
+
+def _first_channel_counts(rules: ControllerRules) -> ControllerRules:
+    """Keep the channel of the first sign of life, whichever the next ones come on."""
+
+    def on_channel(heard: Heard, channel: ChannelId, now_ms: TimestampMs) -> Heard:
+        first = next((one for one in heard.channels if one != NO_CHANNEL), channel)
+        return rules.on_channel(heard, first, now_ms)
+
+    return replace(rules, on_channel=on_channel, heard_after_restart=lambda before: before)
+
+
+def _still_master(rules: ControllerRules) -> ControllerRules:
+    return replace(rules, master_after_restart=lambda group, request: group.master)
+
+
+def _still_master_if_whole(rules: ControllerRules) -> ControllerRules:
+    def master_after_restart(group: Group, request: RegisterBroker) -> BrokerId | None:
+        return rules.master_after_restart(group, request) if request.log_torn else group.master
+
+    return replace(rules, master_after_restart=master_after_restart)
+
+
+def _epochs_begin_anew(rules: ControllerRules) -> ControllerRules:
+    return replace(rules, epoch_after_clean=lambda epoch: Epoch(0))
+
+
+def _groups_come_back(rules: ControllerRules) -> ControllerRules:
+    """Put what is loaded over what is there."""
+
+    def loaded(before: ControllerState, found: ControllerState) -> ControllerState:
+        return replace(found, groups=GroupTable({**before.groups, **found.groups}))
+
+    return replace(rules, loaded=loaded)
+
+
+CONTROLLER_OVERRIDES: Final[dict[Bug, Override[ControllerRules]]] = {
+    Bug.B29: _served_once,
+    Bug.W3: _torn_is_elected,
+    Bug.NEW_EPOCH: _epoch_again,
+    Bug.B33: _unasked_without_master,
+    Bug.MASTER_EPOCH: _any_epoch,
+    Bug.SET_EPOCH: _any_set,
+    Bug.HAS_MASTER: _without_the_master,
+    Bug.B36: _applied_as_it_is,
+    Bug.B85: _any_incarnation,
+    Bug.SPENT: _refusal_spends_nothing,
+    Bug.B28: _first_channel_counts,
+    Bug.B10: _still_master,
+    Bug.B84: _still_master_if_whole,
+    Bug.B37: _epochs_begin_anew,
+    Bug.B53: _groups_come_back,
+}
+
+CONTROLLER_BUGS: Final[Bugs] = frozenset(CONTROLLER_OVERRIDES) - {Bug.B53}
+"""What a controller may have; B53 is hunted where snapshots are."""
 
 GROUP_BUGS: Final[Bugs] = CONTROLLER_BUGS | BROKER_BUGS | {Bug.B11, Bug.B83}
 """What a whole group may have: its controller, its brokers, and their replication."""

@@ -21,6 +21,7 @@ from rocketha.formats.controller_requests import (
     RegisterBroker,
 )
 from rocketha.known_bugs import NO_BUGS, Bugs
+from rocketha.known_bugs.replica_group import controller_rules
 
 Who = tuple[str, int]
 """A replica: its group and its id."""
@@ -98,7 +99,7 @@ def broken_promises(log: Sequence[Entry], bugs: Bugs = NO_BUGS) -> frozenset[str
     state, witness = ControllerState(), Witness()
     found: set[str] = set()
     for entry in log:
-        outcome = apply(state, entry, bugs)
+        outcome = apply(state, entry, controller_rules(bugs))
         witness.hear(state, entry, outcome)
         found.update(_of_events(witness, state, entry, outcome))
         found.update(_of_refusal(state, entry, outcome))

@@ -21,6 +21,7 @@ from rocketha.formats.controller_requests import (
 )
 from rocketha.formats.controller_responses import MetadataInfo, Reply
 from rocketha.known_bugs import NO_BUGS, Bugs
+from rocketha.known_bugs.replica_group import controller_rules
 from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
 
 CLUSTER, GROUP = "cluster", "broker-a"
@@ -53,7 +54,7 @@ class Scene:
             channel=ChannelId(channel),
             elect_unclean=unclean,
         )
-        applied = apply(self.state, entry, bugs)
+        applied = apply(self.state, entry, controller_rules(bugs))
         self.entries.append(entry)
         self.state = applied.state
         return applied

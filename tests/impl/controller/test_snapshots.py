@@ -19,6 +19,7 @@ from rocketha.controller.tables import pull_tables, push_tables
 from rocketha.errors import PacketError, SnapshotError, SnapshotGapError
 from rocketha.formats.controller_snapshot import SectionType
 from rocketha.known_bugs import Bug
+from rocketha.known_bugs.replica_group import controller_rules
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader, SnapshotWriter
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.storage.disk import Disk
@@ -232,7 +233,7 @@ def test_every_power_cut_leaves_the_state_of_one_entry() -> None:
 
 def test_b53_brings_back_a_group_that_the_snapshot_does_not_have() -> None:
     for bugs, groups in ((frozenset[Bug](), set[str]()), (frozenset({Bug.B53}), {"broker-a"})):
-        machine = ControllerStateMachine(bugs)
+        machine = ControllerStateMachine(controller_rules(bugs))
         for entry in walk(1):
             machine.on_apply(entry)
         machine.on_snapshot_load(reader_of(push_tables(ControllerState())))

@@ -11,13 +11,27 @@ from typing import Any, Final
 import pytest
 
 from rocketha.broker.rules import BROKER_RULES
+from rocketha.controller.rules import CONTROLLER_RULES
 from rocketha.ha.rules import HA_RULES
-from rocketha.known_bugs import BROKER_BUGS, EPOCH_BUGS, NO_BUGS, STORAGE_BUGS, Bug, Bugs
+from rocketha.known_bugs import (
+    BROKER_BUGS,
+    CONTROLLER_BUGS,
+    EPOCH_BUGS,
+    NO_BUGS,
+    STORAGE_BUGS,
+    Bug,
+    Bugs,
+)
 from rocketha.known_bugs.epoch_truncation import HA_OVERRIDES, ha_rules
-from rocketha.known_bugs.replica_group import BROKER_OVERRIDES, broker_rules
+from rocketha.known_bugs.replica_group import (
+    BROKER_OVERRIDES,
+    CONTROLLER_OVERRIDES,
+    broker_rules,
+    controller_rules,
+)
 from tests.source_files import ROOT, python_files
 
-CORES: Final = ("broker", "epoch", "ha")
+CORES: Final = ("broker", "controller", "epoch", "ha")
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,7 @@ class Home:
 HOMES: Final = {
     "ha": Home(HA_RULES, HA_OVERRIDES, ha_rules),
     "broker": Home(BROKER_RULES, BROKER_OVERRIDES, broker_rules),
+    "controller": Home(CONTROLLER_RULES, CONTROLLER_OVERRIDES, controller_rules),
 }
 EVERY_OVERRIDE: Final = [(name, bug) for name, home in HOMES.items() for bug in home.overrides]
 
@@ -67,6 +82,7 @@ def test_every_bug_of_a_protocol_has_its_override_or_is_one_of_the_disk() -> Non
     assert frozenset(HA_OVERRIDES) | STORAGE_BUGS == EPOCH_BUGS
     assert not STORAGE_BUGS & HA_OVERRIDES.keys()
     assert BROKER_OVERRIDES.keys() == BROKER_BUGS
+    assert CONTROLLER_OVERRIDES.keys() == CONTROLLER_BUGS | {Bug.B53}
 
 
 def switches(text: str) -> list[str]:

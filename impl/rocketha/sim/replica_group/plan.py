@@ -16,7 +16,7 @@ from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
-from rocketha.known_bugs.replica_group import broker_rules
+from rocketha.known_bugs.replica_group import broker_rules, controller_rules
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault, FaultPlan, Faults, draw_plan
@@ -110,7 +110,7 @@ def draw_group_run(streams: PerPurposeStreams, options: SimOptions) -> GroupPlan
             metadata=_METADATA,
             elect_unclean=options.elect_unclean,
             snapshots=SNAPSHOTS,
-            bugs=options.bugs,
+            rules=controller_rules(options.bugs),
         ),
         clocks=tuple(clocks[broker_address(broker)] for broker in _brokers(options)),
         controller_clock=clocks["controller"],
