@@ -178,7 +178,9 @@ class Search:
         self._looked_at_last = 0
         self._silent = silent
         self._most = budget.silent if silent is None or silent.most is None else silent.most
-        self._budget = budget
+        self._free = budget.states
+        self._per_event = max(budget.states_per_event, 1)
+        self._has_earlier = any(event.earlier for event in events)
         self._crowd = sys.maxsize if budget.crowded is None else budget.crowded
         self._check = check_invariants and bool(questions.model.invariants)
         self._apart_from = apart_from
@@ -281,7 +283,7 @@ class Search:
         while len(self._places) < next_step:
             self._places.append(_Place())
         place = self._places[next_step - 1]
-        if depth == 0 and not self._fits_earlier(next_step, state):
+        if self._has_earlier and depth == 0 and not self._fits_earlier(next_step, state):
             place.too_early[state] = None
             self._reach(next_step)
             return
@@ -323,10 +325,9 @@ class Search:
     def _count(self, next_step: int) -> None:
         """Count a candidate; one for the events that were reached first is free."""
         found = self.found
-        reached = max(found.reached, next_step)
+        reached = found.reached if found.reached > next_step else next_step
         found.looked_at += 1
-        most = self._budget.states + reached * max(self._budget.states_per_event, 1)
-        found.over_budget = found.looked_at > most
+        found.over_budget = found.looked_at > self._free + reached * self._per_event
 
     def has(self, next_step: int, state: ModelState, depth: int) -> bool:
         """Tell whether a state was looked at with no more silent steps than `depth`."""

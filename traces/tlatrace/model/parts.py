@@ -92,6 +92,9 @@ class Parts:
     def hold(self, state: ModelState) -> bool:
         """Tell whether all questions are TRUE; False, too, where one has no value."""
         asked = self._changed(state)
+        if not asked:
+            self._clean = state
+            return True
         self._clean = None  # until all have said so
         for group in self._asked.get(asked) or self._listed(asked):
             key = group.take(self._ids)
