@@ -33,7 +33,7 @@ BY_TLC_ALONE: Final = {
     "W9": "it is no bug but a choice: simulate --unclean",
     "W10": "it is no bug but a choice: simulate --config rocketmq",
 }
-"""Guards of SyncStateSet whose bugs are not hunted in reigns of simulated masters, and why."""
+"""Guards of SyncStateSet whose bugs are not searched in reigns of simulated masters, and why."""
 
 
 @pytest.fixture(scope="module")
@@ -96,20 +96,20 @@ def test_a_mutant_is_killed_by_a_property_of_its_configuration(manifest: Manifes
             assert mutant.killed_by in invariants_of(text) + properties_of(text), mutant.name
 
 
-def test_every_switch_of_the_implementation_is_a_mutant_and_all_but_a_few_are_hunted(
+def test_every_switch_of_the_implementation_is_a_mutant_and_all_but_a_few_are_searched_for(
     manifest: Manifest,
 ) -> None:
     switches = {bug.value for bug in Bug}
     assert switches <= {m.name for m in manifest.mutants}
-    hunted = {part for m in manifest.mutants if m.bug for part in m.name.split("_")}
-    assert hunted <= switches
-    assert switches - hunted == NO_RUN_SHOWS
+    searched = {part for m in manifest.mutants if m.bug for part in m.name.split("_")}
+    assert searched <= switches
+    assert switches - searched == NO_RUN_SHOWS
 
 
-def test_a_bug_of_the_sync_state_set_is_hunted_in_reigns_or_there_is_a_reason(
+def test_a_bug_of_the_sync_state_set_is_searched_for_in_reigns_or_there_is_a_reason(
     manifest: Manifest,
 ) -> None:
     mutants = [m for m in manifest.mutants if m.protocol == "sync_state_set"]
-    hunted = {m.name for m in mutants if m.bug}
-    assert marked("sync_state_set") - hunted == set(BY_TLC_ALONE)
-    assert hunted <= {bug.value for bug in GROUP_BUGS}
+    searched = {m.name for m in mutants if m.bug}
+    assert marked("sync_state_set") - searched == set(BY_TLC_ALONE)
+    assert searched <= {bug.value for bug in GROUP_BUGS}

@@ -1,4 +1,4 @@
-"""For each bug of the museum that runs show: the blame names the operator that the mutant replaces.
+"""For each known bug that runs show: the blame names the operator that the mutant replaces.
 
 The implementation with the bug switched on is recorded; the compiled model says which conjunct of
 the correct specification forbids its first bad step, and what that conjunct is made of.
@@ -53,7 +53,7 @@ def guilty(model: Model, bug: str) -> FalseConjunct:
     raise AssertionError(f"none of {SEEDS} runs shows {bug}")
 
 
-def test_the_museum_has_bugs_to_explain() -> None:
+def test_there_are_known_bugs_to_explain() -> None:
     assert len(MUTANTS) >= 15
 
 

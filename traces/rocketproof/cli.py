@@ -53,7 +53,7 @@ COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("campaign", "Many simulated runs: does the implementation keep what it promises to clients?"),
     ("corpus", "Generate and validate many runs, in processes of this machine or on Spark."),
     ("bugs", "What can be put into the implementation, and what may befall its runs."),
-    ("mutants", "The museum: is every known bug found by TLC and by runs of the implementation?"),
+    ("mutants", "Is every known bug found by TLC and by runs of the implementation?"),
     ("prove", "Prove theorems about the protocols with z3."),
     ("selfcheck", "Does the compiled model agree with TLC on this machine?"),
 )

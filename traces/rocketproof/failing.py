@@ -1,6 +1,6 @@
 """How a simulated run of a group fails: the judge of `rocketproof.shrinking`.
 
-As the museum's hunt has it: a step that the specification does not allow comes first, then a
+As in the search for known bugs, a step that the specification does not allow comes first, then a
 promise to a client that is broken, then a run that does not come back to life.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rocketha.histories import Broken, check_history
 from rocketproof.engines import Judges, match_by_model
-from rocketproof.museum import DEAD, is_dead
+from rocketproof.known_bugs import DEAD, is_dead
 from rocketproof.projection.registry import Run, run_scheduled
 from rocketproof.schedule import Scheduled
 from rocketproof.shrinking import Failure, How, Outcome

@@ -10,7 +10,7 @@ import pytest
 from rocketha.known_bugs import LOCK_BUGS, Bug
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.engines import Judges
-from rocketproof.museum import is_dead
+from rocketproof.known_bugs import is_dead
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice

@@ -15,7 +15,7 @@ import click
 
 from rocketproof.cli import EXIT_CONFORMS, EXIT_DIVERGES, EXIT_ERROR, main
 from rocketproof.commands.mutants import judge_of
-from rocketproof.museum import DEFAULT_SEEDS, Caught, hunt
+from rocketproof.known_bugs import DEFAULT_SEEDS, Caught, search_seeds
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from tlatrace.extras import need
 from tlatrace.tools.manifest import read_manifest
@@ -104,7 +104,7 @@ def _catch(bug: str, out: Path, report: Path) -> int:
     """Find the first seed whose run leaves the specification, and show why, in the report, too."""
     manifest = read_manifest(find_spec_root())
     simulate = functools.partial(simulate_trace, _PROTOCOL, bugs=(bug,))
-    found = hunt(simulate, judge_of(manifest), seeds=DEFAULT_SEEDS)
+    found = search_seeds(simulate, judge_of(manifest), seeds=DEFAULT_SEEDS)
     if not isinstance(found, Caught):
         click.echo(f"{bug} was not caught: {found}")
         return EXIT_DIVERGES

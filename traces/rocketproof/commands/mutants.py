@@ -21,15 +21,15 @@ from rocketproof.commands.output_options import verbose_option
 from rocketproof.commands.simulation_options import repeat_command
 from rocketproof.counterexample import indented, told
 from rocketproof.engines import Judges
-from rocketproof.museum import (
+from rocketproof.known_bugs import (
     DEFAULT_SEEDS,
+    BugRow,
     Caught,
-    MuseumRow,
     NotCaught,
     NotTried,
-    TraceHunt,
+    SearchResult,
     Unclear,
-    hunt,
+    search_seeds,
 )
 from rocketproof.names import did_you_mean
 from rocketproof.projection import PROTOCOLS, simulate_traces
@@ -68,7 +68,7 @@ def command(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Find every bug of the museum twice: in the TLA+ text by TLC, in the implementation by traces.
+    """Find every known bug twice: in the TLA+ text by TLC, in the implementation by traces.
 
     Where the implementation has no switch for a bug, TLC decides alone, and the row says so. A row
     that is open comes with the command that shows why.
@@ -89,15 +89,15 @@ def command(
         meant, known = did_you_mean(unknown[0], names), ", ".join(names)
         raise click.UsageError(f"no such mutant: {', '.join(unknown)}{meant} (known: {known})")
     mutants = [m for m in mutants if not bugs or m.name in bugs]
-    rows: list[MuseumRow] = []
+    rows: list[BugRow] = []
     began = time.monotonic()
     with open_showing("starting TLC", quiet=as_json) as showing:
         for number, mutant in enumerate(mutants, start=1):
             head, start = f"{number}/{len(mutants)}", time.monotonic()
             showing.doing(f"{head} {mutant.name}: {mutant.title}")
             checked = check_entry(manifest, mutant)
-            runs = _hunted(manifest, mutant, seeds=seeds, no_runs=no_runs)
-            row = MuseumRow(mutant=mutant, tlc=checked.row, runs=runs)
+            runs = _searched(manifest, mutant, seeds=seeds, no_runs=no_runs)
+            row = BugRow(mutant=mutant, tlc=checked.row, runs=runs)
             rows.append(row)
             showing.line(f"{head} {_text(row, no_runs)}, {time.monotonic() - start:.1f} s")
             if verbose or not row.tlc.ok:
@@ -117,10 +117,12 @@ def command(
     sys.exit(0 if all(_closed(row, no_runs) for row in rows) else 1)
 
 
-def _hunted(manifest: Manifest, mutant: Mutant, *, seeds: int | None, no_runs: bool) -> TraceHunt:
+def _searched(
+    manifest: Manifest, mutant: Mutant, *, seeds: int | None, no_runs: bool
+) -> SearchResult:
     if not mutant.bug or no_runs:
         return NotTried()
-    return hunt(
+    return search_seeds(
         functools.partial(simulate_traces, mutant.protocol, bugs=tuple(switches_of(mutant))),
         judge_of(manifest),
         seeds=seeds or mutant.seeds or DEFAULT_SEEDS,
@@ -159,7 +161,7 @@ def _agreed(verdict: Diverges, by_tlc: Verdict) -> Verdict:
 
 
 def shown_again(
-    row: MuseumRow, *, seeds: int | None, no_runs: bool, spec_root: Path | None
+    row: BugRow, *, seeds: int | None, no_runs: bool, spec_root: Path | None
 ) -> str | None:
     """Return the command that shows why a row is open; None for one that is closed.
 
@@ -178,11 +180,11 @@ def shown_again(
     return shlex.join(parts)
 
 
-def _closed(row: MuseumRow, no_runs: bool) -> bool:
+def _closed(row: BugRow, no_runs: bool) -> bool:
     return row.tlc.ok if no_runs else row.closed
 
 
-def _runs_text(runs: TraceHunt) -> str:
+def _runs_text(runs: SearchResult) -> str:
     match runs:
         case Caught(seed=seed, tried=tried, step=step, action=action):
             return f"caught after {tried} (seed {seed}, step {step}, {action})"
@@ -196,7 +198,7 @@ def _runs_text(runs: TraceHunt) -> str:
             assert_never(unreachable)
 
 
-def _text(row: MuseumRow, no_runs: bool) -> str:
+def _text(row: BugRow, no_runs: bool) -> str:
     """Say in a line what both sides found."""
     tlc = row.tlc.found if row.tlc.ok else f"{row.tlc.found} (expected: {row.tlc.expected})"
     runs = "not run" if no_runs and not row.tlc_only else _runs_text(row.runs)
@@ -204,9 +206,9 @@ def _text(row: MuseumRow, no_runs: bool) -> str:
     return f"{row.mutant.protocol} {row.mutant.name}: {tlc}; {runs}; {closed}"
 
 
-def _print_table(rows: Sequence[MuseumRow], no_runs: bool) -> None:
+def _print_table(rows: Sequence[BugRow], no_runs: bool) -> None:
     names = ("bug", "what is wrong", "found by TLC", "in the implementation: seeds", "")
-    table = open_table("The museum", *names)
+    table = open_table("Known bugs", *names)
     for row in rows:
         closed = _closed(row, no_runs)
         table.add_row(
@@ -223,9 +225,9 @@ def _print_table(rows: Sequence[MuseumRow], no_runs: bool) -> None:
 
 
 def _summary(
-    rows: Sequence[MuseumRow],
+    rows: Sequence[BugRow],
     no_runs: bool,
-    again: Callable[[MuseumRow], str | None],
+    again: Callable[[BugRow], str | None],
     seconds: float,
     more: str,
 ) -> Iterator[str]:
@@ -243,11 +245,11 @@ def _summary(
         yield f"more:  {more}"
 
 
-def _unseen_switches(row: MuseumRow) -> list[str]:
+def _unseen_switches(row: BugRow) -> list[str]:
     return switches_of(row.mutant) if row.tlc_only else []
 
 
-def _row_json(row: MuseumRow, no_runs: bool) -> dict[str, object]:
+def _row_json(row: BugRow, no_runs: bool) -> dict[str, object]:
     return {
         "bug": row.mutant.name,
         "protocol": row.mutant.protocol,

@@ -1,4 +1,4 @@
-"""The museum's hunt for a bug in runs, and what counts as a closed row."""
+"""The search for a bug in runs, seed by seed, and what counts as a closed row."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from click.testing import CliRunner
 
 from rocketproof.cli import main
 from rocketproof.commands.mutants import shown_again
-from rocketproof.museum import (
+from rocketproof.known_bugs import (
     DEAD,
     FIRST_WAVE,
+    BugRow,
     Caught,
-    MuseumRow,
     NotCaught,
     NotTried,
-    TraceHunt,
+    SearchResult,
     Unclear,
-    hunt,
+    search_seeds,
 )
 from tlatrace.tools.check import CheckRow
 from tlatrace.tools.manifest import Mutant
@@ -55,16 +55,16 @@ def judge_with(special: dict[int, Verdict]) -> Callable[[Sequence[Trace]], list[
 
 
 @pytest.mark.parametrize("seed", [0, 1, FIRST_WAVE - 1, FIRST_WAVE, 3 * FIRST_WAVE + 1])
-def test_a_hunt_finds_the_first_run_that_diverges(seed: int) -> None:
+def test_a_search_finds_the_first_run_that_diverges(seed: int) -> None:
     judge = judge_with({seed: DIVERGES, seed + 1: DIVERGES})
 
-    found = hunt(simulate, judge, seeds=200)
+    found = search_seeds(simulate, judge, seeds=200)
 
     assert found == Caught(seed=seed, tried=seed + 1, step=3, action="Transfer")
 
 
-def test_a_hunt_counts_from_its_first_seed() -> None:
-    found = hunt(simulate, judge_with({107: DIVERGES}), seeds=50, first_seed=100)
+def test_a_search_counts_from_its_first_seed() -> None:
+    found = search_seeds(simulate, judge_with({107: DIVERGES}), seeds=50, first_seed=100)
 
     assert found == Caught(seed=107, tried=8, step=3, action="Transfer")
 
@@ -73,25 +73,25 @@ def test_a_seed_may_be_several_traces_or_none() -> None:
     def reigns(seed: int) -> tuple[Trace, ...]:
         return (simulate(seed),) * (seed % 3)
 
-    found = hunt(reigns, judge_with({3: DIVERGES, 5: DIVERGES}), seeds=20)
+    found = search_seeds(reigns, judge_with({3: DIVERGES, 5: DIVERGES}), seeds=20)
 
     assert found == Caught(seed=5, tried=6, step=3, action="Transfer")
 
 
-def test_a_hunt_that_saw_no_trace_is_undecided() -> None:
-    found = hunt(lambda _seed: (), judge_with({}), seeds=20)
+def test_a_search_that_saw_no_trace_is_undecided() -> None:
+    found = search_seeds(lambda _seed: (), judge_with({}), seeds=20)
 
     assert found == Unclear(seed=0, reason="no run has a trace")
 
 
-def test_a_hunt_ends_with_its_budget() -> None:
-    assert hunt(simulate, judge_with({40: DIVERGES}), seeds=40) == NotCaught(tried=40)
+def test_a_search_ends_with_its_budget() -> None:
+    assert search_seeds(simulate, judge_with({40: DIVERGES}), seeds=40) == NotCaught(tried=40)
 
 
 def test_an_undecided_run_is_not_taken_for_one_that_conforms() -> None:
     judge = judge_with({2: Undecided("TLC crashed"), 5: DIVERGES})
 
-    assert hunt(simulate, judge, seeds=20) == Unclear(seed=2, reason="TLC crashed")
+    assert search_seeds(simulate, judge, seeds=20) == Unclear(seed=2, reason="TLC crashed")
 
 
 def test_a_run_that_stays_dead_is_caught_unless_it_has_an_excuse() -> None:
@@ -104,7 +104,7 @@ def test_a_run_that_stays_dead_is_caught_unless_it_has_an_excuse() -> None:
         }
         return replace(trace, header=replace(trace.header, meta=meta.get(seed, {})))
 
-    found = hunt(ends, judge_with({}), seeds=20)
+    found = search_seeds(ends, judge_with({}), seeds=20)
 
     assert isinstance(found, Caught)
     assert (found.seed, found.action) == (5, DEAD)
@@ -167,27 +167,27 @@ UNCLEAR = Unclear(seed=1, reason="crash")
     ],
 )
 def test_a_row_is_closed_when_both_sides_are_as_expected(
-    mutant: Mutant, tlc: CheckRow, runs: TraceHunt, closed: bool
+    mutant: Mutant, tlc: CheckRow, runs: SearchResult, closed: bool
 ) -> None:
-    assert MuseumRow(mutant=mutant, tlc=tlc, runs=runs).closed is closed
+    assert BugRow(mutant=mutant, tlc=tlc, runs=runs).closed is closed
 
 
 def test_a_row_says_that_only_tlc_can_decide_it() -> None:
-    without = MuseumRow(mutant=replace(MUTANT, bug=False), tlc=FOUND, runs=NotTried())
+    without = BugRow(mutant=replace(MUTANT, bug=False), tlc=FOUND, runs=NotTried())
     assert (without.closed, without.tlc_only) == (True, True)
-    assert not MuseumRow(mutant=MUTANT, tlc=FOUND, runs=CAUGHT).tlc_only
+    assert not BugRow(mutant=MUTANT, tlc=FOUND, runs=CAUGHT).tlc_only
 
 
 def test_an_open_row_comes_with_the_command_that_shows_why() -> None:
     harmless = replace(MUTANT, expect="harmless", protocol="epoch_truncation")
 
     def shown(
-        row: MuseumRow, seeds: int | None = None, no_runs: bool = False, root: Path | None = None
+        row: BugRow, seeds: int | None = None, no_runs: bool = False, root: Path | None = None
     ) -> str | None:
         return shown_again(row, seeds=seeds, no_runs=no_runs, spec_root=root)
 
     caught = Caught(seed=9, tried=10, step=71, action="Transfer")
-    wrong = MuseumRow(mutant=harmless, tlc=FOUND, runs=caught)
+    wrong = BugRow(mutant=harmless, tlc=FOUND, runs=caught)
     missed = replace(wrong, mutant=replace(harmless, expect="killed"), runs=NotCaught(tried=5))
 
     assert shown(wrong) == "rocketproof simulate epoch_truncation --bug B05 --judge --seed 9"
@@ -219,7 +219,7 @@ def test_an_open_row_stays_open_when_its_command_is_run() -> None:
 def test_a_run_that_a_harmless_row_comes_with_fails_when_it_is_run() -> None:
     harmless = replace(MUTANT, expect="harmless", protocol="epoch_truncation")
     caught = Caught(seed=9, tried=10, step=71, action="Transfer")
-    row = MuseumRow(mutant=harmless, tlc=FOUND, runs=caught)
+    row = BugRow(mutant=harmless, tlc=FOUND, runs=caught)
     again = shown_again(row, seeds=None, no_runs=False, spec_root=None)
     assert again is not None
 

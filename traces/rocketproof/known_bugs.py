@@ -1,6 +1,6 @@
-"""The museum of real bugs: is each one found by TLC, and by runs of the implementation?
+"""Known bugs of RocketMQ: is each one found by TLC, and by runs of the implementation?
 
-A row of the museum is a mutant of the manifest. TLC must find it in the specification (or find
+A row is a mutant of the manifest. TLC must find it in the specification (or find
 nothing, when the manifest calls it harmless), and when the implementation has a switch of that
 name, a run with the switch on must leave the specification, or stay dead after its faults, within a
 number of seeds (or none may, when it is harmless). A row for which one of the two is missing is
@@ -21,14 +21,14 @@ from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 __all__ = [
     "DEAD",
     "DEFAULT_SEEDS",
+    "BugRow",
     "Caught",
-    "MuseumRow",
     "NotCaught",
     "NotTried",
-    "TraceHunt",
+    "SearchResult",
     "Unclear",
-    "hunt",
     "is_dead",
+    "search_seeds",
 ]
 
 DEFAULT_SEEDS: Final = 300
@@ -72,16 +72,16 @@ class NotTried:
     """The implementation has no such switch."""
 
 
-TraceHunt: TypeAlias = Caught | NotCaught | Unclear | NotTried
+SearchResult: TypeAlias = Caught | NotCaught | Unclear | NotTried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MuseumRow:
+class BugRow:
     """One bug, in the specification and in the implementation."""
 
     mutant: Mutant
     tlc: CheckRow
-    runs: TraceHunt
+    runs: SearchResult
 
     @property
     def tlc_only(self) -> bool:
@@ -100,13 +100,13 @@ class MuseumRow:
         )
 
 
-def hunt(
+def search_seeds(
     simulate: Callable[[int], Trace | Sequence[Trace]],
     judge: Callable[[Sequence[Trace]], Sequence[Verdict]],
     *,
     seeds: int,
     first_seed: int = 0,
-) -> TraceHunt:
+) -> SearchResult:
     """Simulate seeds in waves until the judge rejects one; at most `seeds` of them.
 
     A seed may be several traces, or none.
