@@ -13,8 +13,8 @@ from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import SpecError, SubsetError, ToolError
 from tlatrace.logged import Logged, logged_in
 from tlatrace.matching import DEFAULT_BUDGET, Budget, is_partial, match_traces
-from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons, explain_verdict
+from tlatrace.matching.false_conjuncts import ForbiddenAction
 from tlatrace.model import Model
 from tlatrace.readings import differing_values
 from tlatrace.report.results import SpecPlace
@@ -32,7 +32,7 @@ ENGINES: Final = ("auto", "compiled", "tlc")
 """`auto` is the compiled model; TLC where the specification does not compile, and for traces of
 whole states with steps without an action that the compiled model has no value for."""
 
-_MAX_BLAMED: Final = 100
+_MAX_EXPLAINED: Final = 100
 """Traces whose conjunct is looked for; `explain` does it for any one."""
 
 _CHOSEN: Final = "with --choose-any: another choice of CHOOSE may allow what this one does not"
@@ -45,13 +45,13 @@ class Judged:
 
     verdicts: list[Verdict]
     warnings: tuple[str, ...] = ()
-    guilty: Mapping[int, SpecPlace] = field(default_factory=dict)
+    failing_conjuncts: Mapping[int, SpecPlace] = field(default_factory=dict)
     """Position of a trace that diverges -> what in the specification forbids its step."""
     logged: tuple[Logged, ...] = ()
     """What of the specification each trace has logged; () where nothing is known of that."""
 
 
-def _place(conjunct: FalseConjunct, folders: Sequence[Path]) -> SpecPlace:
+def _place(conjunct: ForbiddenAction, folders: Sequence[Path]) -> SpecPlace:
     told = conjunct.text
     if conjunct.differences():
         told += f" ({conjunct.differences()[0].text('expected, but the trace has')})"
@@ -70,7 +70,7 @@ def explain_by_model(
     Raises:
         SubsetError, SpecError, ModelGapError, ToolError: as `load_model`.
     """
-    model = choice.model(header, blame=True)
+    model = choice.model(header, conjuncts=True)
     judges = Judges(choice=choice, budget=Budget(seconds=timeout_s))
     verdict = match_by_model(judges, model, header, [trace])[0]
     reasons = explain_verdict(model, trace, verdict, choice.folders_of(header))
@@ -146,17 +146,19 @@ class Judges:
         verdicts = match_by_model(self, model, header, traces)
         logged = [logged_in([one], model.variables, model.next_actions) for one in traces]
         diverging = [at for at, verdict in enumerate(verdicts) if isinstance(verdict, Diverges)]
-        guilty: dict[int, SpecPlace] = {}
+        failing: dict[int, SpecPlace] = {}
         if diverging:
             folders = self.choice.folders_of(header)
-            model = self.choice.model(header, blame=True)
-            for at in diverging[:_MAX_BLAMED]:
+            model = self.choice.model(header, conjuncts=True)
+            for at in diverging[:_MAX_EXPLAINED]:
                 reasons = explain_verdict(model, traces[at], verdicts[at], folders, searches=False)
                 own = [item for item in reasons.conjuncts if item.claimed]
                 if own:
-                    guilty[at] = _place(own[0], folders)
+                    failing[at] = _place(own[0], folders)
         warnings = (_CHOSEN,) if diverging and self.choice.choose_any else ()
-        return Judged(verdicts=verdicts, warnings=warnings, guilty=guilty, logged=tuple(logged))
+        return Judged(
+            verdicts=verdicts, warnings=warnings, failing_conjuncts=failing, logged=tuple(logged)
+        )
 
     def _looked_at_again(self, judged: Judged, traces: Sequence[Trace]) -> Judged:
         """Ask TLC about steps without an action that the compiled model has no value for.

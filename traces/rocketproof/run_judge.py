@@ -52,7 +52,7 @@ def judge_traces(
             outcome=verdict,
             line=line,
             warnings=judged.warnings,
-            guilty=judged.guilty.get(position),
+            failing_conjunct=judged.failing_conjuncts.get(position),
             logged=judged.logged[position],
         )
         results.append(result)

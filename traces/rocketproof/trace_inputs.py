@@ -202,11 +202,11 @@ class SpecChoice:
             return load(config=own, constants=header.constants, invariants=wanted)
 
     def model(
-        self, header: Header, *, blame: bool = False, expressions: Sequence[str] = ()
+        self, header: Header, *, conjuncts: bool = False, expressions: Sequence[str] = ()
     ) -> Model:
         """Compile the specification for the traces with this header's key.
 
-        With `blame` it can say which conjunct of an action is false; it can evaluate `expressions`.
+        It can evaluate `expressions`, and with `conjuncts` say which one of an action is false.
 
         Raises: as `module_of` and `tlatrace.model.load_model`.
         """
@@ -214,7 +214,7 @@ class SpecChoice:
         load = partial(
             load_model,
             module,
-            blame=blame,
+            conjuncts=conjuncts,
             libraries=libraries,
             expressions=expressions,
             definitions=header.expressions,

@@ -24,7 +24,7 @@ C1, C2 = ModelValue("c1"), ModelValue("c2")
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return load_model(SAMPLES / "LockServer.tla", SAMPLES / "LockServer.cfg", blame=True)
+    return load_model(SAMPLES / "LockServer.tla", SAMPLES / "LockServer.cfg", conjuncts=True)
 
 
 def explained(model: Model, *events: Event, silent: Silent | None = None) -> Reasons:

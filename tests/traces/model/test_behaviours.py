@@ -15,11 +15,11 @@ from tlatrace.model import Model, load_model
 pytestmark = pytest.mark.java
 
 
-def _load(folder: Path, body: str, config: str, *, blame: bool = False, **others: str) -> Model:
+def _load(folder: Path, body: str, config: str, *, conjuncts: bool = False, **others: str) -> Model:
     for name, text in {"Spec": body, **others}.items():
         (folder / f"{name}.tla").write_text(f"---- MODULE {name} ----\n{text}\n====\n")
     (folder / "Spec.cfg").write_text(config)
-    return load_model(folder / "Spec.tla", folder / "Spec.cfg", blame=blame)
+    return load_model(folder / "Spec.tla", folder / "Spec.cfg", conjuncts=conjuncts)
 
 
 def _graph(model: Model) -> set[tuple[str, str, str]]:
@@ -75,7 +75,7 @@ def test_the_actions_of_a_named_instance_are_actions(tmp_path: Path) -> None:
         tmp_path,
         "VARIABLE x\nI == INSTANCE Low\nInit == I!Init\nNext == I!Next",
         "INIT Init\nNEXT Next",
-        blame=True,
+        conjuncts=True,
         Low="VARIABLE x\nInit == x = 0\nStep(n) == x = 0 /\\ x' = n\n"
         "Next == \\E n \\in {1} : Step(n)",
     )

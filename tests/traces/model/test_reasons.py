@@ -62,7 +62,7 @@ def load(folder: Path, next_text: str, definitions: str = "", names: Sequence[st
     (folder / "Reasons.tla").write_text(MODULE % (next_text, definitions))
     (folder / "Reasons.cfg").write_text(CONFIG)
     module, config = folder / "Reasons.tla", folder / "Reasons.cfg"
-    return load_model(module, config, blame=True, expressions=names, kept=False)
+    return load_model(module, config, conjuncts=True, expressions=names, kept=False)
 
 
 @pytest.mark.parametrize("next_text", NEXTS)

@@ -38,7 +38,7 @@ def _load(folder: Path, *, fails: str, odd: str) -> Model:
     (folder / "Switched.tla").write_text(SPEC)
     config = f"INIT Init\nNEXT Next\nINVARIANT Small\nCONSTANTS Fails = {fails} Odd = {odd}\n"
     (folder / "Switched.cfg").write_text(config)
-    return load_model(folder / "Switched.tla", folder / "Switched.cfg", blame=True)
+    return load_model(folder / "Switched.tla", folder / "Switched.cfg", conjuncts=True)
 
 
 def test_what_no_branch_leads_to_is_not_written(switched: Model, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ GUILTY = TraceResult(
     spec="Mailbox",
     outcome=Diverges(3, "Send", "a step", "100% other\nthings"),
     line=5,
-    guilty=SpecPlace(path="spec/Mail,box.tla", line=7, column=4, text="n < Max (3 < 3)"),
+    failing_conjunct=SpecPlace(path="spec/Mail,box.tla", line=7, column=4, text="n < Max (3 < 3)"),
 )
 
 

@@ -34,7 +34,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def verdicts(result: Result) -> list[dict[str, object]]:
-    """Return the answers without the guilty conjunct, which TLC does not name."""
+    """Return the answers without the failing conjunct, which TLC does not name."""
     answers: list[dict[str, object]] = json.loads(result.stdout)["traces"]
     return [{key: answer[key] for key in answer if key != "conjunct"} for answer in answers]
 

@@ -17,8 +17,8 @@ from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import SubsetError
 from tlatrace.harmless import harmless, without_commands
 from tlatrace.logged import logged_in
-from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import Reasons
+from tlatrace.matching.false_conjuncts import ForbiddenAction
 from tlatrace.report.results import TraceResult
 from tlatrace.terminal import open_console, open_table
 from tlatrace.trace import Event
@@ -252,7 +252,7 @@ def _json(reasons: Reasons, file: TraceFile) -> Json:
     return answer
 
 
-def _conjunct(item: FalseConjunct) -> Json:
+def _conjunct(item: ForbiddenAction) -> Json:
     answer: dict[str, Json] = {
         "action": item.action,
         "params": [to_json(param) for param in item.params],

@@ -194,7 +194,7 @@ def _results(
                 log=files[at].log_of(verdict.step) if isinstance(verdict, Diverges) else None,
                 counts=files[at].counts,
                 warnings=(*warnings[at], *judged.warnings),
-                guilty=judged.guilty.get(position),
+                failing_conjunct=judged.failing_conjuncts.get(position),
                 logged=judged.logged[position] if judged.logged else None,
             )
     return [results[at] for at in range(len(files))]

@@ -1,4 +1,4 @@
-"""Say why a trace does not conform, from the compiled model: no TLC, and the guilty conjunct."""
+"""Say why a trace does not conform, from the compiled model: no TLC, and the failing conjunct."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.logged import Logged
-from tlatrace.matching.blame import FalseConjunct, false_conjuncts
+from tlatrace.matching.false_conjuncts import ForbiddenAction, false_conjuncts
 from tlatrace.matching.nearest import nearest_explanation
 from tlatrace.model import Model, ModelState, Step
 from tlatrace.trace import Event, Trace
@@ -25,7 +25,7 @@ class Reasons:
     """What is known of the first step that does not conform."""
 
     explanation: Explanation
-    conjuncts: tuple[FalseConjunct, ...] = ()
+    conjuncts: tuple[ForbiddenAction, ...] = ()
     """What forbids the step: the trace's own action first."""
     logged: Logged | None = None
     """What of the specification the trace has logged; None where no specification was asked."""
@@ -39,7 +39,7 @@ def explain_verdict(
     *,
     searches: bool = True,
 ) -> Reasons:
-    """Explain a verdict that the model gave; it must have been loaded with `blame`.
+    """Explain a verdict that the model gave; it must have been loaded with `conjuncts`.
 
     `folders` hold the `.tla` files. With `searches`, the nearest explanation of a partial
     trace is searched for.

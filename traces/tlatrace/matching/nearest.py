@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import EvaluationError, ModelGapError
-from tlatrace.matching.blame import FalseConjunct, conjunct_of
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
+from tlatrace.matching.false_conjuncts import ForbiddenAction, forbidden_action
 from tlatrace.matching.horizon import SearchAhead
 from tlatrace.matching.model import Domain, ModelState, Questions
 from tlatrace.matching.observation import (
@@ -28,7 +28,7 @@ from tlatrace.matching.observation import (
     params_fit,
 )
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
-from tlatrace.model import Blame, Model
+from tlatrace.model import FalseConjunct, Model
 from tlatrace.model.lazy import elements_of
 from tlatrace.trace import Trace
 from tlatrace.validate.difference import Change, difference
@@ -47,7 +47,7 @@ _SECONDS: Final = 20.0
 class Nearest:
     """What is known of an event that nothing explains."""
 
-    conjuncts: list[FalseConjunct] = field(default_factory=list)
+    conjuncts: list[ForbiddenAction] = field(default_factory=list)
     """What is false in the event's own action first, then in the others."""
     candidates: list[Candidate] = field(default_factory=list)
     """The nearest result of each action that is possible, the event's own first."""
@@ -64,7 +64,7 @@ def nearest_explanation(
 ) -> Nearest:
     """Search again for what explains the events before a divergence, and look at the event there.
 
-    The model must have been loaded with `blame`; `folders` hold the `.tla` files.
+    The model must have been loaded with `conjuncts`; `folders` hold the `.tla` files.
     """
     found = Nearest()
     questions, header = Questions(model), trace.header
@@ -124,7 +124,7 @@ class _Look:
             self._found.candidates.append(best)
             self._found.enabled.add(best.action)
         elif action is not None:
-            self._blame(action, states, claimed=True)
+            self._ask(action, states, claimed=True)
 
     def at_others(self, states: Sequence[ModelState]) -> None:
         """Do the same for all other actions."""
@@ -145,10 +145,10 @@ class _Look:
         for action in sorted(self._model.actions):
             done = {self._seen.event.action, *self._found.enabled}
             if action not in done and self._model.calls(action):
-                self._blame(action, states[:1], claimed=False)
+                self._ask(action, states[:1], claimed=False)
 
-    def _blame(self, action: str, states: Sequence[ModelState], *, claimed: bool) -> None:
-        best: tuple[Blame, tuple[Domain, ...]] | None = None
+    def _ask(self, action: str, states: Sequence[ModelState], *, claimed: bool) -> None:
+        best: tuple[FalseConjunct, tuple[Domain, ...]] | None = None
         nearest = (0, 0)
         for state in states:
             try:
@@ -158,22 +158,22 @@ class _Look:
                 break
             for params in choices[:_CHOICES]:
                 with suppress(EvaluationError, ModelGapError):
-                    blame = self._first_false(action, params, state)
-                    if blame is None:
+                    false = self._first_false(action, params, state)
+                    if false is None:
                         continue
-                    near = blame.number, -self._differences(blame)
+                    near = false.number, -self._differences(false)
                     if best is None or near > nearest:
-                        best, nearest = (blame, params), near
+                        best, nearest = (false, params), near
         if best is not None:
             shown = tuple([self._model.show_value(param) for param in best[1]])
-            conjunct = conjunct_of(self._model, self._folders, action, shown, claimed, best[0])
+            conjunct = forbidden_action(self._model, self._folders, action, shown, claimed, best[0])
             self._found.conjuncts.append(conjunct)
 
-    def _differences(self, blame: Blame) -> int:
+    def _differences(self, false: FalseConjunct) -> int:
         """Count where the sides of an equation differ."""
-        if len(blame.sides) != 2 or blame.conjunct.relation != "=":
+        if len(false.sides) != 2 or false.conjunct.relation != "=":
             return 0
-        left, right = [self._questions.shown(side) for side in blame.sides]
+        left, right = [self._questions.shown(side) for side in false.sides]
         return len(difference({"": left}, {"": right}))
 
     def _choices(
@@ -192,40 +192,40 @@ class _Look:
 
     def _first_false(
         self, action: str, params: tuple[Domain, ...], before: ModelState
-    ) -> Blame | None:
+    ) -> FalseConjunct | None:
         """Find the first conjunct that is false whatever becomes of what nothing shows."""
         after = list(before)
         shown = dict(enumerate(self._seen.whole) if self._seen.whole else self._seen.known)
         for at, value in shown.items():
             after[at] = value
         waiting = [at for at in range(len(after)) if at not in shown]
-        blame = self._model.blame(action, params, before, tuple(after))
-        while blame is not None:
-            wanted = list(_wanted(blame))
+        false = self._model.failing_conjunct(action, params, before, tuple(after))
+        while false is not None:
+            wanted = list(_wanted(false))
             for at in waiting:
                 for old, new in wanted:
                     if after[at] != old:
                         continue
                     changed = [*after[:at], new, *after[at + 1 :]]
-                    later = self._model.blame(action, params, before, tuple(changed))
-                    if later is None or later.number > blame.number:
+                    later = self._model.failing_conjunct(action, params, before, tuple(changed))
+                    if later is None or later.number > false.number:
                         break
                 else:
                     continue
-                after, blame = changed, later
+                after, false = changed, later
                 waiting.remove(at)
                 break
             else:
-                return blame
+                return false
         return None
 
 
-def _wanted(blame: Blame) -> Sequence[tuple[Domain, Domain]]:
+def _wanted(false: FalseConjunct) -> Sequence[tuple[Domain, Domain]]:
     """List (value of a side, what would make the conjunct true in its place)."""
-    if len(blame.sides) != 2:
+    if len(false.sides) != 2:
         return ()
-    left, right = blame.sides
-    match blame.conjunct.relation:
+    left, right = false.sides
+    match false.conjunct.relation:
         case "=" | "unchanged":
             return ((left, right), (right, left))
         case "in":

@@ -4,10 +4,10 @@ SANY parses and checks; the compiler turns its tree into Python for predicates a
 it accepts is written in `spec/SUBSET.md`; everything else is refused, never approximated.
 """
 
-from tlatrace.model.blame import Conjunct
+from tlatrace.model.conjuncts import Conjunct
 from tlatrace.model.load import load_model
-from tlatrace.model.model import Blame, Model
+from tlatrace.model.model import FalseConjunct, Model
 from tlatrace.model.model_source import ModelSource
 from tlatrace.model.states import ModelState, Step
 
-__all__ = ["Blame", "Conjunct", "Model", "ModelSource", "ModelState", "Step", "load_model"]
+__all__ = ["Conjunct", "FalseConjunct", "Model", "ModelSource", "ModelState", "Step", "load_model"]

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from tlatrace.errors import InvariantError, SpecError, SubsetError
 from tlatrace.model.actions import Enumerations
-from tlatrace.model.blame import Blames
+from tlatrace.model.conjuncts import FailingConjuncts
 from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.instances import Cell
@@ -62,7 +62,7 @@ class Job:
     """Operators that the model is to evaluate."""
     stuttering: bool = True
     """Whether a step without an action may be one of [Next]_v, where `specification` has it."""
-    blame: bool = False
+    conjuncts: bool = False
     """Whether the model is to say which conjunct of an action is false."""
     assumptions: bool = False
     """Whether the model is to evaluate the ASSUMEs."""
@@ -134,7 +134,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     writer = Writer(len(reader.variables))
     expressions = Expressions(writer)
     predicates = Predicates(writer, expressions)
-    blames = Blames(writer, expressions)
+    failing = FailingConjuncts(writer, expressions)
     enumerations = Enumerations(writer, expressions, reader.variables)
     next_definition = reader.definition(job.next)
     names = {
@@ -164,9 +164,10 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         if reader.operators().get(name, (0, 0))[1] >= _ACTION_LEVEL:
             raise SpecError(reader.module, f"{name} has primes, so it has no value in a state")
         names[f"expression {name}"] = predicates.expression(reader.definition(name))
-    if job.blame:
-        _blames(actions, blames, names)
-        names["blame initial"] = blames.action("Init", (), reader.definition(job.init).expression)
+    if job.conjuncts:
+        _write_failing(actions, failing, names)
+        initial = reader.definition(job.init).expression
+        names["failing initial"] = failing.action("Init", (), initial)
     assumptions = _assumptions(reader, predicates, names) if job.assumptions else ()
     source = _source(job, reader, writer, names)
     arities = {name: len(action.claim.parameters) for name, action in actions.items()}
@@ -176,7 +177,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         invariants=job.invariants,
         init=job.init,
         next=job.next,
-        conjuncts=tuple(blames.conjuncts),
+        conjuncts=tuple(failing.conjuncts),
         parts=tuple(parts),
         assumptions=assumptions,
         types=types_of(job, reader, arities),
@@ -319,16 +320,18 @@ class _Action:
         return self.paths.unclear is None and not all(path.inside for path in self.paths.found)
 
 
-def _blames(actions: Mapping[str, _Action], blames: Blames, names: dict[str, str]) -> None:
+def _write_failing(
+    actions: Mapping[str, _Action], failing: FailingConjuncts, names: dict[str, str]
+) -> None:
     """Write for each action which of its conjuncts is false, with the given parameters."""
     for name, action in actions.items():
         claimed = action.claim
         formula = claimed.formula
         if isinstance(formula, Apply) and formula.operator == "or":  # of several paths none holds
             formula = Apply("and", (claimed.call, formula), formula.place)
-        names[f"blame {name}"] = blames.action(name, claimed.parameters, formula)
+        names[f"failing {name}"] = failing.action(name, claimed.parameters, formula)
         if action.is_listed and (claimed.places or not claimed.parameters):
-            names[f"parameters {name}"] = blames.parameters(
+            names[f"parameters {name}"] = failing.parameters(
                 name, claimed.parameters, claimed.places if claimed.parameters else ()
             )
 

@@ -52,7 +52,7 @@ def load_model(
     libraries: Sequence[Path] = (),
     expressions: Sequence[str] = (),
     definitions: Mapping[str, str] | None = None,
-    blame: bool = False,
+    conjuncts: bool = False,
     assumptions: bool = False,
     choose_any: bool = False,
     kept: bool = True,
@@ -62,11 +62,11 @@ def load_model(
 
     `constants` are used where the configuration assigns none; `invariants` come on top of those
     of the configuration; `expressions` are operators for `Model.evaluate`, and so are
-    `definitions`, TLA+ text by the name that it gets; with `blame` the model has `Model.blame`,
-    and with `assumptions` `Model.failing_assumption`; with `choose_any` CHOOSE takes the first of
-    several witnesses, which need not be the one that TLC takes. `stuttering`: whether a step
-    without an action may be none of Next where the configuration's SPECIFICATION is a [][Next]_v.
-    What nobody will load again is not `kept`.
+    `definitions`, TLA+ text by the name that it gets; with `conjuncts` the model has
+    `Model.failing_conjunct`, and with `assumptions` `Model.failing_assumption`; with `choose_any`
+    CHOOSE takes the first of several witnesses, which need not be the one that TLC takes.
+    `stuttering`: whether a step without an action may be none of Next where the configuration's
+    SPECIFICATION is a [][Next]_v. What nobody will load again is not `kept`.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -87,7 +87,7 @@ def load_model(
     asked += ("no stuttering",) * (not stuttering)
     asked += ("CHOOSE ANY",) if choose_any else ()
     fingerprint = _fingerprint(module, folders, config, given, asked)
-    key = fingerprint + ("-blame" if blame else "") + ("-assumed" if assumptions else "")
+    key = fingerprint + ("-conjuncts" if conjuncts else "") + ("-assumed" if assumptions else "")
     source = recall(key) if kept else None
     if source is None:
         with _with_definitions(module, own) as extended:
@@ -96,7 +96,7 @@ def load_model(
                 _job(extended, config, given, folders_of),
                 invariants=wanted,
                 expressions=(*expressions, *own),
-                blame=blame,
+                conjuncts=conjuncts,
                 stuttering=stuttering,
                 assumptions=assumptions,
                 choose_any=choose_any,

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from tlatrace.errors import EvaluationError, ModelGapError, SubsetError
 from tlatrace.model import domain, lazy, operators
-from tlatrace.model.blame import Conjunct
+from tlatrace.model.conjuncts import Conjunct
 from tlatrace.model.domain import D, from_domain, part_of, to_domain
 from tlatrace.model.interchange import interchangeable
 from tlatrace.model.model_source import ModelSource
@@ -26,7 +26,7 @@ from tlatrace.model.worded import worded
 from tlatrace.readings import Reading
 from tlatrace.values import State, Value, from_json
 
-__all__ = ["Blame", "Model"]
+__all__ = ["FalseConjunct", "Model"]
 
 _BUILTINS: Final = {
     name: getattr(builtins, name)
@@ -35,7 +35,7 @@ _BUILTINS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Blame:
+class FalseConjunct:
     """The first part of an action that is false."""
 
     conjunct: Conjunct
@@ -234,18 +234,18 @@ class Model:
         except Exception as error:
             raise self.why(error, f"expression {name}", state, None) from error
 
-    def blame(
+    def failing_conjunct(
         self, action: str, params: tuple[D, ...], pre: ModelState | None, post: ModelState
-    ) -> Blame | None:
+    ) -> FalseConjunct | None:
         """Find the first conjunct of an action that is false; `pre` None asks Init.
 
         None: every conjunct is TRUE.
 
         Raises:
-            ModelGapError: no such action, or the model was not loaded with `blame`.
+            ModelGapError: no such action, or the model was not loaded with `conjuncts`.
             EvaluationError: an expression has no value.
         """
-        role = f"blame {action}" if pre is not None else "blame initial"
+        role = f"failing {action}" if pre is not None else "failing initial"
         if role not in self._functions:
             raise ModelGapError(f"nothing is known of the conjuncts of {action}")
         function = self.in_order(role)
@@ -262,10 +262,10 @@ class Model:
         if not found:
             return None
         number, sides = found[0]
-        return Blame(self.source.conjuncts[number], number, sides)
+        return FalseConjunct(self.source.conjuncts[number], number, sides)
 
     def choices(self, action: str, state: ModelState) -> list[tuple[D, ...]]:
-        """Return the parameters with which Next tries an action; needs `blame`, too.
+        """Return the parameters with which Next tries an action; needs `conjuncts`, too.
 
         Raises:
             ModelGapError: only Next itself knows.
@@ -320,7 +320,7 @@ class Model:
     def in_order(self, role: str) -> Callable[..., Any]:
         """Return the function of a role that goes through sets as every process does.
 
-        So which element is blamed, and why there is no value, are the same in all of them.
+        So which element is at fault, and why there is no value, are the same in all of them.
         """
         if self._in_order is None:
             self._in_order = _open(self.source, each_in_order=True)

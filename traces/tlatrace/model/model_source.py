@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from tlatrace.model.blame import Conjunct
+from tlatrace.model.conjuncts import Conjunct
 from tlatrace.readings import NO_TYPES, Types
 
 __all__ = ["Assumption", "ModelSource", "Part"]
@@ -55,7 +55,7 @@ class ModelSource:
     names: tuple[tuple[str, str], ...]
     """(role, Python function): "next", "steps Crash", "invariant TypeOK" and so on."""
     conjuncts: tuple[Conjunct, ...] = ()
-    """What `blame` functions number."""
+    """What the functions of the roles "failing ..." number."""
     parts: tuple[Part, ...] = ()
     """What is TRUE wherever all invariants are."""
     assumptions: tuple[Assumption, ...] = ()

@@ -21,10 +21,10 @@ def github_annotations(results: Sequence[TraceResult]) -> str:
             continue
         level = "warning" if result.status == "undecided" else "error"
         lines.append(_command(level, result.file, result.line or 1, None, result.text))
-        if result.guilty is not None:
-            guilty = result.guilty
-            told = f"false for {harmless(result.path)}: {harmless(guilty.text)}"
-            lines.append(_command("notice", guilty.path, guilty.line, guilty.column, told))
+        if result.failing_conjunct is not None:
+            place = result.failing_conjunct
+            told = f"false for {harmless(result.path)}: {harmless(place.text)}"
+            lines.append(_command("notice", place.path, place.line, place.column, told))
     return "".join([line + "\n" for line in lines])
 
 

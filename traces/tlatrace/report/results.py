@@ -48,7 +48,7 @@ class TraceResult:
     warnings: tuple[str, ...] = ()
     counts: LogCounts | None = None
     """What became of the lines of a foreign log; None for traces."""
-    guilty: SpecPlace | None = None
+    failing_conjunct: SpecPlace | None = None
     """Where the specification forbids the step, if the compiled model could tell."""
     logged: Logged | None = None
     """What of the specification the trace has logged; None where no specification was asked."""
@@ -70,8 +70,9 @@ class TraceResult:
         place = self.path
         if self.line and self.status in ("diverges", "unreadable"):
             place = f"{self.file}:{self.line}"
-        elif self.guilty:
-            place = f"{self.guilty.path}:{self.guilty.line}:{self.guilty.column}: {self.path}"
+        elif self.failing_conjunct:
+            at = self.failing_conjunct
+            place = f"{at.path}:{at.line}:{at.column}: {self.path}"
         logged = f"; {self.logged.text()}" if self.logged else ""
         return f"{harmless(place)}: {self.text}{logged}"
 
@@ -96,7 +97,8 @@ class TraceResult:
                 place = f"step {step}" + (f" ({where})" if self.line else "")
                 named = f", {action}" if action else ""
                 said = f"diverges at {place}{named}: expected {expected}; observed {observed}"
-                return said + (f"; false is {self.guilty}" if self.guilty else "")
+                failing = self.failing_conjunct
+                return said + (f"; false is {failing}" if failing else "")
             case Undecided(reason):
                 return f"undecided: {reason}"
             case _ as unreachable:
@@ -117,12 +119,12 @@ class TraceResult:
             answer["lines"] = self.counts.lines
             answer["skipped"] = self.counts.skipped
             answer["actions"] = dict(self.counts.actions)
-        if self.guilty is not None:
+        if self.failing_conjunct is not None:
             answer["conjunct"] = {
-                "path": self.guilty.path,
-                "line": self.guilty.line,
-                "column": self.guilty.column,
-                "text": self.guilty.text,
+                "path": self.failing_conjunct.path,
+                "line": self.failing_conjunct.line,
+                "column": self.failing_conjunct.column,
+                "text": self.failing_conjunct.text,
             }
         if self.logged is not None:
             answer["logged"] = self.logged.to_json()

@@ -52,11 +52,11 @@ def _result(result: TraceResult) -> Json:
         "message": {"text": result.text},
         "locations": [_location(result.file, {"startLine": result.line or 1})],
     }
-    guilty = result.guilty
-    if guilty is not None:
-        region: dict[str, Json] = {"startLine": guilty.line, "startColumn": guilty.column}
-        said: dict[str, Json] = {"message": {"text": harmless(guilty.text)}}
-        answer["relatedLocations"] = [{"id": 1, **said, **_location(guilty.path, region)}]
+    place = result.failing_conjunct
+    if place is not None:
+        region: dict[str, Json] = {"startLine": place.line, "startColumn": place.column}
+        said: dict[str, Json] = {"message": {"text": harmless(place.text)}}
+        answer["relatedLocations"] = [{"id": 1, **said, **_location(place.path, region)}]
     return answer
 
 

@@ -1,7 +1,7 @@
 r"""Write functions that say which conjunct of an action is false, and with which values.
 
 The formula is walked from left to right as it is evaluated: through conjunctions, LET, IF, CASE,
-definitions and \A, down to the first part that is FALSE and has no parts of its own to blame.
+definitions and \A, down to the first part that is FALSE and has no parts of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tlatrace.model.tree import (
 )
 from tlatrace.model.writer import Function, Writer
 
-__all__ = ["Blames", "Conjunct"]
+__all__ = ["Conjunct", "FailingConjuncts"]
 
 _RELATIONS = frozenset(["=", "unchanged", "#", "in", "notin", "<", "<=", ">", ">=", "subseteq"])
 _MAX_DEPTH = 40
@@ -46,7 +46,7 @@ class Conjunct:
     """The definitions that were entered to find it, from the outside."""
 
 
-class Blames:
+class FailingConjuncts:
     """Writes `def f(s, t, p, out)`: append (number of the conjunct, values) if one is false."""
 
     def __init__(self, writer: Writer, expressions: Expressions) -> None:
@@ -59,13 +59,13 @@ class Blames:
     def action(self, stem: str, parameters: Parameters, formula: Expr) -> str:
         """Write the function for an action with parameters."""
         w = self._w
-        name = w.fresh(f"blame_{stem}")
+        name = w.fresh(f"failing_{stem}")
         function = Function()
         with w.begin(function):
             pythons = [w.fresh("p") for _ in parameters]
             if pythons:
                 w.emit(f"({', '.join(pythons)},) = p")
-            self._blame(formula, ready(parameters, pythons), 0)
+            self._find(formula, ready(parameters, pythons), 0)
         w.finish(f"def {name}(s, t, p, out):", function)
         return name
 
@@ -100,36 +100,36 @@ class Blames:
         with w.block():
             self._choices(rest, [*chosen, python])
 
-    def _blame(self, node: Expr, env: Environment, depth: int) -> None:
+    def _find(self, node: Expr, env: Environment, depth: int) -> None:
         w = self._w
         match node:
             case Apply() if node.operator == "and":
                 for item in node.operands:
                     assert not isinstance(item, OperatorRef)
-                    self._blame(item, env, depth)
+                    self._find(item, env, depth)
             case Let():
                 self._origins.update(node.bindings)
-                self._blame(node.body, self._x.names.bind(node, env), depth)
+                self._find(node.body, self._x.names.bind(node, env), depth)
             case If() if node.taken is not None:
-                self._blame(node.taken, env, depth)
+                self._find(node.taken, env, depth)
             case If():
                 w.emit(f"if {self._x.conditions.condition(node.condition, env)}:")
                 with w.block():
-                    self._blame(node.yes, env, depth)
+                    self._find(node.yes, env, depth)
                 w.emit("else:")
                 with w.block():
-                    self._blame(node.no, env, depth)
+                    self._find(node.no, env, depth)
             case Call() if self._is_entered(node, depth):
                 self._origins.update(zip(node.definition.parameters, node.arguments, strict=True))
                 inner = self._x.calls.bind_arguments(node, env)
                 self._within.append(node.definition.name)
-                self._blame(node.definition.expression, inner, depth + 1)
+                self._find(node.definition.expression, inner, depth + 1)
                 self._within.pop()
             case Quantified() if node.what == "forall" and len(node.bounds) == 1:
                 ((target, among),), inner = self._x.quantifiers.loops(node, env)
                 w.emit(f"for {target} in {among}:")
                 with w.block():
-                    self._blame(node.body, inner, depth)
+                    self._find(node.body, inner, depth)
                     w.emit("pass")
             case _:
                 self._leaf(node, env)

@@ -1,4 +1,4 @@
-"""For each known bug that runs show: the blame names the operator that the mutant replaces.
+"""For each known bug in runs: the false conjunct names the operator that the mutant replaces.
 
 The implementation with the bug switched on is recorded; the compiled model says which conjunct of
 the correct specification forbids its first bad step, and what that conjunct is made of.
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rocketproof.projection import simulate_trace
-from tlatrace.matching.blame import FalseConjunct
 from tlatrace.matching.explain import explain_verdict
+from tlatrace.matching.false_conjuncts import ForbiddenAction
 from tlatrace.matching.match import match_traces
 from tlatrace.model import Model, load_model
 from tlatrace.tools.manifest import Mutant, read_manifest
@@ -34,10 +34,10 @@ pytestmark = pytest.mark.java
 def model() -> Model:
     header = simulate_trace("epoch_truncation", 0).header
     assert header is not None
-    return load_model(FOLDER / "EpochTruncation.tla", constants=header.constants, blame=True)
+    return load_model(FOLDER / "EpochTruncation.tla", constants=header.constants, conjuncts=True)
 
 
-def guilty(model: Model, bug: str) -> FalseConjunct:
+def failing_conjunct(model: Model, bug: str) -> ForbiddenAction:
     """Return what forbids the first bad step of the first run that shows the bug."""
     for seed in range(SEEDS):
         trace = simulate_trace("epoch_truncation", seed, (bug,))
@@ -61,7 +61,7 @@ def test_there_are_known_bugs_to_explain() -> None:
 def test_the_false_conjunct_names_the_operator_that_the_mutant_replaces(
     model: Model, mutant: Mutant
 ) -> None:
-    conjunct = guilty(model, mutant.name)
+    conjunct = failing_conjunct(model, mutant.name)
 
     replaced = mutant.overrides[0].split(" <- ")[0]
     assert replaced in {*conjunct.operators, *conjunct.within}

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import EvaluationError, ModelGapError
-from tlatrace.model import Blame, Model, ModelState
+from tlatrace.model import FalseConjunct, Model, ModelState
 from tlatrace.validate.difference import Change, brief, call_text, difference
 from tlatrace.values import Value
 
-__all__ = ["FalseConjunct", "conjunct_of", "false_conjuncts"]
+__all__ = ["ForbiddenAction", "false_conjuncts", "forbidden_action"]
 
 _MAX_CHOICES: Final = 500
 _TEXT_LINES: Final = 6
@@ -30,8 +30,8 @@ _RELATIONS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FalseConjunct:
-    """The first conjunct of an action that is false for a step."""
+class ForbiddenAction:
+    """An action that a step cannot be, and the first of its conjuncts that is false."""
 
     action: str
     params: tuple[Value, ...]
@@ -84,14 +84,14 @@ def false_conjuncts(
     params: tuple[Value, ...],
     before: ModelState | None,
     after: ModelState,
-) -> tuple[tuple[FalseConjunct, ...], tuple[str, ...]]:
+) -> tuple[tuple[ForbiddenAction, ...], tuple[str, ...]]:
     """Find what forbids a step: (for the claimed action first, then for each other; notes).
 
-    The model must have been loaded with `blame`; `folders` hold the `.tla` files; `before` None
+    The model must have been loaded with `conjuncts`; `folders` hold the `.tla` files; `before` None
     asks why Init forbids a state. What cannot be found out becomes a note.
     """
     notes: list[str] = []
-    found: list[FalseConjunct] = []
+    found: list[ForbiddenAction] = []
     named: list[tuple[str, tuple[Value, ...], bool]] = []
     if before is None:
         named = [(model.init, params, True)]
@@ -100,9 +100,9 @@ def false_conjuncts(
     for name, given, claimed in named:
         try:
             adopted = model.adopt_params(name, given)
-            blame = model.blame(name, adopted, before, after)
-            if blame is not None:
-                found.append(conjunct_of(model, folders, name, given, claimed, blame))
+            false = model.failing_conjunct(name, adopted, before, after)
+            if false is not None:
+                found.append(forbidden_action(model, folders, name, given, claimed, false))
         except (EvaluationError, ModelGapError) as error:
             notes.append(f"{name}: {error}")
     if before is not None:
@@ -119,7 +119,7 @@ def _furthest(
     before: ModelState,
     after: ModelState,
     notes: list[str],
-) -> list[FalseConjunct]:
+) -> list[ForbiddenAction]:
     try:
         choices = model.choices(action, before)
     except (EvaluationError, ModelGapError) as error:
@@ -127,32 +127,32 @@ def _furthest(
         return []
     if len(choices) > _MAX_CHOICES:
         notes.append(f"{action}: only {_MAX_CHOICES} of {len(choices)} parameters were tried")
-    best: tuple[Blame, tuple[Value, ...]] | None = None
+    best: tuple[FalseConjunct, tuple[Value, ...]] | None = None
     for params in choices[:_MAX_CHOICES]:
         try:
-            blame = model.blame(action, params, before, after)
+            false = model.failing_conjunct(action, params, before, after)
         except (EvaluationError, ModelGapError):
             continue  # this choice has no value: TLC would stop at it, too
-        if blame is not None and (best is None or blame.number > best[0].number):
-            best = blame, tuple([model.show_value(param) for param in params])
+        if false is not None and (best is None or false.number > best[0].number):
+            best = false, tuple([model.show_value(param) for param in params])
     if best is None:
         return []
-    return [conjunct_of(model, folders, action, best[1], False, best[0])]
+    return [forbidden_action(model, folders, action, best[1], False, best[0])]
 
 
-def conjunct_of(
+def forbidden_action(
     model: Model,
     folders: Sequence[Path],
     action: str,
     params: tuple[Value, ...],
     claimed: bool,
-    blame: Blame,
-) -> FalseConjunct:
-    """Show what the model blames, with the conjunct as it is written."""
-    conjunct = blame.conjunct
+    false: FalseConjunct,
+) -> ForbiddenAction:
+    """Show what the model found, with the conjunct as it is written."""
+    conjunct = false.conjunct
     place = conjunct.place
-    sides = [_shown(model, side) for side in blame.sides]
-    return FalseConjunct(
+    sides = [_shown(model, side) for side in false.sides]
+    return ForbiddenAction(
         action=action,
         params=params,
         claimed=claimed,
@@ -160,7 +160,7 @@ def conjunct_of(
         line=0 if place is None else place.line,
         column=0 if place is None else place.column,
         end_line=0 if place is None else place.end_line,
-        text="" if place is None else _text(folders, blame),
+        text="" if place is None else _text(folders, false),
         relation=_RELATIONS.get(conjunct.relation, conjunct.relation),
         left=sides[0] if len(sides) == 2 else None,
         right=sides[1] if len(sides) == 2 else None,
@@ -176,9 +176,9 @@ def _shown(model: Model, side: object) -> Value | None:
         return None  # an infinite set has nothing to show
 
 
-def _text(folders: Sequence[Path], blame: Blame) -> str:
+def _text(folders: Sequence[Path], false: FalseConjunct) -> str:
     """Cut the conjunct out of its file."""
-    place = blame.conjunct.place
+    place = false.conjunct.place
     assert place is not None
     paths = [folder / f"{place.module}.tla" for folder in folders]
     found = [path for path in paths if path.is_file()]
