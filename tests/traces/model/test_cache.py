@@ -8,7 +8,7 @@ import pytest
 
 from tlatrace.model import Model, ModelSource
 from tlatrace.model.cache import cache_folder, keep, recall
-from tlatrace.model.model_source import Part
+from tlatrace.model.model_source import InstanceSource
 from tlatrace.readings import Types
 
 KEY = "a" * 64
@@ -24,7 +24,7 @@ SOURCE = ModelSource(
     literals=(("L0", "7"),),
     names=(("initial", "f"),),
     conjuncts=(),
-    parts=(Part("initial", ("7",), ((0, None), (0, '"b1"'))),),
+    instances=(InstanceSource("initial", ("7",), ((0, None), (0, '"b1"'))),),
     assumptions=(),
     values=(),
     types=Types.of_names(["n1"]),

@@ -19,9 +19,9 @@ import msgspec
 
 from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError, ValueFormatError
 from tlatrace.model.domain import FALSE, TRUE, Atom, D, Fcn, model_value
+from tlatrace.model.invariant_cache import InvariantCache
 from tlatrace.model.model import Model
 from tlatrace.model.operators import make_set, reason_of
-from tlatrace.model.parts import Parts
 from tlatrace.model.segments import Segments
 from tlatrace.model.states import ModelState
 from tlatrace.trace.canonical_text import (
@@ -72,7 +72,7 @@ class Checker:
         self._invariants = [
             (name, model.predicate(f"invariant {name}")) for name in model.invariants
         ]
-        self._invariant_parts = Parts(model.parts(), len(model.variables))
+        self._invariant_cache = InvariantCache(model.invariant_instances(), len(model.variables))
         self._parts: dict[str | bytes, D] = {}
         """The values of fields, and of elements of large sets, by their texts."""
         self._names = model.reading.names
@@ -329,7 +329,7 @@ class Checker:
 
         Where all were TRUE in the state before, only what reads a changed part is asked.
         """
-        return ((), None) if self._invariant_parts.hold(state) else self._violated(state)
+        return ((), None) if self._invariant_cache.hold(state) else self._violated(state)
 
     def _violated(self, state: ModelState) -> tuple[tuple[str, ...], str | None]:
         """Ask the invariants in their order."""

@@ -17,7 +17,7 @@ from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.instances import Cell
 from tlatrace.model.mentions import model_values_of, strings_of
-from tlatrace.model.model_source import Assumption, ModelSource, Part
+from tlatrace.model.model_source import Assumption, InstanceSource, ModelSource
 from tlatrace.model.paths import Paths, definitions_below, find_paths
 from tlatrace.model.predicates import Claim, Predicates, claim
 from tlatrace.model.reader import Reader
@@ -154,12 +154,12 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     ):
         for name in wanted:
             names[f"{role} {name}"] = predicates.condition(reader.definition(name))
-    parts: list[Part] = []
+    instances: list[InstanceSource] = []
     for name in job.invariants:
-        for at, (function, found) in enumerate(predicates.parts(reader.definition(name))):
-            role = f"part {at} of {name}"
+        for at, (function, found) in enumerate(predicates.instances(reader.definition(name))):
+            role = f"instances {at} of {name}"
             names[role] = function
-            parts += [_part(role, *choice) for choice in found.choices]
+            instances += [_instance(role, *choice) for choice in found.choices]
     for name in job.expressions:
         if reader.operators().get(name, (0, 0))[1] >= _ACTION_LEVEL:
             raise SpecError(reader.module, f"{name} has primes, so it has no value in a state")
@@ -178,7 +178,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         init=job.init,
         next=job.next,
         conjuncts=tuple(failing.conjuncts),
-        parts=tuple(parts),
+        instances=tuple(instances),
         assumptions=assumptions,
         types=types_of(job, reader, arities),
         box="" if same is None else _box_of(same, len(reader.variables)),
@@ -293,10 +293,10 @@ def _assumptions(
     return tuple(found)
 
 
-def _part(role: str, elements: tuple[D, ...], cells: frozenset[Cell]) -> Part:
+def _instance(role: str, elements: tuple[D, ...], cells: frozenset[Cell]) -> InstanceSource:
     places = [(at, None if place is None else _text(place)) for at, place in cells]
     arguments = tuple([_text(element) for element in elements])
-    return Part(role, arguments, tuple(sorted(places, key=str)))
+    return InstanceSource(role, arguments, tuple(sorted(places, key=str)))
 
 
 def _text(value: D) -> str:

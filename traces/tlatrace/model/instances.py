@@ -1,4 +1,4 @@
-r"""Take an invariant apart: one question for each element of the constant sets it quantifies over.
+r"""Take an invariant apart: one instance for each element of the constant sets it quantifies over.
 
 `\A b \in Broker : P(log[b])` holds if P(log["b1"]), P(log["b2"]) and so on hold, and of these only
 those have to be asked again that read a part of the state which has changed. A set such as

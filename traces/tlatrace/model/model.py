@@ -19,8 +19,8 @@ from tlatrace.model import domain, lazy, operators
 from tlatrace.model.conjuncts import Conjunct
 from tlatrace.model.domain import D, from_domain, part_of, to_domain
 from tlatrace.model.interchange import interchangeable
+from tlatrace.model.invariant_cache import InvariantCache, InvariantInstance
 from tlatrace.model.model_source import ModelSource
-from tlatrace.model.parts import ModelPart, Parts
 from tlatrace.model.states import ModelState, Step
 from tlatrace.model.worded import worded
 from tlatrace.readings import Reading
@@ -294,15 +294,15 @@ class Model:
             self._classes = interchangeable(self.source)
         return self._classes
 
-    def parts(self) -> list[ModelPart]:
-        """Return questions that are TRUE together exactly where all invariants are."""
+    def invariant_instances(self) -> list[InvariantInstance]:
+        """Return conditions that are TRUE together exactly where all invariants are."""
         return [
-            ModelPart(
-                self._functions[part.role],
-                tuple([_value_of(text) for text in part.arguments]),
-                tuple([(at, text and _value_of(text)) for at, text in part.reads]),
+            InvariantInstance(
+                self._functions[instance.role],
+                tuple([_value_of(text) for text in instance.arguments]),
+                tuple([(at, text and _value_of(text)) for at, text in instance.reads]),
             )
-            for part in self.source.parts
+            for instance in self.source.instances
         ]
 
     def holder(self) -> Callable[[ModelState], bool]:
@@ -311,7 +311,7 @@ class Model:
         Where they were in the state before, only what reads a changed part is asked. It raises
         nothing: an invariant without a value is not TRUE.
         """
-        return Parts(self.parts(), len(self.variables)).hold
+        return InvariantCache(self.invariant_instances(), len(self.variables)).hold
 
     def predicate(self, role: str) -> Callable[..., bool]:
         """Return the bare predicate of a role ("action Crash", "next", "initial", ...)."""

@@ -13,11 +13,11 @@ import msgspec
 from tlatrace.model.conjuncts import Conjunct
 from tlatrace.readings import NO_TYPES, Types
 
-__all__ = ["Assumption", "ModelSource", "Part"]
+__all__ = ["Assumption", "InstanceSource", "ModelSource"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class InstanceSource:
     """An instance of a conjunct of an invariant, and what of the state it reads."""
 
     role: str
@@ -56,7 +56,7 @@ class ModelSource:
     """(role, Python function): "next", "steps Crash", "invariant TypeOK" and so on."""
     conjuncts: tuple[Conjunct, ...] = ()
     """What the functions of the roles "failing ..." number."""
-    parts: tuple[Part, ...] = ()
+    instances: tuple[InstanceSource, ...] = ()
     """What is TRUE wherever all invariants are."""
     assumptions: tuple[Assumption, ...] = ()
     """The ASSUMEs, if they were asked for."""

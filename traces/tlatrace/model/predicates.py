@@ -48,7 +48,7 @@ class Predicates:
         """Write `def f(s, t)`: is a formula without parameters TRUE?"""
         return self._write("s, t", stem, node)
 
-    def parts(self, definition: Definition) -> list[tuple[str, Instances]]:
+    def instances(self, definition: Definition) -> list[tuple[str, Instances]]:
         """Write `def f(s, t, p)` for each conjunct of an invariant: does an instance of it hold?"""
         body = definition.expression
         items: tuple[Operand, ...] = (body,)

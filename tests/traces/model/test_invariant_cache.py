@@ -1,4 +1,4 @@
-"""Invariants that are asked in parts say what they say when they are asked as a whole."""
+"""Invariants that are asked by instances say what they say when they are asked as a whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tlatrace.errors import EvaluationError
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
 from tlatrace.model.domain import D, Fcn
-from tlatrace.model.parts import ModelPart, Parts
+from tlatrace.model.invariant_cache import InvariantCache, InvariantInstance
 from tlatrace.model.states import ModelState
 from tlatrace.validate.config import parse_config
 
@@ -123,18 +123,18 @@ def test_parts_and_whole_invariants_say_the_same(model: Model) -> None:
 
 
 @pytest.mark.java
-def test_a_question_reads_no_more_than_it_names(model: Model) -> None:
+def test_an_instance_reads_no_more_than_it_names(model: Model) -> None:
     reads = {
         (part.role, part.arguments): part.reads
-        for part in model.source.parts
+        for part in model.source.instances
         if part.role.endswith(("Each", "Pairs", "Alive", "Sums"))
     }
-    assert reads["part 0 of Each", ('"b"',)] == ((0, '"b"'),)
-    assert reads["part 0 of Pairs", ('"a"', '"c"')] == ((0, '"a"'), (0, '"c"'))
-    of_alive = reads["part 0 of Alive", ('"a"', '"a"')]
+    assert reads["instances 0 of Each", ('"b"',)] == ((0, '"b"'),)
+    assert reads["instances 0 of Pairs", ('"a"', '"c"')] == ((0, '"a"'), (0, '"c"'))
+    of_alive = reads["instances 0 of Alive", ('"a"', '"a"')]
     assert (0, None) not in of_alive
     assert (1, None) in of_alive
-    assert reads["part 0 of Sums", ('"a"',)] == ((0, '"a"'), (1, None))
+    assert reads["instances 0 of Sums", ('"a"',)] == ((0, '"a"'), (1, None))
 
 
 def counted(asked: list[object]) -> Callable[..., bool]:
@@ -153,25 +153,29 @@ def counted(asked: list[object]) -> Callable[..., bool]:
 def test_only_what_reads_a_change_is_asked_and_once_for_equal_values() -> None:
     asked: list[object] = []
     holds = counted(asked)
-    parts = Parts([ModelPart(holds, (name,), ((0, name),)) for name in ("a", "b")], 2)
+    cache = InvariantCache(
+        [InvariantInstance(holds, (name,), ((0, name),)) for name in ("a", "b")], 2
+    )
     one, two, three = ("one",), ("two",), ("three",)
     first: ModelState = (Fcn({"a": one, "b": two}), 0)
 
-    assert parts.hold(first)
+    assert cache.hold(first)
     assert asked == [("a",), ("b",)]
-    assert parts.hold((Fcn({"a": one, "b": three}), 0))
+    assert cache.hold((Fcn({"a": one, "b": three}), 0))
     assert asked[2:] == [("b",)]
-    assert parts.hold((Fcn({"a": one, "b": two}), 1))
+    assert cache.hold((Fcn({"a": one, "b": two}), 1))
     assert asked[3:] == [], "both values are known"
 
 
 @pytest.mark.parametrize("image", ["bad", "no value"])
 def test_after_a_state_that_is_not_clean_all_is_looked_at_again(image: str) -> None:
     asked: list[object] = []
-    parts = Parts([ModelPart(counted(asked), (name,), ((0, name),)) for name in ("a", "b")], 1)
+    cache = InvariantCache(
+        [InvariantInstance(counted(asked), (name,), ((0, name),)) for name in ("a", "b")], 1
+    )
 
-    assert parts.hold((Fcn({"a": "fine", "b": "fine"}),))
-    assert not parts.hold((Fcn({"a": "fine", "b": image}),))
-    assert not parts.hold((Fcn({"a": "fine", "b": image}),))
-    assert not parts.hold((Fcn({"a": image, "b": image}),))
-    assert parts.hold((Fcn({"a": "fine", "b": "fine"}),))
+    assert cache.hold((Fcn({"a": "fine", "b": "fine"}),))
+    assert not cache.hold((Fcn({"a": "fine", "b": image}),))
+    assert not cache.hold((Fcn({"a": "fine", "b": image}),))
+    assert not cache.hold((Fcn({"a": image, "b": image}),))
+    assert cache.hold((Fcn({"a": "fine", "b": "fine"}),))

@@ -1,7 +1,7 @@
 """All invariants at once, in a state that differs little from one in which they were TRUE.
 
-A *slot* is a variable, or what it is at one argument, as the questions (`ModelPart`) read it. When
-a slot changes, the groups of questions that read it are asked again, and a group that has met the
+A *slot* is a variable, or what it is at one argument, as an `InvariantInstance` reads it. When
+a slot changes, the groups of instances that read it are asked again, and a group that has met the
 same values before is known to be TRUE. A set of groups is an int: to join two costs nothing.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 from tlatrace.model.domain import D, Fcn
 from tlatrace.model.states import ModelState
 
-__all__ = ["ModelPart", "Parts"]
+__all__ = ["InvariantCache", "InvariantInstance"]
 
 _MAX_SETS: Final = 20_000
 """Sets of groups that are kept as lists."""
@@ -24,8 +24,8 @@ _MAX_KNOWN: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class ModelPart:
-    """A question of an invariant about a part of the state: `holds(state, None, arguments)`."""
+class InvariantInstance:
+    """An instance of a conjunct of an invariant, asked by `holds(state, None, arguments)`."""
 
     holds: Callable[..., bool]
     arguments: tuple[D, ...]
@@ -34,12 +34,12 @@ class ModelPart:
 
 
 class _Group:
-    """Questions that read the same slots."""
+    """Instances that read the same slots."""
 
-    __slots__ = ("known", "questions", "take")
+    __slots__ = ("instances", "known", "take")
 
     def __init__(self, slots: Sequence[int]) -> None:
-        self.questions: list[tuple[Callable[..., Any], tuple[D, ...]]] = []
+        self.instances: list[tuple[Callable[..., Any], tuple[D, ...]]] = []
         self.take: Callable[[list[Any]], object] = itemgetter(*slots) if slots else _nothing
         self.known: dict[object, object] = {}
         """Ids of the values in the slots -> these values: as long as they live, so do their ids."""
@@ -49,24 +49,24 @@ def _nothing(_: list[Any]) -> object:
     return ()
 
 
-class Parts:
-    """The questions of a model, by what they read."""
+class InvariantCache:
+    """Instances by what they read, and the values of which they are known to be TRUE."""
 
     __slots__ = ("_asked", "_clean", "_groups", "_ids", "_places", "_readers", "_values", "_whole")
 
-    def __init__(self, parts: Sequence[ModelPart], variables: int) -> None:
-        """Sort the questions about states of so many variables."""
+    def __init__(self, instances: Sequence[InvariantInstance], variables: int) -> None:
+        """Sort the instances about states of so many variables."""
         self._clean: ModelState | None = None
-        """The state whose values are in the slots; every question is TRUE in it."""
+        """The state whose values are in the slots; every instance is TRUE in it."""
         self._values: list[D | None] = [None] * variables
         """The first slots are the variables, in their order."""
         self._places: list[dict[D, int]] = [{} for _ in range(variables)]
-        """Slot of each argument at which a question reads a variable."""
+        """Slot of each argument at which an instance reads a variable."""
         groups: dict[tuple[int, ...], _Group] = {}
-        for part in parts:
-            slots = tuple(sorted({self._slot(at, place) for at, place in part.reads}))
+        for instance in instances:
+            slots = tuple(sorted({self._slot(at, place) for at, place in instance.reads}))
             group = groups.setdefault(slots, _Group(slots))
-            group.questions.append((part.holds, part.arguments))
+            group.instances.append((instance.holds, instance.arguments))
         self._groups = list(groups.values())
         self._ids = [id(None)] * len(self._values)
         self._readers = [0] * len(self._values)
@@ -90,7 +90,7 @@ class Parts:
         return slot
 
     def hold(self, state: ModelState) -> bool:
-        """Tell whether all questions are TRUE; False, too, where one has no value."""
+        """Tell whether all instances are TRUE; False, too, where one has no value."""
         asked = self._changed(state)
         if not asked:
             self._clean = state
@@ -101,7 +101,7 @@ class Parts:
             if key in group.known:
                 continue
             try:
-                for holds, arguments in group.questions:
+                for holds, arguments in group.instances:
                     if not holds(state, None, arguments):
                         return False
             except Exception:  # an expression without a value is not TRUE
