@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from tlatrace.matching.model import Domain, ModelState
+from tlatrace.matching.oracle import Domain, ModelState
 from tlatrace.model import Step
 from tlatrace.model.domain import Fcn, from_domain, model_value, part_of, to_domain
 from tlatrace.readings import Reading, Types

@@ -10,7 +10,7 @@ import pytest
 
 from tests.traces.matching.toy import ToyModel, counters, lock_server
 from tlatrace.matching import match_traces
-from tlatrace.matching.model import ModelState
+from tlatrace.matching.oracle import ModelState
 from tlatrace.trace import Event, Header, Part, Silent, State, Trace
 from tlatrace.values import Value, canonical
 from tlatrace.verdict import Conforms, Diverges, Undecided

@@ -13,8 +13,8 @@ import pytest
 from tests.traces.matching.meetings import PEOPLE, Meeting, meeting
 from tests.traces.matching.test_against_naive_search import naive
 from tlatrace.matching import Budget, match_traces
-from tlatrace.matching.model import Domain, ModelState, Questions
 from tlatrace.matching.observation import observe
+from tlatrace.matching.oracle import CachedOracle, Domain, ModelState
 from tlatrace.matching.search import Search
 from tlatrace.matching.symmetry import Symmetry, futures
 from tlatrace.model.interchange import renamed
@@ -156,7 +156,7 @@ def test_fewer_candidates_are_looked_at() -> None:
 
     looked_at = []
     for crowded in (1, None):
-        search = Search(Questions(model), seen, silent=None, budget=Budget(crowded=crowded))
+        search = Search(CachedOracle(model), seen, silent=None, budget=Budget(crowded=crowded))
         assert search.from_the_beginning().reached == 5
         looked_at.append(search.found.looked_at)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tlatrace.errors import EvaluationError
-from tlatrace.matching.model import Domain
+from tlatrace.matching.oracle import Domain
 from tlatrace.model import ModelState, Step
 from tlatrace.readings import Reading, Types
 from tlatrace.values import Fcn, ModelValue, State, Value, canonical, from_json, same

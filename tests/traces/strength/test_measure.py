@@ -11,7 +11,7 @@ import pytest
 from tests.traces.testing.toy import TankModel
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.match import match_traces
-from tlatrace.matching.model import Domain, ModelState
+from tlatrace.matching.oracle import Domain, ModelState
 from tlatrace.model import Step
 from tlatrace.strength import (
     Kind,

@@ -18,7 +18,6 @@ from typing import TypeAlias
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.deadline import Clock
-from tlatrace.matching.model import ModelState, Questions
 from tlatrace.matching.observation import (
     Observation,
     explained,
@@ -27,6 +26,7 @@ from tlatrace.matching.observation import (
     quiet_before,
     quiet_steps,
 )
+from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Budget, Gap
 from tlatrace.trace import Silent
 
@@ -61,7 +61,7 @@ class Concurrent:
 
     def __init__(
         self,
-        questions: Questions,
+        oracle: CachedOracle,
         events: Sequence[Observation],
         follows: Sequence[tuple[int, ...]],
         *,
@@ -70,7 +70,7 @@ class Concurrent:
         clock: Clock,
     ) -> None:
         """Prepare a search; `follows` says of each event which ones it follows, 0 is initial."""
-        self._questions = questions
+        self._oracle = oracle
         self._events = events
         self._silent = silent
         self._most = budget.silent if silent is None or silent.most is None else silent.most
@@ -102,11 +102,11 @@ class Concurrent:
         return False
 
     def _first_states(self) -> list[ModelState]:
-        first, model = self._events[0], self._questions.model
+        first, model = self._events[0], self._oracle.model
         try:
             if first.whole is not None:
-                return [first.whole] if self._questions.is_initial(first.whole) else []
-            return [s for s in model.initial_states() if fits(self._questions, first, s)]
+                return [first.whole] if self._oracle.is_initial(first.whole) else []
+            return [s for s in model.initial_states() if fits(self._oracle, first, s)]
         except EvaluationError as error:
             self._note(0, error)
             return []
@@ -120,7 +120,7 @@ class Concurrent:
             further = (*front[:chain], front[chain] + 1, *front[chain + 1 :])
             for before in self._with_silent(event, state):
                 try:
-                    posts = explained(self._questions, self._events[event], before)
+                    posts = explained(self._oracle, self._events[event], before)
                 except EvaluationError as error:
                     self._note(event, error)
                     continue
@@ -129,7 +129,7 @@ class Concurrent:
 
     def _is_earlier(self, event: int, state: ModelState) -> bool:
         try:
-            return fits_earlier(self._questions, self._events[event], state)
+            return fits_earlier(self._oracle, self._events[event], state)
         except EvaluationError as error:
             self._note(event, error)
             return False
@@ -169,7 +169,7 @@ class Concurrent:
         for action in quiet:
             try:
                 seen = self._events[event]
-                steps = quiet_steps(self._questions, self._silent, seen, state, action)
+                steps = quiet_steps(self._oracle, self._silent, seen, state, action)
             except EvaluationError as error:
                 self._note(event, error, f"the silent {action} before it: ")
                 continue
@@ -186,7 +186,7 @@ class Concurrent:
     def _holds(self, step: int, state: ModelState) -> bool:
         """Tell whether a state violates no invariant."""
         try:
-            violated = self._questions.violated(state)
+            violated = self._oracle.violated(state)
         except EvaluationError as error:
             self._note(step, error, "invariants: ")
             return False

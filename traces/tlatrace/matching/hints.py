@@ -16,9 +16,9 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
-from tlatrace.matching.model import ModelState, Questions
 from tlatrace.matching.observation import Observation, fits, params_fit
 from tlatrace.matching.observation import claimed_steps as steps_of
+from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Search
 from tlatrace.model import Step
 
@@ -43,7 +43,7 @@ class _Hint:
     of: float
 
 
-def what_to_log(questions: Questions, search: Search) -> str:
+def what_to_log(oracle: CachedOracle, search: Search) -> str:
     """Say what would have cut off most candidates, "" if nothing that is known."""
     sizes = search.sizes()
     most = max(range(len(sizes)), key=sizes.__getitem__, default=0)
@@ -51,8 +51,8 @@ def what_to_log(questions: Questions, search: Search) -> str:
         return ""
     found: list[_Hint] = []
     with suppress(TimeIsUpError), time_limit(Clock(_SECONDS)):
-        found += _variables(questions, search, most + 1)
-        found += _steps(questions, search, most)
+        found += _variables(oracle, search, most + 1)
+        found += _steps(oracle, search, most)
     best = sorted(found, key=lambda hint: -hint.of)
     told = [f"{hint.what} (one of {hint.of:.1f})" for hint in best if hint.of >= _WORTH]
     if not told:
@@ -61,19 +61,19 @@ def what_to_log(questions: Questions, search: Search) -> str:
     return f"; the most are {where}; fewer would be left with {', '.join(told[:_SHOWN])}"
 
 
-def _variables(questions: Questions, search: Search, next_step: int) -> list[_Hint]:
+def _variables(oracle: CachedOracle, search: Search, next_step: int) -> list[_Hint]:
     """Ask in how many groups the values of hidden variables divide the candidates."""
     seen = search.events[next_step - 1]
     known = {index for index, _ in seen.known}
     states = _some(search.candidates(next_step), _SAMPLE)
     found = []
-    for at, name in enumerate(questions.model.variables):
+    for at, name in enumerate(oracle.model.variables):
         if at not in known and seen.whole is None:
             found.append(_Hint(what=name, of=_divided([state[at] for state in states])))
     return found
 
 
-def _steps(questions: Questions, search: Search, before: int) -> list[_Hint]:
+def _steps(oracle: CachedOracle, search: Search, before: int) -> list[_Hint]:
     """Ask in how many groups arguments, or actions, divide the results of single steps."""
     shares: dict[str, list[float]] = {}
     asked: Counter[str | None] = Counter()
@@ -84,7 +84,7 @@ def _steps(questions: Questions, search: Search, before: int) -> list[_Hint]:
             continue
         for state in _some(search.candidates(at), _STATES):
             with suppress(EvaluationError):
-                steps = _fitting(questions, seen, state)
+                steps = _fitting(oracle, seen, state)
                 for what, key in _keys(seen, steps):
                     shares.setdefault(what, []).append(_divided([key(step) for step in steps]))
     return [
@@ -92,11 +92,11 @@ def _steps(questions: Questions, search: Search, before: int) -> list[_Hint]:
     ]
 
 
-def _fitting(questions: Questions, seen: Observation, state: ModelState) -> list[Step]:
+def _fitting(oracle: CachedOracle, seen: Observation, state: ModelState) -> list[Step]:
     return [
         step
-        for step in steps_of(questions, seen, state)
-        if params_fit(seen, step) and fits(questions, seen, step.post)
+        for step in steps_of(oracle, seen, state)
+        if params_fit(seen, step) and fits(oracle, seen, step.post)
     ]
 
 

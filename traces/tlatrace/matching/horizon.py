@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tlatrace.matching.deadline import Clock
-from tlatrace.matching.model import Questions
 from tlatrace.matching.observation import Observation
+from tlatrace.matching.oracle import CachedOracle
 from tlatrace.matching.search import Budget, Search
 from tlatrace.trace import Silent
 
@@ -24,13 +24,13 @@ class SearchAhead:
 
     def __init__(
         self,
-        questions: Questions,
+        oracle: CachedOracle,
         events: Sequence[Observation],
         silent: Silent | None,
         budget: Budget,
         clock: Clock,
     ) -> None:
-        self._questions = questions
+        self._oracle = oracle
         self._silent = silent
         self._budget = budget
         self._clock = clock
@@ -66,7 +66,7 @@ class SearchAhead:
 
     def _searching(self, events: Sequence[Observation]) -> Search:
         return Search(
-            self._questions, events, silent=self._silent, budget=self._budget, clock=self._clock
+            self._oracle, events, silent=self._silent, budget=self._budget, clock=self._clock
         )
 
 

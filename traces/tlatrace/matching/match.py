@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tlatrace.errors import EvaluationError, ModelGapError
-from tlatrace.matching.model import ModelState, Questions, SpecModel
 from tlatrace.matching.observation import Observation, observe
+from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.matching.verdict import concurrent_verdict, search_verdict
 from tlatrace.trace import Clues, Event, Trace
@@ -42,7 +42,7 @@ def match_traces(
     that Next takes, and is asked about refused steps only; `on_progress` is told how many events of
     how many are matched.
     """
-    questions = Questions(model)
+    oracle = CachedOracle(model)
     words = _Words(
         names=names or Names(module=model.module, init="Init", next="Next"),
         out_of_bounds=out_of_bounds or (lambda _action, _params: False),
@@ -54,7 +54,7 @@ def match_traces(
         constants = {} if trace.header is None else trace.header.constants
         early = early_verdict(trace, () if differing is None else differing(constants))
         with _no_cycles_are_made():
-            verdicts.append(early or _match(questions, words, trace, budget))
+            verdicts.append(early or _match(oracle, words, trace, budget))
         done += len(trace.events)
         if on_progress is not None:
             on_progress(done, total)
@@ -92,12 +92,12 @@ def is_partial(trace: Trace) -> bool:
     )
 
 
-def _match(questions: Questions, words: _Words, trace: Trace, budget: Budget) -> Verdict:
+def _match(oracle: CachedOracle, words: _Words, trace: Trace, budget: Budget) -> Verdict:
     silent = None if trace.header is None else trace.header.silent
     if not is_partial(trace):
-        return _walk(questions, words, trace)
+        return _walk(oracle, words, trace)
     if silent is not None:
-        unknown = [name for name in silent.actions if name not in questions.model.actions]
+        unknown = [name for name in silent.actions if name not in oracle.model.actions]
         if unknown:
             return Undecided(f"{words.names.module} has no action {', '.join(unknown)}")
     events: list[Observation] = []
@@ -105,7 +105,7 @@ def _match(questions: Questions, words: _Words, trace: Trace, budget: Budget) ->
     expressions = () if trace.header is None else trace.header.expressions
     for event in trace.events:
         try:
-            events.append(observe(questions.model, event, expressions))
+            events.append(observe(oracle.model, event, expressions))
         except (ModelGapError, EvaluationError) as error:
             end = Undecided(f"step {event.step}: {error}")
             break
@@ -113,17 +113,17 @@ def _match(questions: Questions, words: _Words, trace: Trace, budget: Budget) ->
         return end
     if any(seen.event.clues.follows is not None for seen in events):
         # what stands behind the end may have happened before what stands before it
-        return end or concurrent_verdict(questions, words.names, events, silent, budget)
-    verdict = search_verdict(questions, words.names, events, silent, budget)
+        return end or concurrent_verdict(oracle, words.names, events, silent, budget)
+    verdict = search_verdict(oracle, words.names, events, silent, budget)
     return end if end is not None and isinstance(verdict, Conforms) else verdict
 
 
-def _walk(questions: Questions, words: _Words, trace: Trace) -> Verdict:
+def _walk(oracle: CachedOracle, words: _Words, trace: Trace) -> Verdict:
     """Judge one step after the other, up to the first without a clean answer."""
     before: State | None = None
     pre: ModelState | None = None
     for event in trace.events:
-        judged, pre = _judged(questions, event, pre)
+        judged, pre = _judged(oracle, event, pre)
         refused = before is not None and isinstance(judged.step, Refused)
         outside = refused and words.out_of_bounds(event.action, event.params)
         verdict = step_verdict(words.names, event, before, judged, out_of_bounds=outside)
@@ -134,27 +134,27 @@ def _walk(questions: Questions, words: _Words, trace: Trace) -> Verdict:
 
 
 def _judged(
-    questions: Questions, event: Event, pre: ModelState | None
+    oracle: CachedOracle, event: Event, pre: ModelState | None
 ) -> tuple[Judged, ModelState | None]:
     """Judge a step with a whole state; returns that state, None if the model cannot have it."""
     try:
-        seen = observe(questions.model, event)
+        seen = observe(oracle.model, event)
     except (ModelGapError, EvaluationError) as error:
         return Judged(step=Failed(str(error))), None
     assert seen.whole is not None, "the trace is not partial"
     step: Judgement
     try:
         if pre is None:
-            allowed = questions.is_initial(seen.whole)
+            allowed = oracle.is_initial(seen.whole)
         else:
             assert seen.all_params is not None, "the trace is not partial"
-            allowed = questions.allows(event.action, seen.all_params, pre, seen.whole)
+            allowed = oracle.allows(event.action, seen.all_params, pre, seen.whole)
         step = Allowed() if allowed else Refused()
     except EvaluationError as error:
         step = Failed(str(error))
     if not isinstance(step, Allowed):
         return Judged(step=step), seen.whole
     try:
-        return Judged(step=step, violated=questions.violated(seen.whole)), seen.whole
+        return Judged(step=step, violated=oracle.violated(seen.whole)), seen.whole
     except EvaluationError as error:
         return Judged(step=step, unevaluated=str(error)), seen.whole

@@ -18,7 +18,6 @@ from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
 from tlatrace.matching.false_conjuncts import ForbiddenAction, forbidden_action
 from tlatrace.matching.horizon import SearchAhead
-from tlatrace.matching.model import Domain, ModelState, Questions
 from tlatrace.matching.observation import (
     Observation,
     changes_before,
@@ -27,6 +26,7 @@ from tlatrace.matching.observation import (
     observe,
     params_fit,
 )
+from tlatrace.matching.oracle import CachedOracle, Domain, ModelState
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.model import FalseConjunct, Model
 from tlatrace.model.lazy import elements_of
@@ -67,18 +67,18 @@ def nearest_explanation(
     The model must have been loaded with `conjuncts`; `folders` hold the `.tla` files.
     """
     found = Nearest()
-    questions, header = Questions(model), trace.header
+    oracle, header = CachedOracle(model), trace.header
     expressions = () if header is None else header.expressions
     seen = [observe(model, event, expressions) for event in trace.events[: verdict.step + 1]]
     silent = None if header is None else header.silent
     if not verdict.step or any(one.event.clues.follows is not None for one in seen):
         return found
     clock = Clock(budget.seconds)
-    ahead = SearchAhead(questions, seen, silent, budget, clock)
+    ahead = SearchAhead(oracle, seen, silent, budget, clock)
     with suppress(TimeIsUpError), time_limit(clock):
         ahead.run()
     states = ahead.answer.candidates(verdict.step)
-    look = _Look(questions, model, seen[-1], folders, found)
+    look = _Look(oracle, model, seen[-1], folders, found)
     try:
         with time_limit(Clock(_SECONDS)):
             look.at_own_action(states[:_STATES])
@@ -93,13 +93,13 @@ class _Look:
 
     def __init__(
         self,
-        questions: Questions,
+        oracle: CachedOracle,
         model: Model,
         seen: Observation,
         folders: Sequence[Path],
         found: Nearest,
     ) -> None:
-        self._questions = questions
+        self._oracle = oracle
         self._model = model
         self._seen = seen
         self._folders = folders
@@ -111,10 +111,10 @@ class _Look:
         early: list[tuple[Change, ...]] = []
         for state in states:
             with suppress(EvaluationError):
-                early.append(changes_before(self._questions, self._seen, state))
-                for step in claimed_steps(self._questions, self._seen, state):
+                early.append(changes_before(self._oracle, self._seen, state))
+                for step in claimed_steps(self._oracle, self._seen, state):
                     if action is not None and params_fit(self._seen, step):
-                        changes = changes_from(self._questions, self._seen, step.post, state)
+                        changes = changes_from(self._oracle, self._seen, step.post, state)
                         if best is None or len(changes) < len(best.differences):
                             best = Candidate(action=action, claimed=True, differences=changes)
         if early and all(early):
@@ -131,9 +131,9 @@ class _Look:
         nearest: dict[str, Candidate] = {}
         for state in states:
             with suppress(EvaluationError):
-                for step in self._questions.successors(state):
+                for step in self._oracle.successors(state):
                     self._found.enabled.add(step.action)
-                    changes = changes_from(self._questions, self._seen, step.post, state)
+                    changes = changes_from(self._oracle, self._seen, step.post, state)
                     known = nearest.get(step.action)
                     if known is None or len(changes) < len(known.differences):
                         nearest[step.action] = Candidate(
@@ -173,7 +173,7 @@ class _Look:
         """Count where the sides of an equation differ."""
         if len(false.sides) != 2 or false.conjunct.relation != "=":
             return 0
-        left, right = [self._questions.shown(side) for side in false.sides]
+        left, right = [self._oracle.shown(side) for side in false.sides]
         return len(difference({"": left}, {"": right}))
 
     def _choices(

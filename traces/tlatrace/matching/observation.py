@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.matching.changes import PLACES, changed
-from tlatrace.matching.model import Domain, ModelState, Questions, SpecModel
+from tlatrace.matching.oracle import CachedOracle, Domain, ModelState, SpecModel
 from tlatrace.model import Step
 from tlatrace.readings import Reading
 from tlatrace.trace import Change, Event, ParamPart, Part, Silent
@@ -178,7 +178,7 @@ def quiet_before(silent: Silent | None, action: str | None) -> tuple[str, ...]:
 
 
 def quiet_steps(
-    questions: Questions, silent: Silent | None, seen: Observation, state: ModelState, action: str
+    oracle: CachedOracle, silent: Silent | None, seen: Observation, state: ModelState, action: str
 ) -> Sequence[Step]:
     """List the silent steps of an action from a state that may happen before an event.
 
@@ -186,23 +186,23 @@ def quiet_steps(
         EvaluationError: the model cannot list them.
     """
     if silent is None or action not in silent.same_arguments:
-        return questions.action_successors(state, action)
-    arity = questions.model.actions.get(action, 0)  # the event's action may take others
+        return oracle.action_successors(state, action)
+    arity = oracle.model.actions.get(action, 0)  # the event's action may take others
     known = None if seen.params is None else seen.params[:arity]
     parts = [part for part in seen.param_parts if part.index < arity]
     logged = tuple([one for one in known or () if one is not None])
     if logged and len(logged) == arity:
-        steps = questions.bound_successors(state, action, logged)  # not one for each argument
-        return [step for step in steps if _arguments_fit(questions, parts, logged)]
+        steps = oracle.bound_successors(state, action, logged)  # not one for each argument
+        return [step for step in steps if _arguments_fit(oracle, parts, logged)]
     return [
         step
-        for step in questions.action_successors(state, action)
+        for step in oracle.action_successors(state, action)
         if _same_where_known(known, step.params[: None if known is None else len(known)])
-        and _arguments_fit(questions, parts, step.params)
+        and _arguments_fit(oracle, parts, step.params)
     ]
 
 
-def fits(questions: Questions, seen: Observation, state: ModelState) -> bool:
+def fits(oracle: CachedOracle, seen: Observation, state: ModelState) -> bool:
     """Tell whether a state shows what the event shows after its step.
 
     Raises:
@@ -212,23 +212,23 @@ def fits(questions: Questions, seen: Observation, state: ModelState) -> bool:
         return False
     if any(state[index] != value for index, value in seen.known):
         return False
-    return all(_part_fits(questions, part, state) for part in seen.parts)
+    return all(_part_fits(oracle, part, state) for part in seen.parts)
 
 
-def fits_before(questions: Questions, seen: Observation, state: ModelState) -> bool:
+def fits_before(oracle: CachedOracle, seen: Observation, state: ModelState) -> bool:
     """Tell whether a state shows what the event shows before its step.
 
     Raises: as `fits`.
     """
-    return all(_part_fits(questions, part, state) for part in seen.before)
+    return all(_part_fits(oracle, part, state) for part in seen.before)
 
 
-def fits_earlier(questions: Questions, seen: Observation, state: ModelState) -> bool:
+def fits_earlier(oracle: CachedOracle, seen: Observation, state: ModelState) -> bool:
     """Tell whether a state shows what the event shows before the silent steps that it needed.
 
     Raises: as `fits`.
     """
-    return all(_part_fits(questions, part, state) for part in seen.earlier)
+    return all(_part_fits(oracle, part, state) for part in seen.earlier)
 
 
 def params_fit(seen: Observation, step: Step) -> bool:
@@ -247,72 +247,72 @@ def _same_where_known(known: tuple[Domain | None, ...] | None, params: tuple[Dom
     )
 
 
-def explained(questions: Questions, seen: Observation, state: ModelState) -> list[ModelState]:
+def explained(oracle: CachedOracle, seen: Observation, state: ModelState) -> list[ModelState]:
     """List the states that an event may lead to from a state.
 
     Raises:
         EvaluationError: the model does not know.
     """
-    if seen.before and not fits_before(questions, seen, state):
+    if seen.before and not fits_before(oracle, seen, state):
         return []
     if seen.whole is not None and seen.all_params is not None:
-        if not _with_changes(questions, seen, state, [seen.whole]):
+        if not _with_changes(oracle, seen, state, [seen.whole]):
             return []
-        found = questions.allows(seen.event.action, seen.all_params, state, seen.whole)
-        shown = found and fits(questions, seen, seen.whole)
-        shown = shown and _arguments_fit(questions, seen.param_parts, seen.all_params)
+        found = oracle.allows(seen.event.action, seen.all_params, state, seen.whole)
+        shown = found and fits(oracle, seen, seen.whole)
+        shown = shown and _arguments_fit(oracle, seen.param_parts, seen.all_params)
         return [seen.whole] if shown else []
     steps = [
         step
-        for step in claimed_steps(questions, seen, state)
-        if params_fit(seen, step) and fits(questions, seen, step.post)
+        for step in claimed_steps(oracle, seen, state)
+        if params_fit(seen, step) and fits(oracle, seen, step.post)
     ]
     if seen.param_parts:
-        steps = [step for step in steps if _arguments_fit(questions, seen.param_parts, step.params)]
-    return _with_changes(questions, seen, state, [step.post for step in steps])
+        steps = [step for step in steps if _arguments_fit(oracle, seen.param_parts, step.params)]
+    return _with_changes(oracle, seen, state, [step.post for step in steps])
 
 
 def _arguments_fit(
-    questions: Questions, parts: Sequence[_SeenParam], params: tuple[Domain, ...]
+    oracle: CachedOracle, parts: Sequence[_SeenParam], params: tuple[Domain, ...]
 ) -> bool:
     for part in parts:
         if part.index >= len(params):
             raise EvaluationError("the model does not tell the arguments of the step")
-        found = _applied(questions.shown(params[part.index]), part.at)
+        found = _applied(oracle.shown(params[part.index]), part.at)
         if found is None or not same(found, part.value):
             return False
     return True
 
 
 def _with_changes(
-    questions: Questions, seen: Observation, before: ModelState, posts: list[ModelState]
+    oracle: CachedOracle, seen: Observation, before: ModelState, posts: list[ModelState]
 ) -> list[ModelState]:
     """Keep the states in which the variables are changed as the event says."""
     for at, done in seen.changes:
         if posts:
-            wanted = questions.model.adopt_value(changed(questions.shown(before[at]), done))
+            wanted = oracle.model.adopt_value(changed(oracle.shown(before[at]), done))
             posts = [post for post in posts if post[at] == wanted]
     return posts
 
 
-def claimed_steps(questions: Questions, seen: Observation, state: ModelState) -> Sequence[Step]:
+def claimed_steps(oracle: CachedOracle, seen: Observation, state: ModelState) -> Sequence[Step]:
     """List the steps from a state that are of an event's action.
 
     Raises:
         EvaluationError: the model cannot list them.
     """
     if seen.event.action is None:
-        return [*questions.successors(state), *_stuttering(questions, state)]
+        return [*oracle.successors(state), *_stuttering(oracle, state)]
     if seen.all_params is not None:
-        return questions.bound_successors(state, seen.event.action, seen.all_params)
-    return questions.action_successors(state, seen.event.action)
+        return oracle.bound_successors(state, seen.event.action, seen.all_params)
+    return oracle.action_successors(state, seen.event.action)
 
 
-def _stuttering(questions: Questions, state: ModelState) -> list[Step]:
+def _stuttering(oracle: CachedOracle, state: ModelState) -> list[Step]:
     """List the steps of [Next]_v that are none of Next, if the specification has them."""
-    if questions.model.box == "part":
+    if oracle.model.box == "part":
         raise EvaluationError("a step without an action may change what [Next]_v does not mention")
-    return [Step("", (), state)] if questions.model.box else []
+    return [Step("", (), state)] if oracle.model.box else []
 
 
 def claim(seen: Observation) -> str:
@@ -327,7 +327,7 @@ def claim(seen: Observation) -> str:
 
 
 def changes_from(
-    questions: Questions, seen: Observation, state: ModelState, before: ModelState | None = None
+    oracle: CachedOracle, seen: Observation, state: ModelState, before: ModelState | None = None
 ) -> tuple[Difference, ...]:
     """List where a state differs from what the event shows; left the state, right the event.
 
@@ -336,49 +336,49 @@ def changes_from(
     Raises:
         EvaluationError: an expression or a change has no value there.
     """
-    names = questions.model.variables
+    names = oracle.model.variables
     pairs = seen.known if seen.whole is None else tuple(enumerate(seen.whole))
     different = [(at, value) for at, value in pairs if state[at] != value]
-    wanted = {names[at]: questions.shown(value) for at, value in different}
+    wanted = {names[at]: oracle.shown(value) for at, value in different}
     if before is not None:
         for at, done in seen.changes:
-            wanted.setdefault(names[at], changed(questions.shown(before[at]), done))
+            wanted.setdefault(names[at], changed(oracle.shown(before[at]), done))
     index = {name: at for at, name in enumerate(names)}
-    found = {name: questions.shown(state[index[name]]) for name in wanted}
-    return (*difference(found, wanted), *_wrong(questions, seen.parts, state))
+    found = {name: oracle.shown(state[index[name]]) for name in wanted}
+    return (*difference(found, wanted), *_wrong(oracle, seen.parts, state))
 
 
 def changes_before(
-    questions: Questions, seen: Observation, state: ModelState
+    oracle: CachedOracle, seen: Observation, state: ModelState
 ) -> tuple[Difference, ...]:
     """List where a state differs from what the event shows before its step.
 
     Raises: as `changes_from`.
     """
-    return _wrong(questions, (*seen.earlier, *seen.before), state)
+    return _wrong(oracle, (*seen.earlier, *seen.before), state)
 
 
 def _wrong(
-    questions: Questions, parts: Sequence[_SeenPart], state: ModelState
+    oracle: CachedOracle, parts: Sequence[_SeenPart], state: ModelState
 ) -> tuple[Difference, ...]:
     return tuple(
         [
-            Difference(path=part.path, left=_part_of(questions, part, state), right=part.value)
+            Difference(path=part.path, left=_part_of(oracle, part, state), right=part.value)
             for part in parts
-            if not _part_fits(questions, part, state)
+            if not _part_fits(oracle, part, state)
         ]
     )
 
 
-def _part_fits(questions: Questions, part: _SeenPart, state: ModelState) -> bool:
-    found = _part_of(questions, part, state)
+def _part_fits(oracle: CachedOracle, part: _SeenPart, state: ModelState) -> bool:
+    found = _part_of(oracle, part, state)
     return found is not None and same(found, part.value)
 
 
-def _part_of(questions: Questions, part: _SeenPart, state: ModelState) -> Value | None:
+def _part_of(oracle: CachedOracle, part: _SeenPart, state: ModelState) -> Value | None:
     if isinstance(part.variable, str):
-        return _applied(questions.expression(part.variable, state), part.at)
-    return questions.part(state[part.variable], part.at)
+        return _applied(oracle.expression(part.variable, state), part.at)
+    return oracle.part(state[part.variable], part.at)
 
 
 def _applied(value: Value, at: tuple[Value, ...]) -> Value | None:

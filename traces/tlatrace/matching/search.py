@@ -37,7 +37,6 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.deadline import Clock
-from tlatrace.matching.model import ModelState, Questions
 from tlatrace.matching.observation import (
     Observation,
     explained,
@@ -46,10 +45,11 @@ from tlatrace.matching.observation import (
     quiet_before,
     quiet_steps,
 )
+from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.symmetry import Symmetry, futures
 from tlatrace.trace import Silent
 
-__all__ = ["DEFAULT_BUDGET", "Budget", "Found", "Gap", "Search", "Tainted"]
+__all__ = ["DEFAULT_BUDGET", "Budget", "Found", "Gap", "Search", "ViolatingCandidate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tainted:
+class ViolatingCandidate:
     """A candidate for the events before `next_step` that was reached through a violation."""
 
     next_step: int
@@ -151,8 +151,8 @@ class Found:
     """Whether silent steps were left out, because there is a limit on their number."""
     looked_at: int = 0
     over_budget: bool = False
-    tainted: dict[tuple[int, ModelState], Tainted] = field(default_factory=dict)
-    """By `Tainted.next_step` and the key of the state."""
+    violating: dict[tuple[int, ModelState], ViolatingCandidate] = field(default_factory=dict)
+    """By `ViolatingCandidate.next_step` and the key of the state."""
 
 
 class Search:
@@ -160,7 +160,7 @@ class Search:
 
     def __init__(
         self,
-        questions: Questions,
+        oracle: CachedOracle,
         events: Sequence[Observation],
         *,
         silent: Silent | None,
@@ -170,7 +170,7 @@ class Search:
         clock: Clock | None = None,
     ) -> None:
         """Prepare a search; candidates that `apart_from` has seen are left out."""
-        self._questions = questions
+        self._oracle = oracle
         self.events = events
         self._clock = clock if clock is not None and clock.seconds is not None else None
         self._futures: list[Symmetry | None] | None = None
@@ -182,7 +182,7 @@ class Search:
         self._per_event = max(budget.states_per_event, 1)
         self._has_earlier = any(event.earlier for event in events)
         self._crowd = sys.maxsize if budget.crowded is None else budget.crowded
-        self._check = check_invariants and bool(questions.model.invariants)
+        self._check = check_invariants and bool(oracle.model.invariants)
         self._apart_from = apart_from
         self._places: list[_Place] = []
         self.found = Found(reached=0)
@@ -204,7 +204,7 @@ class Search:
     def futures(self) -> list[Symmetry | None]:
         """What is symmetric for the candidates for so many events."""
         if self._futures is None:
-            self._futures = futures(self._questions.model, self.events)
+            self._futures = futures(self._oracle.model, self.events)
         return self._futures
 
     @property
@@ -235,9 +235,9 @@ class Search:
             self._add(next_step, state, 0, at_step=next_step - 1)
         self._run(len(self.events))
 
-    def from_tainted(self, tainted: Sequence[Tainted], goal: int) -> Found:
+    def from_violating(self, violating: Sequence[ViolatingCandidate], goal: int) -> Found:
         """Search for candidates for the first `goal` events, from those that others left."""
-        for one in tainted:
+        for one in violating:
             self._add(one.next_step, one.state, one.depth, at_step=one.next_step)
         self._run(goal)
         return self.found
@@ -271,7 +271,7 @@ class Search:
             return
         for action in quiet:
             try:
-                steps = quiet_steps(self._questions, self._silent, seen, state, action)
+                steps = quiet_steps(self._oracle, self._silent, seen, state, action)
             except EvaluationError as error:
                 self._note(at, error, f"the silent {action} before it: ")
                 continue
@@ -317,7 +317,7 @@ class Search:
         if next_step >= len(self.events) or not self.events[next_step].earlier:
             return True
         try:
-            return fits_earlier(self._questions, self.events[next_step], state)
+            return fits_earlier(self._oracle, self.events[next_step], state)
         except EvaluationError as error:
             self._note(next_step, error)
             return False
@@ -340,18 +340,18 @@ class Search:
         if not self._check:
             return True
         try:
-            violated = self._questions.violated(state)
+            violated = self._oracle.violated(state)
         except EvaluationError as error:
             self._note(at_step, error, "invariants: ")
             return False
         if not violated:
             return True
         key = self._places[next_step - 1].key(state)
-        known = self.found.tainted.get((next_step, key))
+        known = self.found.violating.get((next_step, key))
         if known is None:
             self._count(next_step)
         if known is None or depth < known.depth:
-            self.found.tainted[next_step, key] = Tainted(
+            self.found.violating[next_step, key] = ViolatingCandidate(
                 next_step=next_step,
                 state=state,
                 depth=depth,
@@ -366,19 +366,19 @@ class Search:
     # ---- what explains an event -----------------------------------------------------------
 
     def _first_states(self) -> Iterator[ModelState]:
-        model, first = self._questions.model, self.events[0]
+        model, first = self._oracle.model, self.events[0]
         if first.whole is not None:
-            if self._questions.is_initial(first.whole):
+            if self._oracle.is_initial(first.whole):
                 yield first.whole
             return
         for state in model.initial_states():
-            if fits(self._questions, first, state):
+            if fits(self._oracle, first, state):
                 yield state
 
     def _explained(self, seen: Observation, state: ModelState) -> list[ModelState]:
         """List the states that an event may lead to; empty where the model has no value."""
         try:
-            found = explained(self._questions, seen, state)
+            found = explained(self._oracle, seen, state)
             if seen.event.action is None:  # what is not logged has mostly not changed
                 found.sort(key=lambda post: _changes(state, post))
             return found

@@ -19,8 +19,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final, TypeAlias
 
-from tlatrace.matching.model import MEMO, Domain, ModelState, SpecModel
 from tlatrace.matching.observation import Observation
+from tlatrace.matching.oracle import MEMO, Domain, ModelState, SpecModel
 from tlatrace.model.domain import Atom, Boolean, Fcn, LazyValue
 from tlatrace.model.interchange import atoms_in, renamed, split_by
 from tlatrace.values import Fcn as FcnValue

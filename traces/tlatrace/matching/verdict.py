@@ -11,7 +11,6 @@ from tlatrace.matching.concurrent import Concurrent, Stuck
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
 from tlatrace.matching.hints import what_to_log
 from tlatrace.matching.horizon import SearchAhead
-from tlatrace.matching.model import ModelState, Questions
 from tlatrace.matching.observation import (
     Observation,
     changes_before,
@@ -22,7 +21,8 @@ from tlatrace.matching.observation import (
     fits_earlier,
     params_fit,
 )
-from tlatrace.matching.search import Budget, Search, Tainted
+from tlatrace.matching.oracle import CachedOracle, ModelState
+from tlatrace.matching.search import Budget, Search, ViolatingCandidate
 from tlatrace.trace import Silent
 from tlatrace.validate.difference import Change
 from tlatrace.validate.traces import Names
@@ -38,7 +38,7 @@ _ACTIONS_SECONDS: Final = 2.0
 
 
 def search_verdict(
-    questions: Questions,
+    oracle: CachedOracle,
     names: Names,
     events: list[Observation],
     silent: Silent | None,
@@ -50,13 +50,13 @@ def search_verdict(
     gave up and how many candidates it had looked at.
     """
     clock = Clock(budget.seconds)
-    ahead = SearchAhead(questions, events, silent, budget, clock)
-    tainted: list[Tainted] | None = None
+    ahead = SearchAhead(oracle, events, silent, budget, clock)
+    violating: list[ViolatingCandidate] | None = None
     spent = ""
     try:
         with time_limit(clock):
             ahead.run()
-            tainted = _violating(questions, silent, budget, ahead.answer, clock)
+            violating = _violating(oracle, silent, budget, ahead.answer, clock)
     except TimeIsUpError:
         spent = f"{budget.seconds:g} s and "
     search, found = ahead.answer, ahead.answer.found
@@ -69,20 +69,20 @@ def search_verdict(
         return Undecided(
             f"step {stuck}: gave up after {spent}{found.looked_at} candidates for what the trace "
             f"does not show; {len(search.candidates(stuck))} of them fit the events before this "
-            f"step{what_to_log(questions, search)}"
+            f"step{what_to_log(oracle, search)}"
         )
     if found.cut and (silent is None or silent.most is None):
         return Undecided(
             f"step {stuck}: nothing explains it with {budget.silent} silent steps before an "
             "event, and the trace does not say that there are no more"
         )
-    if tainted is not None:
-        return _violation(events[stuck], tainted)
-    return _divergence(questions, names, search.events[stuck], search.candidates(stuck))
+    if violating is not None:
+        return _violation(events[stuck], violating)
+    return _divergence(oracle, names, search.events[stuck], search.candidates(stuck))
 
 
 def concurrent_verdict(
-    questions: Questions,
+    oracle: CachedOracle,
     names: Names,
     events: list[Observation],
     silent: Silent | None,
@@ -93,7 +93,7 @@ def concurrent_verdict(
     It diverges if there is none in any order; the step told is the earliest of those that could be
     next where the search came furthest.
     """
-    found = _in_any_order(questions, names, events, silent, budget)
+    found = _in_any_order(oracle, names, events, silent, budget)
     lost = [seen.event.clues.lost for seen in events if seen.event.clues.lost]
     if isinstance(found, Diverges) and lost:
         return Undecided(
@@ -104,7 +104,7 @@ def concurrent_verdict(
 
 
 def _in_any_order(
-    questions: Questions,
+    oracle: CachedOracle,
     names: Names,
     events: list[Observation],
     silent: Silent | None,
@@ -115,12 +115,12 @@ def _in_any_order(
         tuple(range(1, step)) if clue.follows is None else clue.follows
         for step, clue in enumerate(clues)
     ]
-    found = _stuck(questions, events, follows, silent, budget)
+    found = _stuck(oracle, events, follows, silent, budget)
     if not isinstance(found, Stuck):
         return found
     surely = [follows[at] if clue.surely is None else clue.surely for at, clue in enumerate(clues)]
     if surely != follows:
-        other = _stuck(questions, events, surely, silent, budget)
+        other = _stuck(oracle, events, surely, silent, budget)
         if isinstance(other, Conforms):
             return Undecided(
                 f"step {found.explained + 1}: no order that the clocks allow explains it, but one "
@@ -130,7 +130,7 @@ def _in_any_order(
             return other
         found = other
     if not found.ready:
-        return _divergence(questions, names, events[0], [])
+        return _divergence(oracle, names, events[0], [])
     seen = events[found.ready[0]]
     many = len(found.ready)
     where = "" if many == 1 else f", nor one of the {many - 1} that are concurrent with it"
@@ -142,12 +142,12 @@ def _in_any_order(
             expected=f"an explanation in which {holds} holds",
             observed=f"none, in any order that the log allows{where}",
         )
-    told = _divergence(questions, names, seen, found.states)
+    told = _divergence(oracle, names, seen, found.states)
     return replace(told, observed=f"{told.observed}; in any order that the log allows{where}")
 
 
 def _stuck(
-    questions: Questions,
+    oracle: CachedOracle,
     events: list[Observation],
     follows: list[tuple[int, ...]],
     silent: Silent | None,
@@ -155,7 +155,7 @@ def _stuck(
 ) -> Verdict | Stuck:
     """Search once: what came of it, or what was seen where nothing explains the events."""
     clock = Clock(budget.seconds)
-    search = Concurrent(questions, events, follows, silent=silent, budget=budget, clock=clock)
+    search = Concurrent(oracle, events, follows, silent=silent, budget=budget, clock=clock)
     spent = ""
     try:
         with time_limit(clock):
@@ -181,12 +181,12 @@ def _stuck(
 
 
 def _violating(
-    questions: Questions,
+    oracle: CachedOracle,
     silent: Silent | None,
     budget: Budget,
     clean: Search,
     clock: Clock,
-) -> list[Tainted] | None:
+) -> list[ViolatingCandidate] | None:
     """Say where the explanations of the event that has no clean one are violated first.
 
     None if that event has no explanation at all.
@@ -195,14 +195,14 @@ def _violating(
     goal = found.reached + 1
     if goal > len(events) or found.over_budget:
         return None
-    left = [one for one in found.tainted.values() if one.next_step <= goal]
+    left = [one for one in found.violating.values() if one.next_step <= goal]
     at_once = [one for one in left if one.next_step == goal]
     if events[goal - 1].whole is not None and at_once:
         return at_once
     if at_once or not left:
         return left or None
     search = Search(
-        questions,
+        oracle,
         events[:goal],
         silent=silent,
         budget=budget,
@@ -210,13 +210,13 @@ def _violating(
         apart_from=clean,
         clock=clock,
     )
-    return left if search.from_tainted(left, goal).reached == goal else None
+    return left if search.from_violating(left, goal).reached == goal else None
 
 
-def _violation(seen: Observation, tainted: list[Tainted]) -> Diverges:
-    """Say that no explanation of an event is free of violations; `tainted` is where they begin."""
-    names = sorted({name for one in tainted for name in one.violated})
-    if seen.whole is not None and all(one.next_step == seen.event.step + 1 for one in tainted):
+def _violation(seen: Observation, violating: list[ViolatingCandidate]) -> Diverges:
+    """Say that no explanation of an event is free of violations, which begin at `violating`."""
+    names = sorted({name for one in violating for name in one.violated})
+    if seen.whole is not None and all(one.next_step == seen.event.step + 1 for one in violating):
         expected = f"a state in which {' and '.join(names)} holds"
         observed = f"a state that violates {', '.join(names)}"
     else:
@@ -228,14 +228,14 @@ def _violation(seen: Observation, tainted: list[Tainted]) -> Diverges:
 
 
 def _divergence(
-    questions: Questions, names: Names, seen: Observation, candidates: list[ModelState]
+    oracle: CachedOracle, names: Names, seen: Observation, candidates: list[ModelState]
 ) -> Diverges:
     if not candidates:
         return Diverges(
             step=0,
             action=seen.event.action,
             expected=f"a state that {names.init} of {names.module} allows",
-            observed=_nearest_initial(questions, seen),
+            observed=_nearest_initial(oracle, seen),
         )
     what = f"of {names.module} that is {claim(seen)}"
     if seen.event.action is None:
@@ -247,31 +247,31 @@ def _divergence(
         step=seen.event.step,
         action=seen.event.action,
         expected=expected,
-        observed=_nearest_result(questions, seen, candidates),
+        observed=_nearest_result(oracle, seen, candidates),
     )
 
 
-def _nearest_initial(questions: Questions, seen: Observation) -> str:
+def _nearest_initial(oracle: CachedOracle, seen: Observation) -> str:
     if seen.whole is not None:
         return "another initial state"
-    states = questions.model.initial_states()
+    states = oracle.model.initial_states()
     if not states:
         return "that there is none"
-    nearest = min([changes_from(questions, seen, state) for state in states], key=len)
+    nearest = min([changes_from(oracle, seen, state) for state in states], key=len)
     return f"{_texts(nearest)} (the nearest of {_count(len(states), 'state')} -> the trace)"
 
 
-def _nearest_result(questions: Questions, seen: Observation, candidates: list[ModelState]) -> str:
+def _nearest_result(oracle: CachedOracle, seen: Observation, candidates: list[ModelState]) -> str:
     """Say how the results of the event's action differ from it, or what is possible instead."""
     asked = candidates[:_CANDIDATES_ASKED]
     fitting = [
         state
         for state in asked
-        if fits_before(questions, seen, state)
-        and (not seen.earlier or fits_earlier(questions, seen, state))
+        if fits_before(oracle, seen, state)
+        and (not seen.earlier or fits_earlier(oracle, seen, state))
     ]
     if not fitting:
-        wrong = min([changes_before(questions, seen, state) for state in asked], key=len)
+        wrong = min([changes_before(oracle, seen, state) for state in asked], key=len)
         return (
             f"before it, {_texts(wrong)} (the nearest of {_count(len(asked), 'state')} -> the log)"
         )
@@ -279,12 +279,12 @@ def _nearest_result(questions: Questions, seen: Observation, candidates: list[Mo
     """Result -> the state before it."""
     for state in fitting:
         with suppress(EvaluationError):
-            for step in claimed_steps(questions, seen, state):
+            for step in claimed_steps(oracle, seen, state):
                 if params_fit(seen, step):
                     results.setdefault(step.post, state)
     if not results:
-        return f"no such step is possible{_instead(questions, fitting)}"
-    nearest = min([changes_from(questions, seen, *pair) for pair in results.items()], key=len)
+        return f"no such step is possible{_instead(oracle, fitting)}"
+    nearest = min([changes_from(oracle, seen, *pair) for pair in results.items()], key=len)
     some = "" if len(asked) == len(candidates) else f" from {len(asked)} of them"
     results_text = _count(len(results), "result")
     if not nearest:
@@ -292,13 +292,13 @@ def _nearest_result(questions: Questions, seen: Observation, candidates: list[Mo
     return f"{_texts(nearest)} (the nearest of {results_text}{some} -> the trace)"
 
 
-def _instead(questions: Questions, states: list[ModelState]) -> str:
+def _instead(oracle: CachedOracle, states: list[ModelState]) -> str:
     """Name the actions that are possible in some state; those that are found in time."""
     possible: set[str] = set()
     with suppress(TimeIsUpError), time_limit(Clock(_ACTIONS_SECONDS)):
         for state in states:
             with suppress(EvaluationError):
-                possible.update([step.action for step in questions.successors(state)])
+                possible.update([step.action for step in oracle.successors(state)])
     shown = sorted(possible)[:_ACTIONS_SHOWN]
     more = f" and {len(possible) - len(shown)} more" if len(possible) > len(shown) else ""
     return f"; possible are {', '.join(shown)}{more}" if shown else ""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError
-from tlatrace.matching.model import ModelState, Questions, SpecModel
 from tlatrace.matching.observation import (
     Observation,
     explained,
@@ -22,6 +21,7 @@ from tlatrace.matching.observation import (
     quiet_before,
     quiet_steps,
 )
+from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
 from tlatrace.matching.search import DEFAULT_BUDGET
 from tlatrace.trace import Event, Trace
 
@@ -53,7 +53,7 @@ class Fitting:
             ModelGapError: an action, a variable or a number of arguments that the module does not
                 have.
         """
-        self._questions = Questions(model)
+        self._oracle = CachedOracle(model)
         self._silent = trace.header.silent if trace.header is not None else None
         self._expressions = () if trace.header is None else tuple(trace.header.expressions)
         self._seen: dict[int, Observation] = {}
@@ -109,23 +109,23 @@ class Fitting:
             found = dict.fromkeys(self._first(seen))
         else:
             found = {}
-            start = [state for state in before if fits_earlier(self._questions, seen, state)]
+            start = [state for state in before if fits_earlier(self._oracle, seen, state)]
             states, cut = self._with_silent(frozenset(start), seen)
             if len(states) > _STATES:
                 return Unknown(_TOO_MANY)
             for state in states:
-                found.update(dict.fromkeys(explained(self._questions, seen, state)))
+                found.update(dict.fromkeys(explained(self._oracle, seen, state)))
                 if len(found) > _STATES:
                     return Unknown(_TOO_MANY)
         if not found and cut:
             return Unknown("more silent steps would be needed than are tried")
-        return frozenset([state for state in found if not self._questions.violated(state)])
+        return frozenset([state for state in found if not self._oracle.violated(state)])
 
     def _first(self, seen: Observation) -> Sequence[ModelState]:
         if seen.whole is not None:
-            return [seen.whole] if self._questions.is_initial(seen.whole) else []
-        states = self._questions.model.initial_states()
-        return [state for state in states if fits(self._questions, seen, state)]
+            return [seen.whole] if self._oracle.is_initial(seen.whole) else []
+        states = self._oracle.model.initial_states()
+        return [state for state in states if fits(self._oracle, seen, state)]
 
     def _with_silent(
         self, states: frozenset[ModelState], seen: Observation
@@ -152,14 +152,14 @@ class Fitting:
         return [
             step.post
             for action in quiet
-            for step in quiet_steps(self._questions, self._silent, seen, state, action)
-            if not self._questions.violated(step.post)
+            for step in quiet_steps(self._oracle, self._silent, seen, state, action)
+            if not self._oracle.violated(step.post)
         ]
 
     def _observed(self, event: Event) -> Observation:
         seen = self._seen.get(id(event))
         if seen is None:
-            seen = observe(self._questions.model, event, self._expressions)
+            seen = observe(self._oracle.model, event, self._expressions)
             self._seen[id(event)] = seen
             self._kept.append(event)  # an id belongs to one object as long as that is alive
         return seen

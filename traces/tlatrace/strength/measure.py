@@ -26,7 +26,7 @@ from random import Random
 from typing import Final, TypeAlias
 
 from tlatrace.errors import ModelGapError
-from tlatrace.matching.model import SpecModel
+from tlatrace.matching.oracle import SpecModel
 from tlatrace.strength.corrupt import Corrupter
 from tlatrace.strength.fitting import Fit, Fitting, Unknown
 from tlatrace.strength.kinds import Corruption, Kind

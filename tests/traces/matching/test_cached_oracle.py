@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tlatrace.matching.model import ModelState, Questions
+from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.model import Model, domain, load_model
 from tlatrace.model.domain import D, Fcn, eq
 from tlatrace.model.states import Step
@@ -47,9 +47,9 @@ def test_invariants_are_named_only_where_not_all_hold(
 
     monkeypatch.setattr(model, "violated", noting)
 
-    questions = Questions(model)
+    oracle = CachedOracle(model)
 
-    assert [questions.violated(one) for one in states] == wanted
+    assert [oracle.violated(one) for one in states] == wanted
     assert wanted == [(), (), ("Low",), (), ("Low", "Shut"), ()]
     assert named == [states[2], states[4]]
 
@@ -65,18 +65,18 @@ def test_answers_are_remembered_while_questions_come_twice(
         return successors(one)
 
     monkeypatch.setattr(model, "successors", noting)
-    questions = Questions(model, size=100_000)
+    oracle = CachedOracle(model, size=100_000)
 
     for number in range(3_000):  # each twice
         pre = state(number, 0)
-        assert questions.successors(pre) == questions.successors(pre) == successors(pre)
+        assert oracle.successors(pre) == oracle.successors(pre) == successors(pre)
     assert len(asked) == 3_000
 
     for number in range(3_000, 6_000):  # each once, until nothing is remembered
-        questions.successors(state(number, 0))
+        oracle.successors(state(number, 0))
     asked.clear()
     for _ in range(2):
-        assert questions.successors(state(5_999, 0)) == successors(state(5_999, 0))
+        assert oracle.successors(state(5_999, 0)) == successors(state(5_999, 0))
     assert len(asked) == 2
 
 

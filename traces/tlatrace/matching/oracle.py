@@ -13,7 +13,7 @@ from tlatrace.model.domain import D
 from tlatrace.readings import Reading
 from tlatrace.values import State, Value
 
-__all__ = ["MEMO", "Domain", "ModelState", "Questions", "SpecModel"]
+__all__ = ["MEMO", "CachedOracle", "Domain", "ModelState", "SpecModel"]
 
 Domain: TypeAlias = D
 """One value as the model has it: hashable, and equal iff it is the same TLA+ value."""
@@ -114,7 +114,7 @@ class SpecModel(Protocol):
         """List classes of values of which any two may be swapped everywhere."""
 
 
-class Questions:
+class CachedOracle:
     """A model with its last answers."""
 
     def __init__(self, model: SpecModel, size: int = MEMO) -> None:
