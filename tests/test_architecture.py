@@ -60,7 +60,7 @@ RULES: Final = (
             what="rocketha.known_bugs",
             why="a core reads as if there were no bugs",
         )
-        for core in ("broker", "controller", "epoch", "ha")
+        for core in ("broker", "controller", "epoch", "ha", "legacy_ha", "locks")
     ),
     ImportRule(where="rocketha", what="tlatrace", why="the subject does not know its judge"),
     ImportRule(where="rocketha", what="rocketproof", why="the subject does not know its judge"),

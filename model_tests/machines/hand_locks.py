@@ -16,6 +16,7 @@ from model_tests.machines.lock_model import lock_constants
 from rocketha.formats.lock_bodies import LockCode, MessageQueue, pull_queue_lock
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.lock_quorum import consumer_rules, voting_rules
 from rocketha.locks.consumer import AnswerHeard, PatienceOver, UnlockWanted
 from rocketha.locks.state import ConsumerOptions, LockManagerState, LockOptions, RoundId
 from rocketha.locks.voting import RoundOver
@@ -131,10 +132,12 @@ class HandLocks:
                 total_replicas=numbers["Configured"],
                 life_ms=numbers["VoteLife"],
                 round_ms=1,
-                bugs=bugs,
+                rules=voting_rules(bugs),
             ),
             consumer=ConsumerOptions(
-                lease_ms=numbers["LeaseLife"], patience_ms=numbers["Patience"], bugs=bugs
+                lease_ms=numbers["LeaseLife"],
+                patience_ms=numbers["Patience"],
+                rules=consumer_rules(bugs),
             ),
             clocks=(TRUE_TIME,) * len(members),
             gone=None,

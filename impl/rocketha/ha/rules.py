@@ -101,9 +101,9 @@ def received_after_handshake(received: Epoch, cache: EpochCache) -> Epoch:
 def continues_at(offset: Offset, log_end: Offset, may_begin: bool) -> Offset | None:
     """Return where a batch is appended; None: it does not continue the log.
 
-    A log that `may_begin` anywhere is empty, and its owner skips the past.
+    A log that `may_begin` with it is empty, and its owner skips the past.
 
-    Spec: EpochTruncation!Continues
+    Spec: EpochTruncation!Continues, LegacyReplication!Continues
     """
     return offset if offset == log_end or may_begin else None
 

@@ -5,8 +5,6 @@ some of them. No core imports this package.
 """
 
 from rocketha.known_bugs.bug import (
-    LEGACY_BUGS,
-    LOCK_BUGS,
     NO_BUGS,
     SNAPSHOT_BUGS,
     STORAGE_BUGS,
@@ -14,6 +12,8 @@ from rocketha.known_bugs.bug import (
     Bugs,
 )
 from rocketha.known_bugs.epoch_truncation import EPOCH_BUGS
+from rocketha.known_bugs.legacy_replication import LEGACY_BUGS
+from rocketha.known_bugs.lock_quorum import LOCK_BUGS
 from rocketha.known_bugs.replica_group import BROKER_BUGS, CONTROLLER_BUGS, GROUP_BUGS
 
 __all__ = [

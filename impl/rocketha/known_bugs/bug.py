@@ -14,8 +14,6 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 __all__ = [
-    "LEGACY_BUGS",
-    "LOCK_BUGS",
     "NO_BUGS",
     "SNAPSHOT_BUGS",
     "STORAGE_BUGS",
@@ -277,36 +275,6 @@ NO_BUGS: Final[Bugs] = frozenset()
 
 STORAGE_BUGS: Final[Bugs] = frozenset({Bug.B06, Bug.B07, Bug.B86})
 """Switches that the cores do not read."""
-
-LEGACY_BUGS: Final[Bugs] = frozenset(
-    {
-        Bug.B23,
-        Bug.B52,
-        Bug.FIRST_REPORT,
-        Bug.OFFSET_CONTINUES,
-        Bug.START_COVERS_WAITING,
-        Bug.SYNC_WAITS,
-    }
-)
-"""Switches of `rocketha.legacy_ha`."""
-
-LOCK_BUGS: Final[Bugs] = frozenset(
-    {
-        Bug.B45_LEASE,
-        Bug.B45_PARTIAL,
-        Bug.B45_QUORUM,
-        Bug.B45_RESTART,
-        Bug.B46,
-        Bug.B77,
-        Bug.COUNT_ONCE,
-        Bug.LATE_ANSWER,
-        Bug.LATE_ASK,
-        Bug.LATE_FREE,
-        Bug.UNLOCK_OWN,
-        Bug.VOTE_ONCE,
-    }
-)
-"""Switches of `rocketha.locks`."""
 
 SNAPSHOT_BUGS: Final[Bugs] = frozenset(
     {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache
 from rocketha.ha.rules import HA_RULES, HaRules
@@ -12,7 +13,7 @@ from rocketha.known_bugs.bug import STORAGE_BUGS, Bug, Bugs
 from rocketha.known_bugs.overrides import Override, overridden
 from rocketha.types import UNBOUNDED, Epoch, EpochEntry, Offset
 
-__all__ = ["EPOCH_BUGS", "HA_OVERRIDES", "ha_rules"]
+__all__ = ["EPOCH_BUGS", "HA_OVERRIDES", "at_log_end", "ha_rules"]
 
 
 @cache
@@ -118,14 +119,21 @@ def _own_end_alone(rules: HaRules) -> HaRules:
     return replace(rules, nearer_end=lambda own_end, others_end: own_end)
 
 
-def _any_offset_taken(rules: HaRules) -> HaRules:
+_ContinuesAt: TypeAlias = Callable[[Offset, Offset, bool], Offset | None]
+
+
+def at_log_end(continues_at: _ContinuesAt) -> _ContinuesAt:
     """Append what does not continue the log all the same."""
 
-    def continues_at(offset: Offset, log_end: Offset, may_begin: bool) -> Offset:
-        at = rules.continues_at(offset, log_end, may_begin)
+    def anywhere(offset: Offset, log_end: Offset, may_begin: bool) -> Offset:
+        at = continues_at(offset, log_end, may_begin)
         return log_end if at is None else at
 
-    return replace(rules, continues_at=continues_at)
+    return anywhere
+
+
+def _any_offset_taken(rules: HaRules) -> HaRules:
+    return replace(rules, continues_at=at_log_end(rules.continues_at))
 
 
 def _point_reported(rules: HaRules) -> HaRules:

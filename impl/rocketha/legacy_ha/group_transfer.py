@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.ha.state import NOT_YET
-from rocketha.known_bugs.bug import Bug
 from rocketha.legacy_ha.effects import (
     AnswerPut,
     LegacyAction,
@@ -17,12 +15,12 @@ from rocketha.legacy_ha.effects import (
     PutStatus,
 )
 from rocketha.legacy_ha.events import PutRequested
-from rocketha.legacy_ha.state import LegacyMaster, MasterEnd, PutRequest
+from rocketha.legacy_ha.state import LegacyMaster, PutRequest
 from rocketha.runtime.effects import AppendMessage
 from rocketha.runtime.events import MessageAppended
-from rocketha.types import HaAddress, Offset, TimestampMs
+from rocketha.types import TimestampMs
 
-__all__ = ["acknowledged", "answer_next", "next_deadline_ms", "put", "put_message"]
+__all__ = ["answer_next", "next_deadline_ms", "put", "put_message"]
 
 
 def put(
@@ -65,8 +63,10 @@ def answer_next(state: LegacyMaster, *, now_ms: TimestampMs) -> LegacyStepped[Le
     Spec: LegacyReplication!PutOk, LegacyReplication!PutTimeout
     Source: GroupTransferService.doWaitTransfer
     """
+    rules = state.options.rules
+    said = [(end.host, end.slave_ack) for end in state.ends.values()]
     for request in state.waiting:
-        if acknowledged(state, request.end) >= _slaves_to_wait_for(state, request):
+        if rules.acknowledged(said, request.end) >= rules.slaves_to_wait_for(request.need):
             return _answered(state, request, PutStatus.PUT_OK, LegacyActionName.PUT_OK)
         if now_ms >= request.deadline_ms:
             status = PutStatus.FLUSH_SLAVE_TIMEOUT
@@ -86,46 +86,3 @@ def _answered(
     answer = AnswerPut(put=request.put, status=status)
     action = LegacyAction(name=name, offset=request.offset)
     return LegacyStepped(replace(state, waiting=left), (answer,), action)
-
-
-def acknowledged(state: LegacyMaster, end: Offset) -> int:
-    """Count the slaves that have the log up to `end`.
-
-    Spec: LegacyReplication!Acknowledged
-    Source: GroupTransferService.doWaitTransfer
-    """
-    if Bug.B23 in state.options.bugs:
-        # The source counts connections, and two of them may be of one slave.
-        return sum(one.slave_ack >= end for one in state.ends.values())
-    hosts = dict.fromkeys(one.host for one in state.ends.values())
-    return sum(_ack_of(state, host) >= end for host in hosts)
-
-
-def _ack_of(state: LegacyMaster, host: HaAddress | None) -> Offset:
-    """Return what the newest connection of a slave says that said anything.
-
-    In the source every connection counts until it is removed.
-
-    Spec: LegacyReplication!AckOf
-    """
-    heard = [one.slave_ack for one in _ends_of(state, host) if one.slave_ack != NOT_YET]
-    return heard[-1] if heard else NOT_YET
-
-
-def _ends_of(state: LegacyMaster, host: HaAddress | None) -> list[MasterEnd]:
-    """Return the connections of a slave, oldest first.
-
-    Spec: LegacyReplication!Ends
-    """
-    return [one for one in state.ends.values() if one.host == host]
-
-
-def _slaves_to_wait_for(state: LegacyMaster, request: PutRequest) -> int:
-    """Return how many slaves must have the message.
-
-    Spec: LegacyReplication!SlavesToWaitFor
-    """
-    if Bug.SYNC_WAITS in state.options.bugs:
-        # The source counts the master, and asks nobody where that is enough.
-        return request.need - 1
-    return request.need

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_legacy_transfer
 from rocketha.ha.state import NOT_YET, LogView
-from rocketha.known_bugs.bug import Bug
 from rocketha.legacy_ha.effects import (
     LegacyAction,
     LegacyActionName,
@@ -79,7 +78,8 @@ def receive_report(
     Source: DefaultHAConnection.ReadSocketService.processReadEvent
     """
     end = state.ends[conn]
-    if not _accepts_report(state, end, report, log):
+    is_first = end.slave_ack == NOT_YET
+    if not state.options.rules.accepts_report(report, log.max_phy_offset, is_first):
         reason = f"the report {report} is beyond the log end {log.max_phy_offset}"
         return close(state, conn, reason)
     if report < end.slave_ack:
@@ -99,31 +99,10 @@ def receive_report(
     )
 
 
-def _accepts_report(state: LegacyMaster, end: MasterEnd, report: Offset, log: LogView) -> bool:
-    """Tell whether a report can be about this log.
-
-    Spec: LegacyReplication!AcceptsReport
-    """
-    if Bug.B52 in state.options.bugs:
-        return True
-    if Bug.FIRST_REPORT in state.options.bugs and end.slave_ack == NOT_YET:
-        # The branch 4.9.x looks at the reports that follow, which are smaller than what it sent.
-        return True
-    return report <= log.max_phy_offset
-
-
 def _start_for_empty(state: LegacyMaster, log: LogView) -> Offset:
-    """Return where the transfer to a slave without a log starts: at a file.
-
-    Spec: LegacyReplication!StartForEmpty
-    Source: DefaultHAConnection.WriteSocketService.run
-    """
-    start = log.last_segment
-    if Bug.START_COVERS_WAITING in state.options.bugs:
-        # The source goes to its last file, whoever waits for what is before it.
-        return start
-    waited_for = [r.offset - r.offset % log.segment_size for r in state.waiting]
-    return Offset(min(start, *waited_for)) if waited_for else start
+    """Return where the transfer to a slave without a log starts: at a file."""
+    waited_for = [Offset(r.offset - r.offset % log.segment_size) for r in state.waiting]
+    return state.options.rules.start_for_empty(log.last_segment, waited_for)
 
 
 def transfer(

@@ -10,7 +10,6 @@ from dataclasses import replace
 from rocketha.formats.legacy_ha_packets import LegacyTransfer, push_report
 from rocketha.ha.slave import message_end
 from rocketha.ha.state import LogView
-from rocketha.known_bugs.bug import Bug
 from rocketha.legacy_ha.effects import (
     LegacyAction,
     LegacyActionName,
@@ -92,15 +91,15 @@ def receive_transfer(
     """
     client = state.client
     assert client is not None
-    continues = _continues(batch, log)
-    if not continues and Bug.OFFSET_CONTINUES not in state.options.bugs:
+    begins = log.max_phy_offset == 0 and batch.offset % log.segment_size == 0  # at any file
+    offset = state.options.rules.continues_at(batch.offset, log.max_phy_offset, begins)
+    if offset is None:
         reason = f"the batch is for {batch.offset}, the log ends at {log.max_phy_offset}"
         return disconnect(state, now_ms=now_ms, reason=reason)
     if batch.offset + len(batch.body) > INT64_MAX:
         return disconnect(state, now_ms=now_ms, reason="the batch ends behind every offset")
 
     effects: list[LegacyEffect] = []
-    offset = batch.offset if continues else log.max_phy_offset
     end = log.max_phy_offset
     if batch.body:
         effects.append(AppendLog(offset=offset, data=batch.body))
@@ -117,16 +116,6 @@ def receive_transfer(
             size=SizeBytes(len(batch.body)),
         ),
     )
-
-
-def _continues(batch: LegacyTransfer, log: LogView) -> bool:
-    """Tell whether a batch continues the log; an empty one begins at any file.
-
-    Spec: LegacyReplication!Continues
-    """
-    if batch.offset == log.max_phy_offset:
-        return True
-    return log.max_phy_offset == 0 and batch.offset % log.segment_size == 0
 
 
 def report(state: LegacySlave, *, now_ms: TimestampMs, log: LogView) -> LegacyStepped[LegacySlave]:

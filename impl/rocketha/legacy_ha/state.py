@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from rocketha.ha.state import BEGINNING, NOT_YET, TRANSFER_BATCH_BYTES
-from rocketha.known_bugs.bug import NO_BUGS, Bugs
+from rocketha.legacy_ha.rules import LEGACY_RULES, LegacyRules
 from rocketha.types import ConnectionId, HaAddress, Offset, PutId, SizeBytes, TimestampMs
 
 __all__ = [
@@ -38,7 +38,7 @@ class LegacyOptions:
     """A slave waits so long before it connects again."""
     slave_timeout_ms: int = 3_000
     """A producer waits so long for slaves."""
-    bugs: Bugs = NO_BUGS
+    rules: LegacyRules = field(default=LEGACY_RULES, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

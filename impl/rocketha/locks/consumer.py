@@ -18,10 +18,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
-from rocketha.known_bugs.bug import Bug
 from rocketha.locks.state import Attempt, ConsumerOptions, ConsumerState, Lease
 from rocketha.runtime.effects import AnswerClient
 from rocketha.types import TimestampMs
@@ -43,12 +42,6 @@ __all__ = [
     "patience_ms",
     "step",
 ]
-
-_PATIENT_TIMES: Final = 20
-"""With the switch LateAnswer."""
-_LONG_LEASES: Final = 3
-"""With the switch B45Lease: 90 s, where a vote has 60 s."""
-
 
 # ---- what happens to a consumer ----
 
@@ -168,12 +161,8 @@ def step(state: ConsumerState, event: ConsumerEvent, *, now_ms: TimestampMs) -> 
 
 
 def patience_ms(options: ConsumerOptions) -> int:
-    """Return for how long an answer counts.
-
-    Spec: LockQuorum!InTime
-    """
-    late = Bug.LATE_ANSWER in options.bugs
-    return max(1, options.patience_ms) * _PATIENT_TIMES if late else options.patience_ms
+    """Return for how long an answer counts."""
+    return options.rules.in_time(options.patience_ms)
 
 
 def lock(state: ConsumerState, event: LockWanted, *, now_ms: TimestampMs) -> ConsumerStepped:
@@ -205,7 +194,7 @@ def receive_answer(
     if now_ms - attempt.began_ms > patience_ms(options):
         return ConsumerStepped(state)
     got = event.queues & attempt.queues
-    lease_ms = options.lease_ms * (_LONG_LEASES if Bug.B45_LEASE in options.bugs else 1)
+    lease_ms = options.rules.lease_after_answer(options.lease_ms)
     leases = {queue: lease for queue, lease in state.leases.items() if queue not in attempt.queues}
     for queue in got:
         begun = state.holds(queue, now_ms) and state.leases[queue].begun
@@ -250,7 +239,7 @@ def process(state: ConsumerState, event: ProcessWanted, *, now_ms: TimestampMs) 
     Source: ConsumeMessageOrderlyService.ConsumeRequest.run
     """
     queue = event.queue
-    if not state.holds(queue, now_ms) or Bug.B46 in state.options.bugs:
+    if not state.options.rules.may_process(state.holds(queue, now_ms)):
         return ConsumerStepped(state)
     lease = state.leases[queue]
     leases = {**state.leases, queue: replace(lease, begun=True)}
@@ -266,12 +255,8 @@ def _given_back(
     name: ConsumerActionName,
     queues: frozenset[MessageQueue] = frozenset(),
 ) -> ConsumerStepped:
-    """Give back the votes of an attempt.
-
-    Spec: LockQuorum!GivenBack
-    """
-    if Bug.B45_PARTIAL in state.options.bugs:
-        back = frozenset()
+    """Give back the votes of an attempt."""
+    back = state.options.rules.given_back(back)
     effects = (SendUnlock(_body(state, attempt, back)),) if back else ()
     return ConsumerStepped(state, effects, ConsumerAction(name, queues, back))
 

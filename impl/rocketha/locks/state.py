@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NewType, TypeAlias
 
 from rocketha.formats.lock_bodies import MessageQueue
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
+from rocketha.locks.rules import CONSUMER_RULES, VOTING_RULES, ConsumerRules, VotingRules
 from rocketha.types import BrokerId, RequestId, TimestampMs
 
 __all__ = [
@@ -53,15 +53,12 @@ class LockOptions:
     """For how long a vote holds (`REBALANCE_LOCK_MAX_LIVE_TIME`)."""
     round_ms: int = 2_000
     """For how long the other brokers' votes are waited for."""
-    bugs: Bugs = NO_BUGS
+    rules: VotingRules = field(default=VOTING_RULES, repr=False)
 
     @property
     def quorum(self) -> int:
-        """Return how many votes lock a queue.
-
-        Spec: LockQuorum!Quorum
-        """
-        return 1 if Bug.B45_QUORUM in self.bugs else self.total_replicas // 2 + 1
+        """Return how many votes lock a queue."""
+        return self.rules.quorum(self.total_replicas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ class ConsumerOptions:
     """How long after a lock it asks again (`rocketmq.client.rebalance.lockInterval`)."""
     patience_ms: int = 1_000
     """For how long it waits for an answer."""
-    bugs: Bugs = NO_BUGS
+    rules: ConsumerRules = field(default=CONSUMER_RULES, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

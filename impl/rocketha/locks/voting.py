@@ -20,7 +20,6 @@ from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
 from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
-from rocketha.known_bugs.bug import Bug
 from rocketha.locks.state import (
     LockKey,
     LockManagerState,
@@ -172,8 +171,8 @@ def remembers(state: LockManagerState, now_ms: TimestampMs) -> bool:
 
     Spec: LockQuorum!Remembers, LockQuorum!WaitLess
     """
-    waited = now_ms - state.started_ms >= state.options.life_ms
-    return waited or Bug.B45_RESTART in state.options.bugs
+    options = state.options
+    return now_ms - state.started_ms >= options.rules.wait_after_restart(options.life_ms)
 
 
 def present_vote(state: LockManagerState, key: LockKey, now_ms: TimestampMs) -> Vote | None:
@@ -194,15 +193,15 @@ def receive_ask(
     Spec: LockQuorum!ReceiveAsk
     Source: AdminBrokerProcessor.lockBatchMQ
     """
-    body, bugs = event.body, state.options.bugs
+    body, rules = event.body, state.options.rules
     votes = dict(state.votes)
     voted: set[MessageQueue] = set()
     for queue in body.queues:
         key = (body.consumer_group, queue)
         present = present_vote(state, key, now_ms)
-        free = present is None or present.client_id == body.client_id or Bug.VOTE_ONCE in bugs
-        over = state.released.get((body.client_id, key), 0) >= max(1, body.attempt)
-        if free and remembers(state, now_ms) and (not over or Bug.LATE_ASK in bugs):
+        free = rules.is_free(None if present is None else present.client_id, body.client_id)
+        wanted = rules.is_wanted(body.attempt, state.released.get((body.client_id, key), 0))
+        if free and wanted and remembers(state, now_ms):
             newest = body.attempt if present is None else max(present.attempt, body.attempt)
             votes[key] = Vote(body.client_id, newest, now_ms)
             voted.add(queue)
@@ -242,9 +241,8 @@ def receive_free(state: LockManagerState, event: UnlockAsked) -> ManagerStepped:
         key = (body.consumer_group, queue)
         vote = votes.get(key)
         if vote is not None:
-            own = vote.client_id == body.client_id or Bug.UNLOCK_OWN in options.bugs
-            over = vote.attempt <= body.attempt or Bug.LATE_FREE in options.bugs
-            if own and over:
+            own = options.rules.is_own(vote.client_id, body.client_id)
+            if own and options.rules.is_over(vote.attempt, body.attempt):
                 del votes[key]
         mine = (body.client_id, key)
         released[mine] = max(released.get(mine, 0), body.attempt)
@@ -271,21 +269,16 @@ def _count(state: LockManagerState, event: VotesHeard) -> ManagerStepped:
 
 
 def _answer(state: LockManagerState, number: RoundId, round_: Round) -> ManagerStepped:
-    """Answer with the queues that a majority of all replicas is for, this broker among them.
-
-    Spec: LockQuorum!Enough
-    """
-    options = state.options
-    own = 2 if Bug.COUNT_ONCE in options.bugs else 1
-    locked = {
-        queue for queue in round_.queues if own + _votes_for(queue, round_.yes) >= options.quorum
-    }
+    """Answer with the queues that a majority of all replicas is for, this broker among them."""
+    options, rules = state.options, state.options.rules
+    needed = options.quorum
+    locked = frozenset(
+        queue for queue in round_.queues if rules.enough(1 + _votes_for(queue, round_.yes), needed)
+    )
     silent = len(round_.yes) < len(options.members) - 1
-    if silent and Bug.B77 in options.bugs:
-        locked.clear()
     rounds = {other: value for other, value in state.rounds.items() if other != number}
     state = replace(state, rounds=MappingProxyType(rounds))
-    return ManagerStepped(state, (AnswerLock(round_.request, frozenset(locked)),))
+    return ManagerStepped(state, (AnswerLock(round_.request, rules.answers(locked, silent)),))
 
 
 def _votes_for(queue: MessageQueue, yes: Iterable[tuple[BrokerId, frozenset[MessageQueue]]]) -> int:

@@ -23,15 +23,24 @@ from rocketha.known_bugs import (
     Bugs,
 )
 from rocketha.known_bugs.epoch_truncation import HA_OVERRIDES, ha_rules
+from rocketha.known_bugs.legacy_replication import LEGACY_OVERRIDES, legacy_rules
+from rocketha.known_bugs.lock_quorum import (
+    CONSUMER_OVERRIDES,
+    VOTING_OVERRIDES,
+    consumer_rules,
+    voting_rules,
+)
 from rocketha.known_bugs.replica_group import (
     BROKER_OVERRIDES,
     CONTROLLER_OVERRIDES,
     broker_rules,
     controller_rules,
 )
+from rocketha.legacy_ha.rules import LEGACY_RULES
+from rocketha.locks.rules import CONSUMER_RULES, VOTING_RULES
 from tests.source_files import ROOT, python_files
 
-CORES: Final = ("broker", "controller", "epoch", "ha")
+CORES: Final = ("broker", "controller", "epoch", "ha", "legacy_ha", "locks")
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,9 @@ HOMES: Final = {
     "ha": Home(HA_RULES, HA_OVERRIDES, ha_rules),
     "broker": Home(BROKER_RULES, BROKER_OVERRIDES, broker_rules),
     "controller": Home(CONTROLLER_RULES, CONTROLLER_OVERRIDES, controller_rules),
+    "legacy": Home(LEGACY_RULES, LEGACY_OVERRIDES, legacy_rules),
+    "voting": Home(VOTING_RULES, VOTING_OVERRIDES, voting_rules),
+    "consumer": Home(CONSUMER_RULES, CONSUMER_OVERRIDES, consumer_rules),
 }
 EVERY_OVERRIDE: Final = [(name, bug) for name, home in HOMES.items() for bug in home.overrides]
 

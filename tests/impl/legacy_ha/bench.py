@@ -6,6 +6,7 @@ from typing import Generic, TypeVar, cast
 
 from rocketha.formats.message import Message
 from rocketha.known_bugs import Bug
+from rocketha.known_bugs.legacy_replication import legacy_rules
 from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.legacy_ha.effects import AnswerPut, LegacyAction
 from rocketha.legacy_ha.events import (
@@ -31,7 +32,7 @@ def conn(number: int) -> ConnectionId:
 
 
 def options(*bugs: Bug, batch: int = 32 * 1024) -> LegacyOptions:
-    return LegacyOptions(transfer_batch_bytes=SizeBytes(batch), bugs=frozenset(bugs))
+    return LegacyOptions(transfer_batch_bytes=SizeBytes(batch), rules=legacy_rules(frozenset(bugs)))
 
 
 class _Bench(Generic[L]):

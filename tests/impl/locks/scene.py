@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
 from rocketha.known_bugs import NO_BUGS, Bugs
+from rocketha.known_bugs.lock_quorum import consumer_rules, voting_rules
 from rocketha.locks import voting
 from rocketha.locks.state import (
     ConsumerOptions,
@@ -28,12 +29,16 @@ def a_manager(
 ) -> LockManagerState:
     """Broker 1, which has run long enough to vote at 0."""
     numbers = tuple(BrokerId(n) for n in range(1, members + 1))
-    options = LockOptions(members=numbers, total_replicas=members, strict=strict, bugs=bugs)
+    options = LockOptions(
+        members=numbers, total_replicas=members, strict=strict, rules=voting_rules(bugs)
+    )
     return voting.started(ONE, options, now_ms=at(started))
 
 
 def a_consumer(bugs: Bugs = NO_BUGS) -> ConsumerState:
-    return ConsumerState(client_id="c1", consumer_group="cg", options=ConsumerOptions(bugs=bugs))
+    return ConsumerState(
+        client_id="c1", consumer_group="cg", options=ConsumerOptions(rules=consumer_rules(bugs))
+    )
 
 
 def body(client: str, *queues: MessageQueue, attempt: int = 1, only: bool = False) -> QueueLockBody:

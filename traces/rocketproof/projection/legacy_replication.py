@@ -64,7 +64,7 @@ class LegacyProjection:
         """Record the initial state."""
         self.slaves = tuple(broker for broker in cluster.nodes if broker != MASTER)
         self._lost = {slave: set() for slave in self.slaves}
-        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.options.bugs))
+        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.bugs))
         self._record(cluster, MASTER, "Init")
 
     def sent(

@@ -100,8 +100,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         self._need = 0
         self._looks_at_ms: int | None = None
         self.nodes: dict[BrokerId, Node[LegacyState]] = {
-            broker: Node(broker, plan.options.bugs)
-            for broker in map(BrokerId, range(1, brokers + 1))
+            broker: Node(broker, plan.bugs) for broker in map(BrokerId, range(1, brokers + 1))
         }
         self._hosts: Hosts[LegacyState, LegacyEvent, LegacyAction] = Hosts(
             LegacyCore(),

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
+from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.legacy_replication import legacy_rules
 from rocketha.legacy_ha.state import LegacyOptions
 from rocketha.sim.engine.faults import LEGACY_FAULTS, FaultPlan, draw_plan
 from rocketha.sim.engine.options import SimOptions
@@ -24,6 +26,7 @@ class LegacyPlan:
 
     steps: int
     faults: FaultPlan
+    bugs: Bugs
     options: LegacyOptions
     records_max: int
     """Producers stop when the master's log has so many."""
@@ -47,13 +50,14 @@ def draw_legacy_run(rng: Random, options: SimOptions) -> LegacyPlan:
     return LegacyPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
+        bugs=options.bugs,
         options=LegacyOptions(
             transfer_batch_bytes=SizeBytes(rng.choice(TRANSFER_BATCHES)),
             heartbeat_ms=heartbeat_ms,
             housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
             reconnect_ms=rng.choice((20, 50, 300)),
             slave_timeout_ms=rng.choice((100, 800, 3_000)),
-            bugs=options.bugs,
+            rules=legacy_rules(options.bugs),
         ),
         records_max=rng.randrange(3, 8),
         needs=tuple(sorted({min(need, slaves) for need in needs})),

@@ -207,7 +207,7 @@ class LockCluster:
         for broker, clock in zip(plan.locks.members, plan.clocks, strict=True):
             long_ago = TimestampMs(clock.shows(0) - 2 * plan.locks.life_ms)
             fresh = voting.started(broker, plan.locks, now_ms=long_ago)
-            node: Node[LockManagerState] = Node(broker, plan.locks.bugs)
+            node: Node[LockManagerState] = Node(broker, plan.bugs)
             self._managers[broker] = _Manager(node, self)
             node.state = fresh
             node.clock = clock

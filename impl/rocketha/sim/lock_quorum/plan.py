@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
+from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.lock_quorum import consumer_rules, voting_rules
 from rocketha.locks.state import ConsumerOptions, LockOptions
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import LOCK_FAULTS, Fault, FaultPlan, draw_plan
@@ -39,6 +41,7 @@ class LockPlan:
 
     steps: int
     faults: FaultPlan
+    bugs: Bugs
     locks: LockOptions
     consumer: ConsumerOptions
     clocks: tuple[Clock, ...]
@@ -73,19 +76,20 @@ def draw_lock_run(rng: Random, options: SimOptions) -> LockPlan:
     return LockPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
+        bugs=options.bugs,
         locks=LockOptions(
             members=members,
             total_replicas=1 if options.rocketmq_defaults else len(members),
             strict=not options.rocketmq_defaults,
             life_ms=LIFE_MS,
             round_ms=2 * _PATIENCE_MS,
-            bugs=options.bugs,
+            rules=voting_rules(options.bugs),
         ),
         consumer=ConsumerOptions(
             lease_ms=_LEASE_MS,
             relock_ms=_RELOCK_MS,
             patience_ms=_PATIENCE_MS,
-            bugs=options.bugs,
+            rules=consumer_rules(options.bugs),
         ),
         clocks=tuple([_draw_clock(rng, faults) for _ in members]),
         gone=gone,
