@@ -12,9 +12,9 @@ from rocketproof.projection.epoch_values import NONE
 from rocketproof.projection.group_values import NO_CONN
 from tlatrace.model import Model, ModelState, Step, load_model
 from tlatrace.readings import Reading
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.testing import Call, Goals, Moves
 from tlatrace.testing.calls import call_of, plain
-from tlatrace.testing.oracle import Domain
 from tlatrace.validate.config import TlcConfig, read_config
 from tlatrace.values import Fcn, State, TlaSet, Value
 
@@ -90,7 +90,7 @@ class _Realizable:
         """Leave steps of `model` out."""
         self._model = model
         self._at = {name: at for at, name in enumerate(model.variables)}
-        self._shown: dict[Domain, Value] = {}
+        self._shown: dict[RuntimeValue, Value] = {}
 
     @property
     def module(self) -> str:
@@ -116,11 +116,11 @@ class _Realizable:
         """Return how values of traces are read."""
         return self._model.reading
 
-    def adopt_variable(self, name: str, value: Value) -> Domain:
+    def adopt_variable(self, name: str, value: Value) -> RuntimeValue:
         """Make the value of a variable the model's."""
         return self._model.adopt_variable(name, value)
 
-    def show_value(self, datum: Domain) -> Value:
+    def show_value(self, datum: RuntimeValue) -> Value:
         """Return a value of the model's as everybody knows it."""
         return self._model.show_value(datum)
 
@@ -155,7 +155,7 @@ class _Realizable:
             case _:
                 return True
 
-    def _show(self, datum: Domain) -> Value:
+    def _show(self, datum: RuntimeValue) -> Value:
         if datum not in self._shown:
             self._shown[datum] = plain(self._model.show_value(datum))
         return self._shown[datum]

@@ -36,9 +36,9 @@ from rocketproof.theorems.lock_state import (
 )
 from rocketproof.theorems.lock_steps import RIGHT, STEPS, Rules, choice_constants
 from tlatrace.model import Model, ModelState, load_model
-from tlatrace.model.domain import D, Fcn
 from tlatrace.model.states import Step
 from tlatrace.proofs import prove_induction
+from tlatrace.runtime.values import Fcn, RuntimeValue
 from tlatrace.validate.config import parse_config
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "lock_quorum"
@@ -129,7 +129,7 @@ class Move:
 
     pre: Lock
     action: str
-    params: tuple[D, ...]
+    params: tuple[RuntimeValue, ...]
     post: Lock
 
 
@@ -138,24 +138,24 @@ class Place:
     """A state of a walk, with what the theorem knows of one queue."""
 
     model: str
-    queue: D
+    queue: RuntimeValue
     state: ModelState
     lock: Lock
 
 
-def part(value: D, *keys: D | str) -> D:
+def part(value: RuntimeValue, *keys: RuntimeValue | str) -> RuntimeValue:
     for key in keys:
         assert isinstance(value, Fcn)
         value = value[key]
     return value
 
 
-def whole(value: D) -> int:
+def whole(value: RuntimeValue) -> int:
     assert isinstance(value, int)
     return value
 
 
-def members(value: D) -> list[D]:
+def members(value: RuntimeValue) -> list[RuntimeValue]:
     assert isinstance(value, frozenset | Fcn)
     return sorted(value, key=str)
 
@@ -175,7 +175,7 @@ def mutated(name: str) -> Model:
     return load_model(module, parse_config(f"{text}\n{override}\n", module), libraries=[SPEC])
 
 
-def lock_of(model: Model, state: ModelState, queue: D, before: Lock | None) -> Lock:
+def lock_of(model: Model, state: ModelState, queue: RuntimeValue, before: Lock | None) -> Lock:
     """Read a state; what only the theorem knows is as it was before."""
     at = dict(zip(model.variables, state, strict=True))
     brokers, consumers = members(at["votes"]), members(at["tries"])
@@ -212,7 +212,12 @@ def lock_of(model: Model, state: ModelState, queue: D, before: Lock | None) -> L
 
 
 def after(
-    model: Model, pre: Lock, action: str, params: tuple[D, ...], state: ModelState, queue: D
+    model: Model,
+    pre: Lock,
+    action: str,
+    params: tuple[RuntimeValue, ...],
+    state: ModelState,
+    queue: RuntimeValue,
 ) -> Lock:
     """Read the state after a step, and say what the theorem knows then."""
     post = lock_of(model, state, queue, pre)
@@ -235,7 +240,7 @@ def after(
     return post
 
 
-def text_of(value: D | Step) -> str:
+def text_of(value: RuntimeValue | Step) -> str:
     """Write down a value or a step, the same in every run."""
     if isinstance(value, Step):
         return f"{value.action}{text_of(value.params)}{text_of(value.post)}"

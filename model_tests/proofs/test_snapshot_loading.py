@@ -33,8 +33,8 @@ from rocketproof.theorems.snapshot_loading import (
     theorem,
 )
 from tlatrace.model import Model, ModelState, load_model
-from tlatrace.model.domain import D, Fcn
 from tlatrace.proofs import prove_induction
+from tlatrace.runtime.values import Fcn, RuntimeValue
 from tlatrace.validate.config import parse_config
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "snapshot_loading"
@@ -101,17 +101,17 @@ def walked() -> Model:
     return load_model(module, parse_config(text, module))
 
 
-def part(value: D, key: D) -> D:
+def part(value: RuntimeValue, key: RuntimeValue) -> RuntimeValue:
     assert isinstance(value, Fcn)
     return value[key]
 
 
-def whole(value: D) -> int:
+def whole(value: RuntimeValue) -> int:
     assert isinstance(value, int)
     return value
 
 
-def members(value: D) -> list[D]:
+def members(value: RuntimeValue) -> list[RuntimeValue]:
     assert isinstance(value, frozenset | Fcn | tuple)
     return list(value)
 
@@ -122,7 +122,7 @@ def node_of(state: ModelState, key: int) -> Node | None:
     if at["mode"] != "up":
         return None
 
-    def has_key(table: D) -> int:
+    def has_key(table: RuntimeValue) -> int:
         return int(any(members(pair)[0] == key for pair in members(table)))
 
     begin = whole(at["begin"])

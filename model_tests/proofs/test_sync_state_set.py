@@ -26,8 +26,8 @@ from rocketproof.theorems.sync_state_set import (
 )
 from tlatrace.errors import EvaluationError
 from tlatrace.model import Model, ModelState, load_model
-from tlatrace.model.domain import D
 from tlatrace.proofs import Limits, Proved, Unknown, prove_induction
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.symbolic import Specification, Step
 from tlatrace.symbolic.values import equal, literal
 from tlatrace.validate.config import parse_config
@@ -48,7 +48,7 @@ class Transition:
 
     pre: ModelState
     action: str
-    params: tuple[D, ...]
+    params: tuple[RuntimeValue, ...]
     post: ModelState
     allowed: bool
 
@@ -119,7 +119,9 @@ def with_same_change(pre: ModelState, post: ModelState, elsewhere: ModelState) -
     )
 
 
-def judged(pre: ModelState, action: str, params: tuple[D, ...], post: ModelState) -> Transition:
+def judged(
+    pre: ModelState, action: str, params: tuple[RuntimeValue, ...], post: ModelState
+) -> Transition:
     try:
         allowed = judge().allows(action, params, pre, post)
     except EvaluationError:  # TLC would stop here

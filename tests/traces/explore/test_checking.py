@@ -11,7 +11,7 @@ from tests.traces.explore.tide import MAX, Tide
 from tlatrace.errors import EvaluationError
 from tlatrace.explore import ModelState, PathState, check_model, images_of
 from tlatrace.model import Step
-from tlatrace.model.domain import D, Fcn, model_value
+from tlatrace.runtime.values import Fcn, RuntimeValue, model_value
 from tlatrace.tools.tlc_output import Outcome
 
 A, B, C = (model_value(name) for name in ("a", "b", "c"))
@@ -22,7 +22,7 @@ SWAPS = frozenset([Fcn({A: B, B: A, C: C}), Fcn({A: A, B: C, C: B})])
 class Seats:
     """Guests sit down one by one, in any order; `most` of them may, a state without a value is."""
 
-    guests: tuple[D, ...] = (A, B, C)
+    guests: tuple[RuntimeValue, ...] = (A, B, C)
     most: int = 3
     valueless_at: int = 9
 
@@ -46,7 +46,7 @@ class Seats:
         return True
 
 
-def _seated(state: ModelState) -> frozenset[D]:
+def _seated(state: ModelState) -> frozenset[RuntimeValue]:
     (seated,) = state
     assert isinstance(seated, frozenset)
     return seated
@@ -150,6 +150,6 @@ def test_permutations_go_into_values_of_every_kind() -> None:
         pytest.param(frozenset([7]), id="numbers"),
     ],
 )
-def test_what_permutes_no_model_values_is_refused(declared: D) -> None:
+def test_what_permutes_no_model_values_is_refused(declared: RuntimeValue) -> None:
     with pytest.raises(EvaluationError, match="SYMMETRY S "):
         images_of(declared, "S")

@@ -10,17 +10,24 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from tlatrace.matching.oracle import Domain, ModelState
+from tlatrace.matching.oracle import ModelState
 from tlatrace.model import Step
-from tlatrace.model.domain import Fcn, from_domain, model_value, part_of, to_domain
 from tlatrace.readings import Reading, Types
+from tlatrace.runtime.values import (
+    Fcn,
+    RuntimeValue,
+    from_runtime,
+    model_value,
+    part_of,
+    to_runtime,
+)
 from tlatrace.values import State, Value
 
 PEOPLE: Final = tuple([model_value(name) for name in ("p1", "p2", "p3", "p4")])
 NOBODY: Final = model_value("nobody")
 VARIABLES: Final = ("calls", "mood", "present", "trust")
 
-Rule = Callable[[ModelState], Iterator[tuple[tuple[Domain, ...], ModelState]]]
+Rule = Callable[[ModelState], Iterator[tuple[tuple[RuntimeValue, ...], ModelState]]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,7 +36,7 @@ class Meeting:
 
     rules: Mapping[str, tuple[int, Rule]]
     """Action -> the number of its parameters, and its steps."""
-    classes: tuple[tuple[Domain, ...], ...]
+    classes: tuple[tuple[RuntimeValue, ...], ...]
     quorum: int
     module: str = "Meeting"
     box: str = ""
@@ -50,21 +57,25 @@ class Meeting:
     def show(self, state: ModelState) -> State:
         return dict(zip(self.variables, [self.show_value(v) for v in state], strict=True))
 
-    def adopt_value(self, value: Value) -> Domain:
-        return to_domain(value)
+    def adopt_value(self, value: Value) -> RuntimeValue:
+        return to_runtime(value)
 
-    def show_value(self, value: Domain) -> Value:
-        return from_domain(value)
+    def show_value(self, value: RuntimeValue) -> Value:
+        return from_runtime(value)
 
     def initial_states(self) -> list[ModelState]:
-        calm: Domain = Fcn(dict.fromkeys(PEOPLE, "calm"))
+        calm: RuntimeValue = Fcn(dict.fromkeys(PEOPLE, "calm"))
         return [(frozenset(), calm, frozenset(), Fcn(dict.fromkeys(PEOPLE, NOBODY)))]
 
     def is_initial(self, state: ModelState) -> bool:
         return state in self.initial_states()
 
     def allows(
-        self, action: str | None, params: tuple[Domain, ...], pre: ModelState, post: ModelState
+        self,
+        action: str | None,
+        params: tuple[RuntimeValue, ...],
+        pre: ModelState,
+        post: ModelState,
     ) -> bool:
         return any(
             step.post == post and action in (None, step.action) and params in ((), step.params)
@@ -78,7 +89,7 @@ class Meeting:
         return [Step(action, params, post) for params, post in self.rules[action][1](state)]
 
     def bound_successors(
-        self, state: ModelState, action: str, params: tuple[Domain, ...]
+        self, state: ModelState, action: str, params: tuple[RuntimeValue, ...]
     ) -> list[Step]:
         return [s for s in self.action_successors(state, action) if s.params == params]
 
@@ -93,13 +104,13 @@ class Meeting:
         assert isinstance(calls, frozenset)
         return ("Few",) if len(calls) > 2 * self.quorum else ()
 
-    def evaluate(self, name: str, state: ModelState | None = None) -> Domain:
+    def evaluate(self, name: str, state: ModelState | None = None) -> RuntimeValue:
         raise AssertionError(f"{name} in {state}")
 
-    def part(self, value: Domain, at: Sequence[Domain]) -> Domain | None:
+    def part(self, value: RuntimeValue, at: Sequence[RuntimeValue]) -> RuntimeValue | None:
         return part_of(value, at)
 
-    def interchangeable(self) -> tuple[tuple[Domain, ...], ...]:
+    def interchangeable(self) -> tuple[tuple[RuntimeValue, ...], ...]:
         return self.classes
 
 
@@ -110,21 +121,21 @@ def meeting(rng: Random, *, named: int = 0) -> Meeting:
     others, famous = PEOPLE[: 4 - named], PEOPLE[4 - named :]
     needs_call = rng.random() < 0.5
 
-    def stir(state: ModelState) -> Iterator[tuple[tuple[Domain, ...], ModelState]]:
+    def stir(state: ModelState) -> Iterator[tuple[tuple[RuntimeValue, ...], ModelState]]:
         calls, mood, present, trust = state
         for one in PEOPLE:
             if get(mood, one) == moods[0]:
-                call: Domain = Fcn({"kind": moods[1], "who": one})
+                call: RuntimeValue = Fcn({"kind": moods[1], "who": one})
                 yield (one,), (also(calls, call), put(mood, one, moods[1]), present, trust)
 
-    def come(state: ModelState) -> Iterator[tuple[tuple[Domain, ...], ModelState]]:
+    def come(state: ModelState) -> Iterator[tuple[tuple[RuntimeValue, ...], ModelState]]:
         calls, mood, present, trust = state
         for one in PEOPLE:
             called = isinstance(calls, frozenset) and Fcn({"kind": moods[1], "who": one}) in calls
             if called or not needs_call:
                 yield (one,), (calls, mood, also(present, one), trust)
 
-    def rely(state: ModelState) -> Iterator[tuple[tuple[Domain, ...], ModelState]]:
+    def rely(state: ModelState) -> Iterator[tuple[tuple[RuntimeValue, ...], ModelState]]:
         calls, mood, present, trust = state
         assert isinstance(present, frozenset)
         for one in present:
@@ -132,19 +143,19 @@ def meeting(rng: Random, *, named: int = 0) -> Meeting:
                 if get(trust, one) is NOBODY and other is not one:
                     yield (one, other), (calls, mood, present, put(trust, one, other))
 
-    def part(state: ModelState) -> Iterator[tuple[tuple[Domain, ...], ModelState]]:
+    def part(state: ModelState) -> Iterator[tuple[tuple[RuntimeValue, ...], ModelState]]:
         calls, mood, present, trust = state
         assert isinstance(present, frozenset)
         if len(present) >= quorum and present.issuperset(famous):
             yield (), (calls, mood, frozenset(), trust)
 
-    def leave(state: ModelState) -> Iterator[tuple[tuple[Domain, ...], ModelState]]:
+    def leave(state: ModelState) -> Iterator[tuple[tuple[RuntimeValue, ...], ModelState]]:
         calls, mood, present, trust = state
         for one in PEOPLE:
             if any(get(trust, other) is one for other in PEOPLE):
                 yield (one,), (calls, put(mood, one, moods[2]), present, trust)
 
-    def rule(state: ModelState) -> Iterator[tuple[tuple[Domain, ...], ModelState]]:
+    def rule(state: ModelState) -> Iterator[tuple[tuple[RuntimeValue, ...], ModelState]]:
         calls, mood, present, trust = state
         for at, one in enumerate(famous):
             if get(mood, one) == moods[1]:
@@ -161,16 +172,16 @@ def meeting(rng: Random, *, named: int = 0) -> Meeting:
     return Meeting(rules=rules, classes=(others,), quorum=quorum)
 
 
-def get(function: Domain, argument: Domain) -> Domain:
+def get(function: RuntimeValue, argument: RuntimeValue) -> RuntimeValue:
     assert isinstance(function, Fcn)
     return function[argument]
 
 
-def put(function: Domain, argument: Domain, image: Domain) -> Domain:
+def put(function: RuntimeValue, argument: RuntimeValue, image: RuntimeValue) -> RuntimeValue:
     assert isinstance(function, Fcn)
     return Fcn({**function, argument: image})
 
 
-def also(collection: Domain, element: Domain) -> Domain:
+def also(collection: RuntimeValue, element: RuntimeValue) -> RuntimeValue:
     assert isinstance(collection, frozenset)
     return collection | {element}

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tlatrace.matching.oracle import CachedOracle, ModelState
-from tlatrace.model import Model, domain, load_model
-from tlatrace.model.domain import D, Fcn, eq
+from tlatrace.model import Model, load_model
 from tlatrace.model.states import Step
+from tlatrace.runtime import values
+from tlatrace.runtime.values import Fcn, RuntimeValue, eq
 
 SPEC = """---- MODULE Tanks ----
 EXTENDS Naturals
@@ -83,14 +84,14 @@ def test_answers_are_remembered_while_questions_come_twice(
 def test_the_texts_of_the_keys_of_a_growing_bag_are_written_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    written: list[D] = []
-    short = domain.short
+    written: list[RuntimeValue] = []
+    short = values.short
 
-    def noting(one: D) -> str:
+    def noting(one: RuntimeValue) -> str:
         written.append(one)
         return short(one)
 
-    monkeypatch.setattr(domain, "short", noting)
+    monkeypatch.setattr(values, "short", noting)
     keys = [Fcn({"tank": f"grows {number}"}) for number in range(6)]
     other = Fcn({Fcn({"tank": f"other {number}"}): 1 for number in range(6)})
 

@@ -14,10 +14,11 @@ from tests.traces.matching.meetings import PEOPLE, Meeting, meeting
 from tests.traces.matching.test_against_naive_search import naive
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.observation import observe
-from tlatrace.matching.oracle import CachedOracle, Domain, ModelState
+from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Search
 from tlatrace.matching.symmetry import Symmetry, futures
 from tlatrace.model.interchange import renamed
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Event, Header, Silent, Trace
 from tlatrace.values import ModelValue, Value, tla_set
 from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
@@ -118,7 +119,7 @@ def visited(model: Meeting, rng: Random, number: int) -> list[ModelState]:
 def test_the_key_of_a_state_is_that_of_its_permutations_and_one_of_them() -> None:
     rng = Random(3)
     symmetry = Symmetry((PEOPLE,))
-    orders: list[dict[Domain, Domain]] = [
+    orders: list[dict[RuntimeValue, RuntimeValue]] = [
         dict(zip(PEOPLE, order, strict=True)) for order in permutations(PEOPLE)
     ]
     for case in range(40):

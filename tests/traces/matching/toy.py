@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tlatrace.errors import EvaluationError
-from tlatrace.matching.oracle import Domain
 from tlatrace.model import ModelState, Step
 from tlatrace.readings import Reading, Types
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.values import Fcn, ModelValue, State, Value, canonical, from_json, same
 
 CLIENTS = (ModelValue("c1"), ModelValue("c2"), ModelValue("c3"))
@@ -57,10 +57,10 @@ class ToyModel:
         pairs = zip(self.variables, state, strict=True)
         return {name: self.show_value(value) for name, value in pairs}
 
-    def adopt_value(self, value: Value) -> Domain:
+    def adopt_value(self, value: Value) -> RuntimeValue:
         return canonical(value)
 
-    def show_value(self, value: Domain) -> Value:
+    def show_value(self, value: RuntimeValue) -> Value:
         assert isinstance(value, str)
         return from_json(json.loads(value))
 
@@ -109,11 +109,11 @@ class ToyModel:
         shown = self.show(state)
         return tuple([name for name, holds in self.invariant.items() if not holds(shown)])
 
-    def evaluate(self, name: str, state: Toy | None = None) -> Domain:
+    def evaluate(self, name: str, state: Toy | None = None) -> RuntimeValue:
         assert state is not None
         return self.adopt_value(self.expressions[name](self.show(state)))
 
-    def part(self, value: Domain, at: Sequence[Domain]) -> Domain | None:
+    def part(self, value: RuntimeValue, at: Sequence[RuntimeValue]) -> RuntimeValue | None:
         found = self.show_value(value)
         for argument in [self.show_value(one) for one in at]:
             if isinstance(found, tuple):
@@ -129,7 +129,7 @@ class ToyModel:
                 found = images[0]
         return self.adopt_value(found)
 
-    def interchangeable(self) -> tuple[tuple[Domain, ...], ...]:
+    def interchangeable(self) -> tuple[tuple[RuntimeValue, ...], ...]:
         return ()
 
 

@@ -15,9 +15,9 @@ import pytest
 from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.model import Model, load, load_model
 from tlatrace.model.builtin import NOT_DONE
-from tlatrace.model.domain import TRUE, D, Fcn, from_domain
-from tlatrace.model.lazy import Subsets, Union
-from tlatrace.model.operators.community import fold_function, fold_set, set_to_sorted
+from tlatrace.runtime.lazy import Subsets, Union
+from tlatrace.runtime.operators.community import fold_function, fold_set, set_to_sorted
+from tlatrace.runtime.values import TRUE, Fcn, RuntimeValue, from_runtime
 from tlatrace.selfcheck.expressions import Is, model_answers, read_corpus, tlc_answers
 from tlatrace.tools.sany import COMMUNITY
 
@@ -129,7 +129,7 @@ def test_both_engines_say_what_java_says(tmp_path: Path) -> None:
     _write(tmp_path, "Asked", "EXTENDS Cases", "VARIABLE v", "Init == v = 0", "Next == UNCHANGED v")
     names = [expression.name for expression in corpus]
     model = load_model(tmp_path / "Asked.tla", expressions=names)
-    mine = model_answers(corpus, lambda name: from_domain(model.evaluate(name)))
+    mine = model_answers(corpus, lambda name: from_runtime(model.evaluate(name)))
     tlc = tlc_answers(corpus, tmp_path)
     assert len(corpus) == len(cases)
     for name, (place, text, wanted) in zip(names, cases, strict=True):
@@ -298,7 +298,7 @@ def test_a_model_is_kept_under_the_text_of_the_community_modules(
 
 
 def test_a_fold_has_a_value_if_all_orders_have_it() -> None:
-    def at_most_nine(element: D, folded: D) -> D:
+    def at_most_nine(element: RuntimeValue, folded: RuntimeValue) -> RuntimeValue:
         assert isinstance(element, int)
         assert isinstance(folded, int)
         return min(9, folded + element)
@@ -308,7 +308,7 @@ def test_a_fold_has_a_value_if_all_orders_have_it() -> None:
 
 
 def test_orders_that_lead_to_one_value_on_different_ways_are_tried() -> None:
-    def to_the_end(element: D, folded: D) -> D:
+    def to_the_end(element: RuntimeValue, folded: RuntimeValue) -> RuntimeValue:
         assert isinstance(folded, tuple)
         return "done" if len(folded) == 2 else (*folded, element)
 
@@ -318,7 +318,7 @@ def test_orders_that_lead_to_one_value_on_different_ways_are_tried() -> None:
 
 
 def test_an_order_without_a_value_leaves_the_fold_without_one() -> None:
-    def picky(element: D, folded: D) -> D:
+    def picky(element: RuntimeValue, folded: RuntimeValue) -> RuntimeValue:
         if (element, folded) == (2, 0):
             raise EvaluationError("2 may not come first")
         return TRUE
@@ -334,7 +334,7 @@ def test_a_union_that_java_may_list_twice_has_no_fold() -> None:
 
 
 def test_the_values_of_a_function_are_folded_by_key_if_keys_are_integers() -> None:
-    def listed(element: D, folded: D) -> D:
+    def listed(element: RuntimeValue, folded: RuntimeValue) -> RuntimeValue:
         assert isinstance(folded, tuple)
         return (*folded, element)
 

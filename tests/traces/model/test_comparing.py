@@ -8,14 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import FALSE, TRUE, D, all_comparable, comparable, function, model_value
-from tlatrace.model.lazy import member
-from tlatrace.model.operators.functions import function_over
+from tlatrace.runtime.lazy import member
+from tlatrace.runtime.operators.functions import function_over
+from tlatrace.runtime.values import (
+    FALSE,
+    TRUE,
+    RuntimeValue,
+    all_comparable,
+    comparable,
+    function,
+    model_value,
+)
 
 _PLAIN = st.sampled_from([0, 1, 2, "a", "b", TRUE, FALSE, model_value("m"), model_value("n")])
 
 
-def _larger(parts: st.SearchStrategy[D]) -> st.SearchStrategy[D]:
+def _larger(parts: st.SearchStrategy[RuntimeValue]) -> st.SearchStrategy[RuntimeValue]:
     few = st.lists(parts, max_size=3)
     keys = st.one_of(st.sampled_from(["a", "b", "c"]), st.integers(0, 2), parts)
     return st.one_of(
@@ -24,7 +32,7 @@ def _larger(parts: st.SearchStrategy[D]) -> st.SearchStrategy[D]:
 
 
 _VALUES = st.recursive(_PLAIN, _larger, max_leaves=8)
-_PARTS: list[D] = [0, "a", TRUE]
+_PARTS: list[RuntimeValue] = [0, "a", TRUE]
 _ALIKE = st.sampled_from(_PARTS).flatmap(
     lambda part: st.recursive(
         st.sampled_from([part, 1, model_value("m")]),
@@ -36,7 +44,9 @@ _SETS = st.frozensets(st.one_of(_VALUES, _ALIKE), max_size=4)
 
 
 @given(_SETS, _SETS)
-def test_values_that_forms_tell_comparable_are(some: frozenset[D], others: frozenset[D]) -> None:
+def test_values_that_forms_tell_comparable_are(
+    some: frozenset[RuntimeValue], others: frozenset[RuntimeValue]
+) -> None:
     assert _raises(lambda: all_comparable(some, others)) == _raises(
         lambda: comparable([(one, other) for one in some for other in others])
     )
@@ -52,7 +62,7 @@ def test_messages_of_one_shape_are_comparable_and_one_with_another_field_type_is
 
 def test_values_of_one_form_differ_in_what_they_can_be_compared_with() -> None:
     """TLC compares tuples up to the first difference, so 1 meets "a" in one pair only."""
-    some: list[D] = [(1, 1), (2, 1)]
+    some: list[RuntimeValue] = [(1, 1), (2, 1)]
     assert not _raises(lambda: all_comparable(some, [(3, "a"), (4, "a")]))
     assert _raises(lambda: all_comparable(some, [(2, "a"), (4, "a")]))
 

@@ -8,7 +8,7 @@ import pytest
 
 from tlatrace.errors import EvaluationError, SpecError, SubsetError, TlatraceError
 from tlatrace.model import Model, load_model
-from tlatrace.model.domain import FALSE, TRUE
+from tlatrace.runtime.values import FALSE, TRUE
 
 pytestmark = pytest.mark.java
 

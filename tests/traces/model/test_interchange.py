@@ -8,11 +8,12 @@ from typing import Final
 
 import pytest
 
-from tlatrace.model import Model, ModelState, operators
+from tlatrace.model import Model, ModelState
 from tlatrace.model.compile import Job, compile_tree
-from tlatrace.model.domain import D, model_value
 from tlatrace.model.interchange import BLIND, renamed, split_by
 from tlatrace.model.scope import Redirect
+from tlatrace.runtime import operators
+from tlatrace.runtime.values import RuntimeValue, model_value
 from tlatrace.tools.sany import export_xml
 
 MODULE: Final = r"""---- MODULE Mixed ----
@@ -69,7 +70,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     )
 
 
-def model_of(job: Job, extra: str, **overrides: D) -> Model:
+def model_of(job: Job, extra: str, **overrides: RuntimeValue) -> Model:
     given = {**job.overrides, **overrides, "Extra": Redirect(extra)}
     return Model(compile_tree(replace(job, overrides=given)))
 
@@ -98,7 +99,9 @@ def reachable(model: Model, limit: int = 60) -> list[ModelState]:
         ("Functions", ALL),
     ],
 )
-def test_what_nothing_tells_apart_is_found(job: Job, extra: str, classes: list[set[D]]) -> None:
+def test_what_nothing_tells_apart_is_found(
+    job: Job, extra: str, classes: list[set[RuntimeValue]]
+) -> None:
     """Leader and Pair have no part in it: they are nodes that nobody asks for."""
     model = model_of(job, extra, Leader="x", Pair=frozenset())
     assert [set(some) for some in model.interchangeable()] == classes
@@ -115,7 +118,7 @@ def test_what_nothing_tells_apart_is_found(job: Job, extra: str, classes: list[s
     ],
 )
 def test_constants_tell_values_apart(
-    job: Job, overrides: dict[str, D], classes: list[tuple[D, ...]]
+    job: Job, overrides: dict[str, RuntimeValue], classes: list[tuple[RuntimeValue, ...]]
 ) -> None:
     model = model_of(job, "Led", **overrides)
     assert [
@@ -147,7 +150,7 @@ def test_of_each_operator_it_is_known_whether_it_looks_into_values() -> None:
 
 
 def test_elements_stay_together_that_every_value_keeps_together() -> None:
-    values: list[D] = [frozenset("abcd"), (frozenset("ab"), frozenset("cd")), "d"]
+    values: list[RuntimeValue] = [frozenset("abcd"), (frozenset("ab"), frozenset("cd")), "d"]
 
     assert split_by([tuple("abcd")], values[:1]) == (tuple("abcd"),)
     assert split_by([tuple("abcd")], values[:2]) == (tuple("ab"), tuple("cd"))

@@ -11,9 +11,9 @@ import pytest
 from tlatrace.errors import EvaluationError
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
-from tlatrace.model.domain import D, Fcn
 from tlatrace.model.invariant_cache import InvariantCache, InvariantInstance
 from tlatrace.model.states import ModelState
+from tlatrace.runtime.values import Fcn, RuntimeValue
 from tlatrace.validate.config import parse_config
 
 MODULE = r"""---- MODULE Watched ----
@@ -138,7 +138,7 @@ def test_an_instance_reads_no_more_than_it_names(model: Model) -> None:
 
 
 def counted(asked: list[object]) -> Callable[..., bool]:
-    def holds(state: ModelState, _: None, arguments: tuple[D, ...]) -> bool:
+    def holds(state: ModelState, _: None, arguments: tuple[RuntimeValue, ...]) -> bool:
         asked.append(arguments)
         value = state[0]
         assert isinstance(value, Fcn)

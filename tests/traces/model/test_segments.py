@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tlatrace.model.domain import D
 from tlatrace.model.segments import Segments
+from tlatrace.runtime.values import RuntimeValue
 
 NAMES = ["a", "bb", "c"]
 VALUES = st.recursive(
@@ -19,7 +19,7 @@ VALUES = st.recursive(
 )
 
 
-def decode(_: int, part: str) -> D | None:
+def decode(_: int, part: str) -> RuntimeValue | None:
     try:
         json.loads(part)
     except ValueError:
@@ -43,7 +43,7 @@ def test_a_cut_gives_the_fields_or_says_that_it_cannot(objects: list[dict[str, o
 def test_a_field_that_stays_is_not_decoded_again() -> None:
     asked: list[str] = []
 
-    def note(_: int, part: str) -> D | None:
+    def note(_: int, part: str) -> RuntimeValue | None:
         asked.append(part)
         return part
 
@@ -92,7 +92,7 @@ def test_a_record_in_a_record_with_the_same_names_is_cut_where_the_outer_one_goe
 def test_a_name_that_stands_very_often_in_a_value_is_not_looked_for_all_the_time() -> None:
     asked: list[int] = []
 
-    def count(at: int, part: str) -> D | None:
+    def count(at: int, part: str) -> RuntimeValue | None:
         asked.append(at)
         return decode(at, part)
 

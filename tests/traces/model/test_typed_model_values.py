@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rocketproof.file_check import FileCheck, by_model, by_tlc
-from tlatrace.model.domain import Atom, from_domain, model_value, to_domain
 from tlatrace.model.interchange import split_by
+from tlatrace.runtime.values import Atom, from_runtime, model_value, to_runtime
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.tlc_output import Outcome
 from tlatrace.values import ModelValue
@@ -99,8 +99,8 @@ def test_a_typed_value_is_one_object_of_its_name_and_its_type_is_told_apart() ->
     one, other, untyped = map(model_value, ("m_1", "n_1", "m_"))
     assert model_value("m_1") is one
     assert pickle.loads(pickle.dumps(one)) is one
-    assert to_domain(from_domain(one)) is one
-    assert from_domain(one) == ModelValue("m_1")
+    assert to_runtime(from_runtime(one)) is one
+    assert from_runtime(one) == ModelValue("m_1")
     assert type(untyped) is Atom
     assert len({type(one), type(other), Atom}) == 3
     assert split_by([(one, model_value("m_2"))], []) == ((one, model_value("m_2")),)

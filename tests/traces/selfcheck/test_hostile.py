@@ -13,7 +13,7 @@ from tlatrace.corpus.kernel import Kernel
 from tlatrace.errors import TraceFormatError, ValueFormatError
 from tlatrace.model import Model
 from tlatrace.model.checker import Checker
-from tlatrace.model.domain import D
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.hostile.changes import change_bytes, change_text
 from tlatrace.selfcheck.hostile.examine import examine_hostile
 from tlatrace.selfcheck.hostile.files import check_files
@@ -70,8 +70,8 @@ def test_the_same_seed_gives_the_same_cases(model: Model) -> None:
 def test_a_reader_that_takes_other_spellings_is_found(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def loosely(self: Checker, raw: bytes) -> D:
-        return self._domain(msgspec.json.decode(raw), 0)
+    def loosely(self: Checker, raw: bytes) -> RuntimeValue:
+        return self._value(msgspec.json.decode(raw), 0)
 
     monkeypatch.setattr(Checker, "_plain", loosely)
 

@@ -11,8 +11,9 @@ import pytest
 from tests.traces.testing.toy import TankModel
 from tlatrace.errors import EvaluationError
 from tlatrace.matching.match import match_traces
-from tlatrace.matching.oracle import Domain, ModelState
+from tlatrace.matching.oracle import ModelState
 from tlatrace.model import Step
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.strength import (
     Kind,
     Outcome,
@@ -210,14 +211,18 @@ class Partial(TankModel):
     """Has no value where the tank is nearly full."""
 
     def allows(
-        self, action: str | None, params: tuple[Domain, ...], pre: ModelState, post: ModelState
+        self,
+        action: str | None,
+        params: tuple[RuntimeValue, ...],
+        pre: ModelState,
+        post: ModelState,
     ) -> bool:
         if post[0] == 4 and action == "Fill":
             raise EvaluationError("no value for this one")
         return super().allows(action, params, pre, post)
 
     def bound_successors(
-        self, state: ModelState, action: str, params: tuple[Domain, ...]
+        self, state: ModelState, action: str, params: tuple[RuntimeValue, ...]
     ) -> Sequence[Step]:
         raise EvaluationError(f"no list of {action}{params} from {state}")
 

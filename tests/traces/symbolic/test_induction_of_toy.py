@@ -10,7 +10,7 @@ import pytest
 import z3
 
 from tlatrace.errors import ModelGapError, SubsetError
-from tlatrace.model.domain import model_value
+from tlatrace.runtime.values import model_value
 from tlatrace.symbolic import Specification, Step, open_specification
 from tlatrace.symbolic.shapes import (
     BOOLEAN,

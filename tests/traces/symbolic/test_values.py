@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import z3
 
-from tlatrace.model.domain import Fcn, model_value
+from tlatrace.runtime.values import Fcn, model_value
 from tlatrace.symbolic.functions import applied, updated
 from tlatrace.symbolic.shapes import (
     INTEGER,

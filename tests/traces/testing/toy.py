@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tlatrace.model import Step
-from tlatrace.model.domain import D, part_of
 from tlatrace.readings import Reading, Types
-from tlatrace.testing.oracle import Domain, ModelState
+from tlatrace.runtime.values import RuntimeValue, part_of
+from tlatrace.testing.oracle import ModelState
 from tlatrace.values import State, Value
 
 __all__ = ["Tank", "TankModel"]
@@ -59,7 +59,11 @@ class TankModel:
         return state in self.initial_states()
 
     def allows(
-        self, action: str | None, params: tuple[Domain, ...], pre: ModelState, post: ModelState
+        self,
+        action: str | None,
+        params: tuple[RuntimeValue, ...],
+        pre: ModelState,
+        post: ModelState,
     ) -> bool:
         return any(
             action in (None, move.action)
@@ -72,25 +76,25 @@ class TankModel:
         return [move for move in self.successors(state) if move.action == action]
 
     def bound_successors(
-        self, state: ModelState, action: str, params: tuple[Domain, ...]
+        self, state: ModelState, action: str, params: tuple[RuntimeValue, ...]
     ) -> Sequence[Step]:
         return [move for move in self.action_successors(state, action) if move.params == params]
 
     def calls(self, action: str) -> bool:
         return action in self.actions
 
-    def adopt_variable(self, _name: str, value: Value) -> Domain:
+    def adopt_variable(self, _name: str, value: Value) -> RuntimeValue:
         return self.adopt_value(value)
 
-    def adopt_value(self, value: Value) -> Domain:
+    def adopt_value(self, value: Value) -> RuntimeValue:
         assert isinstance(value, int)  # so are all values of this toy
         return value
 
-    def show_value(self, datum: Domain) -> Value:
+    def show_value(self, datum: RuntimeValue) -> Value:
         assert isinstance(datum, int)
         return datum
 
-    def evaluate(self, name: str, state: ModelState | None = None) -> Domain:
+    def evaluate(self, name: str, state: ModelState | None = None) -> RuntimeValue:
         raise AssertionError(f"nobody asks the toy for {name} in {state}")
 
     def show(self, state: ModelState) -> State:
@@ -115,10 +119,10 @@ class TankModel:
     def violated(self, state: ModelState) -> tuple[str, ...]:
         return ("LittleLost",) if _numbers(state)[1] > self.most_lost else ()
 
-    def part(self, value: D, at: Sequence[D]) -> D | None:
+    def part(self, value: RuntimeValue, at: Sequence[RuntimeValue]) -> RuntimeValue | None:
         return part_of(value, at)
 
-    def interchangeable(self) -> tuple[tuple[D, ...], ...]:
+    def interchangeable(self) -> tuple[tuple[RuntimeValue, ...], ...]:
         return ()
 
     def within(self, state: ModelState) -> bool:

@@ -33,8 +33,8 @@ from typing import Final
 
 import z3
 
-from tlatrace.model.domain import D, model_value
 from tlatrace.proofs import Claim, Induction, Lemma
+from tlatrace.runtime.values import RuntimeValue, model_value
 from tlatrace.symbolic import Specification, Step, open_specification
 from tlatrace.symbolic.shapes import (
     BOOLEAN,
@@ -145,7 +145,7 @@ VARIANTS: Final = (
 """Those that the command shows; tests try more."""
 
 
-def shapes_of(brokers: Sequence[D], samples: int = SAMPLES) -> dict[str, Shape]:
+def shapes_of(brokers: Sequence[RuntimeValue], samples: int = SAMPLES) -> dict[str, Shape]:
     """Return what the variables look like; the first broker is the master."""
     members = PartialMap(tuple(brokers))
     proposal = record({"set": members, "exp": INTEGER, "base": members})

@@ -15,7 +15,7 @@ from tlatrace.errors import EvaluationError
 from tlatrace.explore.explorer import PROGRESS_EVERY, Search
 from tlatrace.explore.machine import Machine, ModelState
 from tlatrace.explore.symmetry import Images
-from tlatrace.model.domain import D
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.tools.tlc_output import Outcome
 
 __all__ = ["CheckedModel", "PathState", "check_model"]
@@ -27,7 +27,7 @@ class PathState:
 
     action: str | None
     """None for the initial state."""
-    params: tuple[D, ...]
+    params: tuple[RuntimeValue, ...]
     state: ModelState
 
 

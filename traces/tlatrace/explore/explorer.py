@@ -15,7 +15,7 @@ from typing import Final
 
 from tlatrace.explore.machine import Machine, ModelState
 from tlatrace.explore.symmetry import Images
-from tlatrace.model.domain import D
+from tlatrace.runtime.values import RuntimeValue
 
 __all__ = ["PROGRESS_EVERY", "Exploration", "Search", "Transit", "Violation", "explore"]
 
@@ -29,7 +29,7 @@ class Transit:
 
     source: int
     action: str
-    params: tuple[D, ...]
+    params: tuple[RuntimeValue, ...]
     target: int
 
 

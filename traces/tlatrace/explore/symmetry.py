@@ -13,7 +13,7 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError
 from tlatrace.explore.machine import ModelState
-from tlatrace.model.domain import Atom, D, Fcn, LazyValue, function
+from tlatrace.runtime.values import Atom, Fcn, LazyValue, RuntimeValue, function
 
 __all__ = ["Images", "images_of"]
 
@@ -24,8 +24,10 @@ _MAX_KNOWN: Final = 200_000
 class Images:
     """The images of states under permutations."""
 
-    def __init__(self, permutations: Iterable[Mapping[D, D]]) -> None:
-        self._known: list[tuple[Mapping[D, D], dict[D, D]]] = [(p, {}) for p in permutations]
+    def __init__(self, permutations: Iterable[Mapping[RuntimeValue, RuntimeValue]]) -> None:
+        self._known: list[
+            tuple[Mapping[RuntimeValue, RuntimeValue], dict[RuntimeValue, RuntimeValue]]
+        ] = [(p, {}) for p in permutations]
 
     def __len__(self) -> int:
         return len(self._known)
@@ -40,7 +42,7 @@ class Images:
                 yield image
 
 
-def images_of(declared: D, name: str) -> Images:
+def images_of(declared: RuntimeValue, name: str) -> Images:
     """Read the value of the operator that SYMMETRY names: a set of permutations.
 
     Raises:
@@ -49,7 +51,7 @@ def images_of(declared: D, name: str) -> Images:
     if not isinstance(declared, frozenset):
         raise EvaluationError(f"SYMMETRY {name} is no set")
     generators = [_permutation(item, name) for item in declared]
-    identity: frozenset[tuple[D, D]] = frozenset()
+    identity: frozenset[tuple[RuntimeValue, RuntimeValue]] = frozenset()
     group = {identity}
     waiting = [identity]
     while waiting:
@@ -65,7 +67,7 @@ def images_of(declared: D, name: str) -> Images:
     return Images([dict(pairs) for pairs in group if pairs])
 
 
-def _permutation(item: D, name: str) -> dict[D, D]:
+def _permutation(item: RuntimeValue, name: str) -> dict[RuntimeValue, RuntimeValue]:
     """Read a permutation, without the values that stay where they are."""
     if isinstance(item, Fcn) and set(item) == set(item.values()):
         if all(isinstance(key, Atom) for key in item):
@@ -75,12 +77,18 @@ def _permutation(item: D, name: str) -> dict[D, D]:
     raise EvaluationError(f"SYMMETRY {name} has an element that permutes no model values")
 
 
-def _composed(first: Mapping[D, D], then: Mapping[D, D]) -> frozenset[tuple[D, D]]:
+def _composed(
+    first: Mapping[RuntimeValue, RuntimeValue], then: Mapping[RuntimeValue, RuntimeValue]
+) -> frozenset[tuple[RuntimeValue, RuntimeValue]]:
     pairs = [(key, then.get(first.get(key, key), first.get(key, key))) for key in {*first, *then}]
     return frozenset([(key, image) for key, image in pairs if key is not image])
 
 
-def _image(value: D, permutation: Mapping[D, D], known: dict[D, D]) -> D:
+def _image(
+    value: RuntimeValue,
+    permutation: Mapping[RuntimeValue, RuntimeValue],
+    known: dict[RuntimeValue, RuntimeValue],
+) -> RuntimeValue:
     match value:
         case Atom():
             return permutation.get(value, value)
@@ -96,8 +104,10 @@ def _image(value: D, permutation: Mapping[D, D], known: dict[D, D]) -> D:
 
 
 def _composite(
-    value: tuple[D, ...] | frozenset[D] | Fcn, permutation: Mapping[D, D], known: dict[D, D]
-) -> D:
+    value: tuple[RuntimeValue, ...] | frozenset[RuntimeValue] | Fcn,
+    permutation: Mapping[RuntimeValue, RuntimeValue],
+    known: dict[RuntimeValue, RuntimeValue],
+) -> RuntimeValue:
     match value:
         case tuple():
             return tuple([_image(item, permutation, known) for item in value])

@@ -26,10 +26,11 @@ from tlatrace.matching.observation import (
     observe,
     params_fit,
 )
-from tlatrace.matching.oracle import CachedOracle, Domain, ModelState
+from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.model import FalseConjunct, Model
-from tlatrace.model.lazy import elements_of
+from tlatrace.runtime.lazy import elements_of
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Trace
 from tlatrace.validate.difference import Change, difference
 from tlatrace.validate.explain import Candidate
@@ -148,7 +149,7 @@ class _Look:
                 self._ask(action, states[:1], claimed=False)
 
     def _ask(self, action: str, states: Sequence[ModelState], *, claimed: bool) -> None:
-        best: tuple[FalseConjunct, tuple[Domain, ...]] | None = None
+        best: tuple[FalseConjunct, tuple[RuntimeValue, ...]] | None = None
         nearest = (0, 0)
         for state in states:
             try:
@@ -178,7 +179,7 @@ class _Look:
 
     def _choices(
         self, action: str, state: ModelState, *, claimed: bool
-    ) -> Sequence[tuple[Domain, ...]]:
+    ) -> Sequence[tuple[RuntimeValue, ...]]:
         """List the arguments that may have been those of the event."""
         if claimed and self._seen.all_params is not None:
             return [self._seen.all_params]
@@ -191,7 +192,7 @@ class _Look:
         return [one for one, fits in zip(choices, fitting, strict=True) if fits]
 
     def _first_false(
-        self, action: str, params: tuple[Domain, ...], before: ModelState
+        self, action: str, params: tuple[RuntimeValue, ...], before: ModelState
     ) -> FalseConjunct | None:
         """Find the first conjunct that is false whatever becomes of what nothing shows."""
         after = list(before)
@@ -220,7 +221,7 @@ class _Look:
         return None
 
 
-def _wanted(false: FalseConjunct) -> Sequence[tuple[Domain, Domain]]:
+def _wanted(false: FalseConjunct) -> Sequence[tuple[RuntimeValue, RuntimeValue]]:
     """List (value of a side, what would make the conjunct true in its place)."""
     if len(false.sides) != 2:
         return ()

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.matching.changes import PLACES, changed
-from tlatrace.matching.oracle import CachedOracle, Domain, ModelState, SpecModel
+from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
 from tlatrace.model import Step
 from tlatrace.readings import Reading
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Change, Event, ParamPart, Part, Silent
 from tlatrace.validate.difference import Change as Difference
 from tlatrace.validate.difference import brief, difference
@@ -57,11 +58,11 @@ class Observation:
     """An event, ready to be compared with states of a model."""
 
     event: Event
-    params: tuple[Domain | None, ...] | None
+    params: tuple[RuntimeValue | None, ...] | None
     """The arguments, None for one that is not logged; None if no argument is."""
     whole: ModelState | None
     """The state, where every variable is logged."""
-    known: tuple[tuple[int, Domain], ...]
+    known: tuple[tuple[int, RuntimeValue], ...]
     """(index of a variable, its value) where some are logged only."""
     parts: tuple[_SeenPart, ...]
     """Parts of variables, and expressions, after the step..."""
@@ -73,7 +74,7 @@ class Observation:
     """(index of a variable, all that is done to it)."""
     param_parts: tuple[_SeenParam, ...]
 
-    all_params: tuple[Domain, ...] | None
+    all_params: tuple[RuntimeValue, ...] | None
     """The arguments, if all of them are logged; `()` where no action is."""
 
 
@@ -99,7 +100,7 @@ def observe(model: SpecModel, event: Event, expressions: Collection[str] = ()) -
     if event.state is not None and missing:
         raise ModelGapError(f"a state lacks {', '.join(missing)} of {model.module}")
     arguments = event.arguments
-    params: tuple[Domain | None, ...] | None = None
+    params: tuple[RuntimeValue | None, ...] | None = None
     if arguments is not None:
         read = model.reading.arguments(event.action, arguments)
         params = tuple([None if one is None else model.adopt_value(one) for one in read])
@@ -238,7 +239,9 @@ def params_fit(seen: Observation, step: Step) -> bool:
     return _same_where_known(seen.params, step.params)
 
 
-def _same_where_known(known: tuple[Domain | None, ...] | None, params: tuple[Domain, ...]) -> bool:
+def _same_where_known(
+    known: tuple[RuntimeValue | None, ...] | None, params: tuple[RuntimeValue, ...]
+) -> bool:
     return known is None or (
         len(known) == len(params)
         and all(
@@ -273,7 +276,7 @@ def explained(oracle: CachedOracle, seen: Observation, state: ModelState) -> lis
 
 
 def _arguments_fit(
-    oracle: CachedOracle, parts: Sequence[_SeenParam], params: tuple[Domain, ...]
+    oracle: CachedOracle, parts: Sequence[_SeenParam], params: tuple[RuntimeValue, ...]
 ) -> bool:
     for part in parts:
         if part.index >= len(params):

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 from tlatrace.errors import EvaluationError
 from tlatrace.model import ModelState, Step
-from tlatrace.model.domain import D
 from tlatrace.readings import Reading
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.values import State, Value
 
-__all__ = ["MEMO", "CachedOracle", "Domain", "ModelState", "SpecModel"]
-
-Domain: TypeAlias = D
-"""One value as the model has it: hashable, and equal iff it is the same TLA+ value."""
+__all__ = ["MEMO", "CachedOracle", "ModelState", "SpecModel"]
 
 MEMO: Final = 4096
 """Answers of each kind that are remembered: enough for the states around one event, and so the
@@ -67,10 +64,10 @@ class SpecModel(Protocol):
     def reading(self) -> Reading:
         """How values of traces are read."""
 
-    def adopt_value(self, value: Value) -> Domain:
+    def adopt_value(self, value: Value) -> RuntimeValue:
         """Turn one value that is read into the model's."""
 
-    def show_value(self, value: Domain) -> Value:
+    def show_value(self, value: RuntimeValue) -> Value:
         """Turn a value of the model back."""
 
     def initial_states(self) -> Sequence[ModelState]:
@@ -80,7 +77,11 @@ class SpecModel(Protocol):
         """Tell whether a state is an initial one."""
 
     def allows(
-        self, action: str | None, params: tuple[Domain, ...], pre: ModelState, post: ModelState
+        self,
+        action: str | None,
+        params: tuple[RuntimeValue, ...],
+        pre: ModelState,
+        post: ModelState,
     ) -> bool:
         """Tell whether a step is one of an action; None: of Next."""
 
@@ -91,7 +92,7 @@ class SpecModel(Protocol):
         """List those that are an action, wherever Next calls it."""
 
     def bound_successors(
-        self, state: ModelState, action: str, params: tuple[Domain, ...]
+        self, state: ModelState, action: str, params: tuple[RuntimeValue, ...]
     ) -> Sequence[Step]:
         """List those that are an action with these arguments."""
 
@@ -104,13 +105,13 @@ class SpecModel(Protocol):
     def holder(self) -> Callable[[ModelState], bool]:
         """Return what tells of one state after another whether all invariants are TRUE."""
 
-    def evaluate(self, name: str, state: ModelState | None = None) -> Domain:
+    def evaluate(self, name: str, state: ModelState | None = None) -> RuntimeValue:
         """Evaluate an expression that the model was loaded with."""
 
-    def part(self, value: Domain, at: Sequence[Domain]) -> Domain | None:
+    def part(self, value: RuntimeValue, at: Sequence[RuntimeValue]) -> RuntimeValue | None:
         """Apply a value to arguments one by one; None where one is outside of its domain."""
 
-    def interchangeable(self) -> Sequence[tuple[Domain, ...]]:
+    def interchangeable(self) -> Sequence[tuple[RuntimeValue, ...]]:
         """List classes of values of which any two may be swapped everywhere."""
 
 
@@ -124,15 +125,15 @@ class CachedOracle:
         self.action_successors: Callable[[ModelState, str], Sequence[Step]] = _Steps(
             self._action_successors, size
         )
-        self.bound_successors: Callable[[ModelState, str, tuple[Domain, ...]], Sequence[Step]] = (
-            _Steps(model.bound_successors, size)
-        )
+        self.bound_successors: Callable[
+            [ModelState, str, tuple[RuntimeValue, ...]], Sequence[Step]
+        ] = _Steps(model.bound_successors, size)
         self.violated: Callable[[ModelState], tuple[str, ...]] = lru_cache(size)(self._violated)
         self._hold = model.holder()
-        self.shown: Callable[[Domain], Value] = lru_cache(size)(model.show_value)
+        self.shown: Callable[[RuntimeValue], Value] = lru_cache(size)(model.show_value)
         self.expression: Callable[[str, ModelState], Value] = lru_cache(size)(self._expression)
 
-    def part(self, value: Domain, at: Sequence[Value]) -> Value | None:
+    def part(self, value: RuntimeValue, at: Sequence[Value]) -> Value | None:
         """Apply a value to arguments one by one; None where one is outside of its domain."""
         found = self.model.part(value, [self.model.adopt_value(argument) for argument in at])
         return None if found is None else self.shown(found)
@@ -147,7 +148,11 @@ class CachedOracle:
             raise error from None
 
     def allows(
-        self, action: str | None, params: tuple[Domain, ...], pre: ModelState, post: ModelState
+        self,
+        action: str | None,
+        params: tuple[RuntimeValue, ...],
+        pre: ModelState,
+        post: ModelState,
     ) -> bool:
         """Tell whether a step is one of an action; None: of Next.
 

@@ -20,15 +20,15 @@ from hashlib import blake2b
 from typing import Final, TypeAlias
 
 from tlatrace.matching.observation import Observation
-from tlatrace.matching.oracle import MEMO, Domain, ModelState, SpecModel
-from tlatrace.model.domain import Atom, Boolean, Fcn, LazyValue
+from tlatrace.matching.oracle import MEMO, ModelState, SpecModel
 from tlatrace.model.interchange import atoms_in, renamed, split_by
+from tlatrace.runtime.values import Atom, Boolean, Fcn, LazyValue, RuntimeValue
 from tlatrace.values import Fcn as FcnValue
 from tlatrace.values import ModelValue, TlaSet
 
 __all__ = ["Symmetry", "futures"]
 
-Classes: TypeAlias = tuple[tuple[Domain, ...], ...]
+Classes: TypeAlias = tuple[tuple[RuntimeValue, ...], ...]
 
 _MASK: Final = (1 << 61) - 1
 _MAX_LOOKS: Final = 24
@@ -54,7 +54,7 @@ class Symmetry:
                 colors[one] = (colors[one] + place) & _MASK
         if any(related for _, related in places):
             colors = self._refined(state, colors)
-        names: dict[Domain, Domain] = {}
+        names: dict[RuntimeValue, RuntimeValue] = {}
         for some in self.classes:
             ordered = sorted(some, key=colors.__getitem__)
             names.update((old, new) for old, new in zip(ordered, some, strict=True) if old != new)
@@ -62,7 +62,9 @@ class Symmetry:
             return state
         return tuple([self._renamed(value, names) for value in state])
 
-    def _renamed(self, value: Domain, names: Mapping[Domain, Domain]) -> Domain:
+    def _renamed(
+        self, value: RuntimeValue, names: Mapping[RuntimeValue, RuntimeValue]
+    ) -> RuntimeValue:
         if type(value) is str or isinstance(value, Atom):
             return names.get(value, value)
         if not any(one in names for one in self._movable(value)):
@@ -73,18 +75,22 @@ class Symmetry:
             return tuple([self._renamed(part, names) for part in value])
         return renamed(value, names)
 
-    def _movable_in(self, value: Domain) -> frozenset[Domain]:
+    def _movable_in(self, value: RuntimeValue) -> frozenset[RuntimeValue]:
         return frozenset([one for one in atoms_in(value) if one in self._class_of])
 
     # ---- where a value stands in a state --------------------------------------------------
 
-    def _in_variable(self, at: int, value: Domain) -> tuple[tuple[tuple[Domain, int], ...], bool]:
+    def _in_variable(
+        self, at: int, value: RuntimeValue
+    ) -> tuple[tuple[tuple[RuntimeValue, int], ...], bool]:
         """Say where the values stand in a variable, as numbers, and whether beside each other."""
         look = _Look(self._start, {})
         look.at(value, _mix(at))
         return tuple(look.places.items()), look.related
 
-    def _refined(self, state: ModelState, colors: dict[Domain, int]) -> dict[Domain, int]:
+    def _refined(
+        self, state: ModelState, colors: dict[RuntimeValue, int]
+    ) -> dict[RuntimeValue, int]:
         """Tell values apart by those beside which they stand, until nothing new is seen.
 
         Where some are alike then, the first of them is set apart: mostly it does not matter which.
@@ -99,7 +105,7 @@ class Symmetry:
             colors = {one: _mix(color, look.places.get(one, 0)) for one, color in colors.items()}
             before, kinds = kinds, len(set(colors.values()))
             if kinds == before:
-                first: dict[int, Domain] = {}
+                first: dict[int, RuntimeValue] = {}
                 alike = [c for one, c in colors.items() if one is not first.setdefault(c, one)]
                 one = first[min(alike)]
                 colors[one] = _mix(colors[one], 1)
@@ -110,13 +116,15 @@ class Symmetry:
 class _Look:
     """Adds up where each value stands; what stands there too is seen by its color."""
 
-    def __init__(self, colors: Mapping[Domain, int], seen: dict[Domain, tuple[int, int]]) -> None:
+    def __init__(
+        self, colors: Mapping[RuntimeValue, int], seen: dict[RuntimeValue, tuple[int, int]]
+    ) -> None:
         self._colors = colors
         self._seen = seen
-        self.places: dict[Domain, int] = {}
+        self.places: dict[RuntimeValue, int] = {}
         self.related = False
 
-    def at(self, value: Domain, place: int) -> None:
+    def at(self, value: RuntimeValue, place: int) -> None:
         """Look into a value that stands at a place."""
         if type(value) is str or isinstance(value, Atom):
             if value in self._colors:
@@ -144,12 +152,12 @@ class _Look:
             case LazyValue():
                 self.at(value.whole(), place)
 
-    def _beside(self, value: Domain, place: int, whole: tuple[int, int]) -> None:
+    def _beside(self, value: RuntimeValue, place: int, whole: tuple[int, int]) -> None:
         color, atoms = whole
         self.related = self.related or atoms > 1
         self.at(value, _mix(place, color))
 
-    def _blind(self, value: Domain) -> tuple[int, int]:
+    def _blind(self, value: RuntimeValue) -> tuple[int, int]:
         """Return the color of a value, and how many values that may be swapped are in it."""
         match value:
             case int():
@@ -167,7 +175,7 @@ class _Look:
                     found = self._seen[value] = self._composite(value)
                 return found
 
-    def _composite(self, value: Domain) -> tuple[int, int]:
+    def _composite(self, value: RuntimeValue) -> tuple[int, int]:
         match value:
             case tuple():
                 parts = [self._blind(part) for part in value]
@@ -219,9 +227,9 @@ def futures(model: SpecModel, events: Sequence[Observation]) -> list[Symmetry | 
     return found
 
 
-def _named(model: SpecModel, seen: Observation) -> list[Domain]:
+def _named(model: SpecModel, seen: Observation) -> list[RuntimeValue]:
     """List all values of an event."""
-    found: list[Domain] = []
+    found: list[RuntimeValue] = []
 
     def look(item: object) -> None:
         match item:

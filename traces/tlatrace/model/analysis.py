@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from tlatrace.model.domain import Atom, Boolean, Fcn
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -26,6 +25,7 @@ from tlatrace.model.tree import (
     Variable,
     children,
 )
+from tlatrace.runtime.values import Atom, Boolean, Fcn
 
 __all__ = [
     "MANY",

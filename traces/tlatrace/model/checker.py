@@ -18,12 +18,12 @@ from typing import Any, AnyStr, Final
 import msgspec
 
 from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError, ValueFormatError
-from tlatrace.model.domain import FALSE, TRUE, Atom, D, Fcn, model_value
 from tlatrace.model.invariant_cache import InvariantCache
 from tlatrace.model.model import Model
-from tlatrace.model.operators import make_set, reason_of
 from tlatrace.model.segments import Segments
 from tlatrace.model.states import ModelState
+from tlatrace.runtime.operators import make_set, reason_of
+from tlatrace.runtime.values import FALSE, TRUE, Atom, Fcn, RuntimeValue, model_value
 from tlatrace.trace.canonical_text import (
     read_canonical,
     read_canonical_state,
@@ -59,11 +59,11 @@ class Checker:
         self._model = model
         self._variables = model.variables
         self._segments = Segments(model.variables) if model.variables else None
-        self._fields: list[list[D]] = [[] for _ in model.variables]
+        self._fields: list[list[RuntimeValue]] = [[] for _ in model.variables]
         """The keys of the last value of each variable that was written as an object."""
         self._inner = [Segments(["-"]) for _ in model.variables]
-        self._known: list[dict[str, D]] = [{} for _ in model.variables]
-        self._params: dict[str, tuple[D, ...]] = {}
+        self._known: list[dict[str, RuntimeValue]] = [{} for _ in model.variables]
+        self._params: dict[str, tuple[RuntimeValue, ...]] = {}
         self._actions: dict[str, tuple[Callable[..., Any], int]] = {
             name: (model.predicate(f"action {name}"), arity)
             for name, arity in model.actions.items()
@@ -73,10 +73,10 @@ class Checker:
             (name, model.predicate(f"invariant {name}")) for name in model.invariants
         ]
         self._invariant_cache = InvariantCache(model.invariant_instances(), len(model.variables))
-        self._parts: dict[str | bytes, D] = {}
+        self._parts: dict[str | bytes, RuntimeValue] = {}
         """The values of fields, and of elements of large sets, by their texts."""
         self._names = model.reading.names
-        self._atoms: dict[str, D] = {name: model_value(name) for name in self._names}
+        self._atoms: dict[str, RuntimeValue] = {name: model_value(name) for name in self._names}
         self._clashing = [name in model.reading.clashing for name in model.variables]
         self._clashing_params = frozenset(
             [name for name in model.actions if model.reading.has_clashing_parameters(name)]
@@ -92,7 +92,7 @@ class Checker:
         values = self._segments.cut(text, self._variable) if self._segments else None
         return self._slowly(text) if values is None else tuple(values)
 
-    def _variable(self, at: int, part: str) -> D | None:
+    def _variable(self, at: int, part: str) -> RuntimeValue | None:
         known = self._known[at]
         value = known.get(part)
         if value is None:
@@ -103,7 +103,7 @@ class Checker:
                 known[part] = value
         return value
 
-    def _decode(self, at: int, part: str) -> D | None:
+    def _decode(self, at: int, part: str) -> RuntimeValue | None:
         """Decode the text of a variable; None if it is no value: a name was found inside one."""
         try:
             if self._clashing[at]:
@@ -132,7 +132,7 @@ class Checker:
         self._fields[at] = list(value)
         self._inner[at] = Segments(texts)
 
-    def _field(self, _: int, part: str) -> D | None:
+    def _field(self, _: int, part: str) -> RuntimeValue | None:
         """Decode the text of a field; None if it is no value."""
         known = self._parts
         value = known.get(part)
@@ -146,7 +146,7 @@ class Checker:
             known[part] = value
         return value
 
-    def _read(self, part: str) -> D:
+    def _read(self, part: str) -> RuntimeValue:
         """Read a value; the elements of a set, most of which were in the last one, by their texts.
 
         Messages that are lost stay in their set, so it grows with a run, by one or two a step.
@@ -158,7 +158,7 @@ class Checker:
         if b'{"#set":[%b]}' % b",".join(texts) != raw:
             return self._plain(raw)
         known = self._parts
-        elements: list[D] = []
+        elements: list[RuntimeValue] = []
         for text in texts:
             value = known.get(text)
             if value is None:
@@ -170,13 +170,13 @@ class Checker:
         _check_order(texts)
         return make_set(elements)
 
-    def _plain(self, raw: bytes) -> D:
+    def _plain(self, raw: bytes) -> RuntimeValue:
         read = _DECODE(raw)
         if _ENCODE(read) != raw:
             raise ValueFormatError("spaces, escapes, a key twice, or keys out of order")
-        return self._domain(read, 0)
+        return self._value(read, 0)
 
-    def _domain(self, read: object, depth: int) -> D:
+    def _value(self, read: object, depth: int) -> RuntimeValue:
         """Turn JSON data into a value; of what is not canonical, text and key order are checked."""
         if type(read) is str:
             return self._atoms.get(read, read)
@@ -201,12 +201,12 @@ class Checker:
 
     def _record(self, read: dict[str, object], depth: int) -> Fcn:
         names = self._names
-        keys: Iterable[D] = read
+        keys: Iterable[RuntimeValue] = read
         if names and names.issuperset(read):
             keys = [self._atoms[key] for key in read]
         return Fcn(zip(keys, self._parts_of(read.values(), depth), strict=True))
 
-    def _parts_of(self, read: Iterable[object], depth: int) -> list[D]:
+    def _parts_of(self, read: Iterable[object], depth: int) -> list[RuntimeValue]:
         """Turn the parts of a value into values; a look at most of them is enough."""
         atoms = self._atoms
         return [
@@ -214,11 +214,11 @@ class Checker:
             if type(item) is int and -PLAIN_INT_LIMIT < item < PLAIN_INT_LIMIT
             else atoms.get(item, item)
             if type(item) is str
-            else self._domain(item, depth)
+            else self._value(item, depth)
             for item in read
         ]
 
-    def _special(self, read: dict[str, object], depth: int) -> D:
+    def _special(self, read: dict[str, object], depth: int) -> RuntimeValue:
         """Turn an object with a "#" in its keys into a value."""
         if len(read) == 1:
             items, pairs = read.get("#set"), read.get("#map")
@@ -248,12 +248,14 @@ class Checker:
         if len(strings) == len(keys):
             if not any(key[:1] == "#" for key in strings):
                 raise ValueFormatError("a record that is not written as one")
-            arguments: list[D] = list(strings)  # all are model values, or none; "#..." is none
+            arguments: list[RuntimeValue] = list(
+                strings
+            )  # all are model values, or none; "#..." is none
         elif all(type(key) is int and 1 <= key <= len(keys) for key in keys):
             raise ValueFormatError("a tuple that is not written as one")
         else:
-            arguments = [self._domain(key, depth) for key in keys]
-        found = zip(arguments, [self._domain(image, depth) for image in images], strict=True)
+            arguments = [self._value(key, depth) for key in keys]
+        found = zip(arguments, [self._value(image, depth) for image in images], strict=True)
         value = Fcn(found)
         if len(value) != len(pairs):
             raise ValueFormatError("a function has the same key twice")
@@ -314,7 +316,7 @@ class Checker:
             return reason_of(error)
         return self._model.why(error, f"action {action}", pre, post, arguments).reason
 
-    def _arguments(self, key: str, action: str, params: str) -> tuple[D, ...]:
+    def _arguments(self, key: str, action: str, params: str) -> tuple[RuntimeValue, ...]:
         value = read_canonical(params)
         if not isinstance(value, tuple):
             raise ModelGapError("the parameters are not an array")

@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 from tlatrace.errors import InvariantError, SpecError, SubsetError
 from tlatrace.model.actions import Enumerations
 from tlatrace.model.conjuncts import FailingConjuncts
-from tlatrace.model.domain import D, from_domain
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.instances import Cell
 from tlatrace.model.mentions import model_values_of, strings_of
@@ -27,6 +26,7 @@ from tlatrace.model.tree import Apply, Definition, Expr, Variable
 from tlatrace.model.types import infer
 from tlatrace.model.writer import Writer
 from tlatrace.readings import Types
+from tlatrace.runtime.values import RuntimeValue, from_runtime
 from tlatrace.validate.operator import why_no_invariant
 from tlatrace.values import canonical
 
@@ -47,9 +47,9 @@ class Job:
 
     root: ElementTree.Element
     folders: Sequence[Path]
-    overrides: Mapping[str, D | Redirect]
+    overrides: Mapping[str, RuntimeValue | Redirect]
     """Name of a constant or definition -> its value, or the definition after "<-"."""
-    module_overrides: Mapping[tuple[str, str], D | Redirect]
+    module_overrides: Mapping[tuple[str, str], RuntimeValue | Redirect]
     """(module, name) -> what the configuration says of that name in that module."""
     specification: str | None
     """The formula of which `init` and `next` are parts; None if they are given."""
@@ -293,14 +293,16 @@ def _assumptions(
     return tuple(found)
 
 
-def _instance(role: str, elements: tuple[D, ...], cells: frozenset[Cell]) -> InstanceSource:
+def _instance(
+    role: str, elements: tuple[RuntimeValue, ...], cells: frozenset[Cell]
+) -> InstanceSource:
     places = [(at, None if place is None else _text(place)) for at, place in cells]
     arguments = tuple([_text(element) for element in elements])
     return InstanceSource(role, arguments, tuple(sorted(places, key=str)))
 
 
-def _text(value: D) -> str:
-    return canonical(from_domain(value))
+def _text(value: RuntimeValue) -> str:
+    return canonical(from_runtime(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

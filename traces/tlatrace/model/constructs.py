@@ -8,7 +8,6 @@ from typing import Final
 
 from tlatrace.model.arguments import Arguments
 from tlatrace.model.builtin import OF_LANGUAGE, REFUSED
-from tlatrace.model.domain import FALSE, TRUE
 from tlatrace.model.reading import TreeReader
 from tlatrace.model.sany_nodes import Element, place_of, text_of, uid_of
 from tlatrace.model.scope import Meaning, Rigid, Scope
@@ -30,6 +29,7 @@ from tlatrace.model.tree import (
     Update,
     Variable,
 )
+from tlatrace.runtime.values import FALSE, TRUE
 
 __all__ = ["Constructs"]
 

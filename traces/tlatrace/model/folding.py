@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import Final
 
 from tlatrace.model.analysis import free_locals
-from tlatrace.model.domain import TRUE
 from tlatrace.model.expressions.environment import Environment, Operator
 from tlatrace.model.tree import (
     Apply,
@@ -34,6 +33,7 @@ from tlatrace.model.tree import (
     OperatorRef,
     Quantified,
 )
+from tlatrace.runtime.values import TRUE
 
 __all__ = ["any_order", "takes_any"]
 

@@ -17,7 +17,6 @@ from math import prod
 from typing import Final, TypeAlias
 
 from tlatrace.model.analysis import kind_of, reads
-from tlatrace.model.domain import Atom, Boolean, D, from_domain
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -32,11 +31,12 @@ from tlatrace.model.tree import (
     Variable,
     children,
 )
+from tlatrace.runtime.values import Atom, Boolean, RuntimeValue, from_runtime
 from tlatrace.values import canonical
 
 __all__ = ["Cell", "Instances", "instances"]
 
-Cell: TypeAlias = tuple[int, D | None]
+Cell: TypeAlias = tuple[int, RuntimeValue | None]
 """(position of a variable, the argument that it is applied to; None: all of the variable)."""
 
 _MAX_INSTANCES: Final = 200
@@ -44,7 +44,7 @@ _MAX_NODES: Final = 4_000
 
 _PLAIN: Final = (Boolean, int, str, Atom)
 
-_Element: TypeAlias = "tuple[D, ...]"
+_Element: TypeAlias = "tuple[RuntimeValue, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _defined(node: Expr) -> Expr:
 
 def _over_constants(node: Quantified) -> Instances | None:
     names: list[tuple[str, str]] = []
-    sets: list[tuple[D, ...]] = []
+    sets: list[tuple[RuntimeValue, ...]] = []
     premises: list[Expr] = []
     for bound, pattern, among in node.bounds:
         found = None if pattern or among is None else _elements(among)
@@ -103,13 +103,13 @@ def _over_constants(node: Quantified) -> Instances | None:
     return Instances(tuple(names), formula, tuple(choices))
 
 
-def _elements(among: Expr) -> tuple[tuple[D, ...], tuple[str, Expr] | None] | None:
+def _elements(among: Expr) -> tuple[tuple[RuntimeValue, ...], tuple[str, Expr] | None] | None:
     """Return the elements of a constant set, and (name, condition) of those that count."""
     node = _defined(among)
     if isinstance(node, Literal) and isinstance(node.value, frozenset):
         if not all(isinstance(item, _PLAIN) for item in node.value):
             return None
-        return tuple(sorted(node.value, key=lambda item: canonical(from_domain(item)))), None
+        return tuple(sorted(node.value, key=lambda item: canonical(from_runtime(item)))), None
     if isinstance(node, Quantified) and node.what == "filter":
         ((names, pattern, inner),) = node.bounds
         found = None if pattern or inner is None else _elements(inner)
@@ -125,7 +125,7 @@ class _TooMuch(Exception):
     """The formula is so large that looking at it costs more than it saves."""
 
 
-def _cells(formula: Expr, values: Mapping[str, D]) -> frozenset[Cell]:
+def _cells(formula: Expr, values: Mapping[str, RuntimeValue]) -> frozenset[Cell]:
     """Find what a formula reads when these locals have these values."""
     found: set[Cell] = set()
     try:
@@ -136,7 +136,7 @@ def _cells(formula: Expr, values: Mapping[str, D]) -> frozenset[Cell]:
     return frozenset(found)
 
 
-def _walk(node: Operand, values: Mapping[str, D], budget: list[int]) -> Iterator[Cell]:
+def _walk(node: Operand, values: Mapping[str, RuntimeValue], budget: list[int]) -> Iterator[Cell]:
     budget[0] -= 1
     if budget[0] < 0:
         raise _TooMuch
@@ -182,7 +182,9 @@ def _walk(node: Operand, values: Mapping[str, D], budget: list[int]) -> Iterator
                 yield from _walk(item, values, budget)
 
 
-def _bind(inner: dict[str, D], name: str, argument: Operand, values: Mapping[str, D]) -> None:
+def _bind(
+    inner: dict[str, RuntimeValue], name: str, argument: Operand, values: Mapping[str, RuntimeValue]
+) -> None:
     value = _value(argument, values)
     if value is None:
         inner.pop(name, None)
@@ -190,7 +192,7 @@ def _bind(inner: dict[str, D], name: str, argument: Operand, values: Mapping[str
         inner[name] = value
 
 
-def _value(argument: Operand, values: Mapping[str, D]) -> D | None:
+def _value(argument: Operand, values: Mapping[str, RuntimeValue]) -> RuntimeValue | None:
     match argument:
         case Literal():
             return argument.value

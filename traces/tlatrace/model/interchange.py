@@ -16,8 +16,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from tlatrace.model.domain import Atom, D, Fcn, LazyValue, function, to_domain
 from tlatrace.model.model_source import ModelSource
+from tlatrace.runtime.values import Atom, Fcn, LazyValue, RuntimeValue, function, to_runtime
 from tlatrace.values import from_json
 
 __all__ = ["BLIND", "atoms_in", "interchangeable", "renamed", "split_by"]
@@ -48,7 +48,7 @@ _MEASURING: Final = frozenset(["length", "len", "has_length"])
 _JOINING: Final = "concatenate"
 
 
-def interchangeable(source: ModelSource) -> tuple[tuple[D, ...], ...]:
+def interchangeable(source: ModelSource) -> tuple[tuple[RuntimeValue, ...], ...]:
     """Return classes of at least two strings or model values that the specification mixes up."""
     tree = ast.parse(source.python)
     bound: set[str] = {name for name, _ in source.literals}
@@ -70,7 +70,7 @@ def interchangeable(source: ModelSource) -> tuple[tuple[D, ...], ...]:
     found = dict.fromkeys([one for value in fixed for one in atoms_in(value)])
     if _JOINING in used:  # a part of a string that was joined is not renamed
         found = {one: None for one in found if isinstance(one, Atom)}
-    groups: dict[object, list[D]] = {}
+    groups: dict[object, list[RuntimeValue]] = {}
     for one in sorted(found, key=str):
         if one not in texts:
             length = len(one) if isinstance(one, str) and used & _MEASURING else 0
@@ -79,16 +79,18 @@ def interchangeable(source: ModelSource) -> tuple[tuple[D, ...], ...]:
     return split_by(classes, fixed)
 
 
-def split_by(classes: Iterable[tuple[D, ...]], values: Iterable[D]) -> tuple[tuple[D, ...], ...]:
+def split_by(
+    classes: Iterable[tuple[RuntimeValue, ...]], values: Iterable[RuntimeValue]
+) -> tuple[tuple[RuntimeValue, ...], ...]:
     """Divide classes so that every swap within one keeps every value; single elements are left out.
 
     "Swapping a and b keeps all values" is an equivalence, so each is compared with one of a class.
     """
     kept = list(dict.fromkeys(values))
     inside = [frozenset(atoms_in(value)) for value in kept]
-    found: list[tuple[D, ...]] = []
+    found: list[tuple[RuntimeValue, ...]] = []
     for members in classes:
-        parts: dict[tuple[int, ...], list[list[D]]] = {}
+        parts: dict[tuple[int, ...], list[list[RuntimeValue]]] = {}
         for one in members:
             where = tuple([at for at, atoms in enumerate(inside) if one in atoms])
             for part in parts.setdefault(where, []):
@@ -102,7 +104,7 @@ def split_by(classes: Iterable[tuple[D, ...]], values: Iterable[D]) -> tuple[tup
     return tuple(found)
 
 
-def atoms_in(value: D) -> Iterable[D]:
+def atoms_in(value: RuntimeValue) -> Iterable[RuntimeValue]:
     """Yield the strings and model values in a value, some of them more than once."""
     match value:
         case str() | Atom():
@@ -120,7 +122,7 @@ def atoms_in(value: D) -> Iterable[D]:
             return
 
 
-def renamed(value: D, names: Mapping[D, D]) -> D:
+def renamed(value: RuntimeValue, names: Mapping[RuntimeValue, RuntimeValue]) -> RuntimeValue:
     """Replace strings and model values everywhere in a value; `names` is a permutation."""
     match value:
         case str() | Atom():
@@ -138,5 +140,5 @@ def renamed(value: D, names: Mapping[D, D]) -> D:
             return value
 
 
-def _value_of(text: str) -> D:
-    return to_domain(from_json(json.loads(text)))
+def _value_of(text: str) -> RuntimeValue:
+    return to_runtime(from_json(json.loads(text)))

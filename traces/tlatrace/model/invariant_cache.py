@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final
 
-from tlatrace.model.domain import D, Fcn
 from tlatrace.model.states import ModelState
+from tlatrace.runtime.values import Fcn, RuntimeValue
 
 __all__ = ["InvariantCache", "InvariantInstance"]
 
@@ -28,8 +28,8 @@ class InvariantInstance:
     """An instance of a conjunct of an invariant, asked by `holds(state, None, arguments)`."""
 
     holds: Callable[..., bool]
-    arguments: tuple[D, ...]
-    reads: tuple[tuple[int, D | None], ...]
+    arguments: tuple[RuntimeValue, ...]
+    reads: tuple[tuple[int, RuntimeValue | None], ...]
     """(position of a variable, the argument that it is applied to; None: all of the variable)."""
 
 
@@ -39,7 +39,7 @@ class _Group:
     __slots__ = ("instances", "known", "take")
 
     def __init__(self, slots: Sequence[int]) -> None:
-        self.instances: list[tuple[Callable[..., Any], tuple[D, ...]]] = []
+        self.instances: list[tuple[Callable[..., Any], tuple[RuntimeValue, ...]]] = []
         self.take: Callable[[list[Any]], object] = itemgetter(*slots) if slots else _nothing
         self.known: dict[object, object] = {}
         """Ids of the values in the slots -> these values: as long as they live, so do their ids."""
@@ -58,9 +58,9 @@ class InvariantCache:
         """Sort the instances about states of so many variables."""
         self._clean: ModelState | None = None
         """The state whose values are in the slots; every instance is TRUE in it."""
-        self._values: list[D | None] = [None] * variables
+        self._values: list[RuntimeValue | None] = [None] * variables
         """The first slots are the variables, in their order."""
-        self._places: list[dict[D, int]] = [{} for _ in range(variables)]
+        self._places: list[dict[RuntimeValue, int]] = [{} for _ in range(variables)]
         """Slot of each argument at which an instance reads a variable."""
         groups: dict[tuple[int, ...], _Group] = {}
         for instance in instances:
@@ -81,7 +81,7 @@ class InvariantCache:
                 self._whole[at] |= self._readers[slot]
         self._asked: dict[int, list[_Group]] = {}
 
-    def _slot(self, at: int, place: D | None) -> int:
+    def _slot(self, at: int, place: RuntimeValue | None) -> int:
         if place is None:
             return at
         slot = self._places[at].setdefault(place, len(self._values))
@@ -142,7 +142,7 @@ class InvariantCache:
                     asked |= self._readers[slot]
         return asked
 
-    def _fill(self, at: int, value: D) -> None:
+    def _fill(self, at: int, value: RuntimeValue) -> None:
         """Put a variable into its slots; what it has no value at is a slot with None."""
         self._values[at] = value
         for place, slot in self._places[at].items():

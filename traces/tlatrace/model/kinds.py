@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tlatrace.model.domain import Atom, D, Fcn
 from tlatrace.readings import UNKNOWN, Types
 from tlatrace.readings import Kind as Told
+from tlatrace.runtime.values import Atom, Fcn, RuntimeValue
 
 __all__ = ["Kind", "joined", "kind_of_value", "told"]
 
@@ -119,7 +119,7 @@ def joined(kinds: Iterable[Kind]) -> Kind:
     return first
 
 
-def kind_of_value(value: D) -> Kind:
+def kind_of_value(value: RuntimeValue) -> Kind:
     """Return the kind of a value that is known."""
     kind = Kind()
     match value:

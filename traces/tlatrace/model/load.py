@@ -15,13 +15,13 @@ from typing import Final
 from tlatrace.errors import InvariantError, ModelGapError, SpecError, SubsetError
 from tlatrace.model.cache import keep, recall
 from tlatrace.model.compile import Job, compile_tree, deeply, types_of
-from tlatrace.model.domain import D, to_domain
 from tlatrace.model.mentions import model_values_of, strings_of
 from tlatrace.model.model import Model
 from tlatrace.model.reader import Reader
 from tlatrace.model.scope import Redirect
 from tlatrace.model.types import unknown_types
 from tlatrace.readings import Types
+from tlatrace.runtime.values import RuntimeValue, to_runtime
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.sany import COMMUNITY, export_xml
 from tlatrace.validate.config import TlcConfig, read_config
@@ -36,11 +36,12 @@ _WORD: Final = re.compile(r"\w+")
 
 _TLATRACE: Final = Path(__file__).parents[1]
 _READERS: Final = (
+    *_TLATRACE.joinpath("runtime").rglob("*.py"),
     _TLATRACE / "values.py",
     _TLATRACE / "trace" / "canonical_text.py",
     _TLATRACE / "trace" / "strict_json.py",
 )
-"""They say what a text is, besides the compiler."""
+"""They say what a text is and what it does, besides the compiler."""
 
 
 def load_model(
@@ -204,7 +205,7 @@ def _job(module: Path, config: TlcConfig, constants: State, libraries: Sequence[
         for name, value in constants.items():
             if name not in declarations.constants:
                 raise ModelGapError(f"{declarations.module} has no constant {name}")
-            overrides[name] = to_domain(value)
+            overrides[name] = to_runtime(value)
     return Job(
         root=export_xml(module, libraries=tuple(libraries)),
         folders=(module.parent, *libraries),
@@ -220,15 +221,15 @@ def _job(module: Path, config: TlcConfig, constants: State, libraries: Sequence[
 
 def _overrides(
     config: TlcConfig,
-) -> tuple[dict[str, D | Redirect], dict[tuple[str, str], D | Redirect]]:
-    overrides: dict[str, D | Redirect] = {}
-    module_overrides: dict[tuple[str, str], D | Redirect] = {}
+) -> tuple[dict[str, RuntimeValue | Redirect], dict[tuple[str, str], RuntimeValue | Redirect]]:
+    overrides: dict[str, RuntimeValue | Redirect] = {}
+    module_overrides: dict[tuple[str, str], RuntimeValue | Redirect] = {}
     for item in config.assignments:
         if item.value is not None:
             if item.module is None:
-                overrides[item.name] = to_domain(item.value)
+                overrides[item.name] = to_runtime(item.value)
             else:
-                module_overrides[item.module, item.name] = to_domain(item.value)
+                module_overrides[item.module, item.name] = to_runtime(item.value)
             continue
         match = _REDIRECT.fullmatch(item.text)
         if match is None:

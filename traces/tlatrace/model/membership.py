@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tlatrace.model.analysis import is_closed
-from tlatrace.model.domain import TRUE
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -37,6 +36,7 @@ from tlatrace.model.tree import (
     Quantified,
     Variable,
 )
+from tlatrace.runtime.values import TRUE
 
 __all__ = ["Settled", "expand_member", "expand_settled", "settle"]
 

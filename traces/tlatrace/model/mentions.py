@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tlatrace.model.builtin import STANDARD_MODULES
-from tlatrace.model.domain import Atom, D, Fcn
 from tlatrace.model.sany_nodes import Element, text_of
+from tlatrace.runtime.values import Atom, Fcn, RuntimeValue
 
 __all__ = ["Strings", "model_values_of", "strings_of"]
 
@@ -38,7 +38,7 @@ class Strings:
         return ends[-1]
 
 
-def strings_of(root: Element, values: Iterable[D]) -> Strings:
+def strings_of(root: Element, values: Iterable[RuntimeValue]) -> Strings:
     """Find the strings of SANY's document, field names included, and of a configuration."""
     known = {text_of(node, "StringValue") for node in root.iter("StringNode") if _is_own(node)}
     waiting = [*values]
@@ -73,7 +73,7 @@ def _is_own(node: Element) -> bool:
     return text_of(node, "location/filename") not in STANDARD_MODULES
 
 
-def model_values_of(values: Iterable[D]) -> frozenset[str]:
+def model_values_of(values: Iterable[RuntimeValue]) -> frozenset[str]:
     """Collect the names of the model values in values of a configuration."""
     found: set[str] = set()
     waiting = [*values]

@@ -1,7 +1,7 @@
 """A compiled specification, opened: predicates, successors, invariants.
 
-Source text that the compiler wrote is executed here, with the functions of
-`tlatrace.model.operators` and nothing else in sight. What comes from a trace is only ever a value.
+Source text that the compiler wrote is executed here, with what `tlatrace.runtime` has and nothing
+else in sight. What comes from a trace is only ever a value.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from types import CodeType
 from typing import Any, Final, cast
 
 from tlatrace.errors import EvaluationError, ModelGapError, SubsetError
-from tlatrace.model import domain, lazy, operators
 from tlatrace.model.conjuncts import Conjunct
-from tlatrace.model.domain import D, from_domain, part_of, to_domain
 from tlatrace.model.interchange import interchangeable
 from tlatrace.model.invariant_cache import InvariantCache, InvariantInstance
 from tlatrace.model.model_source import ModelSource
 from tlatrace.model.states import ModelState, Step
 from tlatrace.model.worded import worded
 from tlatrace.readings import Reading
+from tlatrace.runtime import lazy, operators, values
+from tlatrace.runtime.values import RuntimeValue, from_runtime, part_of, to_runtime
 from tlatrace.values import State, Value, from_json
 
 __all__ = ["FalseConjunct", "Model"]
@@ -41,7 +41,7 @@ class FalseConjunct:
     conjunct: Conjunct
     number: int
     """Later conjuncts have larger numbers: the later, the nearer the step is to the action."""
-    sides: tuple[D, ...]
+    sides: tuple[RuntimeValue, ...]
     """The values on both sides of the relation; () where it has none."""
 
 
@@ -62,33 +62,33 @@ class Model:
         self.reading = Reading(source.types)
         self._functions = _open(source)
         self._in_order: dict[str, Callable[..., Any]] | None = None
-        self._classes: tuple[tuple[D, ...], ...] | None = None
+        self._classes: tuple[tuple[RuntimeValue, ...], ...] | None = None
 
     # ---- values ----
 
-    def adopt_variable(self, name: str, value: Value) -> D:
+    def adopt_variable(self, name: str, value: Value) -> RuntimeValue:
         """Turn the value of a variable in a trace into the model's own.
 
         Raises:
             ModelGapError: as `Reading.state`.
         """
-        return to_domain(self.reading.variable(name, value))
+        return to_runtime(self.reading.variable(name, value))
 
-    def adopt_params(self, action: str | None, params: Sequence[Value]) -> tuple[D, ...]:
+    def adopt_params(self, action: str | None, params: Sequence[Value]) -> tuple[RuntimeValue, ...]:
         """Turn the arguments of an action in a trace into the model's own.
 
         Raises:
             ModelGapError: as `Reading.state`.
         """
-        return tuple([to_domain(value) for value in self.reading.params(action, params)])
+        return tuple([to_runtime(value) for value in self.reading.params(action, params)])
 
-    def adopt_value(self, value: Value) -> D:
+    def adopt_value(self, value: Value) -> RuntimeValue:
         """Turn a value that is read into the model's own."""
-        return to_domain(value)
+        return to_runtime(value)
 
-    def show_value(self, value: D) -> Value:
+    def show_value(self, value: RuntimeValue) -> Value:
         """Turn a value of the model into one that can be shown and written."""
-        return from_domain(value)
+        return from_runtime(value)
 
     def adopt(self, state: State) -> ModelState:
         """Turn a whole state into the model's own.
@@ -107,7 +107,9 @@ class Model:
 
     def show(self, state: ModelState) -> State:
         """Turn a state of the model into one that can be shown and written."""
-        return {name: from_domain(value) for name, value in zip(self.variables, state, strict=True)}
+        return {
+            name: from_runtime(value) for name, value in zip(self.variables, state, strict=True)
+        }
 
     # ---- questions; each raises EvaluationError where there is no value ----
 
@@ -116,7 +118,11 @@ class Model:
         return self._ask("initial", state, None)
 
     def allows(
-        self, action: str | None, params: tuple[D, ...], pre: ModelState, post: ModelState
+        self,
+        action: str | None,
+        params: tuple[RuntimeValue, ...],
+        pre: ModelState,
+        post: ModelState,
     ) -> bool:
         """Tell whether a step is this action with these parameters.
 
@@ -133,7 +139,7 @@ class Model:
         self._check_arity(action, params)
         return self._ask(f"action {action}", pre, post, params)
 
-    def _check_arity(self, action: str, params: tuple[D, ...]) -> None:
+    def _check_arity(self, action: str, params: tuple[RuntimeValue, ...]) -> None:
         arity = self.actions.get(action)
         if arity is None:
             raise ModelGapError(f"{self.module} has no action {action}")
@@ -199,7 +205,9 @@ class Model:
         """The actions that Next calls by name; Next itself, if it calls none."""
         return tuple([name for name in self.actions if self.calls(name)]) or (self.next,)
 
-    def bound_successors(self, state: ModelState, action: str, params: tuple[D, ...]) -> list[Step]:
+    def bound_successors(
+        self, state: ModelState, action: str, params: tuple[RuntimeValue, ...]
+    ) -> list[Step]:
         """Return the steps that are an action with these parameters.
 
         No other parameters are tried where Next calls the action by name, so that they may come
@@ -217,7 +225,7 @@ class Model:
             return self.action_successors(state, action)
         return self._steps(f"bound {action}", state, params)
 
-    def evaluate(self, name: str, state: ModelState | None = None) -> D:
+    def evaluate(self, name: str, state: ModelState | None = None) -> RuntimeValue:
         """Return the value of an operator that was asked for when the model was loaded.
 
         Only a constant one has a value without a state.
@@ -230,12 +238,16 @@ class Model:
         if function is None:
             raise ModelGapError(f"the model was not loaded with the expression {name}")
         try:
-            return cast("D", function(state, None))
+            return cast("RuntimeValue", function(state, None))
         except Exception as error:
             raise self.why(error, f"expression {name}", state, None) from error
 
     def failing_conjunct(
-        self, action: str, params: tuple[D, ...], pre: ModelState | None, post: ModelState
+        self,
+        action: str,
+        params: tuple[RuntimeValue, ...],
+        pre: ModelState | None,
+        post: ModelState,
     ) -> FalseConjunct | None:
         """Find the first conjunct of an action that is false; `pre` None asks Init.
 
@@ -249,7 +261,7 @@ class Model:
         if role not in self._functions:
             raise ModelGapError(f"nothing is known of the conjuncts of {action}")
         function = self.in_order(role)
-        found: list[tuple[int, tuple[D, ...]]] = []
+        found: list[tuple[int, tuple[RuntimeValue, ...]]] = []
         try:
             if pre is None:
                 function(post, None, (), found)
@@ -264,7 +276,7 @@ class Model:
         number, sides = found[0]
         return FalseConjunct(self.source.conjuncts[number], number, sides)
 
-    def choices(self, action: str, state: ModelState) -> list[tuple[D, ...]]:
+    def choices(self, action: str, state: ModelState) -> list[tuple[RuntimeValue, ...]]:
         """Return the parameters with which Next tries an action; needs `conjuncts`, too.
 
         Raises:
@@ -275,7 +287,7 @@ class Model:
         if role not in self._functions:
             raise ModelGapError(f"the parameters of {action} cannot be listed")
         function = self.in_order(role)
-        found: list[tuple[D, ...]] = []
+        found: list[tuple[RuntimeValue, ...]] = []
         try:
             function(state, _NO_STEP, found)
         except EvaluationError:
@@ -284,11 +296,11 @@ class Model:
             raise _no_value(error) from error
         return list(dict.fromkeys(found))
 
-    def part(self, value: D, at: Sequence[D]) -> D | None:
+    def part(self, value: RuntimeValue, at: Sequence[RuntimeValue]) -> RuntimeValue | None:
         """Apply a value to arguments one by one; None where one is outside of its domain."""
         return part_of(value, at)
 
-    def interchangeable(self) -> tuple[tuple[D, ...], ...]:
+    def interchangeable(self) -> tuple[tuple[RuntimeValue, ...], ...]:
         """Return classes of strings and model values that nothing here tells apart."""
         if self._classes is None:
             self._classes = interchangeable(self.source)
@@ -341,7 +353,7 @@ class Model:
             raise self.why(error, role, *states) from error
 
     def _steps(self, role: str, state: ModelState | None, *params: object) -> list[Step]:
-        found: list[tuple[str, tuple[D, ...], ModelState]] = []
+        found: list[tuple[str, tuple[RuntimeValue, ...], ModelState]] = []
         try:
             self._functions[role](state, found, *params)
             return [Step(*step) for step in dict.fromkeys(found)]
@@ -352,7 +364,7 @@ class Model:
 class _NoStep:
     """Stands for the state after a step where there is none."""
 
-    def __getitem__(self, at: int) -> D:
+    def __getitem__(self, at: int) -> RuntimeValue:
         raise EvaluationError("a variable of the next state has no value here: there is no step")
 
 
@@ -367,7 +379,7 @@ def _no_value(error: Exception) -> EvaluationError:
 def _open(source: ModelSource, *, each_in_order: bool = False) -> dict[str, Callable[..., Any]]:
     """Execute the text of a model; return its functions by their roles."""
     space: dict[str, object] = {"__builtins__": _BUILTINS, "ONCE": (0,)}
-    for module in (domain, lazy):
+    for module in (values, lazy):
         space.update({name: item for name, item in vars(module).items() if name[0] != "_"})
     space.update({name: getattr(operators, name) for name in operators.__all__})
     for name, text in source.literals:
@@ -377,8 +389,8 @@ def _open(source: ModelSource, *, each_in_order: bool = False) -> dict[str, Call
     return {role: cast("Callable[..., Any]", space[name]) for role, name in source.names}
 
 
-def _value_of(text: str) -> D:
-    return to_domain(from_json(json.loads(text)))
+def _value_of(text: str) -> RuntimeValue:
+    return to_runtime(from_json(json.loads(text)))
 
 
 def _code(source: ModelSource, *, each_in_order: bool) -> CodeType:

@@ -26,7 +26,6 @@ from itertools import count, islice
 from typing import Final, TypeAlias
 
 from tlatrace.model.analysis import free_locals
-from tlatrace.model.domain import FALSE
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -45,6 +44,7 @@ from tlatrace.model.tree import (
     Quantified,
     children,
 )
+from tlatrace.runtime.values import FALSE
 
 __all__ = ["Bound", "Path", "Paths", "definitions_below", "find_paths"]
 

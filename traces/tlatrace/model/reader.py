@@ -24,7 +24,6 @@ from tlatrace.model.analysis import free_locals
 from tlatrace.model.arguments import Arguments
 from tlatrace.model.behaviours import Behaviours
 from tlatrace.model.constructs import Constructs
-from tlatrace.model.domain import D
 from tlatrace.model.modules import Modules
 from tlatrace.model.sany_nodes import Element, identifier, is_known_in, place_of, text_of, uid_of
 from tlatrace.model.scope import (
@@ -56,6 +55,7 @@ from tlatrace.model.tree import (
     Variable,
     unsupported,
 )
+from tlatrace.runtime.values import RuntimeValue
 
 __all__ = ["Reader"]
 
@@ -75,8 +75,8 @@ class Reader:
         self,
         root: Element,
         folders: Sequence[Path],
-        overrides: Mapping[str, D | Redirect],
-        module_overrides: Mapping[tuple[str, str], D | Redirect],
+        overrides: Mapping[str, RuntimeValue | Redirect],
+        module_overrides: Mapping[tuple[str, str], RuntimeValue | Redirect],
         *,
         choose_any: bool = False,
     ) -> None:
@@ -113,7 +113,7 @@ class Reader:
         self._read: dict[tuple[str, int, bool], Definition] = {}
         self.parts_of: dict[str, list[Part]] = {}
         self._kept: list[Mapping[str, Meaning]] = []  # so that the ids in `_read` stay theirs
-        self.overridden: dict[str, D | Redirect] = {}
+        self.overridden: dict[str, RuntimeValue | Redirect] = {}
         self._configure(overrides, module_overrides)
         self.sources = Sources(self.module, folders)
         self.modules = Modules(self.sources)
@@ -123,8 +123,8 @@ class Reader:
 
     def _configure(
         self,
-        overrides: Mapping[str, D | Redirect],
-        module_overrides: Mapping[tuple[str, str], D | Redirect],
+        overrides: Mapping[str, RuntimeValue | Redirect],
+        module_overrides: Mapping[tuple[str, str], RuntimeValue | Redirect],
     ) -> None:
         for name, replacement in overrides.items():
             uid = self.constants.get(name) or self.by_name.get(name)
@@ -145,7 +145,7 @@ class Reader:
             for uid in found:
                 self._override(uid, target)
 
-    def _override(self, uid: str, replacement: D | Redirect) -> None:
+    def _override(self, uid: str, replacement: RuntimeValue | Redirect) -> None:
         if isinstance(replacement, Redirect):
             target = self.by_name.get(replacement.name) or self.constants.get(replacement.name)
             if target is None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from tlatrace.model.domain import D
 from tlatrace.model.modules import Modules
 from tlatrace.model.sany_nodes import Element
 from tlatrace.model.scope import LetName, Part, Redirect, Scope
 from tlatrace.model.sources import Sources
 from tlatrace.model.tree import Definition, Expr
+from tlatrace.runtime.values import RuntimeValue
 
 __all__ = ["TreeReader"]
 
@@ -23,7 +23,7 @@ class TreeReader(Protocol):
     by_name: dict[str, str]
     """Name of an operator of the root module -> its unique id."""
     variables: tuple[str, ...]
-    overridden: dict[str, D | Redirect]
+    overridden: dict[str, RuntimeValue | Redirect]
     parts_of: dict[str, list[Part]]
     """Names that a formula's Init and Next have got -> what they consist of."""
     fresh: Iterator[int]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tlatrace.model.domain import D
+from tlatrace.runtime.values import RuntimeValue
 
 __all__ = ["Segments"]
 
@@ -36,9 +36,11 @@ class Segments:
         """Name and value of each field and what follows, as they stood in the last object."""
         self._widths = [0] * len(heads)
         """Characters of these texts without what follows."""
-        self._values: list[D] = [""] * len(heads)
+        self._values: list[RuntimeValue] = [""] * len(heads)
 
-    def cut(self, text: str, decode: Callable[[int, str], D | None]) -> list[D] | None:
+    def cut(
+        self, text: str, decode: Callable[[int, str], RuntimeValue | None]
+    ) -> list[RuntimeValue] | None:
         """Return the values of the fields; `decode` is asked for texts that have changed.
 
         It says None to what is no whole value. None: the text is no canonical object with these

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tlatrace.model.domain import D
+from tlatrace.runtime.values import RuntimeValue
 
 __all__ = ["ModelState", "Step"]
 
-ModelState: TypeAlias = tuple[D, ...]
+ModelState: TypeAlias = tuple[RuntimeValue, ...]
 """The values of `Model.variables`, in that order."""
 
 
@@ -19,5 +19,5 @@ class Step:
 
     action: str
     """As TLC labels it."""
-    params: tuple[D, ...]
+    params: tuple[RuntimeValue, ...]
     post: ModelState

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tlatrace.errors import SubsetError
-from tlatrace.model.domain import TRUE, Boolean, D
+from tlatrace.runtime.values import TRUE, Boolean, RuntimeValue
 
 __all__ = [
     "Apply",
@@ -59,7 +59,7 @@ class Place:
 class Literal:
     """A value that is known beforehand."""
 
-    value: D
+    value: RuntimeValue
     place: Place | None = None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tlatrace.errors import SubsetError
-from tlatrace.model.domain import Boolean, D
+from tlatrace.runtime.values import Boolean, RuntimeValue
 
 __all__ = ["Function", "Writer"]
 
@@ -51,9 +51,9 @@ class Writer:
         self._stack: list[Function] = []
         self._counter = 0
         self._spent = 0
-        self.literals: dict[str, D] = {}
+        self.literals: dict[str, RuntimeValue] = {}
         """Values that the module is given under global names."""
-        self._literal_names: dict[D, str] = {}
+        self._literal_names: dict[RuntimeValue, str] = {}
 
     def fresh(self, stem: str) -> str:
         """Return a Python name that no other part of the module has."""
@@ -71,7 +71,7 @@ class Writer:
             reason = "operators that use each other so often are too much for the compiler"
             raise SubsetError("the specification", reason)
 
-    def literal(self, value: D) -> str:
+    def literal(self, value: RuntimeValue) -> str:
         """Return the text of a value: itself, or the global name that holds it."""
         if type(value) is int or type(value) is str:
             return repr(value)

@@ -15,7 +15,7 @@ from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.explore import Exploration, explore
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
-from tlatrace.model.domain import D
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
 from tlatrace.selfcheck.corruption import Corrupted, corruptions
 from tlatrace.selfcheck.differences import DIFFERENCES
@@ -145,7 +145,7 @@ def right_steps(
     """
     states = [model.show(state) for state in exploration.states]
     texts = [canonical_state(state) for state in states]
-    shown: dict[tuple[D, ...], tuple[Value, ...]] = {}
+    shown: dict[tuple[RuntimeValue, ...], tuple[Value, ...]] = {}
     for step in exploration.steps:
         if step.params not in shown:
             shown[step.params] = tuple([model.show_value(param) for param in step.params])

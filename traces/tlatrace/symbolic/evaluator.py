@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 import z3
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import Atom, D
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -31,6 +30,7 @@ from tlatrace.model.tree import (
     Variable,
     unsupported,
 )
+from tlatrace.runtime.values import Atom, RuntimeValue
 from tlatrace.symbolic.functions import applied, updated
 from tlatrace.symbolic.values import (
     NO,
@@ -125,7 +125,7 @@ class Evaluator:
             case _:
                 raise unsupported(expr.place, f"a {type(expr).__name__} has no symbolic form")
 
-    def _literal(self, value: D) -> Symbolic:
+    def _literal(self, value: RuntimeValue) -> Symbolic:
         if isinstance(value, Atom) and value in self.parameters:
             return self.parameters[value]
         return literal(value)
@@ -226,7 +226,7 @@ class Evaluator:
         return found
 
     def _function(self, expr: Quantified, names: Names) -> Symbolic:
-        keys: list[D] = []
+        keys: list[RuntimeValue] = []
         values: list[Symbolic] = []
         (((name,), _, _),) = expr.bounds
         for guard, inner in self.choices(expr.bounds, names, expr):
@@ -340,7 +340,7 @@ class Evaluator:
                 raise EvaluationError(f"a {type(sequence).__name__} is no sequence")
 
 
-def _constants(keys: Symbolic, expr: Apply) -> tuple[D, ...]:
+def _constants(keys: Symbolic, expr: Apply) -> tuple[RuntimeValue, ...]:
     """Return the elements of a set of constants."""
     elements = [
         (is_yes(guard), getattr(element, "value", None))

@@ -15,7 +15,7 @@ from typing import Final
 import z3
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import D
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.symbolic.values import (
     NO,
     Constant,
@@ -81,7 +81,7 @@ BOOLEAN: Final = _Scalar(z3.BoolSort())
 class Enumeration:
     """One of several strings or model values."""
 
-    values: tuple[D, ...]
+    values: tuple[RuntimeValue, ...]
 
     def sorts(self) -> list[Leaf]:
         """One condition for each value but the last: it is this one, and none before."""
@@ -107,7 +107,7 @@ class Enumeration:
 class FunctionOn:
     """A function on known keys, or a record: (key, shape of the image)."""
 
-    fields: tuple[tuple[D, Shape], ...]
+    fields: tuple[tuple[RuntimeValue, Shape], ...]
 
     def sorts(self) -> list[Leaf]:
         """Those of the images."""
@@ -199,7 +199,7 @@ class OneOf:
 class PartialMap:
     """A set of <<key, integer>> with at most one integer for each key."""
 
-    keys: tuple[D, ...]
+    keys: tuple[RuntimeValue, ...]
 
     def sorts(self) -> list[Leaf]:
         """For each key, whether it is there, and its integer."""
@@ -233,7 +233,7 @@ class PartialMap:
             for (g, one), (h, other) in combinations(self._of(key, value), 2)
         )
 
-    def _of(self, key: D, value: Symbolic) -> list[tuple[z3.BoolRef, z3.ExprRef]]:
+    def _of(self, key: RuntimeValue, value: Symbolic) -> list[tuple[z3.BoolRef, z3.ExprRef]]:
         """Return the integers of a key, with their conditions."""
         found: list[tuple[z3.BoolRef, z3.ExprRef]] = []
         for guard, option in options_of(value):

@@ -7,7 +7,7 @@ from collections.abc import Sequence as Many
 import z3
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import FALSE, TRUE, D, from_domain, function
+from tlatrace.runtime.values import FALSE, TRUE, RuntimeValue, from_runtime, function
 from tlatrace.symbolic.values import (
     Choice,
     Constant,
@@ -24,7 +24,7 @@ __all__ = ["shown", "shown_changes", "value_in"]
 _MAX_ENTRIES = 6
 
 
-def value_in(value: Symbolic, model: z3.ModelRef) -> D:
+def value_in(value: Symbolic, model: z3.ModelRef) -> RuntimeValue:
     """Return the value that a model gives; what does not matter is 0, FALSE or the last choice.
 
     Raises:
@@ -70,7 +70,7 @@ def shown(value: Symbolic, model: z3.ModelRef) -> str:
         if not 0 <= length <= _MAX_ENTRIES:
             last = [shown(value.at(z3.IntVal(at)), model) for at in (length - 1, length)]
             return f"{length} entries, the last are {', '.join(last)}"
-    return to_tla(from_domain(value_in(value, model)))
+    return to_tla(from_runtime(value_in(value, model)))
 
 
 def shown_changes(

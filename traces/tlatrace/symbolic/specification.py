@@ -11,10 +11,10 @@ from pathlib import Path
 import z3
 
 from tlatrace.errors import ModelGapError, SubsetError
-from tlatrace.model.domain import Atom, model_value
 from tlatrace.model.load import read_tree
 from tlatrace.model.reader import Reader
 from tlatrace.model.tree import Call, Expr, Operand, Variable, children
+from tlatrace.runtime.values import Atom, model_value
 from tlatrace.symbolic.evaluator import Evaluator
 from tlatrace.symbolic.samples import needed
 from tlatrace.symbolic.shapes import AtMost, constant_of

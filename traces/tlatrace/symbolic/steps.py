@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import z3
 
-from tlatrace.model.domain import Atom
 from tlatrace.model.tree import (
     Apply,
     Call,
@@ -28,6 +27,7 @@ from tlatrace.model.tree import (
     children,
     unsupported,
 )
+from tlatrace.runtime.values import Atom
 from tlatrace.symbolic.evaluator import Evaluator, Names
 from tlatrace.symbolic.values import (
     Choice,

@@ -26,7 +26,7 @@ from typing import Final, Protocol, TypeAlias
 import z3
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import FALSE, TRUE, Atom, D, Fcn
+from tlatrace.runtime.values import FALSE, TRUE, Atom, Fcn, RuntimeValue
 
 __all__ = [
     "NO",
@@ -68,7 +68,7 @@ NO: Final = z3.BoolVal(False)
 class Constant:
     """A string or a model value."""
 
-    value: D
+    value: RuntimeValue
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +86,7 @@ class Function:
     same keys.
     """
 
-    keys: tuple[D, ...]
+    keys: tuple[RuntimeValue, ...]
     values: tuple[Symbolic, ...]
 
     def __post_init__(self) -> None:
@@ -158,7 +158,7 @@ class Powerset:
 class Functions:
     """[keys -> of]."""
 
-    keys: tuple[D, ...]
+    keys: tuple[RuntimeValue, ...]
     of: Symbolic
 
 
@@ -234,7 +234,7 @@ def implies(premise: z3.BoolRef, conclusion: z3.BoolRef) -> z3.BoolRef:
 # ---- Values ----
 
 
-def literal(value: D) -> Symbolic:
+def literal(value: RuntimeValue) -> Symbolic:
     """Turn a value of a compiled model into one without unknown parts."""
     if value is TRUE or value is FALSE:
         return YES if value is TRUE else NO

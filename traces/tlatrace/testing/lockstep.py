@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tlatrace.errors import ModelGapError
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.testing.adapter import Adapter, Selective, Stuttering
 from tlatrace.testing.calls import Call, Step, plain
 from tlatrace.testing.moves import Moves
 from tlatrace.testing.observed import values_of
-from tlatrace.testing.oracle import Domain, ModelState
+from tlatrace.testing.oracle import ModelState
 from tlatrace.trace import INIT, Event, Header, Trace
 from tlatrace.validate.difference import Change, brief, difference
 from tlatrace.values import State, Value
@@ -137,7 +138,7 @@ class Lockstep:
             raise self._mismatch(f"it violates {', '.join(violated[0])}")
         self._fits = tuple([s for s, names in zip(fits, violated, strict=True) if not names])
 
-    def _adopted(self, observed: State) -> list[tuple[int, Domain]]:
+    def _adopted(self, observed: State) -> list[tuple[int, RuntimeValue]]:
         places = {name: at for at, name in enumerate(self._model.variables)}
         unknown = sorted(observed.keys() - places.keys())
         if unknown:
@@ -167,7 +168,7 @@ class Lockstep:
         step: Step | None,
         expected: tuple[ModelState, ...],
         observed: State,
-        shown: list[tuple[int, Domain]],
+        shown: list[tuple[int, RuntimeValue]],
     ) -> str:
         lines = [f"the system is where {self._model.module} does not allow it"]
         seen = {name: plain(value) for name, value in observed.items()}
@@ -194,7 +195,7 @@ class Lockstep:
         except Exception:  # any value may be wrong in such a state: it is only a hint
             return ()
 
-    def _others(self, step: Step, shown: list[tuple[int, Domain]]) -> list[Call]:
+    def _others(self, step: Step, shown: list[tuple[int, RuntimeValue]]) -> list[Call]:
         """Return the other calls that lead to what is shown."""
         return [
             call

@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final, TypeAlias, TypeVar
 
 from tlatrace.model import Step
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.testing.calls import Call, call_of
-from tlatrace.testing.oracle import Domain, ModelState, Oracle
+from tlatrace.testing.oracle import ModelState, Oracle
 from tlatrace.values import Value, canonical
 
 __all__ = ["LeaveOut", "Moves"]
@@ -32,8 +33,8 @@ class Moves:
         self._leave_out = leave_out
         self._known: dict[ModelState, Mapping[Call, tuple[ModelState, ...]]] = {}
         self._violated: dict[ModelState, tuple[str, ...]] = {}
-        self._calls: dict[tuple[str, tuple[Domain, ...]], Call] = {}
-        self._adopted: dict[tuple[str, str], Domain] = {}
+        self._calls: dict[tuple[str, tuple[RuntimeValue, ...]], Call] = {}
+        self._adopted: dict[tuple[str, str], RuntimeValue] = {}
 
     def of(self, state: ModelState) -> Mapping[Call, tuple[ModelState, ...]]:
         """Return what can happen in a state, simple calls first, and where each may lead.
@@ -56,7 +57,7 @@ class Moves:
             found = _keep(self._violated, state, self.model.violated(state))
         return found
 
-    def adopt(self, variable: str, value: Value) -> Domain:
+    def adopt(self, variable: str, value: Value) -> RuntimeValue:
         """Make the value of a variable the model's."""
         key = variable, canonical(value)
         if key not in self._adopted:

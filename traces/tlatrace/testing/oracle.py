@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from tlatrace.model import ModelState, Step
-from tlatrace.model.domain import D
 from tlatrace.readings import Reading
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.values import State, Value
 
-__all__ = ["Domain", "ModelState", "Oracle"]
-
-Domain: TypeAlias = D
-"""One value as the model has it: hashable, and equal iff it is the same TLA+ value."""
+__all__ = ["ModelState", "Oracle"]
 
 
 class Oracle(Protocol):
@@ -38,10 +35,10 @@ class Oracle(Protocol):
     def reading(self) -> Reading:
         """Return how values of traces are read."""
 
-    def adopt_variable(self, name: str, value: Value, /) -> Domain:
+    def adopt_variable(self, name: str, value: Value, /) -> RuntimeValue:
         """Make the value of a variable the model's."""
 
-    def show_value(self, datum: Domain, /) -> Value:
+    def show_value(self, datum: RuntimeValue, /) -> Value:
         """Return a value of the model's as everybody knows it."""
 
     def show(self, state: ModelState, /) -> State:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Final
 
 from tlatrace.model.analysis import is_closed
-from tlatrace.model.domain import FALSE, TRUE
 from tlatrace.model.expressions.environment import (
     Environment,
     Later,
@@ -32,6 +31,7 @@ from tlatrace.model.tree import (
     Quantified,
     Variable,
 )
+from tlatrace.runtime.values import FALSE, TRUE
 
 __all__ = ["Conditions"]
 

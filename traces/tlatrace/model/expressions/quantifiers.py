@@ -19,7 +19,6 @@ from tlatrace.model.expressions.environment import (
     ready_text,
 )
 from tlatrace.model.expressions.interface import ExpressionWriter, Search
-from tlatrace.model.operators.ordering import order
 from tlatrace.model.tree import (
     Apply,
     Expr,
@@ -29,6 +28,7 @@ from tlatrace.model.tree import (
     Recursive,
     unsupported,
 )
+from tlatrace.runtime.operators.ordering import order
 
 __all__ = ["Quantifiers", "known_order"]
 

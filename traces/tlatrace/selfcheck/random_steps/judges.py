@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.model import load_model
-from tlatrace.model.domain import D
 from tlatrace.model.states import ModelState
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.examine import model_judge
 from tlatrace.selfcheck.random_steps.claims import Claim, claims
 from tlatrace.selfcheck.random_steps.machine import Machine, Relation
@@ -78,7 +78,7 @@ def by_tlc(module: Path, config: str) -> Judge:
 def by_model_lists(module: Path, config: str) -> Judge:
     """Open the compiled model as what lists the steps of an action with given arguments."""
     model = load_model(module, parse_config(config, module), kept=False)
-    known: dict[tuple[ModelState, str | None, tuple[D, ...]], frozenset[ModelState]] = {}
+    known: dict[tuple[ModelState, str | None, tuple[RuntimeValue, ...]], frozenset[ModelState]] = {}
 
     def listed(step: Transition) -> Judged:
         assert step.pre is not None

@@ -7,20 +7,20 @@ from functools import cmp_to_key
 from itertools import permutations as all_orders
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import (
-    D,
-    eq,
-    function,
-    kind,
-)
-from tlatrace.model.lazy import (
+from tlatrace.runtime.lazy import (
     MAX_ELEMENTS,
     LazyFunction,
     LazySet,
     Product,
     finite,
 )
-from tlatrace.model.operators.integers import integers_only
+from tlatrace.runtime.operators.integers import integers_only
+from tlatrace.runtime.values import (
+    RuntimeValue,
+    eq,
+    function,
+    kind,
+)
 
 __all__ = [
     "append",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-def sequence(value: D) -> tuple[D, ...]:
+def sequence(value: RuntimeValue) -> tuple[RuntimeValue, ...]:
     if type(value) is tuple:
         return value
     if isinstance(value, LazyFunction):
@@ -45,7 +45,7 @@ def sequence(value: D) -> tuple[D, ...]:
     raise EvaluationError(f"{kind(value)} is not a sequence")
 
 
-def tuples(elements: Iterable[D]) -> Iterable[D]:
+def tuples(elements: Iterable[RuntimeValue]) -> Iterable[RuntimeValue]:
     r"""Return what a pattern such as `<<x, y>>` takes apart, if it can: tuples only.
 
     Python would take a set of two elements, a string of two characters and a record apart, too.
@@ -59,17 +59,17 @@ def tuples(elements: Iterable[D]) -> Iterable[D]:
     return listed
 
 
-def length(value: D) -> int:
+def length(value: RuntimeValue) -> int:
     if type(value) is tuple or type(value) is str:
         return len(value)
     return len(sequence(value))
 
 
-def append(value: D, element: D) -> D:
+def append(value: RuntimeValue, element: RuntimeValue) -> RuntimeValue:
     return (*sequence(value), element)
 
 
-def concatenate(left: D, right: D) -> D:
+def concatenate(left: RuntimeValue, right: RuntimeValue) -> RuntimeValue:
     if type(left) is str and type(right) is str:
         return left + right
     first, second = sequence(left), sequence(right)
@@ -78,21 +78,21 @@ def concatenate(left: D, right: D) -> D:
     return first + second
 
 
-def head(value: D) -> D:
+def head(value: RuntimeValue) -> RuntimeValue:
     elements = sequence(value)
     if not elements:
         raise EvaluationError("Head of the empty sequence")
     return elements[0]
 
 
-def tail(value: D) -> D:
+def tail(value: RuntimeValue) -> RuntimeValue:
     elements = sequence(value)
     if not elements:
         raise EvaluationError("Tail of the empty sequence")
     return elements[1:]
 
 
-def sub_sequence(value: D, low: int, high: int) -> D:
+def sub_sequence(value: RuntimeValue, low: int, high: int) -> RuntimeValue:
     elements = sequence(value)
     integers_only(low, high)
     if low > high:
@@ -103,11 +103,11 @@ def sub_sequence(value: D, low: int, high: int) -> D:
     return elements[low - 1 : high]
 
 
-def select_sequence(value: D, keeps: Callable[[D], bool]) -> D:
+def select_sequence(value: RuntimeValue, keeps: Callable[[RuntimeValue], bool]) -> RuntimeValue:
     return tuple([element for element in sequence(value) if keeps(element)])
 
 
-def permutations(collection: D) -> frozenset[D]:
+def permutations(collection: RuntimeValue) -> frozenset[RuntimeValue]:
     elements = list(finite(collection))
     if len(elements) > 8:
         raise EvaluationError(f"Permutations of {len(elements)} elements are too many")
@@ -116,8 +116,10 @@ def permutations(collection: D) -> frozenset[D]:
     )
 
 
-def sort_sequence(value: D, before: Callable[[D, D], bool]) -> D:
-    def compare(left: D, right: D) -> int:
+def sort_sequence(
+    value: RuntimeValue, before: Callable[[RuntimeValue, RuntimeValue], bool]
+) -> RuntimeValue:
+    def compare(left: RuntimeValue, right: RuntimeValue) -> int:
         if eq(left, right):
             return 0
         return -1 if before(left, right) else 1

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import (
-    Atom,
-    D,
-    kind,
-)
-from tlatrace.model.lazy import (
+from tlatrace.runtime.lazy import (
     MAX_ELEMENTS,
+)
+from tlatrace.runtime.values import (
+    Atom,
+    RuntimeValue,
+    kind,
 )
 
 __all__ = [
@@ -111,7 +111,7 @@ def interval(low: int, high: int) -> range:
     return range(low, high + 1)
 
 
-def in_interval(value: D, low: int, high: int) -> bool:
+def in_interval(value: RuntimeValue, low: int, high: int) -> bool:
     if type(value) is type(low) is type(high) is int:
         return low <= value <= high
     integers_only(low, high)

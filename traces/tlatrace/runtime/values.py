@@ -6,7 +6,7 @@
 | integer, string         | int, str                                                        |
 | model value             | `Atom`, one object a name                                      |
 | tuple, sequence         | tuple                                                           |
-| finite set              | frozenset, or a lazy set of `tlatrace.model.lazy`               |
+| finite set              | frozenset, or a lazy set of `tlatrace.runtime.lazy`             |
 | any other function      | `Fcn`, a dict with a hash; records are functions over strings   |
 
 A function with the domain 1..n is always a tuple, the empty function `()`. So two values are the
@@ -32,19 +32,19 @@ __all__ = [
     "TRUE",
     "Atom",
     "Boolean",
-    "D",
     "Fcn",
+    "RuntimeValue",
     "all_comparable",
     "comparable",
     "differ",
     "eq",
-    "from_domain",
+    "from_runtime",
     "function",
     "kind",
     "model_value",
     "part_of",
     "short",
-    "to_domain",
+    "to_runtime",
 ]
 
 
@@ -92,7 +92,7 @@ class TypedAtom(Atom):
     __slots__ = ()
 
 
-class Fcn(dict["D", "D"]):
+class Fcn(dict["RuntimeValue", "RuntimeValue"]):
     """A function whose domain is not 1..n; never changed once it is built."""
 
     __slots__ = ("_hash",)
@@ -107,14 +107,14 @@ class Fcn(dict["D", "D"]):
 
 
 class LazyValue:
-    """A value that is built when it is looked at as a whole (see `tlatrace.model.lazy`).
+    """A value that is built when it is looked at as a whole (see `tlatrace.runtime.lazy`).
 
     It is no ABC: of nearly every value is asked whether it is one, which is slow of those.
     """
 
     __slots__ = ()
 
-    def whole(self) -> D:
+    def whole(self) -> RuntimeValue:
         """Build the value.
 
         Raises:
@@ -131,7 +131,17 @@ class LazyValue:
         return hash(self.whole())
 
 
-D: TypeAlias = Boolean | int | str | Atom | tuple["D", ...] | frozenset["D"] | Fcn | LazyValue
+RuntimeValue: TypeAlias = (
+    Boolean
+    | int
+    | str
+    | Atom
+    | tuple["RuntimeValue", ...]
+    | frozenset["RuntimeValue"]
+    | Fcn
+    | LazyValue
+)
+"""One value as a model has it: hashable, and equal iff it is the same TLA+ value."""
 
 _TYPED: Final[dict[str, type[TypedAtom]]] = {
     letter: type(f"TypedAtom_{letter}", (TypedAtom,), {"__slots__": ()})
@@ -156,7 +166,7 @@ def model_value(name: str) -> Atom:
     return found
 
 
-def function(pairs: dict[D, D]) -> D:
+def function(pairs: dict[RuntimeValue, RuntimeValue]) -> RuntimeValue:
     """Return the function with these pairs: a tuple if its domain is 1..n."""
     if 1 in pairs:
         size = len(pairs)
@@ -167,7 +177,7 @@ def function(pairs: dict[D, D]) -> D:
     return Fcn(pairs)
 
 
-def part_of(value: D, at: Iterable[D]) -> D | None:
+def part_of(value: RuntimeValue, at: Iterable[RuntimeValue]) -> RuntimeValue | None:
     """Apply a value to arguments one by one; None where one is outside of its domain."""
     for argument in at:
         if isinstance(value, LazyValue):
@@ -184,7 +194,7 @@ def part_of(value: D, at: Iterable[D]) -> D | None:
 # ---- equality -----------------------------------------------------------------------------
 
 
-def eq(left: D, right: D) -> bool:
+def eq(left: RuntimeValue, right: RuntimeValue) -> bool:
     """Tell whether two values are equal.
 
     Raises:
@@ -223,7 +233,7 @@ def kind(value: object) -> str:
             return f"a Python {type(value).__name__}"
 
 
-def differ(left: D, right: D) -> bool:
+def differ(left: RuntimeValue, right: RuntimeValue) -> bool:
     """Return False for values that are known to be unequal, if TLC can tell, too.
 
     Raises:
@@ -267,7 +277,7 @@ def _functions(left: Fcn, right: Fcn) -> None:
     So all of them must be comparable.
     """
     if len(left) == len(right):
-        pairs: list[tuple[D, D]] = []
+        pairs: list[tuple[RuntimeValue, RuntimeValue]] = []
         for key, image in left.items():
             other = right.get(key)
             if other is None:
@@ -287,14 +297,14 @@ def _functions(left: Fcn, right: Fcn) -> None:
         comparable([(left[key], right[key]) for key in left if key in right])
 
 
-def _kept(one: Fcn, other: Fcn) -> D:
+def _kept(one: Fcn, other: Fcn) -> RuntimeValue:
     """Return a key that only one function has, if there is any, and no model value if it can be."""
     own = [key for key in one if key not in other] or list(one)
     found = _representatives(own) or own
     return found[0] if len(found) == 1 else min(found, key=_order)
 
 
-def comparable(pairs: Iterable[tuple[D, D]]) -> None:
+def comparable(pairs: Iterable[tuple[RuntimeValue, RuntimeValue]]) -> None:
     """Do nothing if TLC can compare each pair of values.
 
     Raises:
@@ -313,7 +323,7 @@ def comparable(pairs: Iterable[tuple[D, D]]) -> None:
         raise EvaluationError(min(reasons))
 
 
-def _domains(size: int, key: D, other_size: int, other: D) -> None:
+def _domains(size: int, key: RuntimeValue, other_size: int, other: RuntimeValue) -> None:
     """Compare a key of each of two functions, as TLC does where it compares the domains.
 
     A record on the left is compared with records only.
@@ -322,7 +332,7 @@ def _domains(size: int, key: D, other_size: int, other: D) -> None:
         eq(key, other)
 
 
-def _numbered(sequence: tuple[D, ...], other: Fcn) -> None:
+def _numbered(sequence: tuple[RuntimeValue, ...], other: Fcn) -> None:
     """Refuse what TLC refuses: it compares the numbers of a tuple with the keys of a function.
 
     A model value is comparable with every number, but not as a key.
@@ -331,19 +341,19 @@ def _numbered(sequence: tuple[D, ...], other: Fcn) -> None:
         raise EvaluationError("a tuple cannot be compared with a function of model values")
 
 
-def _first_difference(pairs: Iterable[tuple[D, D]]) -> None:
+def _first_difference(pairs: Iterable[tuple[RuntimeValue, RuntimeValue]]) -> None:
     for one, other in pairs:
         if not (one is other or one == other):
             differ(one, other)
             return
 
 
-def _one_of_each(left: frozenset[D], right: frozenset[D]) -> None:
+def _one_of_each(left: frozenset[RuntimeValue], right: frozenset[RuntimeValue]) -> None:
     if len(left) == len(right) and not _plain_alike(left, right):
         all_comparable(left - right, right - left)
 
 
-def all_comparable(some: Collection[D], others: Collection[D]) -> None:
+def all_comparable(some: Collection[RuntimeValue], others: Collection[RuntimeValue]) -> None:
     """Do nothing if TLC can compare each of some values with each of the others.
 
     Raises:
@@ -359,19 +369,19 @@ def all_comparable(some: Collection[D], others: Collection[D]) -> None:
     comparable(product(_representatives(some), _representatives(others)))
 
 
-def _plain_alike(some: Iterable[D], others: Iterable[D]) -> bool:
+def _plain_alike(some: Iterable[RuntimeValue], others: Iterable[RuntimeValue]) -> bool:
     """Tell whether all values are numbers, strings or booleans, besides model values."""
     kinds = {*map(type, some), *map(type, others)} - {Atom}
     return len(kinds) < 2 and kinds <= _WITHOUT_PARTS
 
 
-def _alike(some: Iterable[D], others: Iterable[D]) -> bool:
+def _alike(some: Iterable[RuntimeValue], others: Iterable[RuntimeValue]) -> bool:
     """Tell whether the forms of the values say that TLC can compare each with each."""
     mine, its = set(map(_form, some)), set(map(_form, others))
     return not [other for one in mine for other in its if not _meet(one, other)]
 
 
-def _representatives(elements: Iterable[D]) -> list[D]:
+def _representatives(elements: Iterable[RuntimeValue]) -> list[RuntimeValue]:
     """Return elements such that what can be compared with them can be compared with all.
 
     Elements without parts are of one kind, besides model values: one of them will do. Of the others
@@ -386,7 +396,7 @@ def _representatives(elements: Iterable[D]) -> list[D]:
 
 
 @lru_cache(100_000)
-def _form(value: D) -> object:
+def _form(value: RuntimeValue) -> object:
     """Return what a value has in common with all that can be compared with the same values."""
     match value:
         case tuple():
@@ -419,17 +429,17 @@ def _meet(one: object, other: object) -> bool:
             return Atom in (one, other) or (one is other and one in _WITHOUT_PARTS)
 
 
-def short(value: D) -> str:
+def short(value: RuntimeValue) -> str:
     """Return the beginning of a value's TLA+ text, or a name for what cannot be listed."""
     try:
-        text = " ".join(to_tla(from_domain(value)).split())
+        text = " ".join(to_tla(from_runtime(value)).split())
     except (EvaluationError, RecursionError):
         text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 @lru_cache(100_000)
-def _order(value: D) -> str:
+def _order(value: RuntimeValue) -> str:
     """Return what one value is chosen by; the keys of a bag that grows are asked for often."""
     return short(value)
 
@@ -437,7 +447,7 @@ def _order(value: D) -> str:
 # ---- from and to tlatrace.values ----------------------------------------------------------
 
 
-def to_domain(value: Value) -> D:
+def to_runtime(value: Value) -> RuntimeValue:
     """Turn a value of a trace or a configuration into one of the domain."""
     match value:
         case bool():
@@ -449,14 +459,14 @@ def to_domain(value: Value) -> D:
         case ModelValue():
             return model_value(value.name)
         case tuple():
-            return tuple([to_domain(element) for element in value])
+            return tuple([to_runtime(element) for element in value])
         case TlaSet():
-            return frozenset([to_domain(element) for element in value])
+            return frozenset([to_runtime(element) for element in value])
         case FcnValue():
-            return Fcn({to_domain(key): to_domain(image) for key, image in value.pairs})
+            return Fcn({to_runtime(key): to_runtime(image) for key, image in value.pairs})
 
 
-def from_domain(value: D) -> Value:
+def from_runtime(value: RuntimeValue) -> Value:
     """Turn a value of the domain into one that can be shown, written and compared.
 
     Raises:
@@ -470,10 +480,10 @@ def from_domain(value: D) -> Value:
         case Atom():
             return ModelValue(value.name)
         case tuple():
-            return tuple([from_domain(element) for element in value])
+            return tuple([from_runtime(element) for element in value])
         case frozenset():
-            return tla_set([from_domain(element) for element in value])
+            return tla_set([from_runtime(element) for element in value])
         case Fcn():
-            return fcn([(from_domain(key), from_domain(image)) for key, image in value.items()])
+            return fcn([(from_runtime(key), from_runtime(image)) for key, image in value.items()])
         case LazyValue():
-            return from_domain(value.whole())
+            return from_runtime(value.whole())

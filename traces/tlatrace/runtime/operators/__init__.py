@@ -8,7 +8,7 @@ Source: Specifying Systems, chapter 16 and 18; tlc2.module and tlc2.tool.Tool of
 
 from __future__ import annotations
 
-from tlatrace.model.operators.community import (
+from tlatrace.runtime.operators.community import (
     fold_bag,
     fold_function,
     fold_function_on,
@@ -22,7 +22,7 @@ from tlatrace.model.operators.community import (
     set_to_sequence,
     set_to_sorted,
 )
-from tlatrace.model.operators.evaluation import (
+from tlatrace.runtime.operators.evaluation import (
     UNSET,
     Broken,
     applied,
@@ -37,7 +37,7 @@ from tlatrace.model.operators.evaluation import (
     stop,
     truth,
 )
-from tlatrace.model.operators.functions import (
+from tlatrace.runtime.operators.functions import (
     apply,
     domain_of,
     domain_values,
@@ -50,7 +50,7 @@ from tlatrace.model.operators.functions import (
     single,
     whole,
 )
-from tlatrace.model.operators.integers import (
+from tlatrace.runtime.operators.integers import (
     add,
     in_interval,
     integers_only,
@@ -64,8 +64,8 @@ from tlatrace.model.operators.integers import (
     remainder,
     subtract,
 )
-from tlatrace.model.operators.ordering import arranged, arranged_parts, each, order
-from tlatrace.model.operators.questions import (
+from tlatrace.runtime.operators.ordering import arranged, arranged_parts, each, order
+from tlatrace.runtime.operators.questions import (
     has_domain,
     has_fields,
     has_length,
@@ -75,7 +75,7 @@ from tlatrace.model.operators.questions import (
     is_string,
     shares_fields,
 )
-from tlatrace.model.operators.sequences import (
+from tlatrace.runtime.operators.sequences import (
     append,
     concatenate,
     head,
@@ -88,7 +88,7 @@ from tlatrace.model.operators.sequences import (
     tail,
     tuples,
 )
-from tlatrace.model.operators.sets import (
+from tlatrace.runtime.operators.sets import (
     BOOLEAN,
     big_union,
     cardinality,

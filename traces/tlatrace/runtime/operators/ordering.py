@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable, ValuesView
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import TRUE, Atom, Boolean, D, Fcn, LazyValue
-from tlatrace.model.lazy import LazySet, elements_of
+from tlatrace.runtime.lazy import LazySet, elements_of
+from tlatrace.runtime.values import TRUE, Atom, Boolean, Fcn, LazyValue, RuntimeValue
 
 __all__ = ["arranged", "arranged_parts", "each", "order"]
 
 
-def arranged(collection: D) -> tuple[Iterable[D], bool]:
+def arranged(collection: RuntimeValue) -> tuple[Iterable[RuntimeValue], bool]:
     """Return the elements of a set to be looked through, and whether that is TLC's order.
 
     Raises:
@@ -35,7 +35,7 @@ def arranged(collection: D) -> tuple[Iterable[D], bool]:
     return (collection, True) if len(collection) < 2 else _sorted(collection)
 
 
-def arranged_parts(parts: Iterable[D]) -> tuple[Iterable[D], bool]:
+def arranged_parts(parts: Iterable[RuntimeValue]) -> tuple[Iterable[RuntimeValue], bool]:
     """Return the domain or the values of a function in the same way; a sequence's are in order."""
     if type(parts) is range or type(parts) is tuple:
         return parts, True
@@ -46,7 +46,7 @@ def arranged_parts(parts: Iterable[D]) -> tuple[Iterable[D], bool]:
     return parts, False
 
 
-def _sorted(elements: frozenset[D] | Fcn) -> tuple[Iterable[D], bool]:
+def _sorted(elements: frozenset[RuntimeValue] | Fcn) -> tuple[Iterable[RuntimeValue], bool]:
     """Return two elements and more in order, if they are numbers or booleans."""
     for first in elements:
         if type(first) is int:
@@ -59,7 +59,7 @@ def _sorted(elements: frozenset[D] | Fcn) -> tuple[Iterable[D], bool]:
     return elements, False
 
 
-def each(elements: Iterable[D]) -> Iterable[D]:
+def each(elements: Iterable[RuntimeValue]) -> Iterable[RuntimeValue]:
     """Return what a loop goes through in an order that is the same in every process."""
     if isinstance(elements, frozenset | dict | ValuesView):
         return sorted(elements, key=order)
@@ -71,7 +71,7 @@ def each(elements: Iterable[D]) -> Iterable[D]:
     return elements
 
 
-def order(value: D) -> tuple[object, ...]:
+def order(value: RuntimeValue) -> tuple[object, ...]:
     """Return a key that orders values: numbers by size, sets by size first, strings by text."""
     match value:
         case Boolean():

@@ -8,19 +8,19 @@ from itertools import permutations
 import pytest
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model import operators
-from tlatrace.model.domain import (
+from tlatrace.runtime import operators
+from tlatrace.runtime.lazy import NAT, Functions, Records, Sequences, Subsets, member
+from tlatrace.runtime.values import (
     FALSE,
     TRUE,
-    D,
     Fcn,
+    RuntimeValue,
     eq,
-    from_domain,
+    from_runtime,
     function,
     model_value,
-    to_domain,
+    to_runtime,
 )
-from tlatrace.model.lazy import NAT, Functions, Records, Sequences, Subsets, member
 from tlatrace.values import ModelValue, fcn, record, tla_set
 
 A, B = model_value("a"), model_value("b")
@@ -46,8 +46,8 @@ RECORD = Fcn({"f": 1, "g": TRUE})
     ids=str,
 )
 def test_values_come_back_as_they_were(value: object) -> None:
-    assert from_domain(to_domain(value)) == value  # type: ignore[arg-type]
-    assert type(from_domain(to_domain(value))) is type(value)  # type: ignore[arg-type]
+    assert from_runtime(to_runtime(value)) == value  # type: ignore[arg-type]
+    assert type(from_runtime(to_runtime(value))) is type(value)  # type: ignore[arg-type]
 
 
 def test_true_is_not_1_in_sets_functions_and_tuples() -> None:
@@ -57,7 +57,7 @@ def test_true_is_not_1_in_sets_functions_and_tuples() -> None:
 
 
 @pytest.mark.parametrize("value", [TRUE, A, RECORD, frozenset([A]), (1, RECORD)], ids=str)
-def test_values_survive_pickling_as_themselves(value: D) -> None:
+def test_values_survive_pickling_as_themselves(value: RuntimeValue) -> None:
     again = pickle.loads(pickle.dumps(value))
     assert again == value
     assert hash(again) == hash(value)
@@ -73,7 +73,7 @@ def test_a_function_over_1_to_n_is_a_tuple() -> None:
     ("left", "right"),
     [(1, 1), ("a", "a"), (A, A), ((1, 2), (1, 2)), (RECORD, Fcn({"g": TRUE, "f": 1}))],
 )
-def test_equal_values_are_equal(left: D, right: D) -> None:
+def test_equal_values_are_equal(left: RuntimeValue, right: RuntimeValue) -> None:
     assert eq(left, right)
 
 
@@ -92,7 +92,7 @@ def test_equal_values_are_equal(left: D, right: D) -> None:
         ((1, 2), Fcn({A: 1})),
     ],
 )
-def test_unequal_values_of_one_kind_are_unequal(left: D, right: D) -> None:
+def test_unequal_values_of_one_kind_are_unequal(left: RuntimeValue, right: RuntimeValue) -> None:
     assert not eq(left, right)
 
 
@@ -111,7 +111,7 @@ def test_unequal_values_of_one_kind_are_unequal(left: D, right: D) -> None:
         (Fcn({A: 1, B: 2}), (1, 2)),
     ],
 )
-def test_what_tlc_cannot_compare_is_an_error(left: D, right: D) -> None:
+def test_what_tlc_cannot_compare_is_an_error(left: RuntimeValue, right: RuntimeValue) -> None:
     with pytest.raises(EvaluationError, match="cannot be compared"):
         eq(left, right)
 
@@ -182,14 +182,14 @@ def test_lazy_sets_are_the_sets_that_they_stand_for() -> None:
 
 
 def test_how_a_function_was_made_does_not_decide_whether_it_is_compared() -> None:
-    def answer(left: tuple[D, ...], right: tuple[D, ...]) -> str:
+    def answer(left: tuple[RuntimeValue, ...], right: tuple[RuntimeValue, ...]) -> str:
         try:
             return str(eq(Fcn(dict.fromkeys(right, 2)), Fcn(dict.fromkeys(left, 1))))
         except EvaluationError as error:
             return error.reason
 
-    one: tuple[D, ...] = ((), frozenset(), "n1")
-    other: tuple[D, ...] = ("m", "n1")
+    one: tuple[RuntimeValue, ...] = ((), frozenset(), "n1")
+    other: tuple[RuntimeValue, ...] = ("m", "n1")
 
     answers = {answer(left, right) for left in permutations(one) for right in permutations(other)}
     assert len(answers) == 1, answers

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import (
-    D,
+from tlatrace.runtime.lazy import (
+    LazyFunction,
+    elements_of,
+    member,
+)
+from tlatrace.runtime.operators.integers import in_interval
+from tlatrace.runtime.values import (
     Fcn,
     LazyValue,
+    RuntimeValue,
     all_comparable,
     function,
     kind,
     short,
 )
-from tlatrace.model.lazy import (
-    LazyFunction,
-    elements_of,
-    member,
-)
-from tlatrace.model.operators.integers import in_interval
 
 __all__ = [
     "apply",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-def apply(function_: D, argument: D) -> D:
+def apply(function_: RuntimeValue, argument: RuntimeValue) -> RuntimeValue:
     """Return f[x]."""
     if type(function_) is Fcn:
         if argument in function_:
@@ -51,7 +51,7 @@ def apply(function_: D, argument: D) -> D:
     raise EvaluationError(f"{short(argument)} is not in the domain of the function")
 
 
-def put(function_: D, argument: D, image: D) -> D:
+def put(function_: RuntimeValue, argument: RuntimeValue, image: RuntimeValue) -> RuntimeValue:
     """Return [f EXCEPT ![x] = y]; f itself if x is not in its domain, as TLA+ says."""
     if type(function_) is Fcn:
         if argument not in function_:
@@ -72,7 +72,7 @@ def put(function_: D, argument: D, image: D) -> D:
     raise EvaluationError(f"EXCEPT needs a function, not {kind(function_)}")
 
 
-def domain_values(function_: D) -> Iterable[D]:
+def domain_values(function_: RuntimeValue) -> Iterable[RuntimeValue]:
     """Return the domain of a function, to be enumerated; a range for sequences."""
     if type(function_) is tuple:
         return range(1, len(function_) + 1)
@@ -83,13 +83,13 @@ def domain_values(function_: D) -> Iterable[D]:
     raise EvaluationError(f"{kind(function_)} has no DOMAIN")
 
 
-def domain_of(function_: D) -> D:
+def domain_of(function_: RuntimeValue) -> RuntimeValue:
     if isinstance(function_, LazyFunction):
         return function_.domain
     return frozenset(domain_values(function_))
 
 
-def in_domain(argument: D, function_: D) -> bool:
+def in_domain(argument: RuntimeValue, function_: RuntimeValue) -> bool:
     if type(function_) is tuple:
         return in_interval(argument, 1, len(function_))
     if type(function_) is Fcn and argument in function_:
@@ -97,7 +97,7 @@ def in_domain(argument: D, function_: D) -> bool:
     return member(argument, domain_of(function_))
 
 
-def function_over(domain: Iterable[D], images: list[D]) -> D:
+def function_over(domain: Iterable[RuntimeValue], images: list[RuntimeValue]) -> RuntimeValue:
     """Return the function from the elements of `domain`, in their order, to the images."""
     if type(domain) is range and domain.start == 1:
         return tuple(images)
@@ -105,16 +105,16 @@ def function_over(domain: Iterable[D], images: list[D]) -> D:
     return made if made and 1 not in made else function(made)
 
 
-def function_of(pairs: dict[D, D]) -> D:
+def function_of(pairs: dict[RuntimeValue, RuntimeValue]) -> RuntimeValue:
     return function(pairs)
 
 
-def single(key: D, image: D) -> D:
+def single(key: RuntimeValue, image: RuntimeValue) -> RuntimeValue:
     """Return key :> image."""
     return function({key: image})
 
 
-def override(left: D, right: D) -> D:
+def override(left: RuntimeValue, right: RuntimeValue) -> RuntimeValue:
     """Return left @@ right: on the common domain the left one holds."""
     first, second = _pairs(left), _pairs(right)
     if first and second and type(next(iter(first))) is not type(next(iter(second))):
@@ -123,7 +123,7 @@ def override(left: D, right: D) -> D:
     return function({**second, **first})
 
 
-def _pairs(value: D) -> dict[D, D]:
+def _pairs(value: RuntimeValue) -> dict[RuntimeValue, RuntimeValue]:
     if isinstance(value, LazyFunction):
         value = value.whole()
     if isinstance(value, Fcn):
@@ -133,12 +133,12 @@ def _pairs(value: D) -> dict[D, D]:
     raise EvaluationError(f"{kind(value)} is not a function")
 
 
-def whole(value: D) -> D:
+def whole(value: RuntimeValue) -> RuntimeValue:
     """Return a value of its own: what a state or a set may hold."""
     return value.whole() if isinstance(value, LazyValue) else value
 
 
-def images(value: D) -> Iterable[D]:
+def images(value: RuntimeValue) -> Iterable[RuntimeValue]:
     """Return the values of a function, to be looked at."""
     if type(value) is tuple:
         return value

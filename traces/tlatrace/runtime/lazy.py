@@ -13,11 +13,11 @@ from math import prod
 from typing import Final
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import (
+from tlatrace.runtime.values import (
     Atom,
-    D,
     Fcn,
     LazyValue,
+    RuntimeValue,
     all_comparable,
     eq,
     function,
@@ -56,18 +56,18 @@ class LazySet(LazyValue):
 
     __slots__ = ()
 
-    def __contains__(self, value: D) -> bool:
+    def __contains__(self, value: RuntimeValue) -> bool:
         """Tell whether a value is an element, as TLC would."""
         raise NotImplementedError
 
-    def __iter__(self) -> Iterator[D]:
+    def __iter__(self) -> Iterator[RuntimeValue]:
         """Enumerate the elements, each once."""
         raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.whole())
 
-    def settled(self) -> D:
+    def settled(self) -> RuntimeValue:
         r"""Return the set with its elements if it is finite and small, else itself.
 
         An empty one stays as it is: of 1 TLC asks whether it is in `{} \X {}`, and fails.
@@ -78,13 +78,13 @@ class LazySet(LazyValue):
             return self
         return frozenset(few) if 0 < len(few) <= _FEW else self
 
-    def whole(self) -> frozenset[D]:
+    def whole(self) -> frozenset[RuntimeValue]:
         """Build the set.
 
         Raises:
             EvaluationError: it is infinite, or has more than `MAX_ELEMENTS` elements.
         """
-        elements: list[D] = []
+        elements: list[RuntimeValue] = []
         for element in self:
             elements.append(element)
             if len(elements) > MAX_ELEMENTS:
@@ -92,7 +92,7 @@ class LazySet(LazyValue):
         return frozenset(elements)
 
 
-def member(value: D, collection: D) -> bool:
+def member(value: RuntimeValue, collection: RuntimeValue) -> bool:
     """Tell whether `value \\in collection`.
 
     Raises:
@@ -109,20 +109,20 @@ def member(value: D, collection: D) -> bool:
     raise EvaluationError(f"{kind(collection)} is not a set")
 
 
-def _all_in(values: Iterable[D], collection: D) -> bool:
+def _all_in(values: Iterable[RuntimeValue], collection: RuntimeValue) -> bool:
     """Ask each of the values, for TLC may ask them in another order than they have here."""
     asked = [member(value, collection) for value in values]
     return all(asked)
 
 
-def not_among(value: D, where: str) -> bool:
+def not_among(value: RuntimeValue, where: str) -> bool:
     """Return False for a model value, which is in no set of structures; else refuse, as TLC."""
     if kind(value) == "a model value":
         return False
     raise EvaluationError(f"{kind(value)} cannot be looked for in {where}")
 
 
-def not_a_tuple(value: D) -> bool:
+def not_a_tuple(value: RuntimeValue) -> bool:
     """Return False for a function or a model value; TLC refuses to look for the rest."""
     if isinstance(value, Fcn) and not all(type(name) is str for name in value):
         return False
@@ -136,7 +136,7 @@ def not_a_record(value: Fcn) -> bool:
     return not_among(value, "a set of records")
 
 
-def _comparable(value: D, collection: frozenset[D]) -> None:
+def _comparable(value: RuntimeValue, collection: frozenset[RuntimeValue]) -> None:
     """Refuse what TLC may refuse: it compares with one element after another."""
     if type(value) is Atom:
         return
@@ -145,12 +145,12 @@ def _comparable(value: D, collection: frozenset[D]) -> None:
 
 
 @lru_cache(1_000)
-def _compared(value: D, collection: frozenset[D]) -> None:
+def _compared(value: RuntimeValue, collection: frozenset[RuntimeValue]) -> None:
     """Compare a value with the elements of a set; remembered, if that can be done."""
     all_comparable((value,), collection)
 
 
-def typical(collection: frozenset[D]) -> D | None:
+def typical(collection: frozenset[RuntimeValue]) -> RuntimeValue | None:
     """Return an element with which others can be compared, no model value; None if all are."""
     for element in collection:
         if type(element) is not Atom:
@@ -163,19 +163,19 @@ class Infinite(LazySet):
 
     __slots__ = ("_accepts", "_name", "_wanted")
 
-    def __init__(self, name: str, wanted: str, accepts: Callable[[D], bool]) -> None:
+    def __init__(self, name: str, wanted: str, accepts: Callable[[RuntimeValue], bool]) -> None:
         self._name = name
         self._wanted = wanted
         self._accepts = accepts
 
-    def __contains__(self, value: D) -> bool:
+    def __contains__(self, value: RuntimeValue) -> bool:
         if kind(value) != self._wanted:
             if kind(value) == "a model value":
                 return False
             raise EvaluationError(f"{kind(value)} cannot be looked for in {self._name}")
         return self._accepts(value)
 
-    def __iter__(self) -> Iterator[D]:
+    def __iter__(self) -> Iterator[RuntimeValue]:
         raise EvaluationError(f"{self._name} cannot be enumerated")
 
     def __repr__(self) -> str:
@@ -192,15 +192,15 @@ class Sequences(LazySet):
 
     __slots__ = ("_elements",)
 
-    def __init__(self, elements: D) -> None:
+    def __init__(self, elements: RuntimeValue) -> None:
         self._elements = elements
 
-    def __contains__(self, value: D) -> bool:
+    def __contains__(self, value: RuntimeValue) -> bool:
         if isinstance(value, tuple):
             return all(member(element, self._elements) for element in value)
         return not_among(value, "a set of sequences")
 
-    def __iter__(self) -> Iterator[D]:
+    def __iter__(self) -> Iterator[RuntimeValue]:
         if not self._elements:
             return iter([()])
         raise EvaluationError("Seq(...) cannot be enumerated")
@@ -214,15 +214,15 @@ class Subsets(LazySet):
 
     __slots__ = ("_base",)
 
-    def __init__(self, base: D) -> None:
+    def __init__(self, base: RuntimeValue) -> None:
         self._base = base
 
-    def __contains__(self, value: D) -> bool:
+    def __contains__(self, value: RuntimeValue) -> bool:
         if kind(value) == "a model value":
             return False
         return _all_in(elements_of(value), self._base)
 
-    def __iter__(self) -> Iterator[D]:
+    def __iter__(self) -> Iterator[RuntimeValue]:
         base = list(elements_of(self._base))
         _afford(self, 1 << len(base))
         sizes = range(len(base) + 1)
@@ -237,23 +237,23 @@ class Functions(LazySet):
 
     __slots__ = ("_domain", "_range")
 
-    def __init__(self, domain: D, codomain: D) -> None:
+    def __init__(self, domain: RuntimeValue, codomain: RuntimeValue) -> None:
         self._domain = domain
         self._range = codomain
 
-    def __contains__(self, value: D) -> bool:
+    def __contains__(self, value: RuntimeValue) -> bool:
         if isinstance(value, LazyValue):
             value = value.whole()
         if isinstance(value, tuple):
-            domain: Iterable[D] = range(1, len(value) + 1)
-            images: Iterable[D] = value
+            domain: Iterable[RuntimeValue] = range(1, len(value) + 1)
+            images: Iterable[RuntimeValue] = value
         elif isinstance(value, Fcn):
             domain, images = value, value.values()
         else:
             return not_among(value, "a set of functions")
         return eq(frozenset(domain), finite(self._domain)) and _all_in(images, self._range)
 
-    def __iter__(self) -> Iterator[D]:
+    def __iter__(self) -> Iterator[RuntimeValue]:
         domain = list(finite(self._domain))
         images = list(elements_of(self._range)) if domain else []
         _afford(self, len(images) ** len(domain) if len(domain) < MAX_ELEMENTS else MAX_ELEMENTS)
@@ -269,10 +269,10 @@ class Records(LazySet):
 
     __slots__ = ("_fields",)
 
-    def __init__(self, fields: dict[str, D]) -> None:
+    def __init__(self, fields: dict[str, RuntimeValue]) -> None:
         self._fields = fields
 
-    def __contains__(self, value: D) -> bool:
+    def __contains__(self, value: RuntimeValue) -> bool:
         if isinstance(value, Fcn):
             if len(value) != len(self._fields):
                 return not_a_record(value)
@@ -280,7 +280,7 @@ class Records(LazySet):
             return (len(asked) == len(value) and all(asked)) or not_a_record(value)
         return value != () and not_among(value, "a set of records")
 
-    def __iter__(self) -> Iterator[D]:
+    def __iter__(self) -> Iterator[RuntimeValue]:
         names = list(self._fields)
         choices = [list(elements_of(among)) for among in self._fields.values()]
         _afford(self, prod([len(choice) for choice in choices]))
@@ -296,17 +296,17 @@ class Product(LazySet):
 
     __slots__ = ("_factors",)
 
-    def __init__(self, *factors: D) -> None:
+    def __init__(self, *factors: RuntimeValue) -> None:
         self._factors = factors
 
-    def __contains__(self, value: D) -> bool:
+    def __contains__(self, value: RuntimeValue) -> bool:
         if isinstance(value, tuple):
             return len(value) == len(self._factors) and all(
                 member(part, among) for part, among in zip(value, self._factors, strict=True)
             )
         return not_a_tuple(value)
 
-    def __iter__(self) -> Iterator[D]:
+    def __iter__(self) -> Iterator[RuntimeValue]:
         choices = [list(elements_of(factor)) for factor in self._factors]
         _afford(self, prod([len(choice) for choice in choices]))
         return product(*choices)
@@ -320,14 +320,14 @@ class Union(LazySet):
 
     __slots__ = ("_parts",)
 
-    def __init__(self, *parts: D) -> None:
+    def __init__(self, *parts: RuntimeValue) -> None:
         self._parts = parts
 
-    def __contains__(self, value: D) -> bool:
+    def __contains__(self, value: RuntimeValue) -> bool:
         return any(member(value, part) for part in self._parts)
 
-    def __iter__(self) -> Iterator[D]:
-        seen: set[D] = set()
+    def __iter__(self) -> Iterator[RuntimeValue]:
+        seen: set[RuntimeValue] = set()
         for part in self._parts:
             for element in elements_of(part):
                 if element not in seen:
@@ -343,14 +343,14 @@ class Filtered(LazySet):
 
     __slots__ = ("_base", "_keeps")
 
-    def __init__(self, base: D, keeps: Callable[[D], bool]) -> None:
+    def __init__(self, base: RuntimeValue, keeps: Callable[[RuntimeValue], bool]) -> None:
         self._base = base
         self._keeps = keeps
 
-    def __contains__(self, value: D) -> bool:
+    def __contains__(self, value: RuntimeValue) -> bool:
         return member(value, self._base) and self._keeps(value)
 
-    def __iter__(self) -> Iterator[D]:
+    def __iter__(self) -> Iterator[RuntimeValue]:
         return iter([element for element in elements_of(self._base) if self._keeps(element)])
 
     def __repr__(self) -> str:
@@ -362,17 +362,19 @@ class LazyFunction(LazyValue):
 
     __slots__ = ("_domain", "_rule", "_seen")
 
-    def __init__(self, domain: D, rule: Callable[[LazyFunction, D], D]) -> None:
+    def __init__(
+        self, domain: RuntimeValue, rule: Callable[[LazyFunction, RuntimeValue], RuntimeValue]
+    ) -> None:
         self._domain = domain
         self._rule = rule
-        self._seen: dict[D, D] = {}
+        self._seen: dict[RuntimeValue, RuntimeValue] = {}
 
     @property
-    def domain(self) -> D:
+    def domain(self) -> RuntimeValue:
         """The domain, perhaps infinite."""
         return self._domain
 
-    def __getitem__(self, argument: D) -> D:
+    def __getitem__(self, argument: RuntimeValue) -> RuntimeValue:
         found = self._seen.get(argument)
         if found is None:
             if not member(argument, self._domain):
@@ -380,7 +382,7 @@ class LazyFunction(LazyValue):
             found = self._seen[argument] = self._rule(self, argument)
         return found
 
-    def whole(self) -> D:
+    def whole(self) -> RuntimeValue:
         """Build the function.
 
         Raises:
@@ -398,7 +400,7 @@ def _afford(collection: LazySet, size: int) -> None:
         raise EvaluationError(f"{collection!r} has more than {MAX_ELEMENTS} elements")
 
 
-def elements_of(collection: object) -> Iterable[D]:
+def elements_of(collection: object) -> Iterable[RuntimeValue]:
     """Return the elements of a set, in any order.
 
     Raises:
@@ -409,7 +411,7 @@ def elements_of(collection: object) -> Iterable[D]:
     raise EvaluationError(f"{kind(collection)} is not a set")
 
 
-def finite(collection: D) -> frozenset[D]:
+def finite(collection: RuntimeValue) -> frozenset[RuntimeValue]:
     """Return a set with all its elements.
 
     Raises:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from tlatrace.model.domain import (
-    D,
-    Fcn,
-    eq,
-)
-from tlatrace.model.lazy import (
+from tlatrace.runtime.lazy import (
     INT,
     NAT,
     STRING,
@@ -16,6 +11,11 @@ from tlatrace.model.lazy import (
     not_a_record,
     not_a_tuple,
     not_among,
+)
+from tlatrace.runtime.values import (
+    Fcn,
+    RuntimeValue,
+    eq,
 )
 
 __all__ = [
@@ -30,21 +30,21 @@ __all__ = [
 ]
 
 
-def is_nat(value: D) -> bool:
+def is_nat(value: RuntimeValue) -> bool:
     if type(value) is int:
         return value >= 0
     return value in NAT
 
 
-def is_int(value: D) -> bool:
+def is_int(value: RuntimeValue) -> bool:
     return type(value) is int or value in INT
 
 
-def is_string(value: D) -> bool:
+def is_string(value: RuntimeValue) -> bool:
     return type(value) is str or value in STRING
 
 
-def is_sequence(value: D) -> bool:
+def is_sequence(value: RuntimeValue) -> bool:
     if type(value) is tuple:
         return True
     if isinstance(value, LazyFunction):
@@ -52,7 +52,7 @@ def is_sequence(value: D) -> bool:
     return not_among(value, "a set of sequences")
 
 
-def has_domain(value: D, domain: D) -> bool:
+def has_domain(value: RuntimeValue, domain: RuntimeValue) -> bool:
     if type(value) is tuple:
         return eq(frozenset(range(1, len(value) + 1)), finite(domain))
     if type(value) is Fcn:
@@ -63,7 +63,7 @@ def has_domain(value: D, domain: D) -> bool:
     return not_among(value, "a set of functions")
 
 
-def has_fields(value: D, names: tuple[str, ...]) -> bool:
+def has_fields(value: RuntimeValue, names: tuple[str, ...]) -> bool:
     if type(value) is Fcn:
         if len(value) == len(names) and all(name in value for name in names):
             return True
@@ -71,12 +71,12 @@ def has_fields(value: D, names: tuple[str, ...]) -> bool:
     return value != () and not_among(value, "a set of records")
 
 
-def shares_fields(value: D, names: tuple[str, ...]) -> bool:
+def shares_fields(value: RuntimeValue, names: tuple[str, ...]) -> bool:
     """Tell whether TLC may ask fields of what has others, too: where there are as many of them."""
     return type(value) is Fcn and len(value) == len(names) and any(name in value for name in names)
 
 
-def has_length(value: D, size: int) -> bool:
+def has_length(value: RuntimeValue, size: int) -> bool:
     if type(value) is tuple:
         return len(value) == size
     return not_a_tuple(value)

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import FALSE, TRUE, D, Fcn, LazyValue, eq, kind
-from tlatrace.model.lazy import LazyFunction, Union, finite
-from tlatrace.model.operators.functions import apply, domain_of
-from tlatrace.model.operators.ordering import order
-from tlatrace.model.operators.sequences import sequence
+from tlatrace.runtime.lazy import LazyFunction, Union, finite
+from tlatrace.runtime.operators.functions import apply, domain_of
+from tlatrace.runtime.operators.ordering import order
+from tlatrace.runtime.operators.sequences import sequence
+from tlatrace.runtime.values import FALSE, TRUE, Fcn, LazyValue, RuntimeValue, eq, kind
 
 __all__ = [
     "fold_bag",
@@ -35,30 +35,34 @@ __all__ = [
     "set_to_sorted",
 ]
 
-Operation: TypeAlias = Callable[[D, D], D]
-Step: TypeAlias = Callable[[D], D]
+Operation: TypeAlias = Callable[[RuntimeValue, RuntimeValue], RuntimeValue]
+Step: TypeAlias = Callable[[RuntimeValue], RuntimeValue]
 
 _MAX_REACHED: Final = 64
 _MAX_TRIED: Final = 8
 
 
-def fold_left(op: Operation, base: D, elements: D) -> D:
+def fold_left(op: Operation, base: RuntimeValue, elements: RuntimeValue) -> RuntimeValue:
     for element in sequence(elements):
         base = op(base, element)
     return base
 
 
-def fold_right(op: Operation, elements: D, base: D) -> D:
+def fold_right(op: Operation, elements: RuntimeValue, base: RuntimeValue) -> RuntimeValue:
     for element in reversed(sequence(elements)):
         base = op(element, base)
     return base
 
 
-def fold_set(op: Operation, base: D, elements: D, any_order: bool) -> D:
+def fold_set(
+    op: Operation, base: RuntimeValue, elements: RuntimeValue, any_order: bool
+) -> RuntimeValue:
     return _fold(op, base, _listed(elements), any_order)
 
 
-def fold_function(op: Operation, base: D, function: D, any_order: bool) -> D:
+def fold_function(
+    op: Operation, base: RuntimeValue, function: RuntimeValue, any_order: bool
+) -> RuntimeValue:
     """Fold the values of a function; those of a sequence from the first to the last."""
     if isinstance(function, LazyFunction):
         function = function.whole()
@@ -75,15 +79,21 @@ def fold_function(op: Operation, base: D, function: D, any_order: bool) -> D:
     return _fold(op, base, [function[key] for key in _ordered(function)], any_order)
 
 
-def fold_function_on(op: Operation, base: D, function: D, indices: D, any_order: bool) -> D:
+def fold_function_on(
+    op: Operation,
+    base: RuntimeValue,
+    function: RuntimeValue,
+    indices: RuntimeValue,
+    any_order: bool,
+) -> RuntimeValue:
     if kind(function) != "a function":
         raise EvaluationError(f"{kind(function)} is not a function")
     return _fold(op, base, [apply(function, index) for index in _listed(indices)], any_order)
 
 
-def fold_bag(op: Operation, base: D, bag: D, any_order: bool) -> D:
+def fold_bag(op: Operation, base: RuntimeValue, bag: RuntimeValue, any_order: bool) -> RuntimeValue:
     """Fold a bag: the element is the right operand, as often as it is there."""
-    counts: list[tuple[D, int]] = []
+    counts: list[tuple[RuntimeValue, int]] = []
     for element in _ordered(finite(domain_of(bag))):
         count = apply(bag, element)
         if type(count) is not int or count <= 0:
@@ -94,13 +104,18 @@ def fold_bag(op: Operation, base: D, bag: D, any_order: bool) -> D:
 
 
 def map_then_fold(
-    op: Operation, base: D, image: Step, pick: Step | None, elements: D, any_order: bool
-) -> D:
+    op: Operation,
+    base: RuntimeValue,
+    image: Step,
+    pick: Step | None,
+    elements: RuntimeValue,
+    any_order: bool,
+) -> RuntimeValue:
     """Fold in the order of `pick`: what it takes first is the outermost; None takes any."""
     left = finite(elements)
     if pick is None:
         return _fold(op, base, [image(element) for element in _ordered(left)], any_order)
-    taken: list[D] = []
+    taken: list[RuntimeValue] = []
     while left:
         element = pick(left)
         if element not in left:
@@ -112,7 +127,7 @@ def map_then_fold(
     return base
 
 
-def set_to_sequence(elements: D) -> tuple[D, ...]:
+def set_to_sequence(elements: RuntimeValue) -> tuple[RuntimeValue, ...]:
     """Return the elements in the order of TLC, as far as a specification can know it."""
     listed = finite(elements)
     if len(listed) > 1 and not all(type(element) is int for element in listed):
@@ -120,7 +135,9 @@ def set_to_sequence(elements: D) -> tuple[D, ...]:
     return tuple(sorted(listed, key=order))
 
 
-def set_to_sorted(elements: D, before: Callable[[D, D], bool]) -> tuple[D, ...]:
+def set_to_sorted(
+    elements: RuntimeValue, before: Callable[[RuntimeValue, RuntimeValue], bool]
+) -> tuple[RuntimeValue, ...]:
     """Return the elements sorted; there must be only one way to sort them."""
     listed = _ordered(finite(elements))
     earlier = [[before(one, other) for other in listed if other is not one] for one in listed]
@@ -133,7 +150,7 @@ def set_to_sorted(elements: D, before: Callable[[D, D], bool]) -> tuple[D, ...]:
     return found
 
 
-def is_prefix(first: D, second: D) -> D:
+def is_prefix(first: RuntimeValue, second: RuntimeValue) -> RuntimeValue:
     if type(first) is str and type(second) is str:
         return TRUE if second.startswith(first) else FALSE
     one, other = sequence(first), sequence(second)
@@ -143,7 +160,7 @@ def is_prefix(first: D, second: D) -> D:
     return TRUE if same else FALSE
 
 
-def replace_first(new: D, old: D, whole: D) -> D:
+def replace_first(new: RuntimeValue, old: RuntimeValue, whole: RuntimeValue) -> RuntimeValue:
     if type(new) is str and type(old) is str and type(whole) is str:
         return whole.replace(old, new, 1)
     part, elements = sequence(old), sequence(whole)
@@ -152,7 +169,7 @@ def replace_first(new: D, old: D, whole: D) -> D:
     return elements
 
 
-def replace_all(new: D, old: D, whole: D) -> D:
+def replace_all(new: RuntimeValue, old: RuntimeValue, whole: RuntimeValue) -> RuntimeValue:
     """Replace all parts of a string or a sequence; those of a sequence must not overlap."""
     if type(new) is str and type(old) is str and type(whole) is str:
         if old in (whole, new):
@@ -165,7 +182,7 @@ def replace_all(new: D, old: D, whole: D) -> D:
         return elements
     if not part:
         return tuple([item for element in elements for item in (*sequence(new), element)])
-    found: list[D] = []
+    found: list[RuntimeValue] = []
     after = 0
     for at in _places(part, elements):
         if at < after:
@@ -175,24 +192,26 @@ def replace_all(new: D, old: D, whole: D) -> D:
     return (*found, *elements[after:])
 
 
-def _places(part: tuple[D, ...], whole: tuple[D, ...]) -> list[int]:
+def _places(part: tuple[RuntimeValue, ...], whole: tuple[RuntimeValue, ...]) -> list[int]:
     size = len(part)
     starts = range(len(whole) - size + 1)
     return [start for start in starts if eq(whole[start : start + size], part)]
 
 
-def _listed(elements: D) -> list[D]:
+def _listed(elements: RuntimeValue) -> list[RuntimeValue]:
     if isinstance(elements, Union):
         raise EvaluationError("TLC may fold an element of such a union twice")
     return _ordered(finite(elements))
 
 
-def _ordered(elements: Iterable[D]) -> list[D]:
+def _ordered(elements: Iterable[RuntimeValue]) -> list[RuntimeValue]:
     """Return elements in one order, so that the first error is the same in every process."""
     return sorted(elements, key=order)
 
 
-def _fold(op: Operation, base: D, elements: Sequence[D], any_order: bool) -> D:
+def _fold(
+    op: Operation, base: RuntimeValue, elements: Sequence[RuntimeValue], any_order: bool
+) -> RuntimeValue:
     if any_order:
         for element in elements:
             base = op(element, base)
@@ -200,12 +219,12 @@ def _fold(op: Operation, base: D, elements: Sequence[D], any_order: bool) -> D:
     return _in_any_order([_applied(op, element) for element in elements], base, any_order)
 
 
-def _applied(op: Operation, element: D) -> Step:
+def _applied(op: Operation, element: RuntimeValue) -> Step:
     return lambda folded: _whole(op(element, folded))
 
 
-def _repeated(op: Operation, element: D, count: int) -> Step:
-    def step(folded: D) -> D:
+def _repeated(op: Operation, element: RuntimeValue, count: int) -> Step:
+    def step(folded: RuntimeValue) -> RuntimeValue:
         for _ in range(count):
             folded = op(folded, element)
         return _whole(folded)
@@ -213,11 +232,11 @@ def _repeated(op: Operation, element: D, count: int) -> Step:
     return step
 
 
-def _whole(value: D) -> D:
+def _whole(value: RuntimeValue) -> RuntimeValue:
     return value.whole() if isinstance(value, LazyValue) else value
 
 
-def _in_any_order(steps: Sequence[Step], base: D, any_order: bool) -> D:
+def _in_any_order(steps: Sequence[Step], base: RuntimeValue, any_order: bool) -> RuntimeValue:
     """Do all steps; unless their order is known not to matter, find out that it does not.
 
     Raises:
@@ -235,9 +254,9 @@ def _in_any_order(steps: Sequence[Step], base: D, any_order: bool) -> D:
     return base
 
 
-def _commute(steps: Sequence[Step], base: D) -> bool:
+def _commute(steps: Sequence[Step], base: RuntimeValue) -> bool:
     """Tell whether any two steps may change places wherever steps lead, if that is not far."""
-    reached: dict[D, list[D]] = {}
+    reached: dict[RuntimeValue, list[RuntimeValue]] = {}
     waiting = [_whole(base)]
     try:
         while waiting:
@@ -258,9 +277,9 @@ def _commute(steps: Sequence[Step], base: D) -> bool:
     )
 
 
-def _the_one_value(steps: Sequence[Step], base: D) -> D:
+def _the_one_value(steps: Sequence[Step], base: RuntimeValue) -> RuntimeValue:
     """Return the value that all orders have."""
-    values: list[set[D]] = [set() for _ in range(1 << len(steps))]
+    values: list[set[RuntimeValue]] = [set() for _ in range(1 << len(steps))]
     values[0].add(_whole(base))
     for done in range(len(values)):
         for at, step in enumerate(steps):

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NoReturn, TypeVar
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import (
+from tlatrace.runtime.lazy import (
+    LazySet,
+)
+from tlatrace.runtime.operators.functions import apply
+from tlatrace.runtime.values import (
     FALSE,
     TRUE,
-    D,
     Fcn,
+    RuntimeValue,
     kind,
     short,
 )
-from tlatrace.model.lazy import (
-    LazySet,
-)
-from tlatrace.model.operators.functions import apply
 
 __all__ = [
     "UNSET",
@@ -67,7 +67,7 @@ class Broken:
     __len__ = __add__ = __radd__ = __sub__ = __rsub__ = __lt__ = __le__ = __gt__ = __ge__ = _stop
 
 
-def definer(space: dict[str, object]) -> Callable[[str, Callable[[], D]], None]:
+def definer(space: dict[str, object]) -> Callable[[str, Callable[[], RuntimeValue]], None]:
     """Return the function by which a compiled module computes a constant expression once.
 
     A constant without a value gets no name in the module: every use of it, also inside a tuple
@@ -76,7 +76,7 @@ def definer(space: dict[str, object]) -> Callable[[str, Callable[[], D]], None]:
     reasons: dict[str, str] = {}
     space[_REASONS] = reasons
 
-    def define(name: str, compute: Callable[[], D]) -> None:
+    def define(name: str, compute: Callable[[], RuntimeValue]) -> None:
         del space[name]  # until now it was the function
         try:
             value = compute()
@@ -101,7 +101,7 @@ def reason_of(error: Exception) -> str:
     return f"an expression has no value ({type(error).__name__}: {error})"
 
 
-def attempt(compute: Callable[[], D]) -> D | Broken:
+def attempt(compute: Callable[[], RuntimeValue]) -> RuntimeValue | Broken:
     """Return the value of an argument, or what stops if it is looked at."""
     try:
         return compute()
@@ -116,7 +116,7 @@ def seen(value: T) -> T:
     return value
 
 
-def applied(function_: D, argument: D) -> D:
+def applied(function_: RuntimeValue, argument: RuntimeValue) -> RuntimeValue:
     """Return f[x], or say of which function x is no argument: `apply` has no time for that."""
     seen(function_)
     seen(argument)
@@ -132,7 +132,7 @@ def applied(function_: D, argument: D) -> D:
     raise EvaluationError(told)
 
 
-def of_length(values: Iterable[D], length: int) -> Iterator[D]:
+def of_length(values: Iterable[RuntimeValue], length: int) -> Iterator[RuntimeValue]:
     """Go through tuples; stop at one that is longer or shorter."""
     for value in values:
         if isinstance(value, tuple) and len(value) != length:
@@ -140,7 +140,7 @@ def of_length(values: Iterable[D], length: int) -> Iterator[D]:
         yield value
 
 
-def cell(function_: D, argument: D) -> D | Broken:
+def cell(function_: RuntimeValue, argument: RuntimeValue) -> RuntimeValue | Broken:
     """Return f[x], or what stops if it is looked at."""
     if type(function_) is Fcn and argument in function_:
         return function_[argument]

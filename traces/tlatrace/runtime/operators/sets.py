@@ -6,16 +6,7 @@ from collections.abc import Iterable, Sequence, Sized
 from typing import Final
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model.domain import (
-    FALSE,
-    TRUE,
-    Atom,
-    D,
-    Fcn,
-    all_comparable,
-    kind,
-)
-from tlatrace.model.lazy import (
+from tlatrace.runtime.lazy import (
     MAX_ELEMENTS,
     Filtered,
     LazySet,
@@ -25,7 +16,16 @@ from tlatrace.model.lazy import (
     member,
     typical,
 )
-from tlatrace.model.operators.ordering import order
+from tlatrace.runtime.operators.ordering import order
+from tlatrace.runtime.values import (
+    FALSE,
+    TRUE,
+    Atom,
+    Fcn,
+    RuntimeValue,
+    all_comparable,
+    kind,
+)
 
 __all__ = [
     "BOOLEAN",
@@ -44,10 +44,10 @@ __all__ = [
     "union",
 ]
 
-BOOLEAN: Final[frozenset[D]] = frozenset([TRUE, FALSE])
+BOOLEAN: Final[frozenset[RuntimeValue]] = frozenset([TRUE, FALSE])
 
 
-def few(*sets: Iterable[D]) -> list[Iterable[D]]:
+def few(*sets: Iterable[RuntimeValue]) -> list[Iterable[RuntimeValue]]:
     """Return the sets of a comprehension as they were, unless it has too many elements."""
     listed = [list(among) if isinstance(among, LazySet) else among for among in sets]
     size = 1
@@ -59,7 +59,7 @@ def few(*sets: Iterable[D]) -> list[Iterable[D]]:
     return listed
 
 
-def make_set(elements: Iterable[D]) -> frozenset[D]:
+def make_set(elements: Iterable[RuntimeValue]) -> frozenset[RuntimeValue]:
     """Return the set of the elements; TLC compares them, so they must be comparable."""
     found = frozenset(elements)
     if len(found) > 1:
@@ -67,7 +67,7 @@ def make_set(elements: Iterable[D]) -> frozenset[D]:
     return found
 
 
-def _one_kind(found: frozenset[D]) -> None:
+def _one_kind(found: frozenset[RuntimeValue]) -> None:
     kinds = set(map(type, found))
     if len(kinds) > 1:
         kinds.discard(Atom)
@@ -77,7 +77,7 @@ def _one_kind(found: frozenset[D]) -> None:
                 raise EvaluationError(f"a set holds {' and '.join(sorted(names))}")
 
 
-def union(left: D, right: D) -> D:
+def union(left: RuntimeValue, right: RuntimeValue) -> RuntimeValue:
     if type(left) is frozenset and type(right) is frozenset:
         if not left:
             return right
@@ -88,7 +88,7 @@ def union(left: D, right: D) -> D:
     return Union(left, right)
 
 
-def intersection(left: D, right: D) -> D:
+def intersection(left: RuntimeValue, right: RuntimeValue) -> RuntimeValue:
     if type(left) is frozenset and type(right) is frozenset:
         _comparable(left, right)
         return left & right
@@ -101,7 +101,7 @@ def intersection(left: D, right: D) -> D:
     return frozenset([value for value in elements_of(left) if member(value, right)])
 
 
-def difference(left: D, right: D) -> D:
+def difference(left: RuntimeValue, right: RuntimeValue) -> RuntimeValue:
     if type(left) is frozenset and type(right) is frozenset:
         _comparable(left, right)
         return left - right
@@ -111,7 +111,7 @@ def difference(left: D, right: D) -> D:
     return frozenset([value for value in elements_of(left) if not member(value, right)])
 
 
-def subset(left: D, right: D) -> bool:
+def subset(left: RuntimeValue, right: RuntimeValue) -> bool:
     if type(left) is frozenset and type(right) is frozenset:
         if left <= right:
             return True
@@ -123,15 +123,15 @@ def subset(left: D, right: D) -> bool:
     return all(member(value, right) for value in elements_of(left))
 
 
-def big_union(sets: D) -> frozenset[D]:
+def big_union(sets: RuntimeValue) -> frozenset[RuntimeValue]:
     return make_set([value for part in elements_of(sets) for value in elements_of(part)])
 
 
-def cardinality(collection: D) -> int:
+def cardinality(collection: RuntimeValue) -> int:
     return len(finite(collection))
 
 
-def is_finite(collection: D) -> bool:
+def is_finite(collection: RuntimeValue) -> bool:
     if isinstance(collection, frozenset):
         return True
     if not isinstance(collection, LazySet):
@@ -145,13 +145,13 @@ def is_finite(collection: D) -> bool:
     return True
 
 
-def _sets(left: D, right: D) -> None:
+def _sets(left: RuntimeValue, right: RuntimeValue) -> None:
     for value in (left, right):
         if not isinstance(value, frozenset | LazySet):
             raise EvaluationError(f"{kind(value)} is not a set")
 
 
-def _comparable(left: frozenset[D], right: frozenset[D]) -> None:
+def _comparable(left: frozenset[RuntimeValue], right: frozenset[RuntimeValue]) -> None:
     one, other = typical(left), typical(right)
     if one is None or other is None:
         return
@@ -161,7 +161,7 @@ def _comparable(left: frozenset[D], right: frozenset[D]) -> None:
             all_comparable(left, right)
 
 
-def choose(found: Sequence[D], what: str) -> D:
+def choose(found: Sequence[RuntimeValue], what: str) -> RuntimeValue:
     """Return the only element that CHOOSE may choose.
 
     Raises:
@@ -177,7 +177,7 @@ def choose(found: Sequence[D], what: str) -> D:
     )
 
 
-def choose_first(found: Iterable[D], what: str) -> D:
+def choose_first(found: Iterable[RuntimeValue], what: str) -> RuntimeValue:
     """Return the first element, in the order of TLC as far as it can be known."""
     elements = list(found)
     if not elements:
@@ -185,15 +185,15 @@ def choose_first(found: Iterable[D], what: str) -> D:
     return min(elements, key=order)
 
 
-def largest(collection: D) -> int:
+def largest(collection: RuntimeValue) -> int:
     return max(_some_integers(collection))
 
 
-def smallest(collection: D) -> int:
+def smallest(collection: RuntimeValue) -> int:
     return min(_some_integers(collection))
 
 
-def _some_integers(collection: D) -> list[int]:
+def _some_integers(collection: RuntimeValue) -> list[int]:
     found = [value for value in elements_of(collection) if type(value) is int]
     if not found or len(found) < len(finite(collection)):
         raise EvaluationError("the largest of what is not a set of integers, or is empty")
