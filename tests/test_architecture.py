@@ -60,7 +60,7 @@ RULES: Final = (
             what="rocketha.known_bugs",
             why="a core reads as if there were no bugs",
         )
-        for core in ("broker", "controller", "epoch", "ha", "legacy_ha", "locks")
+        for core in ("broker", "controller", "epoch", "ha", "legacy_ha", "locks", "replicated_log")
     ),
     ImportRule(where="rocketha", what="tlatrace", why="the subject does not know its judge"),
     ImportRule(where="rocketha", what="rocketproof", why="the subject does not know its judge"),

@@ -15,7 +15,6 @@ from typing import Final, TypeAlias
 
 __all__ = [
     "NO_BUGS",
-    "SNAPSHOT_BUGS",
     "STORAGE_BUGS",
     "Bug",
     "Bugs",
@@ -275,32 +274,3 @@ NO_BUGS: Final[Bugs] = frozenset()
 
 STORAGE_BUGS: Final[Bugs] = frozenset({Bug.B06, Bug.B07, Bug.B86})
 """Switches that the cores do not read."""
-
-SNAPSHOT_BUGS: Final[Bugs] = frozenset(
-    {
-        Bug.B53,
-        Bug.B54,
-        Bug.B55,
-        Bug.B56,
-        Bug.B57,
-        Bug.B58,
-        Bug.B59,
-        Bug.B68,
-        Bug.BOUNDARY_OF_CUT,
-        Bug.CRC,
-        Bug.CUT_AT_OLDEST,
-        Bug.DIRECTORY_SYNC,
-        Bug.EXPIRED,
-        Bug.FRESH_OBJECT,
-        Bug.INSTALL_FRESH,
-        Bug.READ_BACK,
-        Bug.REFUSE_GAP,
-        Bug.SNAP_AT_APPLIED,
-        Bug.SUFFIX_DROPPED,
-        Bug.SUFFIX_KEPT,
-        Bug.SYNC_FIRST,
-        Bug.TERM_FIRST,
-        Bug.VALIDITY,
-    }
-)
-"""Switches of `rocketha.replicated_log`, and of the log beneath it."""

@@ -48,7 +48,7 @@ from typing import Final, Protocol
 
 from rocketha.errors import ControllerLogError, DiskError, EncodingError
 from rocketha.formats.remoting_command import FRAME_MAX
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
+from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules
 from rocketha.storage.disk import Disk, parent
 from rocketha.types import INT64_MAX, LogIndex, SizeBytes, Term
 
@@ -131,7 +131,6 @@ class DurableLog:
 
     __slots__ = (
         "_boundary",
-        "_bugs",
         "_disk",
         "_end",
         "_failed",
@@ -139,14 +138,22 @@ class DurableLog:
         "_path",
         "_places",
         "_plain",
+        "_rules",
     )
 
     def __init__(
-        self, disk: Disk, path: str, *, first: int, boundary: Term, plain: bool, bugs: Bugs
+        self,
+        disk: Disk,
+        path: str,
+        *,
+        first: int,
+        boundary: Term,
+        plain: bool,
+        rules: SnapshotRules,
     ) -> None:
         """Take over a file without records."""
         self._disk = disk
-        self._bugs = bugs
+        self._rules = rules
         self._path = path
         self._first = first
         self._boundary = boundary
@@ -157,7 +164,7 @@ class DurableLog:
 
     @classmethod
     def open(
-        cls, disk: Disk, path: str = "controllerLog", bugs: Bugs = NO_BUGS
+        cls, disk: Disk, path: str = "controllerLog", rules: SnapshotRules = SNAPSHOT_RULES
     ) -> tuple[DurableLog, LogOpened]:
         """Read the log, cut off what was torn, and make the rest durable.
 
@@ -170,7 +177,7 @@ class DurableLog:
                 raise ControllerLogError(path, offset=0, reason="is no controller's log")
             disk.write(path, 0, _PLAIN)
             torn, data = len(data), _PLAIN
-        log = cls._begun(disk, path, data, bugs)
+        log = cls._begun(disk, path, data, rules)
         entries: list[bytes] = []
         for record in log._records(data):
             entries.append(record.entry)
@@ -185,17 +192,17 @@ class DurableLog:
         return log, LogOpened(entries=tuple(entries), torn=SizeBytes(torn), first_index=first)
 
     @classmethod
-    def _begun(cls, disk: Disk, path: str, data: bytes, bugs: Bugs) -> DurableLog:
+    def _begun(cls, disk: Disk, path: str, data: bytes, rules: SnapshotRules) -> DurableLog:
         """Raises: ControllerLogError"""
         if data.startswith(_PLAIN):
-            return cls(disk, path, first=1, boundary=NO_TERM, plain=True, bugs=bugs)
+            return cls(disk, path, first=1, boundary=NO_TERM, plain=True, rules=rules)
         if len(data) < _HEADER.size:
             raise ControllerLogError(path, offset=len(data), reason="ends inside of its header")
         _, first, boundary, checksum = _HEADER.unpack_from(data)
         if checksum != zlib.crc32(data[: _HEADER.size - 4]) or not 0 < first <= INT64_MAX:
             raise ControllerLogError(path, offset=8, reason="has a damaged header")
-        known = NO_TERM if Bug.B59 in bugs else Term(boundary)
-        return cls(disk, path, first=first, boundary=known, plain=False, bugs=bugs)
+        known = rules.boundary_after_start(Term(boundary))
+        return cls(disk, path, first=first, boundary=known, plain=False, rules=rules)
 
     @property
     def size(self) -> SizeBytes:
@@ -264,8 +271,7 @@ class DurableLog:
 
     def cut(self, index: LogIndex) -> None:
         """Remove everything up to this entry, durably. Raises: DiskError"""
-        last = self.end_index if Bug.BOUNDARY_OF_CUT in self._bugs else index
-        boundary = self.term_of(last)
+        boundary = self.term_of(self._rules.boundary_of_cut(index, self.end_index))
         assert boundary is not None, index
         self._rewrite(self._contents(index + 1), index + 1, boundary)
 

@@ -26,7 +26,7 @@ from rocketha.formats.json_text import (
     text_at,
     write_json,
 )
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
+from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules
 from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
 
 __all__ = ["RegisterStateMachine", "push_set"]
@@ -40,11 +40,11 @@ def push_set(key: str, value: int | None) -> bytes:
 class RegisterStateMachine:
     """Registers by name."""
 
-    __slots__ = ("_bugs", "_values")
+    __slots__ = ("_rules", "_values")
 
-    def __init__(self, bugs: Bugs = NO_BUGS) -> None:
+    def __init__(self, rules: SnapshotRules = SNAPSHOT_RULES) -> None:
         """Begin without registers."""
-        self._bugs = bugs
+        self._rules = rules
         self._values: Mapping[str, int] = MappingProxyType({})
 
     @property
@@ -70,5 +70,4 @@ class RegisterStateMachine:
             loaded = {name: as_integer(value, name) for name, value in fields.items()}
         except PacketError as error:
             raise SnapshotError("registers", offset=error.offset, reason=error.reason) from None
-        kept = self._values if Bug.B53 in self._bugs else {}
-        self._values = MappingProxyType({**kept, **loaded})
+        self._values = MappingProxyType(dict(self._rules.loaded(self._values, loaded)))

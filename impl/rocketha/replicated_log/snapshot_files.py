@@ -30,7 +30,7 @@ from rocketha.formats.controller_snapshot import (
     encode_snapshot,
 )
 from rocketha.formats.json_text import as_object, integer_at, read_json, write_json
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
+from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules
 from rocketha.storage.disk import Disk
 from rocketha.types import LogIndex, Term
 
@@ -91,23 +91,24 @@ class SnapshotWriter:
         """Add a part of the state."""
         self._sections.append(Section(kind, body))
 
-    def encoded(self, bugs: Bugs = NO_BUGS) -> bytes:
+    def encoded(self, rules: SnapshotRules = SNAPSHOT_RULES) -> bytes:
         """Return the bytes of the file. Raises: EncodingError"""
-        version = SnapshotVersion.UNMERGED if Bug.CRC in bugs else SnapshotVersion.CHECKED
-        return encode_snapshot(self._sections, version)
+        return encode_snapshot(self._sections, rules.file_version())
 
 
 class SnapshotFiles:
     """The directory of snapshots of one node."""
 
-    __slots__ = ("_bugs", "_directory", "_disk", "_unchecked")
+    __slots__ = ("_directory", "_disk", "_rules", "_unchecked")
 
-    def __init__(self, disk: Disk, directory: str = "snapshot", bugs: Bugs = NO_BUGS) -> None:
+    def __init__(
+        self, disk: Disk, directory: str = "snapshot", rules: SnapshotRules = SNAPSHOT_RULES
+    ) -> None:
         """Use this directory."""
         self._disk = disk
         self._directory = directory
-        self._bugs = bugs
-        self._unchecked = Bug.CRC in bugs
+        self._rules = rules
+        self._unchecked = rules.file_version() is SnapshotVersion.UNMERGED
 
     @property
     def indexes(self) -> tuple[LogIndex, ...]:
@@ -126,7 +127,15 @@ class SnapshotFiles:
 
     def read(self, index: LogIndex, *, accept_damaged: bool = False) -> SnapshotReader:
         """Read a snapshot. Raises: SnapshotError, DiskError"""
-        data = self._disk.read(self._path(index), 0, SNAPSHOT_FILE_MAX + 1)
+        return self._reader(index, self._data(index), accept_damaged=accept_damaged)
+
+    def _data(self, index: LogIndex) -> bytes:
+        return self._disk.read(self._path(index), 0, SNAPSHOT_FILE_MAX + 1)
+
+    def _reader(
+        self, index: LogIndex, data: bytes, *, accept_damaged: bool = False
+    ) -> SnapshotReader:
+        """Raises: SnapshotError"""
         reader = SnapshotReader.of(
             data, accept_unchecked=self._unchecked, accept_damaged=accept_damaged
         )
@@ -148,10 +157,10 @@ class SnapshotFiles:
         if self._disk.exists(aside):
             self._disk.truncate(aside, 0)
         self._disk.write(aside, 0, data)
-        if Bug.SYNC_FIRST not in self._bugs:
+        if self._rules.syncs_contents():
             self._disk.fsync(aside)
         self._disk.rename(aside, self._path(index))
-        if Bug.DIRECTORY_SYNC not in self._bugs:
+        if self._rules.syncs_name():
             self._disk.fsync_dir(self._directory)
 
     def read_back(self, index: LogIndex, data: bytes) -> SnapshotReader:
@@ -160,10 +169,8 @@ class SnapshotFiles:
         Spec: SnapshotLoading!ReadBack
         Raises: SnapshotError; DiskError
         """
-        if Bug.READ_BACK in self._bugs:
-            return SnapshotReader.of(data, accept_unchecked=self._unchecked)
         try:
-            return self.read(index)
+            return self._reader(index, self._rules.read_back(lambda: self._data(index), data))
         except SnapshotError:
             self.remove(index)
             raise

@@ -17,16 +17,16 @@ Source: RIP-59, "SnapshotManager"; openmessaging/dledger `SnapshotManager`, `DLe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Final, TypeVar
 
 from rocketha.errors import DiskError, EncodingError, RockethaError, SnapshotError, SnapshotGapError
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
 from rocketha.replicated_log.log import NO_TERM, ReplicatedLog
+from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules, Validity
 from rocketha.replicated_log.snapshot_files import SnapshotFiles, SnapshotMeta, SnapshotReader
-from rocketha.replicated_log.state_machine_caller import StateMachineCaller, Validity
+from rocketha.replicated_log.state_machine_caller import StateMachineCaller
 from rocketha.types import LogIndex, Term
 
 __all__ = ["SnapshotManager", "SnapshotOptions", "SnapshotsLoaded"]
@@ -63,7 +63,6 @@ class SnapshotManager:
 
     __slots__ = (
         "_attempted",
-        "_bugs",
         "_caller",
         "_failure",
         "_files",
@@ -71,6 +70,7 @@ class SnapshotManager:
         "_log",
         "_options",
         "_receiving",
+        "_rules",
     )
 
     def __init__(
@@ -79,14 +79,14 @@ class SnapshotManager:
         log: ReplicatedLog,
         caller: StateMachineCaller,
         options: SnapshotOptions,
-        bugs: Bugs = NO_BUGS,
+        rules: SnapshotRules = SNAPSHOT_RULES,
     ) -> None:
         """Take the parts of a node that has not started."""
         self._files = files
         self._log = log
         self._caller = caller
         self._options = options
-        self._bugs = bugs
+        self._rules = rules
         self._last = self._attempted = _NOTHING
         self._failure: RockethaError | None = None
         self._receiving: tuple[LogIndex, bytes] | None = None
@@ -98,7 +98,7 @@ class SnapshotManager:
         log: ReplicatedLog,
         caller: StateMachineCaller,
         options: SnapshotOptions,
-        bugs: Bugs = NO_BUGS,
+        rules: SnapshotRules = SNAPSHOT_RULES,
     ) -> tuple[SnapshotManager, SnapshotsLoaded]:
         """Load the newest snapshot that is whole and apply the log behind it, all of it.
 
@@ -108,7 +108,7 @@ class SnapshotManager:
         Raises: SnapshotGapError if the log does not go on where the snapshot ends; FormatError,
             DiskError
         """
-        manager = cls(files, log, caller, options, bugs)
+        manager = cls(files, log, caller, options, rules)
         return manager, manager.start()
 
     def start(self, *, follows: bool = False) -> SnapshotsLoaded:
@@ -122,7 +122,7 @@ class SnapshotManager:
         self._files.make_durable()
         damaged = self._load_newest()
         loaded = self._last
-        if loaded + 1 < self._log.first_index and not self._starts_behind_gap(loaded):
+        if not self._rules.may_replay(loaded, self._log.first_index):
             raise SnapshotGapError(first_index=self._log.first_index, loaded=loaded)
         if not follows:
             self._caller.learn_commit(self._log.end_index)
@@ -187,8 +187,7 @@ class SnapshotManager:
         Raises: DiskError
         """
         applied = self._caller.applied.last_included_index
-        if Bug.B68 in self._bugs or (Bug.B55 in self._bugs and self._files.indexes):
-            self._cut_to(applied)
+        self._cut_to(self._rules.cut_to_applied(applied, lambda: self._files.indexes))
         if self._receiving is not None:
             return
         if applied - max(self._last, self._attempted) < self._options.snapshot_threshold:
@@ -196,7 +195,7 @@ class SnapshotManager:
         self._attempted = applied
         try:
             saved = self._caller.save()
-            index, data = saved.meta.last_included_index, saved.encoded(self._bugs)
+            index, data = saved.meta.last_included_index, saved.encoded(self._rules)
             self._write(index, data)
             self._files.read_back(index, data)
         except (SnapshotError, EncodingError) as error:
@@ -225,10 +224,8 @@ class SnapshotManager:
         Raises: SnapshotError if it is damaged; EncodingError, DiskError
         """
         index = SnapshotReader.of(data).meta.last_included_index
-        known = self._caller.commit
-        if Bug.INSTALL_FRESH in self._bugs:
-            known = LogIndex(self._last - 1)
-        if index <= known or self._receiving is not None or Bug.B54 in self._bugs:
+        is_fresh = self._rules.is_fresh(index, self._caller.commit, self._last)
+        if not is_fresh or not self._rules.may_install(self._receiving):
             return False
         self._receiving = index, data
         try:
@@ -248,11 +245,9 @@ class SnapshotManager:
         """
         assert self._receiving is not None
         index, data = self._receiving
-        if Bug.B56 not in self._bugs:
-            self._receiving = None
+        self._receiving = self._rules.after_install(self._receiving)
         reader = self._files.read_back(index, data)
-        validity = self._caller.validity(reader.meta)
-        if validity is Validity.LOADABLE or Bug.VALIDITY in self._bugs:
+        if self._caller.validity(reader.meta) is Validity.LOADABLE:
             self._caller.load(reader)
             self._fit_log(reader.meta)
         self._last = LogIndex(max(self._last, index))
@@ -266,25 +261,18 @@ class SnapshotManager:
         proven = [index for index in self._files.indexes if index <= self._last]
         newest = proven[-self._options.max_snapshot_reserved_num :]
         self._delete(proven[: -len(newest)])
-        if Bug.CUT_AT_OLDEST in self._bugs:
-            self._cut_to(newest[-1])
-        elif len(newest) == self._options.max_snapshot_reserved_num:
-            self._cut_to(newest[0])
+        self._cut_to(self._rules.cut_to(newest, self._options.max_snapshot_reserved_num))
 
     def _write(self, index: LogIndex, data: bytes) -> None:
         self._files.write(index, data)
-        if Bug.EXPIRED in self._bugs:
-            self._delete([older for older in self._files.indexes if older < index])
+        self._delete(self._rules.expired_when_written(lambda: self._files.indexes, index))
 
     def _delete(self, indexes: Iterable[LogIndex]) -> None:
         for index in indexes:
             self._files.remove(index)
 
-    def _starts_behind_gap(self, loaded: LogIndex) -> bool:
-        return Bug.B57 in self._bugs or (Bug.REFUSE_GAP in self._bugs and not loaded)
-
-    def _cut_to(self, index: LogIndex) -> None:
-        if self._log.first_index <= index <= self._log.end_index:
+    def _cut_to(self, index: LogIndex | None) -> None:
+        if index is not None and self._log.first_index <= index <= self._log.end_index:
             self._log.cut(index)
 
     def _load_newest(self) -> tuple[SnapshotError, ...]:
@@ -295,9 +283,7 @@ class SnapshotManager:
                 self._caller.load(reader)
             except SnapshotError as error:
                 damaged.append(error)
-                if Bug.FRESH_OBJECT in self._bugs:
-                    with suppress(SnapshotError):
-                        self._caller.fill(self._files.read(index, accept_damaged=True))
+                self._rules.after_failed_load(partial(self._fill_damaged, index))
                 self._files.remove(index)
                 continue
             self._last = self._attempted = index
@@ -306,15 +292,14 @@ class SnapshotManager:
             break
         return tuple(damaged)
 
+    def _fill_damaged(self, index: LogIndex) -> None:
+        """Put what can be read of a snapshot into the machine. Raises: SnapshotError"""
+        self._caller.fill(self._files.read(index, accept_damaged=True))
+
     def _fit_log(self, meta: SnapshotMeta) -> None:
         """Drop the log if it does not have the snapshot's last entry."""
         index, term = meta.last_included_index, meta.last_included_term
-        keeps = self._log.term_of(index) == term
-        if Bug.SUFFIX_KEPT in self._bugs:
-            keeps = False
-        if Bug.SUFFIX_DROPPED in self._bugs:
-            keeps = self._log.term_of(index) is not None
-        if not keeps:
+        if not self._rules.keeps_log(self._log.term_of(index), term):
             self._log.reset(index, term)
 
     def _replay(self) -> int:

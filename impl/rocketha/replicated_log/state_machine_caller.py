@@ -8,38 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from enum import Enum
 from typing import Final, TypeVar
 
-from rocketha.known_bugs.bug import NO_BUGS, Bug, Bugs
+from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules, Validity
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader, SnapshotWriter
 from rocketha.replicated_log.state_machine import StateMachine
 from rocketha.types import LogIndex, Term
 
-__all__ = ["StateMachineCaller", "Validity"]
+__all__ = ["StateMachineCaller"]
 
 T = TypeVar("T")
 
 _BEGINNING: Final = SnapshotMeta(last_included_index=LogIndex(0), last_included_term=Term(0))
 
 
-class Validity(Enum):
-    """What a snapshot is for a state machine that is somewhere already."""
-
-    EXPIRED = "expired"
-    """The state machine has passed it."""
-    LOADABLE = "loadable"
-
-
 class StateMachineCaller:
     """Applies entries to one state machine, saves it, and loads it."""
 
-    __slots__ = ("_applied", "_bugs", "_commit", "_machine")
+    __slots__ = ("_applied", "_commit", "_machine", "_rules")
 
-    def __init__(self, machine: StateMachine, bugs: Bugs = NO_BUGS) -> None:
+    def __init__(self, machine: StateMachine, rules: SnapshotRules = SNAPSHOT_RULES) -> None:
         """Take a machine that has applied nothing."""
         self._machine = machine
-        self._bugs = bugs
+        self._rules = rules
         self._applied = _BEGINNING
         self._commit = 0
 
@@ -76,20 +67,15 @@ class StateMachineCaller:
         self.apply(term, lambda: self._machine.on_replay(entry))
 
     def validity(self, meta: SnapshotMeta) -> Validity:
-        """Compare terms first, then indexes; a snapshot of the present state can be loaded."""
-        at = (self._applied.last_included_term, self._applied.last_included_index)
+        """Say what a snapshot is for the present state."""
+        applied = (self._applied.last_included_term, self._applied.last_included_index)
         offered = (meta.last_included_term, meta.last_included_index)
-        is_older = at > offered
-        if Bug.TERM_FIRST in self._bugs:
-            is_older = at[1] > offered[1]
-        return Validity.EXPIRED if is_older else Validity.LOADABLE
+        return self._rules.validity(self._rules.is_older(offered, applied))
 
     def save(self) -> SnapshotWriter:
         """Collect the state of this moment, under the index of this moment."""
-        at = self._applied
-        if Bug.SNAP_AT_APPLIED in self._bugs:
-            at = replace(at, last_included_index=self.commit)
-        writer = SnapshotWriter(at)
+        index = self._rules.snap_index(self._applied.last_included_index, self.commit)
+        writer = SnapshotWriter(replace(self._applied, last_included_index=index))
         self._machine.on_snapshot_save(writer)
         return writer
 
@@ -104,5 +90,5 @@ class StateMachineCaller:
         """
         self.fill(reader)
         self._applied = reader.meta
-        if Bug.B58 not in self._bugs:
-            self.learn_commit(reader.meta.last_included_index)
+        index = reader.meta.last_included_index
+        self.learn_commit(self._rules.commit_after_load(index, self.commit))

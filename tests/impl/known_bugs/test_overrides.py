@@ -36,11 +36,13 @@ from rocketha.known_bugs.replica_group import (
     broker_rules,
     controller_rules,
 )
+from rocketha.known_bugs.snapshot_loading import SNAPSHOT_OVERRIDES, snapshot_rules
 from rocketha.legacy_ha.rules import LEGACY_RULES
 from rocketha.locks.rules import CONSUMER_RULES, VOTING_RULES
+from rocketha.replicated_log.rules import SNAPSHOT_RULES
 from tests.source_files import ROOT, python_files
 
-CORES: Final = ("broker", "controller", "epoch", "ha", "legacy_ha", "locks")
+CORES: Final = ("broker", "controller", "epoch", "ha", "legacy_ha", "locks", "replicated_log")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ HOMES: Final = {
     "legacy": Home(LEGACY_RULES, LEGACY_OVERRIDES, legacy_rules),
     "voting": Home(VOTING_RULES, VOTING_OVERRIDES, voting_rules),
     "consumer": Home(CONSUMER_RULES, CONSUMER_OVERRIDES, consumer_rules),
+    "snapshots": Home(SNAPSHOT_RULES, SNAPSHOT_OVERRIDES, snapshot_rules),
 }
 EVERY_OVERRIDE: Final = [(name, bug) for name, home in HOMES.items() for bug in home.overrides]
 

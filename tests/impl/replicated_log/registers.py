@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rocketha.known_bugs import NO_BUGS, Bugs
+from rocketha.known_bugs.snapshot_loading import snapshot_rules
 from rocketha.replicated_log.log import NO_TERM, DurableLog
 from rocketha.replicated_log.register import RegisterStateMachine, push_set
 from rocketha.replicated_log.snapshot_files import SnapshotFiles, SnapshotMeta, SnapshotWriter
@@ -59,11 +60,12 @@ class Registers:
         options: SnapshotOptions = OPTIONS,
         follows: bool = False,
     ) -> None:
-        self.log, self.opened = DurableLog.open(disk, bugs=bugs)
-        self.files = SnapshotFiles(disk, bugs=bugs)
-        self.machine = RegisterStateMachine(bugs)
-        self.caller = StateMachineCaller(self.machine, bugs)
-        self.manager = SnapshotManager(self.files, self.log, self.caller, options, bugs)
+        rules = snapshot_rules(bugs)
+        self.log, self.opened = DurableLog.open(disk, rules=rules)
+        self.files = SnapshotFiles(disk, rules=rules)
+        self.machine = RegisterStateMachine(rules)
+        self.caller = StateMachineCaller(self.machine, rules)
+        self.manager = SnapshotManager(self.files, self.log, self.caller, options, rules)
         self.loaded: SnapshotsLoaded = self.manager.start(follows=follows)
 
     @property

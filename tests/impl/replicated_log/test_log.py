@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rocketha.errors import ControllerLogError, DiskError, EncodingError, PowerCutError
 from rocketha.known_bugs import Bug
+from rocketha.known_bugs.snapshot_loading import snapshot_rules
 from rocketha.replicated_log.log import DurableLog
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.disk import Disk
@@ -262,12 +263,12 @@ def test_an_entry_takes_no_place_that_is_not_there() -> None:
 def test_b59_forgets_the_boundary() -> None:
     disk = MemoryDisk()
     assert with_terms(disk).term_of(LogIndex(2)) == 1
-    log, _ = DurableLog.open(disk, bugs=frozenset({Bug.B59}))
+    log, _ = DurableLog.open(disk, rules=snapshot_rules(frozenset({Bug.B59})))
     assert log.term_of(LogIndex(2)) == 0
 
 
 def test_a_cut_may_take_the_term_of_another_entry() -> None:
-    log, _ = DurableLog.open(MemoryDisk(), bugs=frozenset({Bug.BOUNDARY_OF_CUT}))
+    log, _ = DurableLog.open(MemoryDisk(), rules=snapshot_rules(frozenset({Bug.BOUNDARY_OF_CUT})))
     for term in (1, 1, 3):
         log.append(b"x", Term(term))
     log.cut(LogIndex(2))

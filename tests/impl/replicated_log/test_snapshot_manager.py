@@ -10,6 +10,7 @@ from rocketha.errors import EncodingError, SnapshotError, SnapshotGapError
 from rocketha.formats import controller_snapshot
 from rocketha.formats.controller_snapshot import Section, SectionType, encode_snapshot
 from rocketha.replicated_log.log import DurableLog
+from rocketha.replicated_log.rules import Validity
 from rocketha.replicated_log.snapshot_files import (
     SnapshotFiles,
     SnapshotMeta,
@@ -17,7 +18,6 @@ from rocketha.replicated_log.snapshot_files import (
     SnapshotWriter,
 )
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
-from rocketha.replicated_log.state_machine_caller import Validity
 from rocketha.storage.disk import RealDisk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, SizeBytes, Term

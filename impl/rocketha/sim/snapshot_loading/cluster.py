@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from rocketha.errors import PowerCutError, SnapshotError, SnapshotGapError
 from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.snapshot_loading import snapshot_rules
 from rocketha.replicated_log.log import NO_TERM, DurableLog
 from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.snapshot_files import SnapshotFiles
@@ -88,7 +89,7 @@ class SnapshotCluster:
         """The node has not loaded a snapshot yet."""
         self.cut_after: int | None = None
         """The power goes off after so many more actions of the node."""
-        self._bugs = bugs
+        self._rules = snapshot_rules(bugs)
         self._observer = observer
         self._steps = Steps(self._ended)
         self._make_node().manager.start(follows=True)
@@ -233,12 +234,12 @@ class SnapshotCluster:
 
     def _make_node(self) -> SnapshotNode:
         disk = SteppedDisk(self.disk, self._steps)
-        log, _ = DurableLog.open(disk, bugs=self._bugs)
-        machine = RegisterStateMachine(self._bugs)
-        caller = StateMachineCaller(machine, self._bugs)
+        log, _ = DurableLog.open(disk, rules=self._rules)
+        machine = RegisterStateMachine(self._rules)
+        caller = StateMachineCaller(machine, self._rules)
         stepped = SteppedLog(log, self._steps)
-        files = SnapshotFiles(disk, bugs=self._bugs)
-        manager = SnapshotManager(files, stepped, caller, self.options, self._bugs)
+        files = SnapshotFiles(disk, rules=self._rules)
+        manager = SnapshotManager(files, stepped, caller, self.options, self._rules)
         self.node = SnapshotNode(log=log, machine=machine, caller=caller, manager=manager)
         return self.node
 
