@@ -12,7 +12,7 @@ from tlatrace.model.builtin import (
     UNSETTLED,
     WITH_A_VALUE,
 )
-from tlatrace.model.sany_nodes import Element, text_of
+from tlatrace.model.sany_nodes import SUBSTITUTIONS, Element, text_of
 from tlatrace.model.sources import Sources
 
 __all__ = ["Modules"]
@@ -53,7 +53,7 @@ def _own_module(node: Element) -> str:
 def _origin(node: Element) -> tuple[str, str]:
     """Return the module whose text a definition is, and its name there, without `I!`."""
     body = node.find("body/*")
-    while body is not None and body.tag == "SubstInNode":
+    while body is not None and body.tag in SUBSTITUTIONS:
         body = body.find("body/*")
     module = "" if body is None else text_of(body, "location/filename")
     return module, text_of(node, "uniquename").rpartition("!")[2]

@@ -25,7 +25,17 @@ from tlatrace.model.arguments import Arguments
 from tlatrace.model.behaviours import Behaviours
 from tlatrace.model.constructs import Constructs
 from tlatrace.model.modules import Modules
-from tlatrace.model.sany_nodes import Element, identifier, is_known_in, place_of, text_of, uid_of
+from tlatrace.model.sany_nodes import (
+    SUBSTITUTIONS,
+    Element,
+    identifier,
+    is_known_in,
+    is_told,
+    nodes_of,
+    place_of,
+    text_of,
+    uid_of,
+)
 from tlatrace.model.scope import (
     MAX_DEPTH,
     ByName,
@@ -81,9 +91,7 @@ class Reader:
         choose_any: bool = False,
     ) -> None:
         self.choose_any = choose_any
-        self.nodes: dict[str, Element] = {
-            text_of(entry, "UID"): entry[1] for entry in root.iterfind("context/entry")
-        }
+        self.nodes = nodes_of(root)
         self.module = text_of(root, "RootModule")
         modules = {
             text_of(node, "uniquename"): node
@@ -181,8 +189,9 @@ class Reader:
         return self.read_definition(uid, Scope({}, None, primed))
 
     def assumed(self) -> list[Element]:
-        """Return the ASSUMEs of the root module and of those that it extends."""
-        return [self.nodes[uid_of(ref)] for ref in self._root.iterfind("AssumeNodeRef")]
+        """Return the ASSUMEs of the root module and of those that it extends, without AXIOMs."""
+        found = [self.nodes[uid_of(ref)] for ref in self._root.iterfind("AssumeNodeRef")]
+        return [node for node in found if not self.sources.is_axiom(place_of(node))]
 
     def read_definition(self, uid: str, scope: Scope) -> Definition:
         """Read a definition of a module under the substitution and the prime of `scope`."""
@@ -225,7 +234,7 @@ class Reader:
             operator_parameters=frozenset(operators),
             place=place,
             choose_any=self.choose_any or self.sources.says_choose_any(place),
-            instanced=node.find("body/SubstInNode/substs/Subst") is not None,
+            instanced=node.find("body/*/substs/Subst") is not None,
             origin=origin_of(node, instance),
         )
         return definition, meanings
@@ -278,7 +287,7 @@ class Reader:
                 return Literal(text_of(node, "StringValue"), place_of(node))
             case "LetInNode":
                 return self._let(node, scope)
-            case "SubstInNode":
+            case tag if tag in SUBSTITUTIONS:
                 return self._substituted(node, scope)
             case "AtNode":
                 if scope.at is None:
@@ -311,6 +320,8 @@ class Reader:
                 return self._declared(node, uid, operands, scope)
             case "UserDefinedOpKindRef":
                 return self._defined(node, uid, operands, scope)
+            case "AssumeDefRef" | "TheoremDefRef" if is_told(operator, operands):
+                return self._defined(node, uid, [], scope)
             case _:
                 raise self.sources.refusal(
                     node, f"{text_of(operator, 'uniquename')} is not evaluated"

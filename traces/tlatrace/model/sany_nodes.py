@@ -3,15 +3,49 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 from tlatrace.model.tree import (
     Place,
 )
 
-__all__ = ["Element", "identifier", "is_known_in", "place_of", "text_of", "uid_of"]
+__all__ = [
+    "SUBSTITUTIONS",
+    "Element",
+    "identifier",
+    "is_known_in",
+    "is_told",
+    "nodes_of",
+    "place_of",
+    "text_of",
+    "uid_of",
+]
 
 Element: TypeAlias = ElementTree.Element
+
+SUBSTITUTIONS: Final = ("SubstInNode", "APSubstInNode")
+"""What an INSTANCE makes of a definition, and of a named formula."""
+
+_FACTS: Final = ("AssumeDef", "TheoremDefNode")
+"""The formulas to which an ASSUME, an AXIOM or a THEOREM gives a name: `ASSUME Some == N > 0`."""
+
+_STATE_LEVEL: Final = 1
+
+
+def nodes_of(root: Element) -> dict[str, Element]:
+    """Return what SANY's XML describes, by unique id; a named formula as a definition has it."""
+    entries = {text_of(entry, "UID"): entry[1] for entry in root.iterfind("context/entry")}
+    return {uid: _defined(node) if node.tag in _FACTS else node for uid, node in entries.items()}
+
+
+def _defined(fact: Element) -> Element:
+    """Return a named formula with its formula as the body, as that of an operator is."""
+    found = ElementTree.Element(fact.tag)
+    body = ElementTree.Element("body")
+    body.append(fact[-1])
+    found.extend([*fact[:-1], body])
+    return found
 
 
 def identifier(name: str) -> str:
@@ -42,11 +76,20 @@ def is_known_in(node: Element, name: str, module: str) -> bool:
     if own == name and text_of(node, "location/filename") == module:
         return True
     body = node.find("body/*")
-    while body is not None and body.tag == "SubstInNode":
+    while body is not None and body.tag in SUBSTITUTIONS:
         body = body.find("body/*")
     if body is None or own.rpartition("!")[2] != name:
         return False
     return text_of(body, "location/filename") == module
+
+
+def is_told(fact: Element, operands: Sequence[Element]) -> bool:
+    """Tell whether SANY tells all of a named formula, and it is no part of a step.
+
+    The parameters of one that a K(n) == INSTANCE brings are not in the XML, and a step by such a
+    name has no name of its own with TLC.
+    """
+    return not operands and int(text_of(fact, "level")) <= _STATE_LEVEL
 
 
 def text_of(node: Element, path: str) -> str:

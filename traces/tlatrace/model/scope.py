@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 from xml.etree.ElementTree import tostring
 
-from tlatrace.model.sany_nodes import Element, place_of, uid_of
+from tlatrace.model.sany_nodes import SUBSTITUTIONS, Element, place_of, uid_of
 from tlatrace.model.tree import (
     Definition,
     Expr,
@@ -115,7 +115,7 @@ def origin_of(node: Element, instance: Mapping[str, Meaning] | None) -> Origin |
     }
     body = node.find("body/*")
     is_instanced = instance is not None
-    while body is not None and body.tag == "SubstInNode":
+    while body is not None and body.tag in SUBSTITUTIONS:
         is_instanced = True
         for subst in body.iterfind("substs/Subst"):
             put_in[uid_of(subst[0])] = tostring(subst[-1], "unicode")

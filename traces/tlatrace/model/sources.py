@@ -14,6 +14,7 @@ from tlatrace.tools.sany import COMMUNITY
 __all__ = ["Sources"]
 
 _CHOOSE_ANY: Final = "CHOOSE ANY"
+_AXIOM: Final = "AXIOM"
 
 
 class Sources:
@@ -34,6 +35,17 @@ class Sources:
             _CHOOSE_ANY in line.partition("\\*")[2]
             for line in lines[max(place.line - 2, 0) : place.end_line]
         )
+
+    def is_axiom(self, place: Place | None) -> bool:
+        """Tell whether an AXIOM stands at a place: TLC does not evaluate it, and SANY's XML calls
+        it an ASSUME.
+        """
+        if place is None:
+            return False
+        lines = self._source(place.module)
+        line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
+        columns = line.expandtabs()  # as SANY counts them
+        return columns[place.column - 1 :].startswith(_AXIOM)
 
     def is_ours(self, module: str) -> bool:
         """Tell whether a module is a community module in our own text."""
