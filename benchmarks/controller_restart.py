@@ -50,7 +50,7 @@ def main() -> None:
 
     replayed = median_seconds(start, times=1)
     for number in range(1 + SUFFIX):
-        nodes[0].commit(_entry(number, _heartbeat(number)))
+        nodes[0].log.propose(_entry(number, _heartbeat(number)))
     expected = _digest(nodes[0])
     after = _bytes(disk)
     loaded = median_seconds(start, times=3)

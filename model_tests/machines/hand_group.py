@@ -307,6 +307,9 @@ class _AroundController:
     def close(self, channel: ChannelId) -> None:
         self._group.post.end(channel)
 
+    def answer(self, channel: ChannelId, data: bytes) -> None:
+        self._group.post.answer(channel, data)
+
     def notify(self, address: str, data: bytes) -> None:
         for broker in self._group.nodes:
             if broker_address(broker) == address:

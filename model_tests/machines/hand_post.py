@@ -65,6 +65,8 @@ class HandPost:
         """Whose each channel was, and in which start."""
         self._open: dict[BrokerId, ChannelId] = {}
         self._ended: set[ChannelId] = set()
+        self._served: Sent | None = None
+        """What the controller is serving."""
         self._last = 0
 
     def of(self, broker: BrokerId) -> ChannelId | None:
@@ -91,12 +93,18 @@ class HandPost:
             Sent(broker=broker, start=start, channel=channel, data=data, request=request)
         )
 
-    def serve(self, sent: Sent, serve: Callable[[ChannelId, bytes], bytes | None]) -> None:
-        """Hand a frame to the controller, and keep its answer."""
+    def serve(self, sent: Sent, serve: Callable[[ChannelId, bytes], None]) -> None:
+        """Hand a frame to the controller; its answer is kept when it comes."""
         assert self.is_open(sent.channel), f"{sent} was sent on a channel that is gone"
-        answer = serve(sent.channel, sent.data)
-        if answer is not None:
-            self.letters.append(_answer(sent, read_command(answer)))
+        self._served = sent
+        serve(sent.channel, sent.data)
+        self._served = None
+
+    def answer(self, channel: ChannelId, data: bytes) -> None:
+        """Keep the controller's answer to a frame; those to operators are not."""
+        if self._served is not None:
+            assert self._served.channel == channel
+            self.letters.append(_answer(self._served, read_command(data)))
 
     def notify(self, broker: BrokerId, data: bytes) -> None:
         """Keep a frame of the controller that nobody asked for."""

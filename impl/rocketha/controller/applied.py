@@ -13,6 +13,7 @@ from rocketha.controller.state import ChannelId, ControllerState
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import Incarnation, RoleChanged
 from rocketha.formats.controller_responses import Reply
+from rocketha.runtime.effects import Effect
 from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch
 
 __all__ = [
@@ -108,7 +109,7 @@ ControllerEvent: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotifyBroker:
+class NotifyBroker(Effect):
     """Tell a live replica of its group's new master, one way."""
 
     address: str
@@ -116,14 +117,14 @@ class NotifyBroker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelExpired:
+class ChannelExpired(Effect):
     """Close a channel on which a broker has been silent for too long."""
 
     channel: ChannelId
 
 
 @dataclass(frozen=True, slots=True)
-class ScanSoon:
+class ScanSoon(Effect):
     """A master is gone: do not wait for the next scan."""
 
 

@@ -10,8 +10,7 @@
 | a request that changes nothing                    | answer from the state                        |
 | a request that changes the state                  | log it, apply it, answer what came of it     |
 
-A one-way request gets no answer. All functions are pure; `serve` does without a log and is the
-whole of it in one step.
+A one-way request gets no answer. All functions are pure.
 
 Source: controller/processor `ControllerRequestProcessor`, remoting/netty `NettyRemotingAbstract`
 (`processRequestCommand`), `NettyDecoder`
@@ -20,11 +19,9 @@ Source: controller/processor `ControllerRequestProcessor`, remoting/netty `Netty
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, assert_never
+from typing import Final, TypeAlias
 
-from rocketha.controller.applied import ControllerEffect, ControllerEvent
 from rocketha.controller.entry import Entry, LoggedRequest
-from rocketha.controller.machine import apply
 from rocketha.controller.queries import Query, answer_query
 from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import ChannelId, ControllerState
@@ -43,12 +40,10 @@ __all__ = [
     "Close",
     "ControllerOptions",
     "Ignored",
-    "Proposed",
-    "Served",
+    "Proposal",
     "admit",
     "answer",
     "read_frame",
-    "serve",
 ]
 
 _SNAPSHOTS: Final = SnapshotOptions()
@@ -93,25 +88,13 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposal:
     """The log decides."""
 
     entry: Entry
 
 
-Admitted: TypeAlias = Close | Ignored | Answered | Proposed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
-    """What came of a frame. `out` goes back; `close` is why the connection is closed instead."""
-
-    state: ControllerState
-    out: bytes | None = None
-    close: PacketError | None = None
-    entry: Entry | None = None
-    events: tuple[ControllerEvent, ...] = ()
-    effects: tuple[ControllerEffect, ...] = ()
+Admitted: TypeAlias = Close | Ignored | Answered | Proposal
 
 
 def read_frame(data: bytes) -> RemotingCommand | Close:
@@ -147,7 +130,7 @@ def admit(
     except RequestError as error:
         return Answered(Reply(code=ResponseCode.INVALID_REQUEST, remark=str(error)))
     if isinstance(request, LoggedRequest):
-        return Proposed(
+        return Proposal(
             Entry(
                 at_ms=arrival.at_ms,
                 change=request,
@@ -170,30 +153,3 @@ def answer(command: RemotingCommand, reply: Reply) -> bytes | None:
         # Only the data of very many groups can be as large.
         too_large = Reply(code=ResponseCode.SYSTEM_ERROR, remark=str(error))
         return push_command(push_reply(too_large, command))
-
-
-def serve(
-    state: ControllerState, data: bytes, *, arrival: Arrival, options: ControllerOptions
-) -> Served:
-    """Take one frame as if the log had taken its entry at once."""
-    command = read_frame(data)
-    if isinstance(command, Close):
-        return Served(state=state, close=command.error)
-    match admit(state, command, arrival=arrival, options=options):
-        case Close(error=error):
-            return Served(state=state, close=error)
-        case Ignored():
-            return Served(state=state)
-        case Answered(reply=reply):
-            return Served(state=state, out=answer(command, reply))
-        case Proposed(entry=entry):
-            applied = apply(state, entry, options.rules)
-            return Served(
-                state=applied.state,
-                out=answer(command, applied.reply),
-                entry=entry,
-                events=applied.events,
-                effects=applied.effects,
-            )
-        case _ as unreachable:
-            assert_never(unreachable)

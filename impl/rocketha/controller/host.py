@@ -1,8 +1,7 @@
-"""The host of a controller: frames and closed channels go in, and it performs the effects, once.
+"""The host of a controller: its core on a node, with its log, its channels and its timer.
 
 An entry is on the disk and applied before anybody hears of it. The effects are performed in their
-order, before the answer to the frame is returned; a port must not hand the next frame to the host
-from within.
+order, the answer to who asked last; a port must not hand the next frame to the host from within.
 
 Source: controller `ControllerManager`, `BrokerHousekeepingService`;
 controller/processor `ControllerRequestProcessor`
@@ -11,25 +10,42 @@ controller/processor `ControllerRequestProcessor`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, assert_never
+from typing import Never, Protocol, TypeAlias, assert_never, get_args
 
-from rocketha.controller.applied import (
-    ChannelExpired,
-    ControllerEffect,
-    ControllerEvent,
-    NotifyBroker,
-    ScanSoon,
+from rocketha.controller.applied import ChannelExpired, ControllerEvent, NotifyBroker, ScanSoon
+from rocketha.controller.core import (
+    AnswerRequest,
+    ChannelGone,
+    ControllerCore,
+    ControllerHears,
+    EntryActed,
+    FrameReceived,
+    LeadingController,
+    RefuseChannel,
+    ScanDue,
 )
-from rocketha.controller.dispatch import Arrival, ControllerOptions
-from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned, Started
+from rocketha.controller.dispatch import ControllerOptions
+from rocketha.controller.entry import Entry
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import NO_CHANNEL, ChannelId
+from rocketha.controller.state import ChannelId
 from rocketha.formats.controller_request_codec import push_role_changed
 from rocketha.formats.remoting_frame import push_command
+from rocketha.replicated_log.replicated_log import LeadershipGained, ProposalPerformer
+from rocketha.runtime.node_host import NodeHost, no_files
+from rocketha.runtime.performer import Performer
 from rocketha.runtime.ports import Clock
 from rocketha.storage.disk import Disk
 
-__all__ = ["Channels", "ControllerHost", "ControllerPorts", "ControllerRecorder", "ScanTimer"]
+__all__ = [
+    "ChannelPerformer",
+    "Channels",
+    "ControllerHost",
+    "ControllerPorts",
+    "ControllerRecorder",
+    "ScanTimer",
+]
+
+_Effect: TypeAlias = NotifyBroker | ChannelExpired | ScanSoon | AnswerRequest | RefuseChannel
 
 
 class Channels(Protocol):
@@ -37,6 +53,10 @@ class Channels(Protocol):
 
     def close(self, channel: ChannelId) -> None:
         """Close a channel; of one that the host closes it is not told `channel_closed`."""
+        ...
+
+    def answer(self, channel: ChannelId, data: bytes) -> None:
+        """Send the answer to a request over its channel, if that is still open."""
         ...
 
     def notify(self, address: str, data: bytes) -> None:
@@ -56,7 +76,7 @@ class ControllerRecorder(Protocol):
     """Whoever notes what a controller does. It changes nothing."""
 
     def applied(self, entry: Entry, events: tuple[ControllerEvent, ...]) -> None:
-        """Hear that an entry was applied, before the effects are performed."""
+        """Hear that an entry was applied, and its effects performed."""
         ...
 
 
@@ -70,17 +90,45 @@ class ControllerPorts:
     recorder: ControllerRecorder
 
 
-class ControllerHost:
-    """Runs one controller: its node, on its disk, through its ports."""
+class ChannelPerformer(Performer[Never, object]):
+    """Speaks with brokers, and asks for scans."""
 
-    __slots__ = ("_disk", "_node", "_options", "_ports", "is_up")
+    effects = get_args(_Effect)
+
+    def __init__(self, channels: Channels, timer: ScanTimer) -> None:
+        """Take the ports."""
+        self._channels = channels
+        self._timer = timer
+
+    def perform(self, effect: _Effect, action: object) -> None:
+        """Send a frame, close a channel, or let a scan come."""
+        del action
+        match effect:
+            case AnswerRequest(channel=channel, data=data):
+                self._channels.answer(channel, data)
+            case NotifyBroker(address=address, notice=notice):
+                data = push_command(push_role_changed(notice, opaque=0))
+                self._channels.notify(address, data)
+            case ChannelExpired(channel=channel) | RefuseChannel(channel=channel):
+                self._channels.close(channel)
+            case ScanSoon():
+                self._timer.scan_soon()
+            case _ as unreachable:
+                assert_never(unreachable)
+
+
+class ControllerHost:
+    """Runs one controller: a node for each time that it is up, on its disk, through its ports."""
+
+    __slots__ = ("_core", "_disk", "_host", "_node", "_options", "_ports")
 
     def __init__(self, disk: Disk, options: ControllerOptions, ports: ControllerPorts) -> None:
         """Make a controller that is down."""
-        self.is_up = False
         self._node: ControllerNode | None = None
+        self._host: NodeHost[LeadingController, ControllerHears, EntryActed] | None = None
         self._disk = disk
         self._options = options
+        self._core = ControllerCore(options)
         self._ports = ports
 
     @property
@@ -88,6 +136,11 @@ class ControllerHost:
         """Return the controller; while it is down, the one that it was."""
         assert self._node is not None, "the controller was never up"
         return self._node
+
+    @property
+    def is_up(self) -> bool:
+        """Tell whether it hears brokers."""
+        return self._host is not None and self._host.is_up
 
     # ---- what befalls it ----
 
@@ -98,75 +151,45 @@ class ControllerHost:
         """
         assert not self.is_up, "the controller is up"
         self._node, _ = ControllerNode.open(self._disk, self._options)
-        self.is_up = True
-        self._commit(Started())
+        ports = self._ports
+        self._host = NodeHost(
+            self._core,
+            (ProposalPerformer(self._node.log), ChannelPerformer(ports.channels, ports.timer)),
+            clock=ports.clock,
+            recorder=self,
+            see=no_files,
+        )
+        self._host.state = LeadingController(self._node.state)
+        self._host.take(LeadershipGained())
 
     def stop(self) -> None:
-        """Hear nothing more; what was answered is on the disk."""
-        self.is_up = False
+        """Hear nothing more, and forget who asked; what was answered is on the disk."""
+        if self._host is not None:
+            self._host.stop()
 
-    def received(self, channel: ChannelId, data: bytes) -> bytes | None:
-        """Serve a frame; return the answer, if there is one and the controller is up.
-
-        Raises: DiskError
-        """
-        if not self.is_up:
-            return None
-        arrival = Arrival(at_ms=self._ports.clock.now_ms(), channel=channel)
-        served = self.node.serve(data, arrival)
-        if served.close is not None:
-            self._ports.channels.close(channel)
-        if served.entry is not None:
-            self._applied(served.entry, served.events, served.effects)
-        return served.out
+    def received(self, channel: ChannelId, data: bytes) -> None:
+        """Hear a frame; the answer goes to the channel, when there is one. Raises: DiskError"""
+        self._take(FrameReceived(channel, data))
 
     def channel_closed(self, channel: ChannelId) -> None:
         """Hear that a channel is gone. Raises: DiskError"""
-        if self.is_up:
-            self._commit(ChannelClosed(), channel)
+        self._take(ChannelGone(channel))
 
     def scan(self) -> None:
         """Look for groups whose master is gone: every few seconds, and soon if an effect says so.
 
         Raises: DiskError
         """
-        if self.is_up:
-            self._commit(InactiveScanned())
+        self._take(ScanDue())
 
-    # ---- what comes of it ----
+    def _take(self, event: ControllerHears) -> None:
+        if self._host is not None and self._host.is_up:
+            self._host.take(event)
 
-    def _commit(
-        self,
-        change: ChannelClosed | InactiveScanned | Started,
-        channel: ChannelId = NO_CHANNEL,
-    ) -> None:
-        entry = Entry(
-            at_ms=self._ports.clock.now_ms(),
-            change=change,
-            channel=channel,
-            elect_unclean=self._options.elect_unclean and isinstance(change, InactiveScanned),
-        )
-        applied = self.node.commit(entry)
-        self._applied(entry, applied.events, applied.effects)
+    # ---- the recorder of the node ----
 
-    def _applied(
-        self,
-        entry: Entry,
-        events: tuple[ControllerEvent, ...],
-        effects: tuple[ControllerEffect, ...],
-    ) -> None:
-        self._ports.recorder.applied(entry, events)
-        for effect in effects:
-            self._perform(effect)
-
-    def _perform(self, effect: ControllerEffect) -> None:
-        match effect:
-            case NotifyBroker(address=address, notice=notice):
-                data = push_command(push_role_changed(notice, opaque=0))
-                self._ports.channels.notify(address, data)
-            case ChannelExpired(channel=channel):
-                self._ports.channels.close(channel)
-            case ScanSoon():
-                self._ports.timer.scan_soon()
-            case _ as unreachable:
-                assert_never(unreachable)
+    def stepped(self, event: object, action: EntryActed | None) -> None:
+        """Tell who watches of an entry."""
+        del event
+        if action is not None:
+            self._ports.recorder.applied(action.entry, action.events)

@@ -7,7 +7,7 @@ Source: RIP-59, "ControllerStateMachine", onSnapshotSave and onSnapshotLoad; con
 from __future__ import annotations
 
 from rocketha.controller.applied import Applied
-from rocketha.controller.entry import Entry, decode_entry
+from rocketha.controller.entry import Entry, decode_entry, encode_entry
 from rocketha.controller.machine import apply
 from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import ControllerState
@@ -33,6 +33,10 @@ class ControllerStateMachine:
     def state(self) -> ControllerState:
         """Return the state after the last entry."""
         return self._state
+
+    def encode(self, entry: Entry) -> bytes:
+        """Write an entry. Raises: EncodingError"""
+        return encode_entry(entry)
 
     def on_apply(self, entry: Entry) -> Applied:
         """Apply an entry, and return what came of it."""

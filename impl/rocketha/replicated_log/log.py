@@ -52,7 +52,7 @@ from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules
 from rocketha.storage.disk import Disk, parent
 from rocketha.types import INT64_MAX, LogIndex, SizeBytes, Term
 
-__all__ = ["NO_TERM", "DurableLog", "LogOpened", "ReplicatedLog"]
+__all__ = ["NO_TERM", "DurableLog", "LogOpened", "LogStore"]
 
 NO_TERM: Final = Term(0)
 """Of the entries of a controller on its own, and before the first entry."""
@@ -66,8 +66,8 @@ _PLACE: Final = struct.Struct(">QI")
 _TERM: Final = struct.Struct(">Q")
 
 
-class ReplicatedLog(Protocol):
-    """Where entries go before they are applied."""
+class LogStore(Protocol):
+    """Where a node has its entries."""
 
     @property
     def first_index(self) -> LogIndex:

@@ -23,7 +23,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from rocketha.errors import DiskError, EncodingError, RockethaError, SnapshotError, SnapshotGapError
-from rocketha.replicated_log.log import NO_TERM, ReplicatedLog
+from rocketha.replicated_log.log import NO_TERM, LogStore
 from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules, Validity
 from rocketha.replicated_log.snapshot_files import SnapshotFiles, SnapshotMeta, SnapshotReader
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller
@@ -76,7 +76,7 @@ class SnapshotManager:
     def __init__(
         self,
         files: SnapshotFiles,
-        log: ReplicatedLog,
+        log: LogStore,
         caller: StateMachineCaller,
         options: SnapshotOptions,
         rules: SnapshotRules = SNAPSHOT_RULES,
@@ -95,7 +95,7 @@ class SnapshotManager:
     def open(
         cls,
         files: SnapshotFiles,
-        log: ReplicatedLog,
+        log: LogStore,
         caller: StateMachineCaller,
         options: SnapshotOptions,
         rules: SnapshotRules = SNAPSHOT_RULES,
@@ -127,6 +127,11 @@ class SnapshotManager:
         if not follows:
             self._caller.learn_commit(self._log.end_index)
         return SnapshotsLoaded(index=loaded, damaged=damaged, replayed=self._replay())
+
+    @property
+    def applied(self) -> SnapshotMeta:
+        """Return index and term of the last entry that was applied."""
+        return self._caller.applied
 
     @property
     def last_snapshot(self) -> LogIndex:

@@ -187,6 +187,7 @@ class _AroundController:
     def __init__(self, bench: Bench) -> None:
         self.notices: list[tuple[str, bytes]] = []
         """Addresses, and frames that are to be heard there."""
+        self.answers: list[bytes] = []
         self._bench = bench
 
     def now_ms(self) -> TimestampMs:
@@ -194,6 +195,10 @@ class _AroundController:
 
     def close(self, channel: ChannelId) -> None:
         """Do nothing."""
+
+    def answer(self, channel: ChannelId, data: bytes) -> None:
+        del channel
+        self.answers.append(data)
 
     def notify(self, address: str, data: bytes) -> None:
         self.notices.append((address, data))
@@ -351,9 +356,10 @@ class Bench:
         assert pulled is not None
         if self.loses(replica, pull_request(pulled[0])):
             return
-        answer = self.controller.received(ChannelId(self._number(replica)), data)
+        self.controller.received(ChannelId(self._number(replica)), data)
         notices, self._around.notices = self._around.notices, []
-        if answer is not None:
+        answers, self._around.answers = self._around.answers, []
+        for answer in answers:
             self.tell(replica, answer)
         for address, notice in notices:
             for one in [r for r in self._running() if r.address == address]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from model_tests.controller_strategies import requests
 from model_tests.format_strategies import remoting_commands
-from rocketha.controller.dispatch import Arrival, ControllerOptions, Served, serve
+from rocketha.controller.dispatch import Arrival, ControllerOptions
 from rocketha.controller.machine import apply
 from rocketha.controller.node import ControllerNode
 from rocketha.controller.state import ChannelId, ControllerState, Group, Replica
@@ -38,6 +38,7 @@ from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch, TimestampMs
 from tests.golden.generate import golden_frames
 from tests.impl.controller.scene import CLUSTER, GROUP, METADATA, ids, reigning
+from tests.impl.controller.serving import Front, Served, serve
 
 OPTIONS = ControllerOptions(metadata=METADATA)
 ARRIVAL = Arrival(at_ms=TimestampMs(1_000), channel=ChannelId(1))
@@ -87,7 +88,7 @@ def _heartbeat(number: int) -> Heartbeat:
 
 @pytest.mark.parametrize("serialization", Serialization)
 def test_a_group_gets_a_master_and_a_set_in_frames(serialization: Serialization) -> None:
-    node, _ = ControllerNode.open(MemoryDisk(), OPTIONS)
+    node = Front(ControllerNode.open(MemoryDisk(), OPTIONS)[0], OPTIONS)
     talk: list[ControllerRequest] = [GetNextBrokerId(cluster_name=CLUSTER, broker_name=GROUP)]
     for number in (1, 2):
         talk += [_apply(number), _register(number), _heartbeat(number)]
@@ -103,12 +104,12 @@ def test_a_group_gets_a_master_and_a_set_in_frames(serialization: Serialization)
     talk += [GetMetadataInfo()]
     for opaque, request in enumerate(talk):
         command = push_request(request, opaque=opaque, serialization=serialization)
-        out = node.serve(push_command(command), ARRIVAL).out
+        out = node.serve(push_command(command), ARRIVAL)
         answer, reply = reply_in(out, RequestCode(command.code))
         assert reply.code is ResponseCode.SUCCESS
         assert (answer.opaque, answer.is_response) == (opaque, True)
         assert answer.serialization is serialization
-    assert node.state.groups[GROUP].members == ids(1, 2)
+    assert node.node.state.groups[GROUP].members == ids(1, 2)
 
 
 @pytest.mark.parametrize(
@@ -193,16 +194,17 @@ def test_a_failed_disk_answers_nobody_and_the_outcome_is_what_the_disk_has() -> 
     disk = MemoryDisk()
     first = push_command(push_request(_apply(1), opaque=1))
     # Three operations make the log, one writes the record, one synchronizes it.
-    node, _ = ControllerNode.open(CutDisk(disk, cut_before=4), OPTIONS)
+    node = Front(ControllerNode.open(CutDisk(disk, cut_before=4), OPTIONS)[0], OPTIONS)
     with pytest.raises(PowerCutError):
         node.serve(first, ARRIVAL)
-    assert node.state == ControllerState()
+    assert node.answers == []
+    assert node.node.state == ControllerState()
     with pytest.raises(DiskError):
         node.serve(first, ARRIVAL)
     disk.lose_unsynced()
-    again, _ = ControllerNode.open(disk, OPTIONS)
-    assert again.state == ControllerState()
-    assert again.serve(first, ARRIVAL).out is not None
+    again = Front(ControllerNode.open(disk, OPTIONS)[0], OPTIONS)
+    assert again.node.state == ControllerState()
+    assert again.serve(first, ARRIVAL) is not None
 
 
 def test_the_answer_of_an_election_has_the_group() -> None:
@@ -270,13 +272,10 @@ def test_a_flipped_bit_is_answered_ignored_or_closes_and_the_node_agrees(
     frame = bytearray(push_command(push_request(request, opaque=1)))
     bit = data.draw(st.integers(0, len(frame) * 8 - 1))
     frame[bit // 8] ^= 1 << bit % 8
-    node, _ = ControllerNode.open(MemoryDisk(), OPTIONS)
+    node = Front(ControllerNode.open(MemoryDisk(), OPTIONS)[0], OPTIONS)
 
     outcome = served(bytes(frame))
 
-    kept = node.serve(bytes(frame), ARRIVAL)
-    assert (kept.out, kept.state, str(kept.close)) == (
-        outcome.out,
-        outcome.state,
-        str(outcome.close),
-    )
+    out = node.serve(bytes(frame), ARRIVAL)
+    closed = [] if outcome.close is None else [ARRIVAL.channel]
+    assert (out, node.node.state, node.closed) == (outcome.out, outcome.state, closed)

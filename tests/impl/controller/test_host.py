@@ -37,6 +37,10 @@ class World:
     def close(self, channel: ChannelId) -> None:
         self.calls.append(("close", channel))
 
+    def answer(self, channel: ChannelId, data: bytes) -> None:
+        del data
+        self.calls.append(("answer", channel))
+
     def notify(self, address: str, data: bytes) -> None:
         pulled = pull_command(data)
         assert pulled is not None
@@ -56,7 +60,7 @@ def a_host(*, unclean: bool = False) -> tuple[ControllerHost, World, MemoryDisk]
     options = ControllerOptions(metadata=METADATA, elect_unclean=unclean)
     node, _ = ControllerNode.open(disk, options)
     for entry in reigning(1, 2).entries:
-        node.commit(entry)
+        node.log.propose(entry)
     ports = ControllerPorts(clock=world, channels=world, timer=world, recorder=world)
     host = ControllerHost(disk, options, ports)
     host.start()
@@ -84,7 +88,8 @@ def test_it_starts_hears_scans_and_goes_on_from_the_disk() -> None:
     assert [entry.change for entry in world.entries] == [Started()]
 
     world.shows_ms = 59_000
-    assert host.received(ChannelId(5), heartbeat(2)) is not None
+    host.received(ChannelId(5), heartbeat(2))
+    assert ("answer", 5) in world.calls
     world.shows_ms = 61_000
     host.scan()
     assert host.node.state.groups[NAME].master == 2
@@ -100,34 +105,35 @@ def test_it_starts_hears_scans_and_goes_on_from_the_disk() -> None:
     assert again.state == host.node.state
 
 
-def test_effects_come_in_their_order_after_the_entry_is_recorded() -> None:
+def test_effects_come_in_their_order_the_answer_last_and_the_entry_is_recorded() -> None:
     host, world, _ = a_host()
     host.received(ChannelId(4), heartbeat(1))
     host.received(ChannelId(5), heartbeat(2))
     world.calls.clear()
 
     elect = ElectMaster(broker_name=NAME, broker_id=BrokerId(2), designate_elect=True)
-    assert host.received(ChannelId(9), frame(elect)) is not None
+    host.received(ChannelId(9), frame(elect))
     assert world.calls == [
-        ("applied", MasterElected),
         ("notify", "h1:1", 2),
         ("notify", "h2:1", 2),
+        ("answer", 9),
+        ("applied", MasterElected),
     ]
 
     world.calls.clear()
     host.channel_closed(ChannelId(5))  # it was the master's
-    assert world.calls == [("applied", BrokerEvicted), ("scan soon",)]
+    assert world.calls == [("scan soon",), ("applied", BrokerEvicted)]
 
     world.calls.clear()
     world.shows_ms += 60_000  # the other one is silent for too long
     host.scan()
     assert ("close", 4) in world.calls
-    assert world.calls[0][0] == "applied"
+    assert world.calls[-1][0] == "applied"
 
 
 def test_who_sends_nonsense_loses_the_channel_and_nothing_is_logged() -> None:
     host, world, _ = a_host()
-    assert host.received(ChannelId(3), b"nonsense") is None
+    host.received(ChannelId(3), b"nonsense")
     assert world.calls == [("close", 3)]
     assert len(world.entries) == 1
 
@@ -146,7 +152,7 @@ def test_a_controller_that_is_down_hears_nothing() -> None:
     host, world, _ = a_host()
     before = host.node.state
     host.stop()
-    assert host.received(ChannelId(5), heartbeat(2)) is None
+    host.received(ChannelId(5), heartbeat(2))
     host.channel_closed(ChannelId(5))
     host.scan()
     assert world.calls == []

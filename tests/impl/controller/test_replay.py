@@ -165,7 +165,7 @@ def test_a_controller_that_starts_again_at_any_point_has_its_state_and_goes_on_a
             disk.lose_unsynced()
             node, _ = ControllerNode.open(disk, _OPTIONS)
             assert node.state == before
-        node.commit(entry)
+        node.log.propose(entry)
     assert node.state == replay(log)
 
 
@@ -181,7 +181,7 @@ def test_every_point_of_a_long_log_is_a_point_to_start_again() -> None:
     disk = MemoryDisk()
     node, _ = ControllerNode.open(disk, _OPTIONS)
     for entry in scene.entries:
-        node.commit(entry)
+        node.log.propose(entry)
         again, opened = ControllerNode.open(disk, _OPTIONS)
         assert (again.state, opened.torn) == (node.state, 0)
     assert node.state == scene.state
@@ -254,6 +254,6 @@ def test_whether_an_unclean_election_was_allowed_is_in_the_log() -> None:
     disk = MemoryDisk()
     node, _ = ControllerNode.open(disk, replace(_OPTIONS, elect_unclean=True))
     for entry in scene.entries:
-        node.commit(entry)
+        node.log.propose(entry)
     again, _ = ControllerNode.open(disk, _OPTIONS)
     assert again.state == scene.state

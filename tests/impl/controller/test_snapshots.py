@@ -39,7 +39,7 @@ OPTIONS = ControllerOptions(
 def committed(disk: Disk, log: list[Entry]) -> ControllerNode:
     node, _ = ControllerNode.open(disk, OPTIONS)
     for entry in log:
-        node.commit(entry)
+        node.log.propose(entry)
     return node
 
 
@@ -159,7 +159,7 @@ def test_a_controller_with_snapshots_goes_on_as_one_without(
         if index in restarts:
             disk.lose_unsynced()
             node, _ = ControllerNode.open(disk, options)
-        node.commit(entry)
+        node.log.propose(entry)
         assert node.state == replay(log[: index + 1])
 
 
@@ -178,7 +178,7 @@ def test_the_defaults_of_rip_59_leave_a_short_log_alone() -> None:
     disk = MemoryDisk()
     node, _ = ControllerNode.open(disk, ControllerOptions(metadata=METADATA))
     for entry in walk(3):
-        node.commit(entry)
+        node.log.propose(entry)
     assert disk.names("snapshot") == ()
 
 
@@ -186,7 +186,7 @@ def test_a_log_of_before_the_snapshots_is_taken_over() -> None:
     disk, log = MemoryDisk(), walk(4)
     node, _ = ControllerNode.open(disk, ControllerOptions(metadata=METADATA))
     for entry in log[:-6]:
-        node.commit(entry)
+        node.log.propose(entry)
     assert disk.read("controllerLog").startswith(b"RKCTLOG1")
     committed(disk, log[-6:])
     assert disk.read("controllerLog").startswith(b"RKCTLOG2")
@@ -219,7 +219,7 @@ def test_every_power_cut_leaves_the_state_of_one_entry() -> None:
     def act(disk: Disk, told: Told) -> None:
         node, _ = ControllerNode.open(disk, OPTIONS)
         for number, entry in enumerate(log, start=1):
-            node.commit(entry)
+            node.log.propose(entry)
             told.append(number)
 
     looked = 0

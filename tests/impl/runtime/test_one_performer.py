@@ -10,6 +10,7 @@ import pytest
 
 from rocketha.broker.connections import GroupCore
 from rocketha.controller.applied import ControllerEffect
+from rocketha.controller.core import AnswerRequest, ControllerCore, RefuseChannel
 from rocketha.ha.connections import ReplicationCore
 from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.locks.connections import ConsumerCore, ManagerCore
@@ -59,6 +60,7 @@ CORES: Final[list[type[Core[Any, Any, Any, Any]]]] = [
     GroupCore,
     ManagerCore,
     ConsumerCore,
+    ControllerCore,
 ]
 
 
@@ -79,6 +81,8 @@ def test_effects_of_locks_are_written_as_requests_in_one_place() -> None:
 
 
 def test_effects_of_a_controller_are_performed_in_one_place() -> None:
-    names = {effect.__name__ for effect in get_args(ControllerEffect)}
-    assert len(names) == 3
+    names = {e.__name__ for e in (*get_args(ControllerEffect), AnswerRequest, RefuseChannel)}
+    assert len(names) == 5
+    proposals = "impl/rocketha/replicated_log/replicated_log.py"
+    assert performers({"Propose"}) == {"Propose": {proposals}}
     assert performers(names) == {name: {"impl/rocketha/controller/host.py"} for name in names}

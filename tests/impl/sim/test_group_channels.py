@@ -36,9 +36,9 @@ class Talk:
             faults=self.faults,
         )
 
-    def asked(self, channel: ChannelId, data: bytes) -> bytes | None:
+    def asked(self, channel: ChannelId, data: bytes) -> None:
         self.asked_of.append((channel, data))
-        return b"re:" + data
+        self.channels.answer(channel, b"re:" + data)
 
     def closed(self, channel: ChannelId) -> None:
         self.closed_at.append((channel, self.scheduler.now_ms))

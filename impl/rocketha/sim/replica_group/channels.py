@@ -51,8 +51,8 @@ CALM_CHANNELS: Final = ChannelFaults()
 class Peers(Protocol):
     """Who hears what arrives."""
 
-    def asked(self, channel: ChannelId, data: bytes) -> bytes | None:
-        """Give a frame to the controller and return its answer, if there is one."""
+    def asked(self, channel: ChannelId, data: bytes) -> None:
+        """Give a frame to the controller, which answers with `Channels.answer`, or never."""
         ...
 
     def closed(self, channel: ChannelId) -> None:
@@ -96,6 +96,8 @@ class Channels:
         self._counts = counts
         self._last = 0
         self._open: dict[BrokerId, ChannelId] = {}
+        self._owners: dict[ChannelId, BrokerId] = {}
+        """Whose a channel is on which the controller was asked."""
         self._ended: set[ChannelId] = set()
         self._ways: dict[tuple[BrokerId, bool], _Way] = {}
 
@@ -136,9 +138,14 @@ class Channels:
     def _reach(self, broker: BrokerId, channel: ChannelId, data: bytes) -> None:
         if channel in self._ended:
             return
-        answer = self._peers.asked(channel, data)
-        if answer is not None:
-            self._post(broker, lambda: self._return(broker, channel, answer), up=False)
+        self._owners[channel] = broker
+        self._peers.asked(channel, data)
+
+    def answer(self, channel: ChannelId, data: bytes) -> None:
+        """Send the controller's answer to a broker; an operator does not wait for it."""
+        broker = self._owners.get(channel)
+        if broker is not None:
+            self._post(broker, lambda: self._return(broker, channel, data), up=False)
 
     def _return(self, broker: BrokerId, channel: ChannelId, answer: bytes) -> None:
         if self._open.get(broker) == channel:

@@ -388,9 +388,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     # ---- what the channels ask (rocketha.sim.group_channels.Peers) ----
 
-    def asked(self, channel: ChannelId, data: bytes) -> bytes | None:
+    def asked(self, channel: ChannelId, data: bytes) -> None:
         """Let the controller serve a frame."""
-        return self.host.received(channel, data)
+        self.host.received(channel, data)
 
     def closed(self, channel: ChannelId) -> None:
         """Let the controller know that a channel is gone."""
@@ -409,6 +409,10 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     def close(self, channel: ChannelId) -> None:
         """End a channel."""
         self.channels.refuse(channel)
+
+    def answer(self, channel: ChannelId, data: bytes) -> None:
+        """Send an answer of the controller over the channel of who asked."""
+        self.channels.answer(channel, data)
 
     def notify(self, address: str, data: bytes) -> None:
         """Send a frame of the controller to the broker at an address."""
