@@ -13,12 +13,12 @@ import click
 from rich.console import Console
 
 from rocketproof import __version__
+from rocketproof.commands.mutation_options import mutation_options
 from rocketproof.commands.spec_options import map_option, spec_options
-from rocketproof.commands.strength_options import strength_options
 from rocketproof.engines import ENGINES, Judged, Judges
-from rocketproof.oracle_strength import Measuring, print_strength
 from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
+from rocketproof.trace_mutation import Measuring, print_mutations
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.harmless import harmless
 from tlatrace.heartbeat import heartbeat
@@ -58,7 +58,7 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="Candidates to try for what a trace does not show.",
 )
-@strength_options
+@mutation_options
 @click.option("--strict", is_flag=True, help="Refuse traces of another text of the specification.")
 @click.option("--junit", type=_PATH, metavar="FILE", help="Write JUnit XML.")
 @click.option("--sarif", type=_PATH, metavar="FILE", help="Write SARIF 2.1.0.")
@@ -127,7 +127,7 @@ def command(
     if measuring is not None:
         if engine == "tlc" or strict or github or junit or sarif or summary:
             raise click.UsageError("--mutate is for the compiled engine, and reports by --json.")
-        sys.exit(print_strength(files, choice, measuring, as_json=as_json))
+        sys.exit(print_mutations(files, choice, measuring, as_json=as_json))
     with _progress() as on_progress:
         judges = Judges(
             choice=choice,

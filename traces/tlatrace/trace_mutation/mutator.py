@@ -8,20 +8,20 @@ from dataclasses import replace
 from random import Random
 from typing import Final, assert_never
 
-from tlatrace.strength.kinds import Corruption, Kind
-from tlatrace.strength.places import Pool, changed
 from tlatrace.trace import Event, Part, Trace
+from tlatrace.trace_mutation.kinds import Kind, Mutation
+from tlatrace.trace_mutation.places import Pool, changed
 from tlatrace.validate.difference import brief, call_text, difference
 from tlatrace.values import State, Value
 
-__all__ = ["Corrupter"]
+__all__ = ["Mutator"]
 
 _ARGUMENT: Final = re.compile(r"\[[^\[\]]*\]")
 _LEAST: Final = {Kind.FIELD: 0, Kind.SWAP: 2}
 """Events after the first one that a trace must have; 1 for the other kinds."""
 
 
-class Corrupter:
+class Mutator:
     """Draws corruptions of one trace."""
 
     def __init__(self, trace: Trace, actions: Mapping[str, int]) -> None:
@@ -41,7 +41,7 @@ class Corrupter:
             if event.action is not None and event.known_params is None:
                 self._params_of.setdefault(event.action, []).append(event.params)
 
-    def draw(self, kind: Kind, draw: Random) -> Corruption | None:
+    def draw(self, kind: Kind, draw: Random) -> Mutation | None:
         """Draw one corruption; None where the event that was drawn cannot have it."""
         last = len(self._events) - 1
         if last < _LEAST.get(kind, 1):
@@ -62,28 +62,26 @@ class Corrupter:
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _dropped(self, at: int) -> Corruption:
+    def _dropped(self, at: int) -> Mutation:
         what = f"{_name(self._events[at])} dropped"
-        return Corruption(kind=Kind.DROP, first=at, end=at + 1, events=(), what=what, about="")
+        return Mutation(kind=Kind.DROP, first=at, end=at + 1, events=(), what=what, about="")
 
-    def _duplicated(self, at: int) -> Corruption:
+    def _duplicated(self, at: int) -> Mutation:
         event = self._events[at]
         what = f"{_name(event)} a second time"
         events = (event, event)
-        return Corruption(
+        return Mutation(
             kind=Kind.DUPLICATE, first=at, end=at + 1, events=events, what=what, about=""
         )
 
-    def _swapped(self, at: int) -> Corruption:
+    def _swapped(self, at: int) -> Mutation:
         one, other = self._events[at : at + 2]
         what = f"{_name(one)} swapped with {_name(other)} after it"
         events = (other, one)
         about = other.action or ""
-        return Corruption(
-            kind=Kind.SWAP, first=at, end=at + 2, events=events, what=what, about=about
-        )
+        return Mutation(kind=Kind.SWAP, first=at, end=at + 2, events=events, what=what, about=about)
 
-    def _with_field(self, at: int, draw: Random) -> Corruption | None:
+    def _with_field(self, at: int, draw: Random) -> Mutation | None:
         event = self._events[at]
         state = event.state if event.state is not None else event.observed or {}
         names = sorted(state)
@@ -104,7 +102,7 @@ class Corrupter:
             made = replace(event, observed=after)
         return _one(Kind.FIELD, at, made, f"{change.text()} after {_name(event)}", change.path)
 
-    def _with_part(self, at: int, number: int, draw: Random) -> Corruption | None:
+    def _with_part(self, at: int, number: int, draw: Random) -> Mutation | None:
         event = self._events[at]
         part = event.parts[number]
         value = changed(part.value, part.variable, self._states, draw)
@@ -117,7 +115,7 @@ class Corrupter:
         what = f"{change.text()} after {_name(event)}"
         return _one(Kind.FIELD, at, replace(event, parts=parts), what, change.path)
 
-    def _with_parameter(self, at: int, draw: Random) -> Corruption | None:
+    def _with_parameter(self, at: int, draw: Random) -> Mutation | None:
         event = self._events[at]
         if not event.params or event.action is None:
             return None
@@ -130,7 +128,7 @@ class Corrupter:
         what = f"{_name(event)} became {_name(made)}"
         return _one(Kind.PARAMETER, at, made, what, f"parameter {number + 1}")
 
-    def _with_action(self, at: int, draw: Random) -> Corruption | None:
+    def _with_action(self, at: int, draw: Random) -> Mutation | None:
         event = self._events[at]
         names = [name for name in self._actions if name != event.action]
         if event.action is None or event.known_params is not None or not names:
@@ -146,9 +144,9 @@ class Corrupter:
         return _one(Kind.ACTION, at, made, f"{_name(event)} became {_name(made)}", name)
 
 
-def _one(kind: Kind, at: int, made: Event, what: str, path: str) -> Corruption:
+def _one(kind: Kind, at: int, made: Event, what: str, path: str) -> Mutation:
     about = _ARGUMENT.sub("[*]", path)
-    return Corruption(kind=kind, first=at, end=at + 1, events=(made,), what=what, about=about)
+    return Mutation(kind=kind, first=at, end=at + 1, events=(made,), what=what, about=about)
 
 
 def _name(event: Event) -> str:

@@ -16,22 +16,22 @@ from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, TraceFile
 from tlatrace.model import Model
 from tlatrace.readings import differing_values
-from tlatrace.strength import (
+from tlatrace.trace import Trace
+from tlatrace.trace_mutation import (
     Hole,
-    Strength,
+    MutationResult,
     Verdict,
-    judge_strength,
+    judge_mutations,
     measure,
+    mutations_json,
+    mutations_text,
     read_holes,
-    strength_json,
-    strength_text,
     write_holes,
 )
-from tlatrace.strength.measure import Progress
-from tlatrace.trace import Trace
+from tlatrace.trace_mutation.measure import Progress
 from tlatrace.validate.traces import EMPTY_FILE
 
-__all__ = ["Measuring", "print_strength"]
+__all__ = ["Measuring", "print_mutations"]
 
 _UNREADABLE: Final = 2
 
@@ -50,7 +50,7 @@ class Measuring:
     """So many of a hundred corruptions may be holes."""
 
 
-def print_strength(
+def print_mutations(
     files: list[TraceFile], choice: SpecChoice, measuring: Measuring, *, as_json: bool
 ) -> int:
     """Corrupt the accepted traces, print what becomes of it, and return the exit code.
@@ -83,17 +83,17 @@ def print_strength(
         else:
             subjects.append((str(file.path), model, file.trace))
     with _progress() as on_progress:
-        strength = measure(subjects, measuring.count, seed=measuring.seed, on_progress=on_progress)
-    strength = replace(strength, left_out={**left_out, **strength.left_out})
-    verdict = _judged(strength, measuring, {model.module for _, model, _ in subjects})
+        result = measure(subjects, measuring.count, seed=measuring.seed, on_progress=on_progress)
+    result = replace(result, left_out={**left_out, **result.left_out})
+    verdict = _judged(result, measuring, {model.module for _, model, _ in subjects})
     if as_json:
-        click.echo(json.dumps(strength_json(strength, verdict), indent=2))
+        click.echo(json.dumps(mutations_json(result, verdict), indent=2))
     else:
-        say(strength_text(strength, verdict))
+        say(mutations_text(result, verdict))
     return _UNREADABLE if unreadable else verdict.exit_code
 
 
-def _judged(strength: Strength, measuring: Measuring, modules: Collection[str]) -> Verdict:
+def _judged(result: MutationResult, measuring: Measuring, modules: Collection[str]) -> Verdict:
     """Compare with the baseline, and write the next one."""
     known: frozenset[Hole] = frozenset()
     if (measuring.baseline or measuring.write) and len(modules) != 1:
@@ -103,8 +103,8 @@ def _judged(strength: Strength, measuring: Measuring, modules: Collection[str]) 
         if measuring.baseline is not None:
             known = read_holes(measuring.baseline, module)
         if measuring.write is not None:
-            write_holes(measuring.write, module, known | {one.hole for one in strength.holes})
-    return judge_strength(strength, known, most_percent=measuring.most_percent)
+            write_holes(measuring.write, module, known | {one.hole for one in result.holes})
+    return judge_mutations(result, known, most_percent=measuring.most_percent)
 
 
 @contextmanager

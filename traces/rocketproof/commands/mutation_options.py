@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 
 import click
 
-from rocketproof.oracle_strength import Measuring
+from rocketproof.trace_mutation import Measuring
 
-__all__ = ["strength_options"]
+__all__ = ["mutation_options"]
 
 R = TypeVar("R")
 
@@ -32,7 +32,7 @@ _OPTIONS: Final = (
 )
 
 
-def strength_options(command: Callable[..., R]) -> Callable[..., R]:
+def mutation_options(command: Callable[..., R]) -> Callable[..., R]:
     """Give a command the options, and hand them over as `measuring`; None without --mutate."""
 
     @wraps(command)

@@ -27,13 +27,13 @@ from typing import Final, TypeAlias
 
 from tlatrace.errors import ModelGapError
 from tlatrace.matching.oracle import SpecModel
-from tlatrace.strength.corrupt import Corrupter
-from tlatrace.strength.fitting import Fit, Fitting, Unknown
-from tlatrace.strength.kinds import Corruption, Kind
 from tlatrace.trace import Event, Trace
+from tlatrace.trace_mutation.fitting import Fit, Fitting, Unknown
+from tlatrace.trace_mutation.kinds import Kind, Mutation
+from tlatrace.trace_mutation.mutator import Mutator
 from tlatrace.values import canonical, canonical_state
 
-__all__ = ["Finding", "Hole", "Outcome", "Progress", "Strength", "measure"]
+__all__ = ["Finding", "Hole", "MutationResult", "Outcome", "Progress", "measure"]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many corruptions of how many are judged."""
@@ -74,7 +74,7 @@ class Finding:
     what: str
     """What was changed."""
     about: str
-    """The same without numbers and values, as in `Corruption`."""
+    """The same without numbers and values, as in `Mutation`."""
     outcome: Outcome
     why: str
     """Why it is equivalent or undecided; empty for the others."""
@@ -86,7 +86,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Strength:
+class MutationResult:
     """What was found; each corruption once."""
 
     seed: int
@@ -123,7 +123,7 @@ def measure(
     *,
     seed: int = 0,
     on_progress: Progress | None = None,
-) -> Strength:
+) -> MutationResult:
     """Make `count` corruptions of the accepted ones among (name, model, trace), and judge them.
 
     Kinds and traces come in turn. There are fewer than `count` where the traces do not have so many
@@ -150,7 +150,9 @@ def measure(
             if on_progress is not None:
                 on_progress(len(findings), count)
     findings.sort(key=lambda one: (kinds.index(one.kind), one.trace, one.step, one.what))
-    return Strength(seed=seed, findings=tuple(findings), accepted=len(subjects), left_out=left_out)
+    return MutationResult(
+        seed=seed, findings=tuple(findings), accepted=len(subjects), left_out=left_out
+    )
 
 
 class _Subject:
@@ -160,7 +162,7 @@ class _Subject:
         self._name = name
         self._fitting = fitting
         named = {name: arity for name, arity in model.actions.items() if model.calls(name)}
-        self._corrupter = Corrupter(trace, named)
+        self._corrupter = Mutator(trace, named)
         self._done: set[tuple[Kind, int, str]] = set()
 
     def draw(self, kind: Kind, draw: Random) -> Finding | None:
@@ -201,7 +203,7 @@ def _subject(name: str, model: SpecModel, trace: Trace) -> _Subject | str:
     return _Subject(name, model, trace, fitting)
 
 
-def _judge(fitting: Fitting, corruption: Corruption) -> tuple[Outcome, str]:
+def _judge(fitting: Fitting, corruption: Mutation) -> tuple[Outcome, str]:
     first, end = corruption.first, corruption.end
     if _texts(corruption.events) == _texts(fitting.events[first:end]):
         return Outcome.EQUIVALENT, "the events are the same"
@@ -226,7 +228,7 @@ def _judge(fitting: Fitting, corruption: Corruption) -> tuple[Outcome, str]:
     return _accepted(fitting, corruption, at_seam)
 
 
-def _accepted(fitting: Fitting, corruption: Corruption, at_seam: Fit) -> tuple[Outcome, str]:
+def _accepted(fitting: Fitting, corruption: Mutation, at_seam: Fit) -> tuple[Outcome, str]:
     """Say why a corrupted trace may be accepted; `at_seam` fits after the changed events."""
     same = at_seam == fitting.fits[corruption.end - 1]
     match corruption.kind:

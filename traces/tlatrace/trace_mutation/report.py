@@ -4,52 +4,49 @@ from __future__ import annotations
 
 from typing import Final
 
-from tlatrace.strength.baseline import Verdict
-from tlatrace.strength.kinds import Kind
-from tlatrace.strength.measure import Finding, Outcome, Strength
+from tlatrace.trace_mutation.baseline import Verdict
+from tlatrace.trace_mutation.kinds import Kind
+from tlatrace.trace_mutation.measure import Finding, MutationResult, Outcome
 from tlatrace.values import Json
 
-__all__ = ["strength_json", "strength_text"]
+__all__ = ["mutations_json", "mutations_text"]
 
 _HOLES_SHOWN: Final = 20
 _COLUMNS: Final = (Outcome.REFUSED, Outcome.UNDECIDED, Outcome.EQUIVALENT, Outcome.HOLE)
 
 
-def strength_text(strength: Strength, verdict: Verdict) -> str:
+def mutations_text(result: MutationResult, verdict: Verdict) -> str:
     """Write tables by kind and by action, why some are equivalent or undecided, and the holes."""
     kinds = [("all" if kind is None else kind.value, kind) for kind in (*Kind, None)]
-    rows = [
-        (name, [strength.count(kind, one) for one in (None, *_COLUMNS)]) for name, kind in kinds
-    ]
+    rows = [(name, [result.count(kind, one) for one in (None, *_COLUMNS)]) for name, kind in kinds]
     lines = _table("kind", rows)
-    lines += ["", *_table("action", [(name or "(none)", counts) for name, counts in _by(strength)])]
+    lines += ["", *_table("action", [(name or "(none)", counts) for name, counts in _by(result)])]
     for outcome in (Outcome.EQUIVALENT, Outcome.UNDECIDED):
-        lines += _reasons(strength, outcome)
-    new = [one for one in strength.holes if one.hole in verdict.new]
+        lines += _reasons(result, outcome)
+    new = [one for one in result.holes if one.hole in verdict.new]
     if new:
         lines += ["", "Holes: corruptions that the specification does not notice"]
         lines += [_hole(one) for one in new[:_HOLES_SHOWN]]
         if len(new) > _HOLES_SHOWN:
             lines.append(f"  and {len(new) - _HOLES_SHOWN} more")
-    if len(new) < len(strength.holes):
-        lines += ["", f"{len(strength.holes) - len(new)} more are holes that the baseline knows"]
+    if len(new) < len(result.holes):
+        lines += ["", f"{len(result.holes) - len(new)} more are holes that the baseline knows"]
     if verdict.gone:
         lines += ["", "Holes of the baseline that were not met"]
         lines += [f"  {one.kind.value}: {one.action} {one.about}".rstrip() for one in verdict.gone]
-    for name, why in strength.left_out.items():
+    for name, why in result.left_out.items():
         lines.append(f"{name}: not corrupted, {why}")
-    made = strength.count(None, None)
-    of = f"{strength.accepted} accepted trace" + ("" if strength.accepted == 1 else "s")
-    lines += ["", f"{made:,} corruptions of {of}, seed {strength.seed}"]
+    made = result.count(None, None)
+    of = f"{result.accepted} accepted trace" + ("" if result.accepted == 1 else "s")
+    lines += ["", f"{made:,} corruptions of {of}, seed {result.seed}"]
     if new or verdict.most_percent:
         lines.append(f"holes: {verdict.percent:.2f} %, {verdict.most_percent:g} % may be")
     return "\n".join(lines)
 
 
-def _by(strength: Strength) -> list[tuple[str, list[int]]]:
+def _by(result: MutationResult) -> list[tuple[str, list[int]]]:
     return [
-        (name, [strength.count_of(name, one) for one in (None, *_COLUMNS)])
-        for name in strength.actions
+        (name, [result.count_of(name, one) for one in (None, *_COLUMNS)]) for name in result.actions
     ]
 
 
@@ -61,8 +58,8 @@ def _table(head: str, rows: list[tuple[str, list[int]]]) -> list[str]:
     return lines
 
 
-def _reasons(strength: Strength, outcome: Outcome) -> list[str]:
-    found = [one for one in strength.findings if one.outcome is outcome]
+def _reasons(result: MutationResult, outcome: Outcome) -> list[str]:
+    found = [one for one in result.findings if one.outcome is outcome]
     if not found:
         return []
     counts: dict[tuple[Kind, str], int] = {}
@@ -76,12 +73,12 @@ def _hole(one: Finding) -> str:
     return f"  {one.trace}, step {one.step}: {one.kind.value}: {one.what}"
 
 
-def strength_json(strength: Strength, verdict: Verdict) -> dict[str, Json]:
+def mutations_json(result: MutationResult, verdict: Verdict) -> dict[str, Json]:
     """Return the machine's answer."""
     kinds: dict[str, Json] = {}
     for kind in Kind:
-        counts: dict[str, Json] = {"made": strength.count(kind, None)}
-        counts.update({one.value: strength.count(kind, one) for one in _COLUMNS})
+        counts: dict[str, Json] = {"made": result.count(kind, None)}
+        counts.update({one.value: result.count(kind, one) for one in _COLUMNS})
         kinds[kind.value] = counts
     holes: list[Json] = [
         {
@@ -93,17 +90,17 @@ def strength_json(strength: Strength, verdict: Verdict) -> dict[str, Json]:
             "what": one.what,
             "new": one.hole in verdict.new,
         }
-        for one in strength.holes
+        for one in result.holes
     ]
     actions: dict[str, Json] = {}
-    for name, (made, *numbers) in _by(strength):
+    for name, (made, *numbers) in _by(result):
         of_action: dict[str, Json] = {"made": made}
         of_action.update({one.value: n for one, n in zip(_COLUMNS, numbers, strict=True)})
         actions[name] = of_action
-    left_out: dict[str, Json] = dict(strength.left_out)
+    left_out: dict[str, Json] = dict(result.left_out)
     return {
-        "seed": strength.seed,
-        "traces": strength.accepted,
+        "seed": result.seed,
+        "traces": result.accepted,
         "kinds": kinds,
         "actions": actions,
         "new_percent": round(verdict.percent, 3),

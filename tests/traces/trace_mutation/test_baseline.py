@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.traces.strength.test_measure import TIGHT, Careless, of, walk
+from tests.traces.trace_mutation.test_measure import TIGHT, Careless, of, walk
 from tlatrace.errors import SpecError
-from tlatrace.strength import Hole, Kind, judge_strength, read_holes, write_holes
+from tlatrace.trace_mutation import Hole, Kind, judge_mutations, read_holes, write_holes
 
 LOST = Hole(kind=Kind.FIELD, action="Fill", about="lost")
 SOLD = Hole(kind=Kind.DROP, action="Sell", about="")
@@ -24,30 +24,30 @@ def test_a_hole_has_neither_numbers_nor_values() -> None:
 
 def test_known_holes_do_not_count_and_those_that_are_gone_are_named() -> None:
     model = Careless()
-    strength = of(model, walk(model, 1), count=300)
-    met = {one.hole for one in strength.holes}
+    result = of(model, walk(model, 1), count=300)
+    met = {one.hole for one in result.holes}
 
-    all_new = judge_strength(strength)
+    all_new = judge_mutations(result)
     assert (set(all_new.new), all_new.exit_code) == (met, 1)
-    some = judge_strength(strength, {LOST, SOLD})
+    some = judge_mutations(result, {LOST, SOLD})
     assert (LOST in some.new, some.gone) == (False, (SOLD,))
     assert some.new_findings < all_new.new_findings
-    known = judge_strength(strength, met)
+    known = judge_mutations(result, met)
     assert (known.new, known.exit_code) == ((), 0)
 
 
 def test_so_many_may_be_holes_and_no_more() -> None:
     model = Careless()
-    strength = of(model, walk(model, 1), count=300)
-    percent = judge_strength(strength).percent
+    result = of(model, walk(model, 1), count=300)
+    percent = judge_mutations(result).percent
 
     assert 0 < percent < 100
-    assert judge_strength(strength, most_percent=percent).exit_code == 0
-    assert judge_strength(strength, most_percent=percent / 2).exit_code == 1
+    assert judge_mutations(result, most_percent=percent).exit_code == 0
+    assert judge_mutations(result, most_percent=percent / 2).exit_code == 1
 
 
 def test_nothing_decided_is_undecided() -> None:
-    assert judge_strength(of(TIGHT)).exit_code == 3
+    assert judge_mutations(of(TIGHT)).exit_code == 3
 
 
 def test_a_file_of_holes_comes_back_as_it_was(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Corruptions keep types, change one place, and fit events that log a part only."""
+"""Mutations keep types, change one place, and fit events that log a part only."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from tlatrace.strength.corrupt import Corrupter
-from tlatrace.strength.kinds import Corruption, Kind
-from tlatrace.strength.places import Pool, changed
 from tlatrace.trace import Event, Header, Part, Trace
+from tlatrace.trace_mutation.kinds import Kind, Mutation
+from tlatrace.trace_mutation.mutator import Mutator
+from tlatrace.trace_mutation.places import Pool, changed
 from tlatrace.values import ModelValue, Value, canonical, fcn, record, tla_set
 
 NAMES = Pool()
@@ -67,8 +67,8 @@ PARTIAL = Trace(
 )
 
 
-def drawn(kind: Kind) -> list[Corruption]:
-    corrupter = Corrupter(PARTIAL, {"Add": 2, "Move": 2, "Stop": 0})
+def drawn(kind: Kind) -> list[Mutation]:
+    corrupter = Mutator(PARTIAL, {"Add": 2, "Move": 2, "Stop": 0})
     found = [corrupter.draw(kind, Random(seed)) for seed in range(200)]
     return [one for one in found if one is not None]
 
@@ -95,7 +95,7 @@ def test_the_first_event_keeps_its_place() -> None:
 
 def test_a_trace_of_one_event_has_no_corruption_but_of_its_state() -> None:
     short = Trace(header=PARTIAL.header, events=PARTIAL.events[:1])
-    corrupter = Corrupter(short, {"Add": 2})
+    corrupter = Mutator(short, {"Add": 2})
 
     made = {kind for kind in Kind for seed in range(9) if corrupter.draw(kind, Random(seed))}
 

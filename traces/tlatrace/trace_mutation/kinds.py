@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from tlatrace.trace import Event
 
-__all__ = ["Corruption", "Kind"]
+__all__ = ["Kind", "Mutation"]
 
 
 class Kind(StrEnum):
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corruption:
+class Mutation:
     """The events `first` to `end` - 1 of a trace, and what stands in their place."""
 
     kind: Kind

@@ -17,10 +17,10 @@ from typing import Final
 import msgspec
 
 from tlatrace.errors import SpecError
-from tlatrace.strength.kinds import Kind
-from tlatrace.strength.measure import Hole, Outcome, Strength
+from tlatrace.trace_mutation.kinds import Kind
+from tlatrace.trace_mutation.measure import Hole, MutationResult, Outcome
 
-__all__ = ["Verdict", "judge_strength", "read_holes", "write_holes"]
+__all__ = ["Verdict", "judge_mutations", "read_holes", "write_holes"]
 
 _FORMAT: Final = "rocketproof-holes"
 _VERSION: Final = 1
@@ -65,16 +65,16 @@ class Verdict:
         return 1 if self.percent > self.most_percent else 0
 
 
-def judge_strength(
-    strength: Strength, known: Collection[Hole] = (), *, most_percent: float = 0.0
+def judge_mutations(
+    result: MutationResult, known: Collection[Hole] = (), *, most_percent: float = 0.0
 ) -> Verdict:
     """Compare what was found with the holes that are known."""
-    met = {one.hole for one in strength.holes}
+    met = {one.hole for one in result.holes}
     return Verdict(
         new=tuple(sorted(met - set(known))),
         gone=tuple(sorted(set(known) - met)),
-        new_findings=sum(one.hole not in known for one in strength.holes),
-        decided=strength.count(None, None) - strength.count(None, Outcome.UNDECIDED),
+        new_findings=sum(one.hole not in known for one in result.holes),
+        decided=result.count(None, None) - result.count(None, Outcome.UNDECIDED),
         most_percent=most_percent,
     )
 

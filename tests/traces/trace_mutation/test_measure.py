@@ -14,19 +14,19 @@ from tlatrace.matching.match import match_traces
 from tlatrace.matching.oracle import ModelState
 from tlatrace.model import Step
 from tlatrace.runtime.values import RuntimeValue
-from tlatrace.strength import (
-    Kind,
-    Outcome,
-    Strength,
-    judge_strength,
-    measure,
-    strength_json,
-    strength_text,
-)
-from tlatrace.strength.corrupt import Corrupter
-from tlatrace.strength.fitting import Fitting
-from tlatrace.strength.measure import _judge
 from tlatrace.trace import Event, Header, Silent, Trace
+from tlatrace.trace_mutation import (
+    Kind,
+    MutationResult,
+    Outcome,
+    judge_mutations,
+    measure,
+    mutations_json,
+    mutations_text,
+)
+from tlatrace.trace_mutation.fitting import Fitting
+from tlatrace.trace_mutation.measure import _judge
+from tlatrace.trace_mutation.mutator import Mutator
 from tlatrace.values import Value
 from tlatrace.verdict import Conforms
 
@@ -62,13 +62,13 @@ def _event(
     return replace(event, state=None, observed=seen)
 
 
-def of(model: TankModel, *traces: Trace, count: int = 300, seed: int = 0) -> Strength:
+def of(model: TankModel, *traces: Trace, count: int = 300, seed: int = 0) -> MutationResult:
     named = [(f"trace {at}", model, trace) for at, trace in enumerate(traces)]
     return measure(named, count, seed=seed)
 
 
-def whys(strength: Strength, kind: Kind, outcome: Outcome) -> set[str]:
-    return {one.why for one in strength.findings if (one.kind, one.outcome) == (kind, outcome)}
+def whys(result: MutationResult, kind: Kind, outcome: Outcome) -> set[str]:
+    return {one.why for one in result.findings if (one.kind, one.outcome) == (kind, outcome)}
 
 
 class Counting(TankModel):
@@ -82,13 +82,13 @@ TIGHT = Counting()
 
 
 def test_a_tight_specification_has_no_holes() -> None:
-    strength = of(TIGHT, walk(TIGHT, 1), walk(TIGHT, 2))
+    result = of(TIGHT, walk(TIGHT, 1), walk(TIGHT, 2))
 
-    assert strength.count(None, None) == 300
-    assert strength.holes == ()
+    assert result.count(None, None) == 300
+    assert result.holes == ()
     for kind in Kind:
-        assert strength.count(kind, None) >= 10, kind
-        assert strength.count(kind, Outcome.REFUSED) >= 5, kind
+        assert result.count(kind, None) >= 10, kind
+        assert result.count(kind, Outcome.REFUSED) >= 5, kind
 
 
 def test_the_same_seed_gives_the_same_corruptions() -> None:
@@ -101,16 +101,16 @@ def test_the_same_seed_gives_the_same_corruptions() -> None:
 
 
 def test_no_corruption_is_counted_twice() -> None:
-    strength = of(TIGHT, walk(TIGHT, 1, length=4), count=500)
+    result = of(TIGHT, walk(TIGHT, 1, length=4), count=500)
 
-    assert 20 < len(strength.findings) < 500
-    assert len(set(strength.findings)) == len(strength.findings)
+    assert 20 < len(result.findings) < 500
+    assert len(set(result.findings)) == len(result.findings)
 
 
 def test_a_trace_that_is_cut_short_is_a_trace() -> None:
-    strength = of(TIGHT, walk(TIGHT, 1, length=3))
+    result = of(TIGHT, walk(TIGHT, 1, length=3))
 
-    found = [one for one in strength.findings if one.outcome is Outcome.EQUIVALENT]
+    found = [one for one in result.findings if one.outcome is Outcome.EQUIVALENT]
     assert [(one.kind, one.step, one.why) for one in found if one.kind is Kind.DROP] == [
         (Kind.DROP, 2, "a trace that is cut short is a trace")
     ]
@@ -130,15 +130,15 @@ class Noting(TankModel):
 
 def test_what_the_specification_cannot_tell_apart_is_equivalent() -> None:
     model = Noting()
-    strength = of(model, walk(model, 1, length=60), count=900)
+    result = of(model, walk(model, 1, length=60), count=900)
 
-    assert strength.holes == ()
-    assert "the step changes nothing" in whys(strength, Kind.DROP, Outcome.EQUIVALENT)
-    assert "the step may stutter" in whys(strength, Kind.DUPLICATE, Outcome.EQUIVALENT)
+    assert result.holes == ()
+    assert "the step changes nothing" in whys(result, Kind.DROP, Outcome.EQUIVALENT)
+    assert "the step may stutter" in whys(result, Kind.DUPLICATE, Outcome.EQUIVALENT)
     same = "the specification has the same step under both names"
-    assert same in whys(strength, Kind.PARAMETER, Outcome.EQUIVALENT)
-    assert same in whys(strength, Kind.ACTION, Outcome.EQUIVALENT)
-    assert "the steps commute" in whys(strength, Kind.SWAP, Outcome.EQUIVALENT)
+    assert same in whys(result, Kind.PARAMETER, Outcome.EQUIVALENT)
+    assert same in whys(result, Kind.ACTION, Outcome.EQUIVALENT)
+    assert "the steps commute" in whys(result, Kind.SWAP, Outcome.EQUIVALENT)
 
 
 def test_steps_that_commute_may_be_swapped_where_nothing_shows_their_order() -> None:
@@ -148,14 +148,14 @@ def test_steps_that_commute_may_be_swapped_where_nothing_shows_their_order() -> 
         Event(step=2, action="Fill", params=(2,)),
         Event(step=3, action="Fill", params=(1,), observed={"level": 4}),
     ]
-    strength = of(TIGHT, Trace(header=Header(spec="Tank"), events=tuple(events)))
+    result = of(TIGHT, Trace(header=Header(spec="Tank"), events=tuple(events)))
 
-    swaps = [one for one in strength.findings if one.kind is Kind.SWAP]
+    swaps = [one for one in result.findings if one.kind is Kind.SWAP]
     assert [(one.step, one.outcome) for one in swaps] == [
         (1, Outcome.EQUIVALENT),
         (2, Outcome.REFUSED),
     ]
-    drops = {one.step: one.outcome for one in strength.findings if one.kind is Kind.DROP}
+    drops = {one.step: one.outcome for one in result.findings if one.kind is Kind.DROP}
     assert drops == {1: Outcome.REFUSED, 2: Outcome.REFUSED, 3: Outcome.EQUIVALENT}
 
 
@@ -173,15 +173,15 @@ class Careless(TankModel):
 
 def test_what_a_specification_leaves_open_is_a_hole_with_step_and_change() -> None:
     model = Careless()
-    strength = of(model, walk(model, 1), count=600)
+    result = of(model, walk(model, 1), count=600)
 
-    assert strength.count(Kind.FIELD, Outcome.HOLE) > 0
-    hole = next(one for one in strength.holes if one.kind is Kind.FIELD)
+    assert result.count(Kind.FIELD, Outcome.HOLE) > 0
+    hole = next(one for one in result.holes if one.kind is Kind.FIELD)
     assert hole.what.startswith("lost: ")
     assert "after Fill(" in hole.what
-    text = strength_text(strength, judge_strength(strength))
+    text = mutations_text(result, judge_mutations(result))
     assert f"trace 0, step {hole.step}: field: {hole.what}" in text
-    assert strength_json(strength, judge_strength(strength))["holes"]
+    assert mutations_json(result, judge_mutations(result))["holes"]
 
 
 def test_a_lost_event_that_nobody_misses_is_a_hole() -> None:
@@ -193,9 +193,9 @@ def test_a_lost_event_that_nobody_misses_is_a_hole() -> None:
         Event(step=2, action="Fill", params=(1,), observed={"lost": 3}),
         Event(step=3, action="Empty", observed={"lost": 0}),
     ]
-    strength = of(model, Trace(header=Header(spec="Tank"), events=tuple(events)))
+    result = of(model, Trace(header=Header(spec="Tank"), events=tuple(events)))
 
-    drops = {one.step: one.outcome for one in strength.findings if one.kind is Kind.DROP}
+    drops = {one.step: one.outcome for one in result.findings if one.kind is Kind.DROP}
     assert drops[1] is Outcome.HOLE
     assert drops[2] is Outcome.HOLE
 
@@ -228,12 +228,12 @@ class Partial(TankModel):
 
 
 def test_what_has_no_value_is_undecided() -> None:
-    strength = of(Partial(), walk(Shallow(), 1, length=12), count=400)
+    result = of(Partial(), walk(Shallow(), 1, length=12), count=400)
 
-    assert strength.accepted == 1
-    assert strength.count(None, Outcome.UNDECIDED) > 0
-    assert whys(strength, Kind.FIELD, Outcome.UNDECIDED) <= {"no value for this one"}
-    assert "no value for this one" in strength_text(strength, judge_strength(strength))
+    assert result.accepted == 1
+    assert result.count(None, Outcome.UNDECIDED) > 0
+    assert whys(result, Kind.FIELD, Outcome.UNDECIDED) <= {"no value for this one"}
+    assert "no value for this one" in mutations_text(result, judge_mutations(result))
 
 
 def test_only_accepted_traces_are_corrupted() -> None:
@@ -247,16 +247,16 @@ def test_only_accepted_traces_are_corrupted() -> None:
         header=good.header, events=(*good.events[:-1], replace(last, action="Paint", params=()))
     )
 
-    strength = of(TIGHT, bad, Trace(header=good.header, events=()), unknown)
+    result = of(TIGHT, bad, Trace(header=good.header, events=()), unknown)
 
-    assert strength.findings == ()
-    assert strength.left_out == {
+    assert result.findings == ()
+    assert result.left_out == {
         "trace 0": "it diverges at step 29",
         "trace 1": "it has no events",
         "trace 2": "Tank has no action Paint",
     }
-    assert "not corrupted, it diverges at step 29" in strength_text(
-        strength, judge_strength(strength)
+    assert "not corrupted, it diverges at step 29" in mutations_text(
+        result, judge_mutations(result)
     )
 
 
@@ -265,9 +265,9 @@ def test_a_state_that_violates_an_invariant_is_refused() -> None:
     trace = walk(replace(model, most_lost=99), 1, length=2)
     clean = replace(trace.events[1], state={**(trace.events[1].state or {}), "lost": 0})
 
-    strength = of(model, Trace(header=trace.header, events=(trace.events[0], clean)))
+    result = of(model, Trace(header=trace.header, events=(trace.events[0], clean)))
 
-    lost = [one for one in strength.findings if one.kind is Kind.FIELD and "lost" in one.what]
+    lost = [one for one in result.findings if one.kind is Kind.FIELD and "lost" in one.what]
     assert {one.outcome for one in lost} == {Outcome.REFUSED}
 
 
@@ -278,9 +278,9 @@ def test_more_silent_steps_than_are_tried_leave_a_trace_undecided() -> None:
     )
     silent = Silent(actions=("Fill", "Drain"))
 
-    strength = of(TIGHT, Trace(header=Header(spec="Tank", silent=silent), events=events))
+    result = of(TIGHT, Trace(header=Header(spec="Tank", silent=silent), events=events))
 
-    assert list(strength.left_out.values()) == [
+    assert list(result.left_out.values()) == [
         "undecided at step 1: more silent steps would be needed than are tried"
     ]
 
@@ -305,13 +305,13 @@ def test_a_lost_event_whose_step_may_be_silent_is_the_same_behaviour() -> None:
 
 def test_totals_by_action_add_up() -> None:
     model = Careless()
-    strength = of(model, walk(model, 1), count=200)
+    result = of(model, walk(model, 1), count=200)
 
-    assert {"Fill", "Init"} <= set(strength.actions)
+    assert {"Fill", "Init"} <= set(result.actions)
     for outcome in (None, *Outcome):
-        sums = sum(strength.count_of(action, outcome) for action in strength.actions)
-        assert sums == strength.count(None, outcome)
-    assert "\nFill " in strength_text(strength, judge_strength(strength))
+        sums = sum(result.count_of(action, outcome) for action in result.actions)
+        assert sums == result.count(None, outcome)
+    assert "\nFill " in mutations_text(result, judge_mutations(result))
 
 
 @pytest.mark.parametrize("silent", [None, Silent(actions=("Drain",), most=2)], ids=["", "silent"])
@@ -324,7 +324,7 @@ def test_a_part_is_judged_as_the_whole_trace_is(
 ) -> None:
     trace = walk(model, 7, length=12, shows=shows)
     trace = replace(trace, header=Header(spec="Tank", silent=silent))
-    fitting, corrupter = Fitting(model, trace), Corrupter(trace, model.actions)
+    fitting, corrupter = Fitting(model, trace), Mutator(trace, model.actions)
     judged = 0
     for kind in Kind:
         for number in range(12):
