@@ -15,6 +15,8 @@ import msgspec
 from benchmarks.stopwatch import median_seconds
 from benchmarks.tlc_loader import javac, seconds_by_loader
 from rocketproof.projection import PROTOCOLS, simulate_trace
+from tlatrace.judgement.transition import Allowed
+from tlatrace.judgement.verdict import Conforms
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
 from tlatrace.tools.spec_root import find_spec_root
@@ -23,8 +25,6 @@ from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import dump_trace
 from tlatrace.validate import load_spec, validate_traces
 from tlatrace.validate.spec import SpecUnderTest
-from tlatrace.validate.transition import Allowed
-from tlatrace.verdict import Conforms
 
 PROTOCOL = "epoch_truncation"
 TRACES = 300

@@ -34,10 +34,10 @@ from tlatrace.corpus.on_spark import ScanDriver, SortDriver
 from tlatrace.corpus.processes import run_tasks
 from tlatrace.corpus.session import open_session
 from tlatrace.corpus.validate import Driver, Subject, validate_corpus
+from tlatrace.judgement.transition import Allowed
+from tlatrace.judgement.verdict import Conforms
 from tlatrace.trace import Header
-from tlatrace.validate.transition import Allowed
 from tlatrace.values import state_from_json
-from tlatrace.verdict import Conforms
 
 PROTOCOL = "epoch_truncation"
 RUNS = 300

@@ -16,12 +16,12 @@ from typing import Final
 
 from rocketha.known_bugs import EPOCH_BUGS, Bug
 from rocketproof.projection import simulate_trace
+from tlatrace.judgement.verdict import Diverges, Verdict, kind
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.hiding import hide, some_of
 from tlatrace.model import Model, load_model
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Trace
-from tlatrace.verdict import Diverges, Verdict, kind
 
 PROTOCOL: Final = "epoch_truncation"
 RUNS: Final = 8

@@ -6,12 +6,12 @@ import time
 from random import Random
 from typing import Final
 
+from tlatrace.judgement.verdict import Conforms
 from tlatrace.matching import match_traces
 from tlatrace.matching.hiding import hide
 from tlatrace.model import Model, load_model
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Event, Header, Trace
-from tlatrace.verdict import Conforms
 
 LENGTHS: Final = (500, 50_000)
 HIDDEN: Final = {"variables": ("queue", "holder"), "actions": ("Expire", "Request")}

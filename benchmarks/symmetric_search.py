@@ -12,11 +12,11 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.matching import Budget, match_traces
 from tlatrace.model import load_model
 from tlatrace.trace import Event, Header, Trace
 from tlatrace.validate.config import parse_config
-from tlatrace.verdict import Conforms, Diverges, Verdict
 
 GUESTS: Final = 12
 MANY: Final = 16

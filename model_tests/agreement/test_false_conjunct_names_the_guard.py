@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from rocketproof.projection import simulate_trace
+from tlatrace.judgement.verdict import Diverges
 from tlatrace.matching.explain import explain_verdict
 from tlatrace.matching.false_conjuncts import ForbiddenAction
 from tlatrace.matching.match import match_traces
 from tlatrace.model import Model, load_model
 from tlatrace.tools.manifest import Mutant, read_manifest
-from tlatrace.verdict import Diverges
 
 SPEC = Path(__file__).parents[2] / "spec"
 FOLDER = SPEC / "epoch_truncation"

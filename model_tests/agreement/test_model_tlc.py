@@ -12,6 +12,7 @@ import pytest
 from tests.source_files import ROOT
 from tlatrace.errors import EvaluationError
 from tlatrace.explore import explore
+from tlatrace.judgement.transition import Allowed, Failed, Transition
 from tlatrace.model import load_model
 from tlatrace.selfcheck.agreement import Agreement, state_text
 from tlatrace.selfcheck.corruption import corruptions
@@ -24,7 +25,6 @@ from tlatrace.selfcheck.examine import (
 )
 from tlatrace.selfcheck.subjects import Subject, manifest_subjects, packaged_subjects
 from tlatrace.tools.manifest import read_manifest
-from tlatrace.validate.transition import Allowed, Failed, Transition
 
 pytestmark = pytest.mark.java
 

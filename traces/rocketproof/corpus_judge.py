@@ -10,16 +10,16 @@ from rocketproof.trace_inputs import SpecChoice
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.corpus.result import CorpusResult
 from tlatrace.errors import CorpusError, EvaluationError, ModelGapError, SubsetError
+from tlatrace.judgement.difference import difference
+from tlatrace.judgement.transition import Transition
 from tlatrace.model import Model
 from tlatrace.readings import differing_values
 from tlatrace.trace import Header
-from tlatrace.validate.difference import difference
 from tlatrace.validate.spec import (
     SpecUnderTest,
     differing_constants,
     module_sha256,
 )
-from tlatrace.validate.transition import Transition
 from tlatrace.values import State, state_from_json
 
 if TYPE_CHECKING:  # imported when it is needed: `--help` does not wait for Arrow

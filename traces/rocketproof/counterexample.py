@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tlatrace.judgement.difference import brief
 from tlatrace.tools.tlc import TlcRun
-from tlatrace.validate.difference import brief
 from tlatrace.values import Fcn, TlaSet, Value, same
 
 __all__ = ["changes", "indented", "told"]

@@ -11,6 +11,7 @@ from typing import Final
 
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import SpecError, SubsetError, ToolError
+from tlatrace.judgement.verdict import Diverges, Undecided, Verdict
 from tlatrace.logged import Logged, logged_in
 from tlatrace.matching import DEFAULT_BUDGET, Budget, is_partial, match_traces
 from tlatrace.matching.explain import Reasons, explain_verdict
@@ -24,7 +25,6 @@ from tlatrace.validate.judge import DEFAULT_BATCH
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.traces import Names, validate_traces
 from tlatrace.values import Value
-from tlatrace.verdict import Diverges, Undecided, Verdict
 
 __all__ = ["ENGINES", "Judged", "Judges", "explain_by_model", "match_by_model"]
 

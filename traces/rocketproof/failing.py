@@ -14,10 +14,10 @@ from rocketproof.schedule import Scheduled
 from rocketproof.shrinking import Failure, How, Outcome
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import ToolError
+from tlatrace.judgement.verdict import Diverges, Undecided
 from tlatrace.model import Model
 from tlatrace.trace import Trace
 from tlatrace.values import canonical_state
-from tlatrace.verdict import Diverges, Undecided
 
 __all__ = ["GroupJudge"]
 

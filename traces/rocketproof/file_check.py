@@ -11,6 +11,7 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError, SpecError
 from tlatrace.explore import CheckedModel, Images, check_model, images_of
+from tlatrace.judgement.difference import call_text
 from tlatrace.model import Model, load_model
 from tlatrace.tla_text import to_tla
 from tlatrace.tools.jar import TlcJar
@@ -25,7 +26,6 @@ from tlatrace.tools.tlc_config import (
 )
 from tlatrace.tools.tlc_output import Outcome, TlcState
 from tlatrace.tools.tlc_run import VERDICTS
-from tlatrace.validate.difference import call_text
 from tlatrace.values import State
 
 __all__ = ["CheckedFile", "FileCheck", "by_model", "by_tlc", "describe_jar", "told_by_tlc"]

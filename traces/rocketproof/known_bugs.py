@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.tools.check import CheckRow
 from tlatrace.tools.manifest import Mutant
 from tlatrace.trace import Trace
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 __all__ = [
     "DEAD",

@@ -17,10 +17,10 @@ from rocketproof.engines import Judges
 from rocketproof.projection.registry import Run
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict, combine
 from tlatrace.logged import together
 from tlatrace.report.results import TraceResult
 from tlatrace.trace import Trace
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, combine
 
 __all__ = ["judge_traces", "run_verdict", "verdict_lines"]
 

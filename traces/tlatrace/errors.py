@@ -2,7 +2,7 @@
 
 Every error carries its fields as positional arguments, so that it survives pickling between
 processes, and its `str` is one sentence. A trace that does not conform is not an error: it is a
-`tlatrace.verdict.Verdict`.
+`tlatrace.judgement.verdict.Verdict`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from tlatrace.corpus.generate import generate_corpus, make_here
 from tlatrace.corpus.on_spark import ScanDriver
 from tlatrace.corpus.session import open_session
 from tlatrace.corpus.validate import validate_corpus
-from tlatrace.validate.transition import Judgement
+from tlatrace.judgement.transition import Judgement
 
 RUNS = 300
 

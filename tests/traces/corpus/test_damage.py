@@ -23,8 +23,8 @@ from tlatrace.corpus.manifest import finish, read_manifest
 from tlatrace.corpus.on_spark import SortDriver
 from tlatrace.corpus.validate import Driver
 from tlatrace.errors import CorpusError, ToolError
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, exit_code
 from tlatrace.trace import Header, Trace
-from tlatrace.verdict import Conforms, Diverges, Undecided, exit_code
 
 
 def rewrite(folder: Path, table: str, change: Callable[[list[Row]], object]) -> None:

@@ -26,10 +26,10 @@ from tlatrace.corpus.on_spark import SparkParts
 from tlatrace.corpus.result import CorpusResult, FaultCount
 from tlatrace.corpus.validate import Driver
 from tlatrace.errors import CorpusError
+from tlatrace.judgement.transition import Transition
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, exit_code, kind
 from tlatrace.trace import Event, Silent, Trace
 from tlatrace.trace.ndjson import write_trace
-from tlatrace.validate.transition import Transition
-from tlatrace.verdict import Conforms, Diverges, Undecided, exit_code, kind
 
 # ---- what is on disk ----
 

@@ -11,7 +11,7 @@ from tests.traces.corpus.toy import ToySource, judge
 from tlatrace.corpus.local import LocalDriver, splits_of
 from tlatrace.corpus.result import CorpusResult
 from tlatrace.corpus.validate import Driver
-from tlatrace.verdict import Conforms, Diverges
+from tlatrace.judgement.verdict import Conforms, Diverges
 
 ALL = ToySource(max=1 << 40)
 CHUNK = 4_000

@@ -12,7 +12,7 @@ from tlatrace.corpus.checksums import FileChecksum
 from tlatrace.corpus.manifest import CorpusManifest, begin, finish, read_manifest
 from tlatrace.corpus.result import nothing_in
 from tlatrace.errors import CorpusError
-from tlatrace.verdict import Undecided
+from tlatrace.judgement.verdict import Undecided
 
 MANIFEST = CorpusManifest(
     spec="Toy",

@@ -35,10 +35,10 @@ from tlatrace.corpus.tlc_judge import tlc_judge
 from tlatrace.corpus.validate import Driver, TlcRecheck
 from tlatrace.corpus.worker import Work
 from tlatrace.errors import CorpusError, DisagreementError, ToolError
+from tlatrace.judgement.transition import Failed, Judged, Transition, transition_key
+from tlatrace.judgement.verdict import exit_code
 from tlatrace.trace import Trace
-from tlatrace.validate.transition import Failed, Judged, Transition, transition_key
 from tlatrace.values import canonical_state
-from tlatrace.verdict import exit_code
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from tlatrace.corpus.on_spark import ScanDriver
 from tlatrace.corpus.progress import show_progress
 from tlatrace.corpus.validate import TlcRecheck
 from tlatrace.heartbeat import heartbeat
-from tlatrace.validate.transition import Judged, Transition
+from tlatrace.judgement.transition import Judged, Transition
 
 
 def slow(transitions: Sequence[Transition], /) -> Sequence[Judged]:

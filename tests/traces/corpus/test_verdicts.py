@@ -8,7 +8,7 @@ import pytest
 
 from tlatrace.corpus.findings import Bad, Piece
 from tlatrace.corpus.verdicts import Listed, verdicts_of
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 
 LISTED = Listed("t", 7, 10, None)
 WHOLE = Piece(

@@ -19,9 +19,9 @@ from tlatrace.corpus.result import CorpusResult
 from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA
 from tlatrace.corpus.validate import Driver, Subject, validate_corpus
 from tlatrace.errors import ValueFormatError
+from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
 from tlatrace.trace import Event, Header, Trace
 from tlatrace.validate.spec import SpecUnderTest, load_spec
-from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
 from tlatrace.values import Json, canonical, canonical_state
 
 SPEC: Final = Path(__file__).with_name("specs") / "Toy.tla"

@@ -11,9 +11,9 @@ import pytest
 
 from tests.traces.matching.test_against_naive_search import partial_trace
 from tests.traces.matching.toy import ToyModel, counters, lock_server
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.matching import Budget, match_traces
 from tlatrace.trace import Clues, Event, Header, Part, Silent, Trace
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 CASES = 120
 

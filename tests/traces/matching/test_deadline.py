@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.traces.matching.toy import ToyModel, counters
+from tlatrace.judgement.verdict import Diverges, Undecided, Verdict
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
 from tlatrace.model import ModelState, Step
 from tlatrace.trace import Event, Header, State, Trace
 from tlatrace.values import Value
-from tlatrace.verdict import Diverges, Undecided, Verdict
 
 TRACE = Trace(
     header=Header(spec="Counters"),

@@ -6,10 +6,10 @@ from dataclasses import replace
 from random import Random
 
 from tests.traces.matching.meetings import PEOPLE, meeting
+from tlatrace.judgement.verdict import Undecided
 from tlatrace.matching import Budget, match_traces
 from tlatrace.trace import Event, Header, Trace
 from tlatrace.values import ModelValue
-from tlatrace.verdict import Undecided
 
 
 def given_up(*events: Event, states: int = 25) -> str:

@@ -10,11 +10,11 @@ import pytest
 
 from tests.traces.matching.toy import lock_server
 from tlatrace.errors import SpecError, TraceFormatError
+from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.matching import match_traces, read_log, read_mapping
 from tlatrace.trace import Change, Event, ParamPart, Part, Silent, Trace
 from tlatrace.trace.lines import Limits
 from tlatrace.values import Json, ModelValue, Value, fcn, record, tla_set
-from tlatrace.verdict import Conforms, Diverges
 
 SAMPLES: Final = Path(__file__).parents[3] / "traces" / "samples" / "lock_server"
 HEAD: Final = 'format = "rocketproof-mapping"\nversion = 1\nspec = "M"\n'

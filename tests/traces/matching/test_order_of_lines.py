@@ -10,9 +10,9 @@ import pytest
 
 from tests.traces.matching.toy import lock_server
 from tlatrace.errors import SpecError, TraceFormatError
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided
 from tlatrace.matching import MappedLog, match_traces, read_log, read_mapping
 from tlatrace.values import Json
-from tlatrace.verdict import Conforms, Diverges, Undecided
 
 HEAD: Final = 'format = "rocketproof-mapping"\nversion = 1\nspec = "LockServer"\n'
 ACTIONS: Final = (

@@ -12,6 +12,7 @@ import pytest
 
 from tests.traces.matching.meetings import PEOPLE, Meeting, meeting
 from tests.traces.matching.test_against_naive_search import naive
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.observation import observe
 from tlatrace.matching.oracle import CachedOracle, ModelState
@@ -21,7 +22,6 @@ from tlatrace.model.interchange import renamed
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Event, Header, Silent, Trace
 from tlatrace.values import ModelValue, Value, tla_set
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 ALWAYS: Final = Budget(states=200_000, crowded=1, patience=8)
 

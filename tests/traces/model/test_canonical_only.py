@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tlatrace.errors import TlatraceError
+from tlatrace.judgement.transition import Allowed, Failed
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
 from tlatrace.trace.canonical_text import read_canonical_state
-from tlatrace.validate.transition import Allowed, Failed
 
 pytestmark = pytest.mark.java
 

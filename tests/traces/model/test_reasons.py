@@ -12,9 +12,9 @@ from typing import Final
 import pytest
 
 from tlatrace.errors import EvaluationError
+from tlatrace.judgement.transition import Failed
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
-from tlatrace.validate.transition import Failed
 
 pytestmark = pytest.mark.java
 

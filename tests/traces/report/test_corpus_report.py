@@ -19,11 +19,11 @@ from tlatrace.corpus.result import (
     Rechecked,
     TraceVerdict,
 )
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict, exit_code
 from tlatrace.logged import Logged
 from tlatrace.report.corpus_html import add_section, corpus_html, write_corpus_html
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, exit_code
 
 HOSTILE = "</td><script src='http://e.example/x.js'>alert(1)</script>&\x1b[31m"
 

@@ -6,13 +6,13 @@ import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided
 from tlatrace.logged import Logged
 from tlatrace.report.github import github_annotations
 from tlatrace.report.junit import junit_xml
 from tlatrace.report.markdown import markdown_summary
 from tlatrace.report.results import SpecPlace, TraceResult
 from tlatrace.report.sarif import sarif_text
-from tlatrace.verdict import Conforms, Diverges, Undecided
 
 RESULTS = [
     TraceResult(path="good.ndjson", spec="Mailbox", outcome=Conforms(12)),

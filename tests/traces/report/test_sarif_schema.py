@@ -12,9 +12,9 @@ import jsonschema
 import pytest
 
 from tests.traces.report.test_report import GUILTY, RESULTS
+from tlatrace.judgement.verdict import Diverges
 from tlatrace.report.results import TraceResult
 from tlatrace.report.sarif import sarif_text
-from tlatrace.verdict import Diverges
 
 _PACKED: Final = Path(__file__).parent / "schemas" / "sarif-schema-2.1.0.json.gz"
 _SHA256: Final = "6352a05f9d03f181b8d9c71a46bdacc4fcff9d8ade5364858b425ba0c0994ed7"

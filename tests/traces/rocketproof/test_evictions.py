@@ -9,9 +9,9 @@ from rocketproof.projection import simulate_trace
 from rocketproof.projection.evictions import without_eviction
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT
+from tlatrace.judgement.verdict import Conforms
 from tlatrace.trace import Event
 from tlatrace.values import State, record, tla_set
-from tlatrace.verdict import Conforms
 
 
 def event(step: int, action: str, *, alive: str, master: str = "b1") -> Event:

@@ -23,11 +23,11 @@ from rocketproof.known_bugs import (
     Unclear,
     search_seeds,
 )
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.tools.check import CheckRow
 from tlatrace.tools.manifest import Mutant
 from tlatrace.trace import Header, Trace
 from tlatrace.values import Json
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 DIVERGES = Diverges(step=3, action="Transfer", expected="epoch 1", observed="epoch 2")
 

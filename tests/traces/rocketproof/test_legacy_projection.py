@@ -11,10 +11,10 @@ from rocketha.known_bugs import LEGACY_BUGS, Bug
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.timeline import timeline
 from tests.traces.rocketproof.legacy_invariants import violations
+from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Trace
 from tlatrace.validate import load_spec, validate_traces
 from tlatrace.values import tla_set
-from tlatrace.verdict import Conforms, Diverges
 
 PROTOCOL = "legacy_replication"
 SPEC = Path(__file__).parents[3] / "spec" / PROTOCOL / "LegacyReplication.tla"

@@ -15,9 +15,9 @@ from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT
+from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.trace import Trace
 from tlatrace.values import tla_set
-from tlatrace.verdict import Conforms, Diverges, Verdict
 
 PROTOCOL = "lock_quorum"
 ACTIONS = {

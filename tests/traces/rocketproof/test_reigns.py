@@ -21,10 +21,10 @@ from rocketproof.projection import PROTOCOLS, simulate_trace, simulate_traces
 from rocketproof.projection.reign_values import names_of
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
+from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.trace import Event, Trace
 from tlatrace.trace.ndjson import read_trace
 from tlatrace.values import Fcn, State, TlaSet, Value, canonical, record, tla_set
-from tlatrace.verdict import Conforms, Diverges, Verdict
 
 PROTOCOL = "sync_state_set"
 SEEDS = range(8)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.projection import PROTOCOLS
 from rocketproof.run_judge import run_verdict
+from tlatrace.judgement.verdict import Conforms, Undecided
 from tlatrace.report.results import TraceResult
-from tlatrace.verdict import Conforms, Undecided
 
 
 def test_only_what_was_examined_conforms() -> None:

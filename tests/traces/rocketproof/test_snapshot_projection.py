@@ -14,8 +14,8 @@ from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT
+from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.trace import Trace
-from tlatrace.verdict import Conforms, Diverges, Verdict
 
 PROTOCOL = "snapshot_loading"
 CAUGHT = {

@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from tlatrace.errors import EvaluationError, SpecError
+from tlatrace.judgement.verdict import Undecided
 from tlatrace.selfcheck.differences import DIFFERENCES
 from tlatrace.selfcheck.expressions import (
     EXPRESSIONS,
@@ -21,7 +22,6 @@ from tlatrace.selfcheck.expressions import (
     read_corpus,
 )
 from tlatrace.values import Value
-from tlatrace.verdict import Undecided
 
 CORPUS: Final = tuple(
     [Expression(name=f"One{at:02d}", module="Ones", line=at, text=f"{at}") for at in range(3)]

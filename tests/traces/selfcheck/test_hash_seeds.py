@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from tlatrace.errors import ToolError
+from tlatrace.judgement.transition import Transition
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided
 from tlatrace.selfcheck.hash_seeds import Seeded, answers, examine_hash_seeds, seeded
 from tlatrace.selfcheck.subjects import packaged_subjects
 from tlatrace.tools.python import run_python
-from tlatrace.validate.transition import Transition
-from tlatrace.verdict import Conforms, Diverges, Undecided
 
 JOB: Final = Seeded(
     name="Toy",

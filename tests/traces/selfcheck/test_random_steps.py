@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from tlatrace.judgement.transition import Failed, Judged, Refused
 from tlatrace.selfcheck.random_steps.claims import claims
 from tlatrace.selfcheck.random_steps.examine import draw_machine, examine_random_steps
 from tlatrace.selfcheck.random_steps.judges import (
@@ -26,7 +27,6 @@ from tlatrace.selfcheck.random_steps.machine import (
 from tlatrace.selfcheck.random_steps.shapes import Shape, guard, leaf, smaller, written
 from tlatrace.selfcheck.verdicts import Judge
 from tlatrace.trace.ndjson import read_trace
-from tlatrace.validate.transition import Failed, Judged, Refused
 from tlatrace.values import State, canonical_state
 
 EXISTS: Final = Shape("under", ("\\E v1 \\in 1..2 :",), (leaf("Push(v1)"),), frozenset({"v1"}))

@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketproof.commands import selfcheck
+from tlatrace.judgement.transition import Transition
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
 from tlatrace.selfcheck.corruption import Corrupted
 from tlatrace.selfcheck.examine import Effort
 from tlatrace.selfcheck.hash_seeds import Seeded
 from tlatrace.selfcheck.subjects import SPECS, Subject, packaged_subjects
-from tlatrace.validate.transition import Transition
 
 WRONG = Disagreement(question="the step x = 1  --Up-->  x = 2", tlc="has it", model="lacks it")
 

@@ -8,9 +8,7 @@ from typing import Final
 import pytest
 
 from tests.traces.validate.toy import INITIAL, all_steps, state_of, transition_of
-from tlatrace.selfcheck.corruption import Corrupted, corruptions
-from tlatrace.selfcheck.verdicts import compare_verdicts
-from tlatrace.validate.transition import (
+from tlatrace.judgement.transition import (
     Allowed,
     Failed,
     Judged,
@@ -18,7 +16,9 @@ from tlatrace.validate.transition import (
     Transition,
     transition_key,
 )
-from tlatrace.verdict import Diverges, Undecided
+from tlatrace.judgement.verdict import Diverges, Undecided
+from tlatrace.selfcheck.corruption import Corrupted, corruptions
+from tlatrace.selfcheck.verdicts import compare_verdicts
 
 RIGHT: Final = tuple([transition_of(step) for step in all_steps(200)])
 RIGHT_KEYS: Final = frozenset(transition_key(step) for step in RIGHT)

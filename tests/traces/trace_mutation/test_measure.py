@@ -10,6 +10,7 @@ import pytest
 
 from tests.traces.testing.toy import TankModel
 from tlatrace.errors import EvaluationError
+from tlatrace.judgement.verdict import Conforms
 from tlatrace.matching.match import match_traces
 from tlatrace.matching.oracle import ModelState
 from tlatrace.model import Step
@@ -28,7 +29,6 @@ from tlatrace.trace_mutation.fitting import Fitting
 from tlatrace.trace_mutation.measure import _judge
 from tlatrace.trace_mutation.mutator import Mutator
 from tlatrace.values import Value
-from tlatrace.verdict import Conforms
 
 
 def walk(

@@ -17,6 +17,7 @@ from tests.traces.validate.toy import (
     transition_of,
 )
 from tlatrace.errors import SpecError, ToolError
+from tlatrace.judgement.transition import Allowed, Failed, Judgement, Refused, Transition
 from tlatrace.readings import Reading, Types
 from tlatrace.tools.tlc_run import TlcRun, read_run
 from tlatrace.validate.batch_module import AT, YES, BatchItem
@@ -24,7 +25,6 @@ from tlatrace.validate.config import read_config
 from tlatrace.validate.declarations import Declarations, Operator, Place
 from tlatrace.validate.judge import judge
 from tlatrace.validate.spec import SpecUnderTest, load_spec
-from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused, Transition
 from tlatrace.values import State, tla_set
 
 SUCCESS = "@!@!@STARTMSG 2193:0 @!@!@\nNo error.\n@!@!@ENDMSG 2193 @!@!@\n"

@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 import pytest
 
+from tlatrace.judgement.transition import Allowed, Refused
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.matching import match_traces, read_log, read_mapping
 from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model, load_model
@@ -18,7 +20,6 @@ from tlatrace.trace import Event, Header, Part, Trace
 from tlatrace.trace.itf import read_itf, write_itf
 from tlatrace.validate import SpecUnderTest, load_spec, validate_traces
 from tlatrace.validate.config import read_config
-from tlatrace.validate.transition import Allowed, Refused
 from tlatrace.values import (
     ExactString,
     ModelValue,
@@ -30,7 +31,6 @@ from tlatrace.values import (
     state_from_json,
     tla_set,
 )
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 pytestmark = pytest.mark.java
 

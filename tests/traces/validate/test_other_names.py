@@ -10,11 +10,11 @@ from typing import Final
 import pytest
 
 from tlatrace.errors import EvaluationError, SpecError
+from tlatrace.judgement.transition import Transition
 from tlatrace.model import Model, load_model
 from tlatrace.validate.config import read_config
 from tlatrace.validate.judge import judge
 from tlatrace.validate.spec import load_spec
-from tlatrace.validate.transition import Transition
 
 pytestmark = pytest.mark.java
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from tests.traces.validate.toy import INITIAL, SPECS, Toy, state_of, steps_from, transition_of
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided
 from tlatrace.trace import Event, Header, Trace
 from tlatrace.validate.config import read_config
 from tlatrace.validate.explain import explain
 from tlatrace.validate.spec import SpecUnderTest, load_spec
 from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY, transitions_of, validate_traces
 from tlatrace.values import State, Value, tla_set
-from tlatrace.verdict import Conforms, Diverges, Undecided
 
 HEADER = Header(spec="Mailbox", constants={"Node": tla_set(["n1", "n2"]), "Max": 3})
 

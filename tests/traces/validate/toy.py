@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tlatrace.validate.transition import Transition
+from tlatrace.judgement.transition import Transition
 from tlatrace.values import ModelValue, State, Value, fcn, record
 
 SPECS: Final = Path(__file__).with_name("specs")

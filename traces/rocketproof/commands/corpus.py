@@ -35,13 +35,13 @@ from tlatrace.corpus.result import nothing_in
 from tlatrace.errors import ToolError
 from tlatrace.extras import installed, need
 from tlatrace.harmless import harmless
+from tlatrace.judgement.verdict import exit_code
 from tlatrace.matching import read_mapping
 from tlatrace.report.corpus_json import corpus_json
 from tlatrace.report.corpus_text import corpus_text
 from tlatrace.terminal import columns
 from tlatrace.tools.java import find_java
 from tlatrace.values import Json
-from tlatrace.verdict import exit_code
 
 if TYPE_CHECKING:  # imported when it is needed: `--help` waits neither for Arrow nor for Spark
     from tlatrace.corpus.generate import Generated, MakeParts

@@ -16,17 +16,17 @@ from rocketproof.engines import ENGINES, explain_by_model
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import SubsetError
 from tlatrace.harmless import harmless, without_commands
+from tlatrace.judgement.difference import Change, brief, call_text
+from tlatrace.judgement.verdict import Diverges, Undecided, exit_code
 from tlatrace.logged import logged_in
 from tlatrace.matching.explain import Reasons
 from tlatrace.matching.false_conjuncts import ForbiddenAction
 from tlatrace.report.results import TraceResult
 from tlatrace.terminal import open_console, open_table
 from tlatrace.trace import Event
-from tlatrace.validate.difference import Change, brief, call_text
 from tlatrace.validate.explain import Candidate, Explanation, explain
 from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY
 from tlatrace.values import Json, Value, to_json
-from tlatrace.verdict import Diverges, Undecided, exit_code
 
 __all__ = ["command"]
 

@@ -37,12 +37,12 @@ from rocketproof.saying import say, typed_with
 from rocketproof.showing import open_showing
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.heartbeat import duration
+from tlatrace.judgement.verdict import Diverges, Undecided, Verdict
 from tlatrace.terminal import open_console, open_table
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Trace
-from tlatrace.verdict import Diverges, Undecided, Verdict
 
 __all__ = ["command", "shown_again"]
 

@@ -16,6 +16,7 @@ from rich.markup import escape
 from tlatrace.errors import SpecError
 from tlatrace.extras import need
 from tlatrace.heartbeat import heartbeat
+from tlatrace.judgement.verdict import exit_code, kind
 from tlatrace.selfcheck.agreement import Agreement, Part, verdict_of
 from tlatrace.selfcheck.corruption import Corrupted
 from tlatrace.selfcheck.examine import Effort, examine_expressions, examine_subject
@@ -27,7 +28,6 @@ from tlatrace.terminal import open_console, open_table
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.values import Json
-from tlatrace.verdict import exit_code, kind
 
 __all__ = ["command"]
 

@@ -23,10 +23,10 @@ from rocketproof.schedule import PROTOCOL, read_scheduled
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import ToolError
+from tlatrace.judgement.verdict import exit_code, kind
 from tlatrace.report.results import TraceResult
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import write_trace
-from tlatrace.verdict import exit_code, kind
 
 __all__ = ["command"]
 

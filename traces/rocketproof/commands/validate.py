@@ -22,6 +22,7 @@ from rocketproof.trace_mutation import Measuring, print_mutations
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.harmless import harmless
 from tlatrace.heartbeat import heartbeat
+from tlatrace.judgement.verdict import Diverges, Undecided, combine, exit_code
 from tlatrace.matching import DEFAULT_BUDGET, Budget
 from tlatrace.report.github import github_annotations
 from tlatrace.report.junit import junit_xml
@@ -32,7 +33,6 @@ from tlatrace.trace import Header, Trace
 from tlatrace.trace.lines import DEFAULT_LIMITS, Limits
 from tlatrace.validate.judge import DEFAULT_BATCH
 from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY
-from tlatrace.verdict import Diverges, Undecided, combine, exit_code
 
 __all__ = ["command"]
 

@@ -27,7 +27,7 @@ from tlatrace.corpus.validate import Driver, Subject, validate_corpus
 from tlatrace.corpus.worker import Work
 from tlatrace.errors import CorpusError, ToolError, ValueFormatError
 from tlatrace.heartbeat import heartbeat
-from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Transition
+from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Transition
 
 __all__ = ["MAX_FOR_TLC", "validate_by_tlc"]
 

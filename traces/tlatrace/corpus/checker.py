@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Protocol, TypeVar
 
-from tlatrace.validate.transition import Judgement
+from tlatrace.judgement.transition import Judgement
 
 __all__ = ["Checker", "CheckerSource"]
 

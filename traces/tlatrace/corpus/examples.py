@@ -12,11 +12,11 @@ from tlatrace.corpus.result import Example, TraceVerdict
 from tlatrace.corpus.text_reader import StateReader
 from tlatrace.corpus.verdicts import call_of, end_of
 from tlatrace.errors import TlatraceError
-from tlatrace.validate.difference import difference
+from tlatrace.judgement.difference import difference
+from tlatrace.judgement.transition import Transition
+from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import action_successors
-from tlatrace.validate.transition import Transition
-from tlatrace.verdict import Conforms, Diverges
 
 __all__ = ["Allowed", "ExampleMaker", "NearestSuccessor", "examples_of"]
 

@@ -34,8 +34,8 @@ from tlatrace.corpus.memo import Digests, Memo
 from tlatrace.corpus.schema import NO_NAME, SCANNED, fault_in_row, first_row
 from tlatrace.corpus.sketch import Ranks, rank_of
 from tlatrace.errors import CorpusError, TlatraceError
+from tlatrace.judgement.transition import Allowed, Failed, Refused
 from tlatrace.trace import INIT
-from tlatrace.validate.transition import Allowed, Failed, Refused
 
 __all__ = ["Kernel", "KernelOptions"]
 

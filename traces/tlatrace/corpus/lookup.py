@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tlatrace.corpus.checker import Checker
 from tlatrace.corpus.fingerprint import digest, fingerprint
-from tlatrace.validate.transition import Allowed, Judgement
+from tlatrace.judgement.transition import Allowed, Judgement
 
 __all__ = ["AcceptSource", "AnswerSource"]
 

@@ -22,7 +22,7 @@ from tlatrace.corpus.text_reader import StateReader
 from tlatrace.corpus.verdicts import call_of
 from tlatrace.errors import DisagreementError, TlatraceError, ToolError
 from tlatrace.heartbeat import heartbeat
-from tlatrace.validate.transition import Allowed, Failed, Judged, Refused, Transition
+from tlatrace.judgement.transition import Allowed, Failed, Judged, Refused, Transition
 
 __all__ = ["Authority", "asked_everywhere", "recheck", "rechecked_everywhere"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
+from tlatrace.judgement.verdict import Kind, Undecided, Verdict, combine, kind
 from tlatrace.logged import Logged
-from tlatrace.verdict import Kind, Undecided, Verdict, combine, kind
 
 __all__ = [
     "CorpusResult",

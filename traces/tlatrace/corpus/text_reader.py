@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from tlatrace.errors import ValueFormatError
+from tlatrace.judgement.transition import Transition
 from tlatrace.trace.canonical_text import read_canonical, read_canonical_variable
-from tlatrace.validate.transition import Transition
 from tlatrace.values import State, Value, canonical
 
 __all__ = ["StateReader"]

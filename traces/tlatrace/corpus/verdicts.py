@@ -11,8 +11,8 @@ from tlatrace.corpus.findings import Bad, Piece
 from tlatrace.corpus.result import TraceVerdict
 from tlatrace.corpus.text_reader import StateReader
 from tlatrace.errors import TlatraceError
-from tlatrace.validate.difference import call_text
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
+from tlatrace.judgement.difference import call_text
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 
 __all__ = ["Listed", "call_of", "end_of", "verdicts_of"]
 

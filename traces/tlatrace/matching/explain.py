@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tlatrace.errors import EvaluationError, ModelGapError
+from tlatrace.judgement.difference import difference
+from tlatrace.judgement.verdict import Diverges, Verdict
 from tlatrace.logged import Logged
 from tlatrace.matching.false_conjuncts import ForbiddenAction, false_conjuncts
 from tlatrace.matching.nearest import nearest_explanation
 from tlatrace.model import Model, ModelState, Step
 from tlatrace.trace import Event, Trace
-from tlatrace.validate.difference import difference
 from tlatrace.validate.explain import Candidate, Explanation, nearest
 from tlatrace.values import Value
-from tlatrace.verdict import Diverges, Verdict
 
 __all__ = ["Reasons", "explain_verdict"]
 

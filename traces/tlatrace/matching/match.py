@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tlatrace.errors import EvaluationError, ModelGapError
+from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Refused
+from tlatrace.judgement.verdict import Conforms, Undecided, Verdict
 from tlatrace.matching.observation import Observation, observe
 from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.matching.verdict import concurrent_verdict, search_verdict
 from tlatrace.trace import Clues, Event, Trace
 from tlatrace.validate.traces import Names, early_verdict, step_verdict
-from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused
 from tlatrace.values import State, Value
-from tlatrace.verdict import Conforms, Undecided, Verdict
 
 __all__ = ["is_partial", "match_traces"]
 

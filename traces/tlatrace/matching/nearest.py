@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import EvaluationError, ModelGapError
+from tlatrace.judgement.difference import Change, difference
+from tlatrace.judgement.verdict import Diverges
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
 from tlatrace.matching.false_conjuncts import ForbiddenAction, forbidden_action
 from tlatrace.matching.horizon import SearchAhead
@@ -32,9 +34,7 @@ from tlatrace.model import FalseConjunct, Model
 from tlatrace.runtime.lazy import elements_of
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Trace
-from tlatrace.validate.difference import Change, difference
 from tlatrace.validate.explain import Candidate
-from tlatrace.verdict import Diverges
 
 __all__ = ["Nearest", "nearest_explanation"]
 

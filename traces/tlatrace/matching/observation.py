@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tlatrace.errors import EvaluationError, ModelGapError
+from tlatrace.judgement.difference import Change as Difference
+from tlatrace.judgement.difference import brief, difference
 from tlatrace.matching.changes import PLACES, changed
 from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
 from tlatrace.model import Step
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Change, Event, ParamPart, Part, Silent
-from tlatrace.validate.difference import Change as Difference
-from tlatrace.validate.difference import brief, difference
 from tlatrace.values import Fcn, Value, canonical, same
 
 __all__ = [

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from tlatrace.errors import EvaluationError
+from tlatrace.judgement.difference import Change
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.matching.concurrent import Concurrent, Stuck
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
 from tlatrace.matching.hints import what_to_log
@@ -24,9 +26,7 @@ from tlatrace.matching.observation import (
 from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Budget, Search, ViolatingCandidate
 from tlatrace.trace import Silent
-from tlatrace.validate.difference import Change
 from tlatrace.validate.traces import Names
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 __all__ = ["concurrent_verdict", "search_verdict"]
 

@@ -18,6 +18,7 @@ from typing import Any, AnyStr, Final
 import msgspec
 
 from tlatrace.errors import EvaluationError, ModelGapError, TlatraceError, ValueFormatError
+from tlatrace.judgement.transition import Allowed, Failed, Judgement, Refused
 from tlatrace.model.invariant_cache import InvariantCache
 from tlatrace.model.model import Model
 from tlatrace.model.segments import Segments
@@ -29,7 +30,6 @@ from tlatrace.trace.canonical_text import (
     read_canonical_state,
     read_canonical_variable,
 )
-from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused
 from tlatrace.values import MAX_DEPTH, PLAIN_INT_LIMIT, from_json
 
 __all__ = ["Checker"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from tlatrace.corpus.result import CorpusResult, Example, Rechecked, TraceVerdict
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, kind
 from tlatrace.values import Json
-from tlatrace.verdict import Conforms, Diverges, Undecided, kind
 
 __all__ = ["corpus_json"]
 

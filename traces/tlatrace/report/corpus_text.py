@@ -7,7 +7,7 @@ from typing import Final
 
 from tlatrace.corpus.result import CorpusResult, Figures, TraceVerdict
 from tlatrace.harmless import harmless
-from tlatrace.verdict import Diverges, Undecided
+from tlatrace.judgement.verdict import Diverges, Undecided
 
 __all__ = ["corpus_text", "source_text"]
 

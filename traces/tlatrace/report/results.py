@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from tlatrace.harmless import harmless, is_text
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict, kind
 from tlatrace.logged import Logged
 from tlatrace.matching import LogCounts
 from tlatrace.values import Json
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, kind
 
 __all__ = ["SpecPlace", "Status", "TraceResult"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict, combine
 from tlatrace.tla_text import to_tla
 from tlatrace.values import State
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, combine
 
 __all__ = ["Agreement", "Disagreement", "Part", "state_text", "verdict_of"]
 

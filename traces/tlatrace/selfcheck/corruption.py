@@ -24,8 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never
 
+from tlatrace.judgement.transition import Transition, transition_key
 from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
-from tlatrace.validate.transition import Transition, transition_key
 from tlatrace.values import (
     ExactString,
     Fcn,

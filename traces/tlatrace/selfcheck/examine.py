@@ -13,6 +13,7 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.explore import Exploration, explore
+from tlatrace.judgement.transition import Judged, Transition
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
 from tlatrace.runtime.values import RuntimeValue
@@ -33,7 +34,6 @@ from tlatrace.selfcheck.verdicts import compare_verdicts
 from tlatrace.validate.config import parse_config, read_config
 from tlatrace.validate.judge import judge
 from tlatrace.validate.spec import load_spec
-from tlatrace.validate.transition import Judged, Transition
 from tlatrace.values import State, Value, canonical, canonical_state
 
 __all__ = ["Effort", "examine_expressions", "examine_subject", "model_judge", "right_steps"]

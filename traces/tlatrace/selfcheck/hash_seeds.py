@@ -20,12 +20,12 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from tlatrace.judgement.transition import Failed, Judged, Transition
 from tlatrace.model import load_model
 from tlatrace.model.checker import Checker
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.subjects import Subject
 from tlatrace.tools.python import run_python
-from tlatrace.validate.transition import Failed, Judged, Transition
 from tlatrace.values import canonical, canonical_state
 
 __all__ = ["RunJob", "Seeded", "answers", "examine_hash_seeds", "seeded"]

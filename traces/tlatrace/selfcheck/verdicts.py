@@ -20,10 +20,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from tlatrace.judgement.transition import Allowed, Failed, Judged, Refused, Transition
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, state_text
 from tlatrace.selfcheck.corruption import Corrupted
 from tlatrace.tla_text import to_tla
-from tlatrace.validate.transition import Allowed, Failed, Judged, Refused, Transition
 
 __all__ = ["Judge", "compare_verdicts"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from tlatrace.validate.difference import call_text
+from tlatrace.judgement.difference import call_text
 from tlatrace.values import Fcn, ModelValue, TlaSet, Value, canonical, fcn, tla_set
 
 __all__ = ["Call", "Step", "call_of", "plain"]

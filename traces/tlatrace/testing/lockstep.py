@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tlatrace.errors import ModelGapError
+from tlatrace.judgement.difference import Change, brief, difference
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.testing.adapter import Adapter, Selective, Stuttering
 from tlatrace.testing.calls import Call, Step, plain
@@ -19,7 +20,6 @@ from tlatrace.testing.moves import Moves
 from tlatrace.testing.observed import values_of
 from tlatrace.testing.oracle import ModelState
 from tlatrace.trace import INIT, Event, Header, Trace
-from tlatrace.validate.difference import Change, brief, difference
 from tlatrace.values import State, Value
 
 __all__ = ["Lockstep", "Mismatch"]

@@ -8,10 +8,10 @@ from dataclasses import replace
 from random import Random
 from typing import Final, assert_never
 
+from tlatrace.judgement.difference import brief, call_text, difference
 from tlatrace.trace import Event, Part, Trace
 from tlatrace.trace_mutation.kinds import Kind, Mutation
 from tlatrace.trace_mutation.places import Pool, changed
-from tlatrace.validate.difference import brief, call_text, difference
 from tlatrace.values import State, Value
 
 __all__ = ["Mutator"]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from tlatrace.validate.explain import Candidate, Explanation, explain
-from tlatrace.validate.judge import DEFAULT_BATCH, judge
-from tlatrace.validate.spec import SpecUnderTest, load_spec, module_sha256
-from tlatrace.validate.traces import transitions_of, validate_traces, verdict_of
-from tlatrace.validate.transition import (
+from tlatrace.judgement.transition import (
     Allowed,
     Failed,
     Judged,
@@ -15,6 +11,10 @@ from tlatrace.validate.transition import (
     Transition,
     transition_key,
 )
+from tlatrace.validate.explain import Candidate, Explanation, explain
+from tlatrace.validate.judge import DEFAULT_BATCH, judge
+from tlatrace.validate.spec import SpecUnderTest, load_spec, module_sha256
+from tlatrace.validate.traces import transitions_of, validate_traces, verdict_of
 
 __all__ = [
     "DEFAULT_BATCH",

@@ -39,9 +39,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tlatrace.judgement.transition import Transition
 from tlatrace.validate.pack import Node, Packer
 from tlatrace.validate.spec import PREFIX, SpecUnderTest
-from tlatrace.validate.transition import Transition
 from tlatrace.values import State, Value, canonical_state
 
 __all__ = [

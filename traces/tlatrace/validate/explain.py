@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tlatrace.errors import ModelGapError, SpecError, ToolError
+from tlatrace.judgement.difference import Change, difference
+from tlatrace.judgement.verdict import Diverges, Verdict
 from tlatrace.trace import Event, Trace
-from tlatrace.validate.difference import Change, difference
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import action_successors, initial_states, survey
 from tlatrace.validate.traces import validate_traces
 from tlatrace.values import State, canonical_state
-from tlatrace.verdict import Diverges, Verdict
 
 __all__ = ["Candidate", "Explanation", "explain", "nearest"]
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from tlatrace.errors import ModelGapError, SpecError, ToolError
+from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
 from tlatrace.tools.jar import TlcJar
 from tlatrace.tools.java import JavaHome
 from tlatrace.tools.tlc import Outcome, TlcRun, run_tlc
@@ -37,7 +38,6 @@ from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
 from tlatrace.validate.read import read_transitions
 from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import second_look
-from tlatrace.validate.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
 from tlatrace.values import State, canonical_state
 
 __all__ = ["DEFAULT_BATCH", "RunBatch", "judge", "run_batch_in"]

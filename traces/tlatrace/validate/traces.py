@@ -11,12 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tlatrace.trace import Event, Trace
-from tlatrace.validate.bounds import out_of_bounds
-from tlatrace.validate.difference import call_text, difference
-from tlatrace.validate.judge import DEFAULT_BATCH, RunBatch, judge
-from tlatrace.validate.spec import SpecUnderTest, differing_constants
-from tlatrace.validate.transition import (
+from tlatrace.judgement.difference import call_text, difference
+from tlatrace.judgement.transition import (
     Allowed,
     Failed,
     Judged,
@@ -24,8 +20,12 @@ from tlatrace.validate.transition import (
     Transition,
     transition_keys,
 )
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
+from tlatrace.trace import Event, Trace
+from tlatrace.validate.bounds import out_of_bounds
+from tlatrace.validate.judge import DEFAULT_BATCH, RunBatch, judge
+from tlatrace.validate.spec import SpecUnderTest, differing_constants
 from tlatrace.values import State
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict
 
 __all__ = [
     "EMPTY_FILE",

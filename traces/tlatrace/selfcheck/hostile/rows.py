@@ -19,6 +19,7 @@ import pyarrow as pa
 from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, first_row
 from tlatrace.errors import TlatraceError
+from tlatrace.judgement.transition import Allowed
 from tlatrace.model import Model, ModelState
 from tlatrace.model.checker import Checker
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
@@ -27,7 +28,6 @@ from tlatrace.selfcheck.hostile.material import draw_state
 from tlatrace.selfcheck.hostile.texts import plain_judgement
 from tlatrace.trace import INIT
 from tlatrace.trace.canonical_text import read_canonical_state
-from tlatrace.validate.transition import Allowed
 from tlatrace.values import State, canonical_state
 
 __all__ = ["check_rows"]

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from tlatrace.corpus.text_reader import StateReader
 from tlatrace.errors import TlatraceError
+from tlatrace.judgement.transition import Allowed, Failed, Judgement, Refused
 from tlatrace.model import Model, ModelState
 from tlatrace.model.checker import Checker
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
@@ -22,7 +23,6 @@ from tlatrace.selfcheck.hostile.changes import change_text
 from tlatrace.selfcheck.hostile.material import draw_state, draw_value
 from tlatrace.selfcheck.hostile.shrink import shrink
 from tlatrace.trace.canonical_text import read_canonical, read_canonical_state
-from tlatrace.validate.transition import Allowed, Failed, Judgement, Refused
 from tlatrace.values import canonical, canonical_state
 
 __all__ = ["Told", "check_texts", "outcome", "plain_judgement"]

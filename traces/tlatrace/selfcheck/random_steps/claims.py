@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tlatrace.judgement.transition import Transition
 from tlatrace.selfcheck.random_steps.machine import calls_told
-from tlatrace.validate.transition import Transition
 from tlatrace.values import State, canonical_state
 
 __all__ = ["Claim", "Lists", "claims"]

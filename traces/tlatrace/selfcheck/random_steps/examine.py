@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from tlatrace.judgement.transition import Transition
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, state_text
 from tlatrace.selfcheck.random_steps.judges import ENGINES, OpenEngine, Wrong, examine_machine
 from tlatrace.selfcheck.random_steps.machine import Machine, draw_actions, draw_states
 from tlatrace.selfcheck.random_steps.relations import draw_relation
 from tlatrace.selfcheck.random_steps.shrink import shrunk, write_reproducer
 from tlatrace.tla_text import to_tla
-from tlatrace.validate.transition import Transition
 
 __all__ = ["draw_machine", "examine_random_steps"]
 

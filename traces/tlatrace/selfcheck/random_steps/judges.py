@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError, SubsetError
+from tlatrace.judgement.transition import Allowed, Failed, Judged, Refused, Transition
 from tlatrace.model import load_model
 from tlatrace.model.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
@@ -22,7 +23,6 @@ from tlatrace.selfcheck.verdicts import Judge
 from tlatrace.validate.config import parse_config
 from tlatrace.validate.judge import judge
 from tlatrace.validate.spec import load_spec
-from tlatrace.validate.transition import Allowed, Failed, Judged, Refused, Transition
 from tlatrace.values import State
 
 __all__ = [

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tlatrace.verdict import Conforms, Diverges, Undecided, Verdict, combine, exit_code, kind
+from tlatrace.judgement.verdict import (
+    Conforms,
+    Diverges,
+    Undecided,
+    Verdict,
+    combine,
+    exit_code,
+    kind,
+)
 
 PASS = Conforms(3)
 FAIL = Diverges(4, "Append", "end = 2", "end = 3")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tlatrace.validate.difference import brief, call_text, difference
+from tlatrace.judgement.difference import brief, call_text, difference
 from tlatrace.values import ModelValue, State, Value, fcn, record, tla_set
 
 B2 = ModelValue("b2")

@@ -1,0 +1,1 @@
+"""What judges are asked and what they say: transitions, judgements, verdicts, differences."""
