@@ -13,10 +13,10 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.java import find_java
 from tlatrace.trace import Trace
-from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.values import ExactString, Fcn, ModelValue, TlaSet, Value
 
 __all__ = ["javac", "seconds_by_loader"]

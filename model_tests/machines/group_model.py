@@ -15,7 +15,7 @@ from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.testing import Call, Goals, Moves
 from tlatrace.testing.calls import call_of, plain
-from tlatrace.validate.config import TlcConfig, read_config
+from tlatrace.tla.config import TlcConfig, read_config
 from tlatrace.values import Fcn, State, TlaSet, Value
 
 __all__ = ["SPEC", "Bounds", "bounds", "goals", "moves"]

@@ -10,7 +10,7 @@ from typing import Final
 from rocketproof.projection.epoch_values import NONE
 from tlatrace.model import load_model
 from tlatrace.testing import Goals, Moves
-from tlatrace.validate.config import TlcConfig, read_config
+from tlatrace.tla.config import TlcConfig, read_config
 from tlatrace.values import TlaSet, Value, tla_set
 
 __all__ = ["goals", "lock_constants", "moves"]

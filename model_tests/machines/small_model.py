@@ -12,7 +12,7 @@ from rocketproof.projection.epoch_values import NONE
 from tlatrace.model import load_model
 from tlatrace.testing import Call, Goals, Moves
 from tlatrace.testing.calls import call_of
-from tlatrace.validate.config import TlcConfig, read_config
+from tlatrace.tla.config import TlcConfig, read_config
 
 __all__ = ["SPEC", "goals", "moves", "small_config"]
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from tlatrace.model import load_model
 from tlatrace.testing import Goals, Moves
-from tlatrace.validate.config import read_config
+from tlatrace.tla.config import read_config
 
 __all__ = ["TERMS", "goals", "moves"]
 

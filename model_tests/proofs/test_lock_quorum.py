@@ -39,7 +39,7 @@ from tlatrace.model import Model, ModelState, load_model
 from tlatrace.model.states import Step
 from tlatrace.proofs import prove_induction
 from tlatrace.runtime.values import Fcn, RuntimeValue
-from tlatrace.validate.config import parse_config
+from tlatrace.tla.config import parse_config
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "lock_quorum"
 VOTE_LIFE, LEASE_LIFE, PATIENCE = 2, 1, 1

@@ -35,7 +35,7 @@ from rocketproof.theorems.snapshot_loading import (
 from tlatrace.model import Model, ModelState, load_model
 from tlatrace.proofs import prove_induction
 from tlatrace.runtime.values import Fcn, RuntimeValue
-from tlatrace.validate.config import parse_config
+from tlatrace.tla.config import parse_config
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "snapshot_loading"
 ENTRIES: Final = 3

@@ -30,7 +30,7 @@ from tlatrace.proofs import Limits, Proved, Unknown, prove_induction
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.symbolic import Specification, Step
 from tlatrace.symbolic.values import equal, literal
-from tlatrace.validate.config import parse_config
+from tlatrace.tla.config import parse_config
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("theorem SyncStateSet")]
 

@@ -14,12 +14,12 @@ from tlatrace.judgement.difference import difference
 from tlatrace.judgement.transition import Transition
 from tlatrace.model import Model
 from tlatrace.readings import differing_values
-from tlatrace.trace import Header
-from tlatrace.validate.spec import (
+from tlatrace.tla.spec import (
     SpecUnderTest,
     differing_constants,
     module_sha256,
 )
+from tlatrace.trace import Header
 from tlatrace.values import State, state_from_json
 
 if TYPE_CHECKING:  # imported when it is needed: `--help` does not wait for Arrow

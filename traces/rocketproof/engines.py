@@ -19,10 +19,10 @@ from tlatrace.matching.false_conjuncts import ForbiddenAction
 from tlatrace.model import Model
 from tlatrace.readings import differing_values
 from tlatrace.report.results import SpecPlace
+from tlatrace.tla.bounds import out_of_bounds
+from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.trace import Header, Trace
-from tlatrace.validate.bounds import out_of_bounds
 from tlatrace.validate.judge import DEFAULT_BATCH
-from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.traces import Names, validate_traces
 from tlatrace.values import Value
 

@@ -12,6 +12,9 @@ from typing import Final
 from tlatrace.errors import InvariantError, SpecError, TraceFormatError
 from tlatrace.matching import LogCounts, LogMapping, read_log, read_mapping
 from tlatrace.model import Model, load_model
+from tlatrace.tla.config import TlcConfig, read_config
+from tlatrace.tla.declarations import read_declarations
+from tlatrace.tla.spec import SpecUnderTest, load_spec, module_sha256
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.sany import require_module
 from tlatrace.tools.spec_root import find_spec_root
@@ -20,9 +23,6 @@ from tlatrace.trace import Header, Trace
 from tlatrace.trace.itf import read_itf
 from tlatrace.trace.lines import DEFAULT_LIMITS, Limits
 from tlatrace.trace.ndjson import read_trace
-from tlatrace.validate.config import TlcConfig, read_config
-from tlatrace.validate.declarations import read_declarations
-from tlatrace.validate.spec import SpecUnderTest, load_spec, module_sha256
 from tlatrace.values import canonical_state
 
 __all__ = ["SpecChoice", "TraceFile", "find_logs", "find_trace_files", "read_trace_files"]

@@ -20,8 +20,8 @@ from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA
 from tlatrace.corpus.validate import Driver, Subject, validate_corpus
 from tlatrace.errors import ValueFormatError
 from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
+from tlatrace.tla.spec import SpecUnderTest, load_spec
 from tlatrace.trace import Event, Header, Trace
-from tlatrace.validate.spec import SpecUnderTest, load_spec
 from tlatrace.values import Json, canonical, canonical_state
 
 SPEC: Final = Path(__file__).with_name("specs") / "Toy.tla"

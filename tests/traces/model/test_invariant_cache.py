@@ -14,7 +14,7 @@ from tlatrace.model.checker import Checker
 from tlatrace.model.invariant_cache import InvariantCache, InvariantInstance
 from tlatrace.model.states import ModelState
 from tlatrace.runtime.values import Fcn, RuntimeValue
-from tlatrace.validate.config import parse_config
+from tlatrace.tla.config import parse_config
 
 MODULE = r"""---- MODULE Watched ----
 EXTENDS Integers, Sequences

@@ -14,7 +14,7 @@ from tlatrace.model import load_model
 from tlatrace.model.builtin import OF_MODULES, REFUSED
 from tlatrace.selfcheck.expressions import EXPRESSIONS
 from tlatrace.selfcheck.subjects import packaged_subjects
-from tlatrace.validate.config import parse_config
+from tlatrace.tla.config import parse_config
 
 SUBSET: Final = ROOT / "spec" / "SUBSET.md"
 MODULE: Final = r"""---- MODULE Refused ----

@@ -15,9 +15,9 @@ from tlatrace.model.paths import definitions_below
 from tlatrace.model.types import infer
 from tlatrace.readings import UNKNOWN, Kind, Types
 from tlatrace.selfcheck.subjects import Subject, manifest_subjects, packaged_subjects
+from tlatrace.tla.config import read_config
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.validate.config import read_config
 from tlatrace.values import Fcn, ModelValue, TlaSet, Value
 
 pytestmark = pytest.mark.java

@@ -16,10 +16,10 @@ from rocketproof.projection import PROTOCOLS, simulate_trace
 from tests.traces.rocketproof.epoch_invariants import violations
 from tlatrace.errors import ModelGapError
 from tlatrace.judgement.transition import Allowed, Judged, Refused, Transition
+from tlatrace.tla.spec import load_spec
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import dump_trace
 from tlatrace.validate.judge import judge
-from tlatrace.validate.spec import load_spec
 from tlatrace.values import Fcn, State, Value, canonical_state, tla_set
 
 PROTOCOL = "epoch_truncation"

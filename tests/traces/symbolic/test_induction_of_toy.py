@@ -25,7 +25,7 @@ from tlatrace.symbolic.shapes import (
 )
 from tlatrace.symbolic.showing import shown_changes
 from tlatrace.symbolic.values import Function, Shape, equal
-from tlatrace.validate.config import parse_config
+from tlatrace.tla.config import parse_config
 
 pytestmark = pytest.mark.java
 

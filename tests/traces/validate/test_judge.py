@@ -19,12 +19,12 @@ from tests.traces.validate.toy import (
 from tlatrace.errors import SpecError, ToolError
 from tlatrace.judgement.transition import Allowed, Failed, Judgement, Refused, Transition
 from tlatrace.readings import Reading, Types
+from tlatrace.tla.config import read_config
+from tlatrace.tla.declarations import Declarations, Operator, Place
+from tlatrace.tla.spec import SpecUnderTest, load_spec
 from tlatrace.tools.tlc_run import TlcRun, read_run
 from tlatrace.validate.batch_module import AT, YES, BatchItem
-from tlatrace.validate.config import read_config
-from tlatrace.validate.declarations import Declarations, Operator, Place
 from tlatrace.validate.judge import judge
-from tlatrace.validate.spec import SpecUnderTest, load_spec
 from tlatrace.values import State, tla_set
 
 SUCCESS = "@!@!@STARTMSG 2193:0 @!@!@\nNo error.\n@!@!@ENDMSG 2193 @!@!@\n"

@@ -16,10 +16,10 @@ from tlatrace.matching import match_traces, read_log, read_mapping
 from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
+from tlatrace.tla.config import read_config
 from tlatrace.trace import Event, Header, Part, Trace
 from tlatrace.trace.itf import read_itf, write_itf
 from tlatrace.validate import SpecUnderTest, load_spec, validate_traces
-from tlatrace.validate.config import read_config
 from tlatrace.values import (
     ExactString,
     ModelValue,

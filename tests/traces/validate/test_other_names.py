@@ -12,9 +12,9 @@ import pytest
 from tlatrace.errors import EvaluationError, SpecError
 from tlatrace.judgement.transition import Transition
 from tlatrace.model import Model, load_model
-from tlatrace.validate.config import read_config
+from tlatrace.tla.config import read_config
+from tlatrace.tla.spec import load_spec
 from tlatrace.validate.judge import judge
-from tlatrace.validate.spec import load_spec
 
 pytestmark = pytest.mark.java
 

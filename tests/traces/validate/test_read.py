@@ -9,9 +9,9 @@ from hypothesis import given
 from model_tests.value_strategies import values
 from tlatrace.judgement.transition import Transition, transition_key, transition_keys
 from tlatrace.readings import Kind, Reading, Types
-from tlatrace.validate.declarations import Declarations, Operator
+from tlatrace.tla.declarations import Declarations, Operator
+from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.validate.read import read_transitions
-from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.values import (
     MAX_DEPTH,
     ExactString,

@@ -13,10 +13,10 @@ from rocketproof.cli import main
 from tlatrace.judgement.transition import Transition
 from tlatrace.matching import match_traces
 from tlatrace.model import Model, load_model
+from tlatrace.tla.config import TlcConfig, parse_config
+from tlatrace.tla.spec import load_spec
 from tlatrace.trace.ndjson import read_trace
-from tlatrace.validate.config import TlcConfig, parse_config
 from tlatrace.validate.judge import judge
-from tlatrace.validate.spec import load_spec
 
 MODULE: Final = Path(__file__).with_name("specs") / "Rests.tla"
 

@@ -8,10 +8,10 @@ import pytest
 
 from tests.traces.validate.toy import INITIAL, SPECS, Toy, state_of, steps_from, transition_of
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided
+from tlatrace.tla.config import read_config
+from tlatrace.tla.spec import SpecUnderTest, load_spec
 from tlatrace.trace import Event, Header, Trace
-from tlatrace.validate.config import read_config
 from tlatrace.validate.explain import explain
-from tlatrace.validate.spec import SpecUnderTest, load_spec
 from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY, transitions_of, validate_traces
 from tlatrace.values import State, Value, tla_set
 

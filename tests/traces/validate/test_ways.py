@@ -12,9 +12,9 @@ import pytest
 from tlatrace.errors import EvaluationError
 from tlatrace.judgement.transition import Transition
 from tlatrace.model import Model, load_model
-from tlatrace.validate.config import read_config
+from tlatrace.tla.config import read_config
+from tlatrace.tla.spec import load_spec
 from tlatrace.validate.judge import judge
-from tlatrace.validate.spec import load_spec
 
 SPECS: Final = Path(__file__).with_name("specs")
 MODULE: Final = SPECS / "Ways.tla"

@@ -13,11 +13,11 @@ from tlatrace.errors import ModelGapError, SpecError, ToolError
 from tlatrace.harmless import harmless
 from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model
+from tlatrace.tla.declarations import read_declarations
+from tlatrace.tla.spec import module_sha256
 from tlatrace.trace import Header, Trace
 from tlatrace.trace.itf import write_itf
 from tlatrace.trace.ndjson import write_trace
-from tlatrace.validate.declarations import read_declarations
-from tlatrace.validate.spec import module_sha256
 
 __all__ = ["command"]
 

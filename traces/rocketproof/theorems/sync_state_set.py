@@ -49,8 +49,8 @@ from tlatrace.symbolic.shapes import (
 )
 from tlatrace.symbolic.showing import shown_changes
 from tlatrace.symbolic.values import Function, Shape, Symbolic
+from tlatrace.tla.config import parse_config
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.validate.config import parse_config
 
 __all__ = [
     "INVARIANTS",

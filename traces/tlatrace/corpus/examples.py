@@ -15,7 +15,7 @@ from tlatrace.errors import TlatraceError
 from tlatrace.judgement.difference import difference
 from tlatrace.judgement.transition import Transition
 from tlatrace.judgement.verdict import Conforms, Diverges
-from tlatrace.validate.spec import SpecUnderTest
+from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.validate.successors import action_successors
 
 __all__ = ["Allowed", "ExampleMaker", "NearestSuccessor", "examples_of"]

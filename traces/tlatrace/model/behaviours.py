@@ -16,7 +16,7 @@ from tlatrace.model.tree import (
     Definition,
     Expr,
 )
-from tlatrace.validate.declarations import forbids_steps
+from tlatrace.tla.declarations import forbids_steps
 
 __all__ = ["Behaviours"]
 

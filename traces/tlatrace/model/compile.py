@@ -27,7 +27,7 @@ from tlatrace.model.types import infer
 from tlatrace.model.writer import Writer
 from tlatrace.readings import Types
 from tlatrace.runtime.values import RuntimeValue, from_runtime
-from tlatrace.validate.operator import why_no_invariant
+from tlatrace.tla.operator import why_no_invariant
 from tlatrace.values import canonical
 
 __all__ = ["Job", "compile_tree", "deeply", "types_of"]

@@ -22,10 +22,10 @@ from tlatrace.model.scope import Redirect
 from tlatrace.model.types import unknown_types
 from tlatrace.readings import Types
 from tlatrace.runtime.values import RuntimeValue, to_runtime
+from tlatrace.tla.config import TlcConfig, read_config
+from tlatrace.tla.declarations import read_declarations
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.sany import COMMUNITY, export_xml
-from tlatrace.validate.config import TlcConfig, read_config
-from tlatrace.validate.declarations import read_declarations
 from tlatrace.values import State, canonical
 
 __all__ = ["load_model", "read_tree", "read_types"]

@@ -31,9 +31,9 @@ from tlatrace.selfcheck.expressions import (
 from tlatrace.selfcheck.graphs import compare_graphs, tlc_graph
 from tlatrace.selfcheck.subjects import Subject
 from tlatrace.selfcheck.verdicts import compare_verdicts
-from tlatrace.validate.config import parse_config, read_config
+from tlatrace.tla.config import parse_config, read_config
+from tlatrace.tla.spec import load_spec
 from tlatrace.validate.judge import judge
-from tlatrace.validate.spec import load_spec
 from tlatrace.values import State, Value, canonical, canonical_state
 
 __all__ = ["Effort", "examine_expressions", "examine_subject", "model_judge", "right_steps"]

@@ -20,7 +20,7 @@ from tlatrace.symbolic.samples import needed
 from tlatrace.symbolic.shapes import AtMost, constant_of
 from tlatrace.symbolic.steps import NamedAction, Step, initial_step, named_actions, step_of
 from tlatrace.symbolic.values import Shape, Symbolic, all_of
-from tlatrace.validate.config import TlcConfig
+from tlatrace.tla.config import TlcConfig
 
 __all__ = ["Specification", "open_specification"]
 

@@ -11,9 +11,9 @@ from tlatrace.judgement.transition import (
     Transition,
     transition_key,
 )
+from tlatrace.tla.spec import SpecUnderTest, load_spec, module_sha256
 from tlatrace.validate.explain import Candidate, Explanation, explain
 from tlatrace.validate.judge import DEFAULT_BATCH, judge
-from tlatrace.validate.spec import SpecUnderTest, load_spec, module_sha256
 from tlatrace.validate.traces import transitions_of, validate_traces, verdict_of
 
 __all__ = [

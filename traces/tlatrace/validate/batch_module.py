@@ -40,8 +40,8 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.judgement.transition import Transition
+from tlatrace.tla.spec import PREFIX, SpecUnderTest
 from tlatrace.validate.pack import Node, Packer
-from tlatrace.validate.spec import PREFIX, SpecUnderTest
 from tlatrace.values import State, Value, canonical_state
 
 __all__ = [

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from tlatrace.errors import ModelGapError, SpecError, ToolError
 from tlatrace.judgement.difference import Change, difference
 from tlatrace.judgement.verdict import Diverges, Verdict
+from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.trace import Event, Trace
-from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import action_successors, initial_states, survey
 from tlatrace.validate.traces import validate_traces
 from tlatrace.values import State, canonical_state

@@ -20,6 +20,8 @@ from typing import Final, Protocol
 
 from tlatrace.errors import ModelGapError, SpecError, ToolError
 from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
+from tlatrace.tla.bounds import out_of_bounds
+from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.tools.jar import TlcJar
 from tlatrace.tools.java import JavaHome
 from tlatrace.tools.tlc import Outcome, TlcRun, run_tlc
@@ -33,10 +35,8 @@ from tlatrace.validate.batch_module import (
     StateCheck,
     write_batch,
 )
-from tlatrace.validate.bounds import out_of_bounds
 from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
 from tlatrace.validate.read import read_transitions
-from tlatrace.validate.spec import SpecUnderTest
 from tlatrace.validate.successors import second_look
 from tlatrace.values import State, canonical_state
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tlatrace.errors import ModelGapError, ValueFormatError
 from tlatrace.judgement.transition import Transition
-from tlatrace.validate.spec import SpecUnderTest
+from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.values import State, Value, canonical
 
 __all__ = ["read_transitions"]

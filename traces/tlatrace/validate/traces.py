@@ -21,10 +21,10 @@ from tlatrace.judgement.transition import (
     transition_keys,
 )
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
+from tlatrace.tla.bounds import out_of_bounds
+from tlatrace.tla.spec import SpecUnderTest, differing_constants
 from tlatrace.trace import Event, Trace
-from tlatrace.validate.bounds import out_of_bounds
 from tlatrace.validate.judge import DEFAULT_BATCH, RunBatch, judge
-from tlatrace.validate.spec import SpecUnderTest, differing_constants
 from tlatrace.values import State
 
 __all__ = [

@@ -19,9 +19,9 @@ from tlatrace.model import load_model
 from tlatrace.selfcheck.expressions import JVM_ARGS, Answer, Is, Raises, read_answers
 from tlatrace.selfcheck.random_expressions.forms import STATE_TYPES
 from tlatrace.selfcheck.random_expressions.term import Term, written
+from tlatrace.tla.config import parse_config
 from tlatrace.tla_text import parse_tla
 from tlatrace.tools.tlc import Outcome, run_tlc
-from tlatrace.validate.config import parse_config
 from tlatrace.values import canonical
 
 __all__ = [

@@ -20,9 +20,9 @@ from tlatrace.selfcheck.random_steps.claims import Claim, claims
 from tlatrace.selfcheck.random_steps.machine import Machine, Relation
 from tlatrace.selfcheck.random_steps.successors import successor_lists
 from tlatrace.selfcheck.verdicts import Judge
-from tlatrace.validate.config import parse_config
+from tlatrace.tla.config import parse_config
+from tlatrace.tla.spec import load_spec
 from tlatrace.validate.judge import judge
-from tlatrace.validate.spec import load_spec
 from tlatrace.values import State
 
 __all__ = [

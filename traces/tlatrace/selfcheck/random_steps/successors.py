@@ -19,10 +19,10 @@ from typing import Final
 
 from tlatrace.errors import ToolError
 from tlatrace.state_graph import read_dot
+from tlatrace.tla.spec import PREFIX
 from tlatrace.tla_text import to_tla
 from tlatrace.tools.tlc import Outcome, run_tlc
 from tlatrace.tools.tlc_config import without_sections
-from tlatrace.validate.spec import PREFIX
 from tlatrace.values import State, canonical_state
 
 __all__ = ["successor_lists"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tlatrace.validate.spec import SpecUnderTest
+from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.values import TlaSet, Value
 
 __all__ = ["out_of_bounds"]

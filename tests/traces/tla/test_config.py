@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tlatrace.errors import SpecError
-from tlatrace.validate.config import parse_config
+from tlatrace.tla.config import parse_config
 from tlatrace.values import ModelValue, Value, tla_set
 
 PATH = Path("model.cfg")

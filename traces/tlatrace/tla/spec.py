@@ -11,10 +11,10 @@ from typing import Final
 
 from tlatrace.errors import InvariantError, ModelGapError, SpecError
 from tlatrace.readings import Reading, differing_values, model_values_in
+from tlatrace.tla.config import TlcConfig
+from tlatrace.tla.declarations import Box, Declarations, Place, Side, read_declarations
+from tlatrace.tla.operator import why_no_invariant
 from tlatrace.tla_text import to_tla
-from tlatrace.validate.config import TlcConfig
-from tlatrace.validate.declarations import Box, Declarations, Place, Side, read_declarations
-from tlatrace.validate.operator import why_no_invariant
 from tlatrace.values import ModelValue, State, TlaSet, Value
 
 __all__ = [

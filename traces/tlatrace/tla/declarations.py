@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Final, NewType
 
 from tlatrace.errors import ToolError
+from tlatrace.tla.excerpts import Excerpts
+from tlatrace.tla.operator import ACTION_LEVEL, Operator
 from tlatrace.tools.sany import export_xml
-from tlatrace.validate.excerpts import Excerpts
-from tlatrace.validate.operator import ACTION_LEVEL, Operator
 
 __all__ = [
     "Box",

@@ -1,0 +1,1 @@
+"""Read specifications: what modules declare, their configuration, and both as one subject."""
