@@ -5,8 +5,9 @@ from __future__ import annotations
 from benchmarks.stopwatch import median_seconds
 from rocketproof.projection import PROTOCOLS, simulate_trace
 from tlatrace.judgement.verdict import Conforms
+from tlatrace.tla.spec import load_spec
+from tlatrace.tlc.traces import validate_traces
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.validate import load_spec, validate_traces
 
 PROTOCOL = "epoch_truncation"
 TRACES = 100

@@ -19,12 +19,12 @@ from tlatrace.judgement.transition import Allowed
 from tlatrace.judgement.verdict import Conforms
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
-from tlatrace.tla.spec import SpecUnderTest
+from tlatrace.tla.spec import SpecUnderTest, load_spec
+from tlatrace.tlc.traces import validate_traces
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc_config import invariants_of
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import dump_trace
-from tlatrace.validate import load_spec, validate_traces
 
 PROTOCOL = "epoch_truncation"
 TRACES = 300

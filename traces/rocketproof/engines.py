@@ -21,9 +21,9 @@ from tlatrace.readings import differing_values
 from tlatrace.report.results import SpecPlace
 from tlatrace.tla.bounds import out_of_bounds
 from tlatrace.tla.spec import SpecUnderTest
+from tlatrace.tlc.judge import DEFAULT_BATCH
+from tlatrace.tlc.traces import Names, validate_traces
 from tlatrace.trace import Header, Trace
-from tlatrace.validate.judge import DEFAULT_BATCH
-from tlatrace.validate.traces import Names, validate_traces
 from tlatrace.values import Value
 
 __all__ = ["ENGINES", "Judged", "Judges", "explain_by_model", "match_by_model"]

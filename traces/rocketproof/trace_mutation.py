@@ -16,6 +16,7 @@ from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, TraceFile
 from tlatrace.model import Model
 from tlatrace.readings import differing_values
+from tlatrace.tlc.traces import EMPTY_FILE
 from tlatrace.trace import Trace
 from tlatrace.trace_mutation import (
     Hole,
@@ -29,7 +30,6 @@ from tlatrace.trace_mutation import (
     write_holes,
 )
 from tlatrace.trace_mutation.measure import Progress
-from tlatrace.validate.traces import EMPTY_FILE
 
 __all__ = ["Measuring", "print_mutations"]
 

@@ -10,8 +10,8 @@ from tests.traces.matching.toy import CLIENTS, ToyModel, counters, lock_server
 from tlatrace.errors import EvaluationError
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.matching import Budget, match_traces
+from tlatrace.tlc.traces import EMPTY_FILE, HEADER_ONLY
 from tlatrace.trace import Event, Header, Part, Silent, State, Trace
-from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY
 from tlatrace.values import Value
 
 HEADER: Final = Header(spec="Counters")

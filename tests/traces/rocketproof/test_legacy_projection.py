@@ -12,8 +12,9 @@ from rocketproof.projection import PROTOCOLS, simulate_trace
 from rocketproof.timeline import timeline
 from tests.traces.rocketproof.legacy_invariants import violations
 from tlatrace.judgement.verdict import Conforms, Diverges
+from tlatrace.tla.spec import load_spec
+from tlatrace.tlc.traces import validate_traces
 from tlatrace.trace import Trace
-from tlatrace.validate import load_spec, validate_traces
 from tlatrace.values import tla_set
 
 PROTOCOL = "legacy_replication"

@@ -17,9 +17,9 @@ from tests.traces.rocketproof.epoch_invariants import violations
 from tlatrace.errors import ModelGapError
 from tlatrace.judgement.transition import Allowed, Judged, Refused, Transition
 from tlatrace.tla.spec import load_spec
+from tlatrace.tlc.judge import judge
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import dump_trace
-from tlatrace.validate.judge import judge
 from tlatrace.values import Fcn, State, Value, canonical_state, tla_set
 
 PROTOCOL = "epoch_truncation"

@@ -7,10 +7,10 @@ from typing import Final
 
 import pytest
 
-from tests.traces.validate.toy import INITIAL, all_steps, state_of, transition_of
+from tests.traces.tlc.toy import INITIAL, all_steps, state_of, transition_of
 from tlatrace.judgement.transition import Transition, transition_key
 from tlatrace.selfcheck.corruption import KINDS, Corrupted, corruptions
-from tlatrace.validate.comparable import state_is_doubtful
+from tlatrace.tlc.comparable import state_is_doubtful
 from tlatrace.values import State, canonical, same
 
 STEPS: Final = tuple([transition_of(step) for step in all_steps(200)])

@@ -9,7 +9,7 @@ from tests.traces.explore.tide import Tide
 from tlatrace.explore import Exploration, Transit, explore
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided
 from tlatrace.selfcheck.graphs import TlcGraph, compare_graphs
-from tlatrace.state_graph import StateGraph, StateId
+from tlatrace.tlc.state_graph import StateGraph, StateId
 
 TIDE: Final = Tide()
 EXPLORED: Final = explore(TIDE, check_invariants=False)

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests.traces.validate.toy import INITIAL, all_steps, state_of, transition_of
+from tests.traces.tlc.toy import INITIAL, all_steps, state_of, transition_of
 from tlatrace.judgement.transition import (
     Allowed,
     Failed,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.traces.validate.toy import SPECS
+from tests.traces.tlc.toy import SPECS
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.tla.config import TlcConfig, parse_config, read_config
 from tlatrace.tla.declarations import Operator, Place, read_declarations

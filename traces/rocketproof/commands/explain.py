@@ -23,9 +23,9 @@ from tlatrace.matching.explain import Reasons
 from tlatrace.matching.false_conjuncts import ForbiddenAction
 from tlatrace.report.results import TraceResult
 from tlatrace.terminal import open_console, open_table
+from tlatrace.tlc.explain import Candidate, Explanation, explain
+from tlatrace.tlc.traces import EMPTY_FILE, HEADER_ONLY
 from tlatrace.trace import Event
-from tlatrace.validate.explain import Candidate, Explanation, explain
-from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY
 from tlatrace.values import Json, Value, to_json
 
 __all__ = ["command"]

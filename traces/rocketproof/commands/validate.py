@@ -29,10 +29,10 @@ from tlatrace.report.junit import junit_xml
 from tlatrace.report.markdown import markdown_summary
 from tlatrace.report.results import TraceResult
 from tlatrace.report.sarif import sarif_text
+from tlatrace.tlc.judge import DEFAULT_BATCH
+from tlatrace.tlc.traces import EMPTY_FILE, HEADER_ONLY
 from tlatrace.trace import Header, Trace
 from tlatrace.trace.lines import DEFAULT_LIMITS, Limits
-from tlatrace.validate.judge import DEFAULT_BATCH
-from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY
 
 __all__ = ["command"]
 

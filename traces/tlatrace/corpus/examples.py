@@ -16,7 +16,7 @@ from tlatrace.judgement.difference import difference
 from tlatrace.judgement.transition import Transition
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.tla.spec import SpecUnderTest
-from tlatrace.validate.successors import action_successors
+from tlatrace.tlc.successors import action_successors
 
 __all__ = ["Allowed", "ExampleMaker", "NearestSuccessor", "examples_of"]
 

@@ -8,11 +8,11 @@ from typing import Final
 
 from tlatrace.judgement.transition import Judged, Transition
 from tlatrace.tla.spec import SpecUnderTest
+from tlatrace.tlc.batch_module import BatchItem
+from tlatrace.tlc.judge import judge, run_batch_in
 from tlatrace.tools.jar import TlcJar, find_jar
 from tlatrace.tools.java import JavaHome, find_java
 from tlatrace.tools.tlc_run import TlcRun
-from tlatrace.validate.batch_module import BatchItem
-from tlatrace.validate.judge import judge, run_batch_in
 
 __all__ = ["TlcJudge", "tlc_judge"]
 

@@ -13,8 +13,8 @@ from tlatrace.logged import Logged
 from tlatrace.matching.false_conjuncts import ForbiddenAction, false_conjuncts
 from tlatrace.matching.nearest import nearest_explanation
 from tlatrace.model import Model, ModelState, Step
+from tlatrace.tlc.explain import Candidate, Explanation, nearest
 from tlatrace.trace import Event, Trace
-from tlatrace.validate.explain import Candidate, Explanation, nearest
 from tlatrace.values import Value
 
 __all__ = ["Reasons", "explain_verdict"]

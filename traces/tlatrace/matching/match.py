@@ -18,8 +18,8 @@ from tlatrace.matching.observation import Observation, observe
 from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.matching.verdict import concurrent_verdict, search_verdict
+from tlatrace.tlc.traces import Names, early_verdict, step_verdict
 from tlatrace.trace import Clues, Event, Trace
-from tlatrace.validate.traces import Names, early_verdict, step_verdict
 from tlatrace.values import State, Value
 
 __all__ = ["is_partial", "match_traces"]

@@ -33,8 +33,8 @@ from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.model import FalseConjunct, Model
 from tlatrace.runtime.lazy import elements_of
 from tlatrace.runtime.values import RuntimeValue
+from tlatrace.tlc.explain import Candidate
 from tlatrace.trace import Trace
-from tlatrace.validate.explain import Candidate
 
 __all__ = ["Nearest", "nearest_explanation"]
 

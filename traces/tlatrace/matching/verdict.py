@@ -25,8 +25,8 @@ from tlatrace.matching.observation import (
 )
 from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Budget, Search, ViolatingCandidate
+from tlatrace.tlc.traces import Names
 from tlatrace.trace import Silent
-from tlatrace.validate.traces import Names
 
 __all__ = ["concurrent_verdict", "search_verdict"]
 

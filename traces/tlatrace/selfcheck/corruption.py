@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never
 
 from tlatrace.judgement.transition import Transition, transition_key
-from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
+from tlatrace.tlc.comparable import is_doubtful, state_is_doubtful
 from tlatrace.values import (
     ExactString,
     Fcn,

@@ -33,7 +33,7 @@ from tlatrace.selfcheck.subjects import Subject
 from tlatrace.selfcheck.verdicts import compare_verdicts
 from tlatrace.tla.config import parse_config, read_config
 from tlatrace.tla.spec import load_spec
-from tlatrace.validate.judge import judge
+from tlatrace.tlc.judge import judge
 from tlatrace.values import State, Value, canonical, canonical_state
 
 __all__ = ["Effort", "examine_expressions", "examine_subject", "model_judge", "right_steps"]

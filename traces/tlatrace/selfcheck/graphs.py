@@ -18,7 +18,7 @@ from tlatrace.errors import ToolError
 from tlatrace.explore import Exploration, ModelState
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, state_text
 from tlatrace.selfcheck.subjects import Subject
-from tlatrace.state_graph import StateGraph, read_dot
+from tlatrace.tlc.state_graph import StateGraph, read_dot
 from tlatrace.tools.tlc import JVM_ARGS, Outcome, run_tlc
 from tlatrace.tools.tlc_config import without_sections
 from tlatrace.values import State, canonical_state

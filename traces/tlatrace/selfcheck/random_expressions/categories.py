@@ -25,7 +25,7 @@ from tlatrace.selfcheck.random_expressions.rewriting import (
 )
 from tlatrace.selfcheck.random_expressions.shrink import Ask, Differing, differ
 from tlatrace.selfcheck.random_expressions.term import Term, closed_parts
-from tlatrace.validate.comparable import is_doubtful
+from tlatrace.tlc.comparable import is_doubtful
 from tlatrace.values import Fcn, TlaSet, Value, canonical, fcn, from_json, tla_set
 
 __all__ = ["BY_ORDER", "EXCEPT", "categories", "rewritten_categories", "without_except"]

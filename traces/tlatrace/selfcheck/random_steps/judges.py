@@ -22,7 +22,7 @@ from tlatrace.selfcheck.random_steps.successors import successor_lists
 from tlatrace.selfcheck.verdicts import Judge
 from tlatrace.tla.config import parse_config
 from tlatrace.tla.spec import load_spec
-from tlatrace.validate.judge import judge
+from tlatrace.tlc.judge import judge
 from tlatrace.values import State
 
 __all__ = [

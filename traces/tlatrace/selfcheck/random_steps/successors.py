@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import ToolError
-from tlatrace.state_graph import read_dot
 from tlatrace.tla.spec import PREFIX
 from tlatrace.tla_text import to_tla
+from tlatrace.tlc.state_graph import read_dot
 from tlatrace.tools.tlc import Outcome, run_tlc
 from tlatrace.tools.tlc_config import without_sections
 from tlatrace.values import State, canonical_state

@@ -14,7 +14,7 @@ from tlatrace.judgement.transition import Transition
 from tlatrace.model import Model, load_model
 from tlatrace.tla.config import read_config
 from tlatrace.tla.spec import load_spec
-from tlatrace.validate.judge import judge
+from tlatrace.tlc.judge import judge
 
 pytestmark = pytest.mark.java
 

@@ -22,10 +22,7 @@ from tlatrace.errors import ModelGapError, SpecError, ToolError
 from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
 from tlatrace.tla.bounds import out_of_bounds
 from tlatrace.tla.spec import SpecUnderTest
-from tlatrace.tools.jar import TlcJar
-from tlatrace.tools.java import JavaHome
-from tlatrace.tools.tlc import Outcome, TlcRun, run_tlc
-from tlatrace.validate.batch_module import (
+from tlatrace.tlc.batch_module import (
     AT,
     DONE,
     OPEN,
@@ -35,9 +32,12 @@ from tlatrace.validate.batch_module import (
     StateCheck,
     write_batch,
 )
-from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
-from tlatrace.validate.read import read_transitions
-from tlatrace.validate.successors import second_look
+from tlatrace.tlc.comparable import is_doubtful, state_is_doubtful
+from tlatrace.tlc.read import read_transitions
+from tlatrace.tlc.successors import second_look
+from tlatrace.tools.jar import TlcJar
+from tlatrace.tools.java import JavaHome
+from tlatrace.tools.tlc import Outcome, TlcRun, run_tlc
 from tlatrace.values import State, canonical_state
 
 __all__ = ["DEFAULT_BATCH", "RunBatch", "judge", "run_batch_in"]

@@ -8,8 +8,8 @@ import pytest
 
 from tlatrace.errors import ModelGapError
 from tlatrace.tla_text import parse_tla
+from tlatrace.tlc.pack import Packer
 from tlatrace.tools.tlc import Outcome, run_tlc
-from tlatrace.validate.pack import Packer
 from tlatrace.values import ModelValue, Value, canonical, fcn, record, tla_set
 
 B1, B2 = ModelValue("b1"), ModelValue("b2")

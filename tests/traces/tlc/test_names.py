@@ -17,9 +17,10 @@ from tlatrace.matching.view import View, view_trace
 from tlatrace.model import Model, load_model
 from tlatrace.model.checker import Checker
 from tlatrace.tla.config import read_config
+from tlatrace.tla.spec import SpecUnderTest, load_spec
+from tlatrace.tlc.traces import validate_traces
 from tlatrace.trace import Event, Header, Part, Trace
 from tlatrace.trace.itf import read_itf, write_itf
-from tlatrace.validate import SpecUnderTest, load_spec, validate_traces
 from tlatrace.values import (
     ExactString,
     ModelValue,

@@ -8,9 +8,9 @@ from tlatrace.errors import ModelGapError, SpecError, ToolError
 from tlatrace.judgement.difference import Change, difference
 from tlatrace.judgement.verdict import Diverges, Verdict
 from tlatrace.tla.spec import SpecUnderTest
+from tlatrace.tlc.successors import action_successors, initial_states, survey
+from tlatrace.tlc.traces import validate_traces
 from tlatrace.trace import Event, Trace
-from tlatrace.validate.successors import action_successors, initial_states, survey
-from tlatrace.validate.traces import validate_traces
 from tlatrace.values import State, canonical_state
 
 __all__ = ["Candidate", "Explanation", "explain", "nearest"]

@@ -11,7 +11,7 @@ from tlatrace.judgement.transition import Transition, transition_key, transition
 from tlatrace.readings import Kind, Reading, Types
 from tlatrace.tla.declarations import Declarations, Operator
 from tlatrace.tla.spec import SpecUnderTest
-from tlatrace.validate.read import read_transitions
+from tlatrace.tlc.read import read_transitions
 from tlatrace.values import (
     MAX_DEPTH,
     ExactString,

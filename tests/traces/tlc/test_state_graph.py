@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tlatrace.errors import ToolError
-from tlatrace.state_graph import outgoing, parse_dot, read_dot
+from tlatrace.tlc.state_graph import outgoing, parse_dot, read_dot
 from tlatrace.values import ModelValue, canonical, fcn, tla_set
 
 # Written by TLC 2.15 with -dump dot,colorize,actionlabels, shortened to three states.

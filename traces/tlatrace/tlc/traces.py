@@ -23,8 +23,8 @@ from tlatrace.judgement.transition import (
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.tla.bounds import out_of_bounds
 from tlatrace.tla.spec import SpecUnderTest, differing_constants
+from tlatrace.tlc.judge import DEFAULT_BATCH, RunBatch, judge
 from tlatrace.trace import Event, Trace
-from tlatrace.validate.judge import DEFAULT_BATCH, RunBatch, judge
 from tlatrace.values import State
 
 __all__ = [

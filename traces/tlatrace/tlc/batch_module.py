@@ -41,7 +41,7 @@ from typing import Final
 
 from tlatrace.judgement.transition import Transition
 from tlatrace.tla.spec import PREFIX, SpecUnderTest
-from tlatrace.validate.pack import Node, Packer
+from tlatrace.tlc.pack import Node, Packer
 from tlatrace.values import State, Value, canonical_state
 
 __all__ = [

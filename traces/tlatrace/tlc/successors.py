@@ -18,10 +18,10 @@ from typing import Final
 
 from tlatrace.errors import SpecError, TlatraceError
 from tlatrace.judgement.transition import Allowed, Refused, Transition
-from tlatrace.state_graph import read_dot
 from tlatrace.tla.spec import PREFIX, SpecUnderTest
+from tlatrace.tlc.pack import Packer
+from tlatrace.tlc.state_graph import read_dot
 from tlatrace.tools.tlc import QUICK_JVM_ARGS, Outcome, run_tlc
-from tlatrace.validate.pack import Packer
 from tlatrace.values import Fcn, State, TlaSet, Value, canonical_state
 
 __all__ = ["Successor", "Survey", "action_successors", "initial_states", "second_look", "survey"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tlatrace.validate.comparable import is_doubtful, state_is_doubtful
+from tlatrace.tlc.comparable import is_doubtful, state_is_doubtful
 from tlatrace.values import ModelValue, Value, fcn, record, tla_set
 
 M = ModelValue("m")

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.traces.validate.toy import INITIAL, SPECS, Toy, state_of, steps_from, transition_of
+from tests.traces.tlc.toy import INITIAL, SPECS, Toy, state_of, steps_from, transition_of
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided
 from tlatrace.tla.config import read_config
 from tlatrace.tla.spec import SpecUnderTest, load_spec
+from tlatrace.tlc.explain import explain
+from tlatrace.tlc.traces import EMPTY_FILE, HEADER_ONLY, transitions_of, validate_traces
 from tlatrace.trace import Event, Header, Trace
-from tlatrace.validate.explain import explain
-from tlatrace.validate.traces import EMPTY_FILE, HEADER_ONLY, transitions_of, validate_traces
 from tlatrace.values import State, Value, tla_set
 
 HEADER = Header(spec="Mailbox", constants={"Node": tla_set(["n1", "n2"]), "Max": 3})

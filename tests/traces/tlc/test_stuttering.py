@@ -15,8 +15,8 @@ from tlatrace.matching import match_traces
 from tlatrace.model import Model, load_model
 from tlatrace.tla.config import TlcConfig, parse_config
 from tlatrace.tla.spec import load_spec
+from tlatrace.tlc.judge import judge
 from tlatrace.trace.ndjson import read_trace
-from tlatrace.validate.judge import judge
 
 MODULE: Final = Path(__file__).with_name("specs") / "Rests.tla"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.traces.validate.toy import (
+from tests.traces.tlc.toy import (
     INITIAL,
     SPECS,
     all_steps,
@@ -22,9 +22,9 @@ from tlatrace.readings import Reading, Types
 from tlatrace.tla.config import read_config
 from tlatrace.tla.declarations import Declarations, Operator, Place
 from tlatrace.tla.spec import SpecUnderTest, load_spec
+from tlatrace.tlc.batch_module import AT, YES, BatchItem
+from tlatrace.tlc.judge import judge
 from tlatrace.tools.tlc_run import TlcRun, read_run
-from tlatrace.validate.batch_module import AT, YES, BatchItem
-from tlatrace.validate.judge import judge
 from tlatrace.values import State, tla_set
 
 SUCCESS = "@!@!@STARTMSG 2193:0 @!@!@\nNo error.\n@!@!@ENDMSG 2193 @!@!@\n"
