@@ -12,13 +12,12 @@ from typing import Final
 import pytest
 
 from tests.commit_areas import (
+    Commit,
     NothingToExamineError,
     areas_listed,
     areas_of_folders,
-    subjects_under_the_rule,
-    without_area,
+    commits_under_the_rule,
 )
-from tests.documents import fenced
 from tests.source_files import ROOT, SOURCE_ROOTS, parsed, python_files, text_files
 
 MAX_MODULE_LINES: Final = 500
@@ -113,27 +112,28 @@ def test_the_lock_has_hashes_and_no_address() -> None:
 
 # ---- Areas of commits ----
 
-AREAS: Final = areas_listed(fenced("CONTRIBUTING.md", "## Areas of commits"))
+AREAS: Final = areas_listed((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
 
 
 def test_the_areas_of_commits_are_the_folders() -> None:
     assert sorted(AREAS) == areas_of_folders(), "CONTRIBUTING.md lists them"
-    assert {"project", "rocketha/sim", "tlatrace/corpus", "spec/lock_quorum"} < set(AREAS)
+    assert {"project", "rocketha/sim", "tlatrace/corpus", "spec/lock_quorum"} < AREAS
 
 
 def test_commits_name_their_area() -> None:
     try:
-        subjects = subjects_under_the_rule()
+        commits = commits_under_the_rule()
     except NothingToExamineError as reason:
         pytest.skip(str(reason))
-    assert len(subjects) > 0
-    assert without_area(subjects, AREAS) == [], "CONTRIBUTING.md lists the areas"
+    assert len(commits) > 0
+    wrong = [commit.subject for commit in commits if not commit.names_its_area]
+    assert wrong == [], "CONTRIBUTING.md lists the areas"
 
 
 def test_a_commit_without_an_area_is_seen() -> None:
     good = ["spec/lock_quorum: name a request", "project: release"]
     bad = ["impl/rocketha/sim: draw", "Mend a test", "spec/locks: add", "spec :add", "spec:add"]
-    assert without_area([*good, *bad], AREAS) == bad
+    assert [one for one in [*good, *bad] if Commit(one, AREAS).names_its_area] == good
 
 
 def test_what_tools_leave_behind_is_no_area(tmp_path: Path) -> None:
@@ -146,25 +146,32 @@ def test_what_tools_leave_behind_is_no_area(tmp_path: Path) -> None:
     assert areas_of_folders(tmp_path) == expected
 
 
-def test_only_commits_under_the_rule_are_read(tmp_path: Path) -> None:
+def test_only_commits_under_the_rule_are_read_and_by_the_list_of_their_time(tmp_path: Path) -> None:
     with pytest.raises(NothingToExamineError, match="without history"):
-        subjects_under_the_rule(tmp_path)
+        commits_under_the_rule(tmp_path)
     whole = tmp_path / "whole"
 
     def git(*arguments: str) -> None:
         who = ("-c", "user.name=tests", "-c", "user.email=tests@localhost")
         subprocess.run(["git", *who, *arguments], check=True, capture_output=True)
 
+    def commit(subject: str, areas: str) -> None:
+        text = f"# Title\n\n## Areas of commits\n\nWhy.\n\n```text\n{areas}\n```\n"
+        (whole / "CONTRIBUTING.md").write_text(text)
+        git("-C", str(whole), "add", ".")
+        git("-C", str(whole), "commit", "--allow-empty", "-m", subject)
+
     git("init", str(whole))
-    git("-C", str(whole), "commit", "--allow-empty", "-m", "Before the rule")
+    commit("Before the rule", "tests")
     with pytest.raises(NothingToExamineError, match="in none yet"):
-        subjects_under_the_rule(whole)
+        commits_under_the_rule(whole)
     (whole / "tests").mkdir()
     (whole / "tests" / "commit_areas.py").touch()
-    git("-C", str(whole), "add", ".")
-    git("-C", str(whole), "commit", "-m", "tests: bring the rule")
-    git("-C", str(whole), "commit", "--allow-empty", "-m", "Later")
-    assert subjects_under_the_rule(whole) == ["Later", "tests: bring the rule"]
+    subjects = ["tests: bring the rule", "spec/a: add", "spec/a: drop", "spec/a: late", "spec: yes"]
+    for subject, areas in zip(subjects, ("tests", "spec: a", "spec", "spec", "spec"), strict=True):
+        commit(subject, areas)
+    found = {one.subject: one.names_its_area for one in commits_under_the_rule(whole)}
+    assert found == dict.fromkeys(subjects, True) | {"spec/a: late": False}
     git("clone", "--depth", "1", whole.as_uri(), str(tmp_path / "shallow"))
     with pytest.raises(NothingToExamineError, match="shallow"):
-        subjects_under_the_rule(tmp_path / "shallow")
+        commits_under_the_rule(tmp_path / "shallow")
