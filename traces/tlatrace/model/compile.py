@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from tlatrace.errors import InvariantError, SpecError, SubsetError
 from tlatrace.model.actions import Enumerations
+from tlatrace.model.analysis import definition_kind
 from tlatrace.model.conjuncts import FailingConjuncts
 from tlatrace.model.expressions import Expressions
 from tlatrace.model.instances import Cell
@@ -30,11 +31,20 @@ from tlatrace.runtime.values import RuntimeValue, from_runtime
 from tlatrace.tla.operator import why_no_invariant
 from tlatrace.values import canonical
 
-__all__ = ["Job", "compile_tree", "deeply", "types_of"]
+__all__ = ["Job", "compile_tree", "deeply", "require_booleans", "types_of"]
 
 T = TypeVar("T")
 
 _ACTION_LEVEL: Final = 2
+
+_NO_BOOLEAN: Final = {
+    "atom": "a model value",
+    "function": "a function",
+    "int": "an integer",
+    "set": "a set",
+    "string": "a string",
+}
+"""In words, the kinds of values that no state makes a boolean."""
 
 _STACK_BYTES: Final = 256 * 1024 * 1024
 _RECURSION: Final = 20_000
@@ -189,13 +199,31 @@ def _require_invariants(job: Job, reader: Reader) -> None:
     """Refuse what has no value in a state.
 
     Raises:
-        InvariantError: an invariant is not defined, has parameters or speaks of steps.
+        InvariantError: an invariant is not defined, has parameters or speaks of steps; or its value
+            is no boolean.
     """
     operators = reader.operators()
     for name in job.invariants:
         why = why_no_invariant(*operators.get(name, (None, 0)))
         if why is not None:
             raise InvariantError(reader.module, name, why)
+    require_booleans(reader, job.invariants)
+
+
+def require_booleans(reader: Reader, invariants: Sequence[str]) -> None:
+    """Refuse an invariant that has a boolean in no state, by the outermost operator of its text.
+
+    TLC stops at the first state. What is no boolean in some states only has no value there: it may
+    be the state that is wrong.
+
+    Raises:
+        InvariantError: there is one.
+        SubsetError: one of them uses TLA+ outside the subset.
+    """
+    for name in invariants:
+        what = _NO_BOOLEAN.get(definition_kind(reader.definition(name)))
+        if what is not None:
+            raise InvariantError(reader.module, name, f"its value is {what}, and no boolean")
 
 
 def _box_of(same: Expr, variables: int) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 
 from tlatrace.errors import InvariantError, ModelGapError, SpecError, SubsetError
 from tlatrace.model.cache import keep, recall
-from tlatrace.model.compile import Job, compile_tree, deeply, types_of
+from tlatrace.model.compile import Job, compile_tree, deeply, require_booleans, types_of
 from tlatrace.model.mentions import model_values_of, strings_of
 from tlatrace.model.model import Model
 from tlatrace.model.reader import Reader
@@ -28,7 +28,7 @@ from tlatrace.tools.jar import find_jar
 from tlatrace.tools.sany import COMMUNITY, export_xml
 from tlatrace.values import State, canonical
 
-__all__ = ["load_model", "read_tree", "read_types"]
+__all__ = ["load_model", "read_tree", "read_types", "require_boolean_invariants"]
 
 _REDIRECT: Final = re.compile(r"(\S+) <- (?:\[ (\w+) \] )?(\S+)")
 
@@ -195,6 +195,35 @@ def read_types(
         except SubsetError:
             pass
     return unknown_types(names, strings, declared.variables, actions)
+
+
+def require_boolean_invariants(
+    module: Path,
+    config: TlcConfig,
+    constants: State,
+    invariants: Sequence[str],
+    libraries: Sequence[Path] = (),
+) -> None:
+    """Refuse an invariant that has a boolean in no state, for a judge that does not compile it.
+
+    Of TLA+ outside the subset nothing is said.
+
+    Raises:
+        InvariantError: as `require_booleans`.
+        ModelGapError, ToolError: as `load_model`.
+    """
+
+    def read() -> None:
+        job = _job(module.resolve(), config, constants, libraries)
+        reader = Reader(job.root, job.folders, job.overrides, job.module_overrides)
+        require_booleans(reader, invariants)
+
+    try:
+        deeply(read)
+    except InvariantError:
+        raise
+    except SpecError:
+        return  # whoever judges will say it
 
 
 def _job(module: Path, config: TlcConfig, constants: State, libraries: Sequence[Path]) -> Job:

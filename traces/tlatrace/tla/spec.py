@@ -138,6 +138,10 @@ def load_spec(
         libraries=tuple(libraries),
     )
     _check(spec)
+    if wanted:
+        from tlatrace.model.load import require_boolean_invariants
+
+        require_boolean_invariants(module, config, given, wanted, libraries)
     return spec
 
 
