@@ -11,6 +11,14 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[1]
 SOURCE_ROOTS: Final = (ROOT / "impl", ROOT / "traces")
 
+WITHOUT_BUGS: Final = tuple(
+    sorted(
+        {path.parent.name for path in (ROOT / "impl" / "rocketha").glob("*/__init__.py")}
+        - {"known_bugs", "sim"}
+    )
+)
+"""Folders of the implementation that know no bugs: the cores, and all that they stand on."""
+
 _FOLDERS: Final = ("impl", "traces", "spec", "tests", "model_tests", "benchmarks", ".ci")
 _GENERATED: Final = frozenset({"__pycache__", ".hypothesis", "states"})
 _TEXTS: Final = frozenset({".py", ".md", ".toml", ".tla", ".cfg", ".html", ".j2", ".lock", ""})

@@ -15,6 +15,7 @@ import pytest
 from tests.source_files import (
     ROOT,
     SOURCE_ROOTS,
+    WITHOUT_BUGS,
     imported_modules,
     module_name,
     parsed,
@@ -60,7 +61,7 @@ RULES: Final = (
             what="rocketha.known_bugs",
             why="a core reads as if there were no bugs",
         )
-        for core in ("broker", "controller", "epoch", "ha", "legacy_ha", "locks", "replicated_log")
+        for core in WITHOUT_BUGS
     ),
     ImportRule(where="rocketha", what="tlatrace", why="the subject does not know its judge"),
     ImportRule(where="rocketha", what="rocketproof", why="the subject does not know its judge"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Generic, TypeAlias, TypeVar
 
 from rocketha.known_bugs import NO_BUGS, Bugs
+from rocketha.known_bugs.storage import file_options
 from rocketha.runtime.broker_files import BrokerFiles, BrokerName
 from rocketha.runtime.core import Core, Inbox, Sender, Step
 from rocketha.runtime.effects import (
@@ -72,7 +73,7 @@ class ManualNode(Generic[S, E, A]):
         name: BrokerName | None = None,
     ) -> None:
         self.disk = MemoryDisk()
-        self.files = BrokerFiles(self.disk, segment_size=segment_size, bugs=bugs, name=name)
+        self.files = BrokerFiles(self.disk, file_options(segment_size, bugs), name=name)
         self.time_ms = 0
         self.flushes = True
         """The flush service works at once; else not at all."""

@@ -6,7 +6,6 @@ some of them. No core imports this package.
 
 from rocketha.known_bugs.bug import (
     NO_BUGS,
-    STORAGE_BUGS,
     Bug,
     Bugs,
 )
@@ -15,6 +14,7 @@ from rocketha.known_bugs.legacy_replication import LEGACY_BUGS
 from rocketha.known_bugs.lock_quorum import LOCK_BUGS
 from rocketha.known_bugs.replica_group import BROKER_BUGS, CONTROLLER_BUGS, GROUP_BUGS
 from rocketha.known_bugs.snapshot_loading import SNAPSHOT_BUGS
+from rocketha.known_bugs.storage import STORAGE_BUGS
 
 __all__ = [
     "BROKER_BUGS",

@@ -1,11 +1,8 @@
-"""Switches that put a known bug of RocketMQ, or the lack of one guard, into the cores.
+"""Known bugs of RocketMQ, and the lack of one guard: what goes wrong with each.
 
-A value is the tag that the specification writes behind `CHECK`. Without switches the cores follow
-the specification; with one the run must be told apart from it.
-
-Three are about the disk and belong to its options: B06 is `EpochStoreOptions.skip_empty_write`, B86
-`EpochStoreOptions.in_place`, B07 `CommitLogOptions.durable_truncate`; `STORAGE_BUGS` names them for
-whoever opens the storage.
+A value is the tag that the specification writes behind `CHECK`. Without bugs the cores follow the
+specification; with one a run must be told apart from it. What a bug changes stands in the file of
+its protocol, beside this one.
 """
 
 from __future__ import annotations
@@ -15,7 +12,6 @@ from typing import Final, TypeAlias
 
 __all__ = [
     "NO_BUGS",
-    "STORAGE_BUGS",
     "Bug",
     "Bugs",
 ]
@@ -271,6 +267,3 @@ Bugs: TypeAlias = frozenset[Bug]
 """The switches that are on."""
 
 NO_BUGS: Final[Bugs] = frozenset()
-
-STORAGE_BUGS: Final[Bugs] = frozenset({Bug.B06, Bug.B07, Bug.B86})
-"""Switches that the cores do not read."""

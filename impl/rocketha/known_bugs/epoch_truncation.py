@@ -9,8 +9,9 @@ from typing import Final, TypeAlias
 
 from rocketha.epoch.cache import NOTHING_KNOWN, EpochCache
 from rocketha.ha.rules import HA_RULES, HaRules
-from rocketha.known_bugs.bug import STORAGE_BUGS, Bug, Bugs
+from rocketha.known_bugs.bug import Bug, Bugs
 from rocketha.known_bugs.overrides import Override, overridden
+from rocketha.known_bugs.storage import STORAGE_BUGS
 from rocketha.types import UNBOUNDED, Epoch, EpochEntry, Offset
 
 __all__ = ["EPOCH_BUGS", "HA_OVERRIDES", "at_log_end", "ha_rules"]

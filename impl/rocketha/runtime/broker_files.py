@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rocketha.errors import EpochFileError
 from rocketha.formats.message import Message
-from rocketha.known_bugs.bug import Bug, Bugs
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.disk import Disk
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
 from rocketha.storage.identity_store import IdentityStore
-from rocketha.types import EpochEntry, Offset, SizeBytes
+from rocketha.types import EpochEntry, Offset
 
-__all__ = ["BrokerFiles", "BrokerName", "log_options"]
+__all__ = ["BrokerFiles", "BrokerName", "FileOptions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,17 +23,18 @@ class BrokerName:
     broker_name: str
 
 
-def log_options(segment_size: SizeBytes, bugs: Bugs) -> CommitLogOptions:
-    """Return how brokers keep their CommitLog."""
-    return CommitLogOptions(segment_size=segment_size, durable_truncate=Bug.B07 not in bugs)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOptions:
+    """How a broker keeps its files."""
+
+    log: CommitLogOptions
+    epochs: EpochStoreOptions = field(default_factory=EpochStoreOptions)
 
 
 class BrokerFiles:
     """Reads and writes the files of one broker."""
 
-    def __init__(
-        self, disk: Disk, *, segment_size: SizeBytes, bugs: Bugs, name: BrokerName | None = None
-    ) -> None:
+    def __init__(self, disk: Disk, options: FileOptions, *, name: BrokerName | None = None) -> None:
         """Open the log; a broker without a name has no identity files.
 
         Raises: CommitLogError, DiskError
@@ -46,11 +46,9 @@ class BrokerFiles:
         """Grows when the log, or what is durable of it, may have changed."""
         self.epochs_version = 0
         """Grows when the epoch file may have changed."""
-        self._log_options = log_options(segment_size, bugs)
+        self._log_options = options.log
         self._name = name
-        self.epochs = EpochStore(
-            disk, EpochStoreOptions(skip_empty_write=Bug.B06 in bugs, in_place=Bug.B86 in bugs)
-        )
+        self.epochs = EpochStore(disk, options.epochs)
         self.log: CommitLog
         """The opened log; while the broker is down, the one that it had."""
         self.recover()

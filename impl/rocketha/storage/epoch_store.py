@@ -25,7 +25,7 @@ __all__ = ["EpochSource", "EpochStore", "EpochStoreOptions", "LoadedEpochs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochStoreOptions:
-    """Where the file is, and RocketMQ's bugs, off by default."""
+    """Where the file is, and what RocketMQ does wrong, off by default."""
 
     path: str = "epochFileCheckpoint"
     skip_empty_write: bool = False

@@ -12,7 +12,7 @@ import pytest
 from rocketha.errors import PacketError
 from rocketha.formats.message import Message
 from rocketha.runtime import effects
-from rocketha.runtime.broker_files import BrokerFiles
+from rocketha.runtime.broker_files import BrokerFiles, FileOptions
 from rocketha.runtime.core import Core, Sender
 from rocketha.runtime.effects import (
     After,
@@ -54,7 +54,7 @@ from rocketha.runtime.performers import (
 )
 from rocketha.sim.engine.hosts import HostedCluster
 from rocketha.sim.engine.request_ports import CallingNode
-from rocketha.storage.commit_log import CommitLog
+from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import (
     BrokerId,
@@ -210,7 +210,9 @@ class Node:
     """A node that has everything."""
 
     def __init__(self, world: World, core: Obedient) -> None:
-        self.files = BrokerFiles(MemoryDisk(), segment_size=SizeBytes(1024), bugs=frozenset())
+        self.files = BrokerFiles(
+            MemoryDisk(), FileOptions(log=CommitLogOptions(segment_size=SizeBytes(1024)))
+        )
         self.connections: ConnectionPerformer[NodeEvents, str] = ConnectionPerformer(
             core.inbox, transport=world, recorder=world
         )

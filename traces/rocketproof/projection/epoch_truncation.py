@@ -27,7 +27,8 @@ from rocketha.formats.ha_packets import HandshakeReply, MasterPacket
 from rocketha.formats.packet_stream import PacketStream, master_stream
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.state import BrokerState
-from rocketha.runtime.broker_files import BrokerFiles, log_options
+from rocketha.known_bugs.storage import file_options
+from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
@@ -90,7 +91,7 @@ class EpochProjection:
         """Record the initial state."""
         self.brokers = tuple(cluster.nodes)
         bugs = cluster.plan.bugs
-        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, bugs))
+        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, bugs).log)
         self._record(cluster, None, "Init", ())
 
     def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:

@@ -14,7 +14,7 @@ from rocketha.broker.state import GroupBroker, Proposal, Registration
 from rocketha.controller.state import Group
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.ha.state import Phase, Role
-from rocketha.runtime.broker_files import log_options
+from rocketha.known_bugs.storage import file_options
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.replica_group.cluster import GroupCluster
@@ -142,7 +142,7 @@ class GroupParts:
         self._servers: dict[ConnectionId, BrokerId] = {}
         self._reported: dict[ConnectionId, int] = {}
         self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
-        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.bugs))
+        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
         self._look_at_controller(group)
         self.look(cluster)
 

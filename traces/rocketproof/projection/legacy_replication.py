@@ -23,9 +23,9 @@ from typing import Final, assert_never
 
 from rocketha.formats.legacy_ha_packets import LegacyTransfer
 from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
+from rocketha.known_bugs.storage import file_options
 from rocketha.legacy_ha.effects import LegacyAction, LegacyActionName
 from rocketha.legacy_ha.state import LegacyState
-from rocketha.runtime.broker_files import log_options
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.records import SEGMENT_SIZE, record_count
 from rocketha.sim.epoch_truncation.actions import Crashed
@@ -64,7 +64,7 @@ class LegacyProjection:
         """Record the initial state."""
         self.slaves = tuple(broker for broker in cluster.nodes if broker != MASTER)
         self._lost = {slave: set() for slave in self.slaves}
-        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.bugs))
+        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
         self._record(cluster, MASTER, "Init")
 
     def sent(

@@ -44,7 +44,7 @@ from rocketha.controller.applied import (
 )
 from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBroker
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.runtime.broker_files import log_options
+from rocketha.known_bugs.storage import file_options
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.epoch_truncation.actions import Crashed
@@ -89,7 +89,7 @@ class SetProjection:
         group = cluster.group
         assert group is not None
         self.brokers = tuple(cluster.nodes)
-        self._reader = RecordEpochReader(log_options(SEGMENT_SIZE, cluster.plan.bugs))
+        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
         losses = {b: {replica.incarnation: 0} for b, replica in group.replicas.items()}
         registered = dict.fromkeys(cluster.nodes, 0)
         self._memory_or_none = Memory(

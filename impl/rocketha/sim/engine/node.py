@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, Generic, TypeVar
 
 from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.storage import file_options
 from rocketha.runtime.broker_files import BrokerFiles, BrokerName
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import ConnectionPerformer
@@ -48,7 +49,7 @@ class Node(Generic[S]):
         self.id = broker
         self.bugs = bugs
         self.disk = MemoryDisk()
-        self.files = BrokerFiles(self.disk, segment_size=SEGMENT_SIZE, bugs=bugs, name=name)
+        self.files = BrokerFiles(self.disk, file_options(SEGMENT_SIZE, bugs), name=name)
         self.host: NodeHost[S, Any, Any] | None = None
         """What runs its core; the cluster gives it one."""
         self.connections: ConnectionPerformer[Any, Any] | None = None
