@@ -10,12 +10,12 @@ import pytest
 
 from tests.traces.tools.endings import OUTPUTS
 from tlatrace.tools.check import CheckRow, Status, compare, exit_code
-from tlatrace.tools.manifest import Manifest, Model, Mutant, Witness
+from tlatrace.tools.manifest import Manifest, Mutant, TlcModel, Witness
 from tlatrace.tools.record import record
 from tlatrace.tools.runs import CheckedEntry
 from tlatrace.tools.tlc_run import TlcRun, read_run
 
-MODEL = Model(
+MODEL = TlcModel(
     protocol="counter",
     name="small",
     module=Path("Counter.tla"),
@@ -59,7 +59,7 @@ HARMLESS = replace(
 )
 
 EXIT_CODES = {"holds": 0, "invariant": 12, "action": 13, "lasso": 13, "badcfg": 151, "broken": 75}
-Checkable = Model | Witness | Mutant
+Checkable = TlcModel | Witness | Mutant
 
 
 def run(name: str) -> TlcRun:

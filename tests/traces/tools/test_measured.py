@@ -11,7 +11,7 @@ import pytest
 from tests.traces.tools.test_check import FALLS, HARMLESS, MODEL, MUTANT, STOPPED, WITNESS, run
 from tlatrace.errors import SpecError
 from tlatrace.tools.check import CheckRow, compare
-from tlatrace.tools.manifest import Checkable, Manifest, Model, Mutant, Witness
+from tlatrace.tools.manifest import Checkable, Manifest, Mutant, TlcModel, Witness
 from tlatrace.tools.measured import Measurements, read_measured, told_of
 
 EARLY, LATE = date(2024, 2, 28), date(2024, 3, 6)
@@ -22,7 +22,7 @@ KEPT = replace(HARMLESS, name="Idle")
 def manifest_of(*entries: Checkable) -> Manifest:
     return Manifest(
         path=Path("spec") / "manifest.toml",
-        models=tuple(entry for entry in entries if isinstance(entry, Model)),
+        models=tuple(entry for entry in entries if isinstance(entry, TlcModel)),
         witnesses=tuple(entry for entry in entries if isinstance(entry, Witness)),
         mutants=tuple(entry for entry in entries if isinstance(entry, Mutant)),
         theorems=(),

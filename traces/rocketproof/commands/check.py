@@ -25,7 +25,7 @@ from rocketproof.saying import say, typed_with
 from rocketproof.showing import Showing, open_showing
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
-from tlatrace.tools.manifest import Manifest, Model, Witness, read_manifest
+from tlatrace.tools.manifest import Manifest, TlcModel, Witness, read_manifest
 from tlatrace.tools.measured import MEASURED_NAME, Measurements, read_measured
 from tlatrace.tools.record import record, refuse_shipped
 from tlatrace.tools.runs import CheckedEntry, check_entry
@@ -193,7 +193,7 @@ def _check_file(
 
 def _run_entries(
     manifest: Manifest,
-    entries: Sequence[Model | Witness],
+    entries: Sequence[TlcModel | Witness],
     shown: EntriesShown,
     measurements: Measurements,
     keep: Callable[[CheckedEntry], None],
@@ -225,7 +225,7 @@ def _run_entries(
 
 def _choose(
     manifest: Manifest, protocol: str | None, model_name: str | None, everything: bool
-) -> tuple[Model | Witness, ...]:
+) -> tuple[TlcModel | Witness, ...]:
     """Choose the entries to check.
 
     Raises: click.UsageError when a name is not in the manifest.

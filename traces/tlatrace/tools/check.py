@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
-from tlatrace.tools.manifest import Checkable, Model, Mutant, Witness, kind_of
+from tlatrace.tools.manifest import Checkable, Mutant, TlcModel, Witness, kind_of
 from tlatrace.tools.tlc_output import Outcome
 from tlatrace.tools.tlc_run import TlcRun
 
@@ -90,11 +90,11 @@ def exit_code(rows: Iterable[CheckRow]) -> int:
 def expected_of(entry: Checkable, *, exact: bool = True) -> str:
     """Say what the manifest expects, in the words of a row; without `exact` no depth, no length."""
     match entry:
-        case Model(violates=None, distinct=distinct, depth=depth):
+        case TlcModel(violates=None, distinct=distinct, depth=depth):
             return _counts(distinct, depth if exact else None)
         case Mutant(killed_by=None, distinct=distinct):  # harmless
             return _counts(distinct, None)
-        case Model(violates=name) | Witness(violates=name) | Mutant(killed_by=name):
+        case TlcModel(violates=name) | Witness(violates=name) | Mutant(killed_by=name):
             assert name is not None
             return _violation(name, entry.length, exact)
         case _ as unreachable:
@@ -107,7 +107,7 @@ def _texts(entry: Checkable, run: TlcRun, exact: bool) -> tuple[str, str]:
     exact = exact and run.outcome is not Outcome.TEMPORAL
     expected = expected_of(entry, exact=exact)
     match entry:
-        case Model(violates=None, depth=depth):
+        case TlcModel(violates=None, depth=depth):
             return expected, _found_counts(run, run.depth if exact and depth is not None else None)
         case Mutant(killed_by=None):
             return expected, _found_counts(run, None)

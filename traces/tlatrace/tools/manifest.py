@@ -39,10 +39,10 @@ __all__ = [
     "Expect",
     "Kind",
     "Manifest",
-    "Model",
     "Mutant",
     "Ring",
     "Theorem",
+    "TlcModel",
     "Witness",
     "kind_of",
     "read_manifest",
@@ -62,7 +62,7 @@ _NAMES: Final = {_LIBRARY: "folder"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class TlcModel:
     """A specification with bounds; its properties hold, or one is known to fall."""
 
     protocol: str
@@ -137,7 +137,7 @@ class Theorem:
     module: str
 
 
-Checkable = Model | Witness | Mutant
+Checkable = TlcModel | Witness | Mutant
 """What TLC checks."""
 
 Entry = Checkable | Theorem
@@ -148,7 +148,7 @@ class Manifest:
     """All entries, in the order of the file."""
 
     path: Path
-    models: tuple[Model, ...]
+    models: tuple[TlcModel, ...]
     witnesses: tuple[Witness, ...]
     mutants: tuple[Mutant, ...]
     theorems: tuple[Theorem, ...]
@@ -194,7 +194,7 @@ class Manifest:
 def kind_of(entry: Entry) -> Kind:
     """Name the table of the manifest that an entry stands in."""
     match entry:
-        case Model():
+        case TlcModel():
             return "model"
         case Witness():
             return "witness"
@@ -351,9 +351,9 @@ def _shared(path: Path, tables: Mapping[str, object]) -> dict[str, tuple[Path, .
     return shared
 
 
-def _model(fields: _Fields) -> Model:
+def _model(fields: _Fields) -> TlcModel:
     holds = fields.word("expect", ("holds", "violated")) == "holds"
-    model = Model(
+    model = TlcModel(
         protocol=fields.protocol,
         name=fields.name,
         module=fields.file("module"),

@@ -18,7 +18,7 @@ import msgspec
 
 from tlatrace.errors import SpecError
 from tlatrace.tools.check import CheckRow, expected_of
-from tlatrace.tools.manifest import Checkable, Manifest, Model, Mutant, Ring, kind_of
+from tlatrace.tools.manifest import Checkable, Manifest, Mutant, Ring, TlcModel, kind_of
 
 __all__ = ["MEASURED_NAME", "Measured", "Measurements", "read_measured", "told_of"]
 
@@ -76,11 +76,11 @@ class Measurements:
         row = self.of(entry)
         if row is not None:
             return row.seconds
-        return entry.seconds if isinstance(entry, Model) else None
+        return entry.seconds if isinstance(entry, TlcModel) else None
 
     def states(self, entry: Checkable) -> int | None:
         """Say how many states TLC finds until it ends; None where nobody knows."""
-        counted = entry.distinct if isinstance(entry, Model | Mutant) else None
+        counted = entry.distinct if isinstance(entry, TlcModel | Mutant) else None
         row = self.current(entry)
         return counted or (row.distinct if row is not None else None)
 

@@ -9,7 +9,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Table
 
 from tlatrace.errors import SpecError
-from tlatrace.tools.manifest import Manifest, Model, Mutant, Witness, kind_of
+from tlatrace.tools.manifest import Manifest, Mutant, TlcModel, Witness, kind_of
 from tlatrace.tools.runs import CheckedEntry
 from tlatrace.tools.spec_root import is_shipped
 from tlatrace.tools.tlc_output import Outcome
@@ -55,21 +55,23 @@ def refuse_shipped(manifest: Manifest) -> None:
         )
 
 
-def _numbers(entry: Model | Witness | Mutant, run: TlcRun, exact: bool) -> dict[str, int | float]:
+def _numbers(
+    entry: TlcModel | Witness | Mutant, run: TlcRun, exact: bool
+) -> dict[str, int | float]:
     match entry:
-        case Model(violates=None) if run.outcome is Outcome.SUCCESS and run.distinct is not None:
+        case TlcModel(violates=None) if run.outcome is Outcome.SUCCESS and run.distinct is not None:
             depth = {"depth": run.depth} if exact and run.depth is not None else {}
             return {"distinct": run.distinct, **depth, "seconds": max(1, round(run.seconds))}
         case Mutant(killed_by=None) if run.outcome is Outcome.SUCCESS and run.distinct is not None:
             return {"distinct": run.distinct}
-        case Model(violates=name) | Witness(violates=name) | Mutant(killed_by=name):
+        case TlcModel(violates=name) | Witness(violates=name) | Mutant(killed_by=name):
             if exact and name is not None and run.violated == name and run.length is not None:
                 return {"length": run.length}
     return {}
 
 
 def _table(
-    manifest: Manifest, document: tomlkit.TOMLDocument, entry: Model | Witness | Mutant
+    manifest: Manifest, document: tomlkit.TOMLDocument, entry: TlcModel | Witness | Mutant
 ) -> Table:
     tables = document[kind_of(entry)]
     assert isinstance(tables, AoT)

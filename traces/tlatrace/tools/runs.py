@@ -10,7 +10,7 @@ from typing import assert_never
 
 from tlatrace.errors import SpecError
 from tlatrace.tools.check import CheckRow, compare
-from tlatrace.tools.manifest import Checkable, Manifest, Model, Mutant, Witness
+from tlatrace.tools.manifest import Checkable, Manifest, Mutant, TlcModel, Witness
 from tlatrace.tools.tlc import (
     JVM_ARGS,
     QUICK_JVM_ARGS,
@@ -62,13 +62,13 @@ def check_entry(
 
     Raises: ToolError without a Java or a TLC jar.
     """
-    weekly = isinstance(entry, Model) and entry.ring == "weekly"
-    takes_long = isinstance(entry, Model) and (entry.seconds is None or entry.seconds > _QUICK_S)
+    weekly = isinstance(entry, TlcModel) and entry.ring == "weekly"
+    takes_long = isinstance(entry, TlcModel) and (entry.seconds is None or entry.seconds > _QUICK_S)
     if workers is None:
         workers = all_workers() if weekly else 1
     with tempfile.TemporaryDirectory(prefix="rocketproof-cfg-") as own:
         config = entry.config
-        if not isinstance(entry, Model):
+        if not isinstance(entry, TlcModel):
             config = Path(own) / entry.config.name
             config.write_text(config_of(entry), "utf-8")
         run = run_tlc(
@@ -76,7 +76,7 @@ def check_entry(
             config,
             workers=workers,
             timeout_s=timeout_s,
-            check_deadlock=isinstance(entry, Model) and entry.deadlock,
+            check_deadlock=isinstance(entry, TlcModel) and entry.deadlock,
             libraries=manifest.libraries(entry),
             jvm_args=JVM_ARGS if takes_long else QUICK_JVM_ARGS,
             on_progress=on_progress,
