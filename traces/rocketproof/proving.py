@@ -71,17 +71,17 @@ def prove_rule(
     doing(f"{name}: {len(theorem.claims)} claims")
     show(Line(0, f"Theorem {name}: {theorem.statement}"))
     for assumption in theorem.assumptions:
-        show(Line(1, f"assume {assumption.name}: {assumption.words}"))
+        show(Line(1, f"assume {assumption.name}: {assumption.description}"))
     proof = prove(theorem, limits=limits)
     for claim, checked in zip(theorem.claims, proof.claims, strict=True):
-        show(Line(1, f"claim {claim.name}: {claim.words}"))
+        show(Line(1, f"claim {claim.name}: {claim.description}"))
         wrong = not isinstance(checked.answer, Proved)
         show(Line(2, f"{_answer_text(checked.answer)}, {checked.seconds:.1f} s", wrong))
     if proof.example is not None:
         show(Line(1, f"example: {instance_of(proof.example)}"))
     show(Line(1, f"not shown: {theorem.not_shown}"))
     false = prove(rule.state_false(entries), limits=limits)
-    show(Line(1, f"false variant {rule.false_words}"))
+    show(Line(1, f"false variant {rule.false_description}"))
     for checked in false.claims:
         if isinstance(checked.answer, Refuted):
             show(
@@ -136,7 +136,7 @@ def _rule_json(theorem: Theorem, proof: Proof, rule: Rule, false: Proof) -> Json
         ],
         "example": None if proof.example is None else dict(proof.example),
         "seconds": round(proof.seconds, 3),
-        "false_variants": [{"name": rule.false_words, "refuted": false.is_refuted}],
+        "false_variants": [{"name": rule.false_description, "refuted": false.is_refuted}],
     }
 
 
@@ -171,7 +171,7 @@ def prove_inductive(
         doing(f"{name}: false variant {variant.name}")
         stated = variant.state(min(largest, VARIANT_BROKERS))
         proof = prove_induction(stated, limits=limits, until_broken=True)
-        show(Line(1, f"false variant {variant.name}: {variant.words}"))
+        show(Line(1, f"false variant {variant.name}: {variant.description}"))
         for line in _refutation(proof):
             show(line)
         refuted += proof.is_refuted
@@ -213,7 +213,7 @@ def _proof_lines(stated: Induction, proof: InductionProof, *, whole: bool) -> It
     """Tell the lemmas: all of the largest group, of others what is not proved."""
     if whole:
         for claim in stated.lemmas[0].claims:
-            yield Line(1, f"claim {claim.name}: {claim.words}")
+            yield Line(1, f"claim {claim.name}: {claim.description}")
     for lemma in proof.lemmas:
         if whole or not lemma.is_proved:
             yield Line(1, _lemma_text(lemma), wrong=not lemma.is_proved)

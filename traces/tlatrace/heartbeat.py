@@ -31,19 +31,19 @@ _MINUTES: Final = 2 * 3600.0
 def heartbeat(
     doing: str, *, every_s: float = EVERY_S, write: Callable[[str], None] | None = None
 ) -> Iterator[Callable[[str], None]]:
-    """Tell every so often what is being done, and for how long; yield what changes the words."""
+    """Tell every so often what is being done, and for how long; yield what changes it."""
     if write is None and sys.stderr.isatty() and not os.environ.get("CI"):
         yield lambda _doing: None
         return
     tell = write or _to_standard_error
-    words, ended, began = [doing], threading.Event(), time.monotonic()
+    current, ended, began = [doing], threading.Event(), time.monotonic()
 
     def beat() -> None:
         while not ended.wait(every_s):
-            tell(f"{words[0]} ({time.monotonic() - began:.0f} s)")
+            tell(f"{current[0]} ({time.monotonic() - began:.0f} s)")
 
     def change(now: str) -> None:
-        words[0] = now
+        current[0] = now
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()

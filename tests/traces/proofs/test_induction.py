@@ -24,7 +24,7 @@ def lemma(name: str, premise: z3.BoolRef, *claims: z3.BoolRef) -> Lemma:
         name=name,
         premises=(premise,),
         claims=tuple(
-            Claim(name=f"claim{i}", words="Claimed.", formula=claim)
+            Claim(name=f"claim{i}", description="Claimed.", formula=claim)
             for i, claim in enumerate(claims)
         ),
         readable=z3.And(X <= 9, Y <= 9),

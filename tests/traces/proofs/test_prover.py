@@ -17,16 +17,16 @@ from tlatrace.proofs import (
 )
 
 X, Y = z3.Ints("x y")
-ANY = Claim(name="any", words="Anything.", formula=z3.BoolVal(True))
+ANY = Claim(name="any", description="Anything.", formula=z3.BoolVal(True))
 
 
 def stated(*claims: z3.BoolRef, assuming: z3.BoolRef, witness: Claim = ANY) -> Theorem:
     return Theorem(
         name="Toy",
         statement="A toy.",
-        assumptions=(Assumption(name="assumed", words="Assumed.", formula=assuming),),
+        assumptions=(Assumption(name="assumed", description="Assumed.", formula=assuming),),
         claims=tuple(
-            Claim(name=f"claim{i}", words="Claimed.", formula=claim)
+            Claim(name=f"claim{i}", description="Claimed.", formula=claim)
             for i, claim in enumerate(claims)
         ),
         witness=witness,
@@ -72,7 +72,7 @@ def test_nothing_is_proved_from_assumptions_that_contradict_each_other() -> None
 
 
 def test_nothing_is_proved_from_assumptions_without_the_demanded_example() -> None:
-    witness = Claim(name="large", words="x is large.", formula=X > 100)
+    witness = Claim(name="large", description="x is large.", formula=X > 100)
 
     proof = prove(stated(X < 50, assuming=X < 10, witness=witness))
 

@@ -25,7 +25,7 @@ class Rule:
 
     state: Callable[[int], Theorem]
     state_false: Callable[[int], Theorem]
-    false_words: str
+    false_description: str
     """What is wrong in the false variant."""
 
 
@@ -34,7 +34,7 @@ class FalseTheorem:
     """The theorem of a protocol with a bug, for so many brokers."""
 
     name: str
-    words: str
+    description: str
     state: Callable[[int], Induction]
 
 
@@ -58,7 +58,7 @@ THEOREMS: Final[Mapping[str, Rule]] = MappingProxyType(
         consistent_point.NAME: Rule(
             state=consistent_point.theorem,
             state_false=consistent_point.false_variant,
-            false_words="MinEnd: the consistent point ignores the master's end",
+            false_description="MinEnd: the consistent point ignores the master's end",
         )
     }
 )
@@ -70,7 +70,7 @@ INDUCTIONS: Final[Mapping[str, InductiveTheorem]] = MappingProxyType(
             variants=tuple(
                 FalseTheorem(
                     name=variant.name,
-                    words=variant.words,
+                    description=variant.description,
                     state=partial(sync_state_set.false_variant, variant),
                 )
                 for variant in sync_state_set.VARIANTS
@@ -83,7 +83,7 @@ INDUCTIONS: Final[Mapping[str, InductiveTheorem]] = MappingProxyType(
             variants=tuple(
                 FalseTheorem(
                     name=variant.name,
-                    words=variant.words,
+                    description=variant.description,
                     state=partial(lock_quorum.false_variant, variant),
                 )
                 for variant in lock_quorum.VARIANTS
@@ -96,7 +96,7 @@ INDUCTIONS: Final[Mapping[str, InductiveTheorem]] = MappingProxyType(
             variants=tuple(
                 FalseTheorem(
                     name=variant.name,
-                    words=variant.words,
+                    description=variant.description,
                     state=partial(_of_one_node, variant),
                 )
                 for variant in snapshot_loading.VARIANTS

@@ -177,14 +177,14 @@ def theorem(
         claims=(
             Claim(
                 name="sound",
-                words="Before the consistent point, both logs have the same records.",
+                description="Before the consistent point, both logs have the same records.",
                 formula=_all_from_zero(
                     lambda o: z3.Implies(o < point, _agree(own, others, o)),
                 ),
             ),
             Claim(
                 name="maximal",
-                words="An offset up to which both logs have the same records is before it.",
+                description="An offset up to which both logs have the same records is before it.",
                 formula=_all_from_zero(
                     lambda o: z3.Implies(_agree_up_to(own, others, o), o < point),
                 ),
@@ -205,23 +205,24 @@ def _assumptions(own: Cache, others: Cache) -> tuple[Assumption, ...]:
     return (
         Assumption(
             name="EpochWellFormed",
-            words="From entry to entry, epochs and starts grow.",
+            description="From entry to entry, epochs and starts grow.",
             formula=z3.And(_well_formed(own), _well_formed(others)),
         ),
         Assumption(
             name="EpochLeLog",
-            words="No entry starts beyond the log end; it may start there, without records yet.",
+            description="No entry starts beyond the log end; it may start there, without "
+            "records yet.",
             formula=z3.And(_within_log(own), _within_log(others)),
         ),
         Assumption(
             name="EpochFaithful",
-            words="Every record has an entry: the first one starts at 0, and a log without "
+            description="Every record has an entry: the first one starts at 0, and a log without "
             "entries is empty.",
             formula=z3.And(_covered(own), _covered(others)),
         ),
         Assumption(
             name="EpochStartUnique",
-            words="An epoch that both caches have starts at the same offset in both.",
+            description="An epoch that both caches have starts at the same offset in both.",
             formula=z3.And(
                 z3.Implies(same_epoch(own, i, others, j), own.starts[i] == others.starts[j])
                 for i in own.indices
@@ -230,8 +231,8 @@ def _assumptions(own: Cache, others: Cache) -> tuple[Assumption, ...]:
         ),
         Assumption(
             name="ReignHistory",
-            words="Who knows an epoch has what was written before it: where both caches have an "
-            "epoch, the logs agree up to its start.",
+            description="Who knows an epoch has what was written before it: where both caches have "
+            "an epoch, the logs agree up to its start.",
             formula=_all_from_zero(
                 lambda o: z3.Implies(_is_before_common(own, others, o), _agree(own, others, o)),
             ),
@@ -304,7 +305,8 @@ def _all_from_zero(says: Callable[[z3.ArithRef], z3.BoolRef]) -> z3.BoolRef:
 def _witness(own: Cache, others: Cache, point: z3.ArithRef) -> Claim:
     return Claim(
         name="divergence",
-        words="Both caches are full, and the point lies inside both logs, behind a common epoch.",
+        description="Both caches are full, and the point lies inside both logs, behind a "
+        "common epoch.",
         formula=z3.And(
             own.length == len(own.epochs),
             others.length == len(others.epochs),

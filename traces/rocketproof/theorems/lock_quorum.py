@@ -92,7 +92,7 @@ class Variant:
     """A theorem that is false: the protocol with a bug."""
 
     name: str
-    words: str
+    description: str
     rules: Rules
     lemma: str
     """The step that tells most about the bug."""
@@ -101,13 +101,13 @@ class Variant:
 VARIANTS: Final = (
     Variant(
         name="B45Quorum",
-        words="half of the brokers are enough",
+        description="half of the brokers are enough",
         rules=Rules(quorum=lambda brokers: brokers // 2),
         lemma="Answer",
     ),
     Variant(
         name="B45Lease",
-        words="a lease may be as long as a vote",
+        description="a lease may be as long as a vote",
         rules=Rules(
             times_fit=lambda t: z3.And(t.vote >= t.gain * t.patience, t.vote >= t.gain * t.lease)
         ),
@@ -115,31 +115,31 @@ VARIANTS: Final = (
     ),
     Variant(
         name="B45Restart",
-        words="a broker votes at once after a restart",
+        description="a broker votes at once after a restart",
         rules=Rules(wait_after_restart=lambda _: z3.RealVal(0)),
         lemma="Restart",
     ),
     Variant(
         name="Drift",
-        words="a vote outlives an answer and a lease, but not by clocks of different rates",
+        description="a vote outlives an answer and a lease, but not by clocks of different rates",
         rules=Rules(times_fit=lambda t: t.vote >= t.patience + t.lease),
         lemma="Answer",
     ),
     Variant(
         name="VoteOnce",
-        words="a broker votes for whoever asks",
+        description="a broker votes for whoever asks",
         rules=Rules(is_free=lambda _holder, _asks: z3.BoolVal(True)),
         lemma="Vote",
     ),
     Variant(
         name="LateFree",
-        words="a release that comes late takes the vote of a later attempt",
+        description="a release that comes late takes the vote of a later attempt",
         rules=Rules(is_over=lambda _number, _released: z3.BoolVal(True)),
         lemma="Release",
     ),
     Variant(
         name="LateAnswer",
-        words="a consumer takes an answer however late it comes",
+        description="a consumer takes an answer however late it comes",
         rules=Rules(in_time=lambda _patience: z3.BoolVal(True)),
         lemma="Answer",
     ),
@@ -294,7 +294,7 @@ def theorem(brokers: int) -> Induction:
 def false_variant(variant: Variant, brokers: int) -> Induction:
     """State the theorem of a protocol with a bug."""
     return _induction(
-        f"{NAME} with {variant.name}", variant.words, variant.rules, brokers, variant.lemma
+        f"{NAME} with {variant.name}", variant.description, variant.rules, brokers, variant.lemma
     )
 
 
@@ -345,8 +345,8 @@ def _lemma(
         premises=premises,
         claims=tuple(
             [
-                Claim(name=claim, words=words, formula=one(after, times, rules))
-                for claim, (words, one) in INVARIANTS.items()
+                Claim(name=claim, description=description, formula=one(after, times, rules))
+                for claim, (description, one) in INVARIANTS.items()
             ]
         ),
         readable=before.is_small(times),
@@ -373,8 +373,8 @@ def _clocks(times: Times, choice: Choice) -> Lemma:
         claims=(
             Claim(
                 name="Gain",
-                words="While a consumer's clock advances by y, a broker's does so by gain * y at "
-                "most.",
+                description="While a consumer's clock advances by y, a broker's does so by gain * "
+                "y at most.",
                 formula=broker <= times.gain * consumer,
             ),
         ),

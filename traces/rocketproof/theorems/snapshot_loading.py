@@ -54,7 +54,7 @@ Number: TypeAlias = z3.ArithRef
 _ABSENT: Final = 0
 _SMALL: Final = 4
 
-_WORDS: Final[Mapping[str, str]] = {
+_DESCRIPTIONS: Final[Mapping[str, str]] = {
     "SnapExact": "The state is the fold of the entries up to the one that was applied last.",
     "FilesExact": "So is every snapshot, up to its index.",
     "PrefixCovered": "Where the log is cut, there is a snapshot that stands for what is gone.",
@@ -135,29 +135,30 @@ class Variant:
 
     name: str
     """That of the mutant."""
-    words: str
+    description: str
     rules: Rules
 
 
 VARIANTS: Final = (
     Variant(
         name="B53",
-        words="a snapshot is added to the state that is there",
+        description="a snapshot is added to the state that is there",
         rules=Rules(loaded=lambda old, new: z3.If(new == _ABSENT, old, new)),
     ),
     Variant(
         name="B57",
-        words="a snapshot is loaded although the log does not go on behind it",
+        description="a snapshot is loaded although the log does not go on behind it",
         rules=Rules(continues=lambda _s, _x: z3.BoolVal(True)),
     ),
     Variant(
         name="B68",
-        words="the log is cut without a snapshot",
+        description="the log is cut without a snapshot",
         rules=Rules(may_cut=lambda s, x: x <= s.applied),
     ),
     Variant(
         name="SnapAtApplied",
-        words="a snapshot has the index of the last entry in the log, not of the last one applied",
+        description="a snapshot has the index of the last entry in the log, not of the last "
+        "one applied",
         rules=Rules(saved_at=lambda s: s.end),
     ),
 )
@@ -184,7 +185,7 @@ def theorem() -> Induction:
 
 def false_variant(variant: Variant) -> Induction:
     """State the theorem of a protocol with a bug."""
-    return _induction(f"{NAME} with {variant.name}", variant.words, variant.rules)
+    return _induction(f"{NAME} with {variant.name}", variant.description, variant.rules)
 
 
 def _induction(name: str, statement: str, rules: Rules) -> Induction:
@@ -315,7 +316,7 @@ def _lemma(before: State | None, step: Step, index: Number, *premises: z3.BoolRe
         name=step.name,
         premises=(*premises, step.possible),
         claims=tuple(
-            Claim(name=name, words=_WORDS[name], formula=formula)
+            Claim(name=name, description=_DESCRIPTIONS[name], formula=formula)
             for name, formula in claims.items()
         ),
         readable=z3.And(z3.BoolVal(True), *[z3.And(n >= 0, n <= _SMALL) for n in numbers]),

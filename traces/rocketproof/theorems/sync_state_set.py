@@ -116,7 +116,7 @@ class Variant:
 
     name: str
     """That of the mutant."""
-    words: str
+    description: str
     overrides: tuple[str, ...]
     lemma: str | None = None
     """The action that tells most about the bug; None: all are looked at."""
@@ -125,19 +125,19 @@ class Variant:
 VARIANTS: Final = (
     Variant(
         name="B14",
-        words="the master waits for the set that it knows, not for the one that it asked for",
+        description="the master waits for the set that it knows, not for the one that it asked for",
         overrides=("AckSet <- B14AckSet",),
         lemma="Acknowledge",
     ),
     Variant(
         name="B82",
-        words="an answer that does not come in time, or says nothing new, ends the proposal",
+        description="an answer that does not come in time, or says nothing new, ends the proposal",
         overrides=("Ends <- B82Ends",),
         lemma="Learn",
     ),
     Variant(
         name="B81",
-        words="a slave is added that was ready at its last report, and need not be now",
+        description="a slave is added that was ready at its last report, and need not be now",
         overrides=("CaughtUp <- B81CaughtUp",),
         lemma="Expand",
     ),
@@ -219,7 +219,8 @@ def theorem(brokers: int, *, samples: int = SAMPLES, spec_root: Path | None = No
 def false_variant(variant: Variant, brokers: int, *, spec_root: Path | None = None) -> Induction:
     """State the theorem of a protocol with a bug."""
     specification = opened(brokers, overrides=variant.overrides, spec_root=spec_root)
-    return _induction(f"{NAME} with {variant.name}", variant.words, specification, variant.lemma)
+    name = f"{NAME} with {variant.name}"
+    return _induction(name, variant.description, specification, variant.lemma)
 
 
 def _induction(
@@ -248,12 +249,12 @@ def _lemma(
     before: Sequence[Symbolic],
 ) -> Lemma:
     claims = [
-        Claim(name=name, words=words, formula=specification.holds(name, step.post))
-        for name, words in INVARIANTS.items()
+        Claim(name=name, description=description, formula=specification.holds(name, step.post))
+        for name, description in INVARIANTS.items()
     ]
     shape = Claim(
         name=SHAPE,
-        words="One incarnation of a broker in a set, one proposal.",
+        description="One incarnation of a broker in a set, one proposal.",
         formula=specification.fits(step),
     )
 

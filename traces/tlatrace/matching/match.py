@@ -43,7 +43,7 @@ def match_traces(
     how many are matched.
     """
     oracle = CachedOracle(model)
-    words = _Words(
+    texts = _Texts(
         names=names or Names(module=model.module, init="Init", next="Next"),
         out_of_bounds=out_of_bounds or (lambda _action, _params: False),
     )
@@ -54,7 +54,7 @@ def match_traces(
         constants = {} if trace.header is None else trace.header.constants
         early = early_verdict(trace, () if differing is None else differing(constants))
         with _no_cycles_are_made():
-            verdicts.append(early or _match(oracle, words, trace, budget))
+            verdicts.append(early or _match(oracle, texts, trace, budget))
         done += len(trace.events)
         if on_progress is not None:
             on_progress(done, total)
@@ -77,7 +77,7 @@ def _no_cycles_are_made() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Words:
+class _Texts:
     """What the texts of verdicts need to know."""
 
     names: Names
@@ -92,14 +92,14 @@ def is_partial(trace: Trace) -> bool:
     )
 
 
-def _match(oracle: CachedOracle, words: _Words, trace: Trace, budget: Budget) -> Verdict:
+def _match(oracle: CachedOracle, texts: _Texts, trace: Trace, budget: Budget) -> Verdict:
     silent = None if trace.header is None else trace.header.silent
     if not is_partial(trace):
-        return _walk(oracle, words, trace)
+        return _walk(oracle, texts, trace)
     if silent is not None:
         unknown = [name for name in silent.actions if name not in oracle.model.actions]
         if unknown:
-            return Undecided(f"{words.names.module} has no action {', '.join(unknown)}")
+            return Undecided(f"{texts.names.module} has no action {', '.join(unknown)}")
     events: list[Observation] = []
     end: Undecided | None = None
     expressions = () if trace.header is None else trace.header.expressions
@@ -113,20 +113,20 @@ def _match(oracle: CachedOracle, words: _Words, trace: Trace, budget: Budget) ->
         return end
     if any(seen.event.clues.follows is not None for seen in events):
         # what stands behind the end may have happened before what stands before it
-        return end or concurrent_verdict(oracle, words.names, events, silent, budget)
-    verdict = search_verdict(oracle, words.names, events, silent, budget)
+        return end or concurrent_verdict(oracle, texts.names, events, silent, budget)
+    verdict = search_verdict(oracle, texts.names, events, silent, budget)
     return end if end is not None and isinstance(verdict, Conforms) else verdict
 
 
-def _walk(oracle: CachedOracle, words: _Words, trace: Trace) -> Verdict:
+def _walk(oracle: CachedOracle, texts: _Texts, trace: Trace) -> Verdict:
     """Judge one step after the other, up to the first without a clean answer."""
     before: State | None = None
     pre: ModelState | None = None
     for event in trace.events:
         judged, pre = _judged(oracle, event, pre)
         refused = before is not None and isinstance(judged.step, Refused)
-        outside = refused and words.out_of_bounds(event.action, event.params)
-        verdict = step_verdict(words.names, event, before, judged, out_of_bounds=outside)
+        outside = refused and texts.out_of_bounds(event.action, event.params)
+        verdict = step_verdict(texts.names, event, before, judged, out_of_bounds=outside)
         if verdict is not None:
             return verdict
         before = event.state

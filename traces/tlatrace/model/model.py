@@ -19,8 +19,8 @@ from tlatrace.model.conjuncts import Conjunct
 from tlatrace.model.interchange import interchangeable
 from tlatrace.model.invariant_cache import InvariantCache, InvariantInstance
 from tlatrace.model.model_source import ModelSource
+from tlatrace.model.reasons import with_reasons
 from tlatrace.model.states import ModelState, Step
-from tlatrace.model.worded import worded
 from tlatrace.readings import Reading
 from tlatrace.runtime import lazy, operators, values
 from tlatrace.runtime.values import RuntimeValue, from_runtime, part_of, to_runtime
@@ -339,7 +339,7 @@ class Model:
         return self._in_order[role]
 
     def why(self, error: Exception, role: str, *arguments: object) -> EvaluationError:
-        """Say why a function of the model raised `error`, in words that no order of a set makes."""
+        """Say why a function of the model raised `error`; no order of a set makes a difference."""
         try:
             self.in_order(role)(*[_NO_STEP if one is None else one for one in arguments])
         except Exception as again:
@@ -400,7 +400,7 @@ def _code(source: ModelSource, *, each_in_order: bool) -> CodeType:
             name = f"<{source.module}>"
             if not each_in_order:
                 return compile(source.python, name, "exec")
-            return compile(worded(source.python), name, "exec")
+            return compile(with_reasons(source.python), name, "exec")
     except (SyntaxError, RecursionError, MemoryError) as error:
         reason = f"Python cannot take the compiled text: {error}"
         raise SubsetError(source.module, reason) from error

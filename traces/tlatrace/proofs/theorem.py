@@ -20,7 +20,7 @@ class Assumption:
 
     name: str
     """Where the specification has it as an invariant: the name of that."""
-    words: str
+    description: str
     formula: z3.BoolRef
 
 
@@ -29,7 +29,7 @@ class Claim:
     """Something that follows from all assumptions of a theorem, if it is true."""
 
     name: str
-    words: str
+    description: str
     formula: z3.BoolRef
 
 

@@ -117,10 +117,10 @@ def parse_config(text: str, path: Path) -> TlcConfig:
         at = end
 
     def single(name: str) -> str | None:
-        words = sections.get(name, [])
-        if len(words) > 1:
+        found = sections.get(name, [])
+        if len(found) > 1:
             raise SpecError(path, f"{name} names more than one operator")
-        return words[0] if words else None
+        return found[0] if found else None
 
     def both(name: str) -> tuple[str, ...]:
         return tuple(sections.get(name, []) + sections.get(f"{name}S", []))

@@ -397,10 +397,10 @@ class _Writer:
 
 def _aimed(line: str, instead: Mapping[str, str]) -> str:
     """Write `name <- A` of a configuration with what stands in the place of A: TLC asks for it."""
-    words = line.split()
-    if "<-" not in words or words[-1] not in instead:
+    tokens = line.split()
+    if "<-" not in tokens or tokens[-1] not in instead:
         return line
-    return " ".join([*words[:-1], instead[words[-1]]])
+    return " ".join([*tokens[:-1], instead[tokens[-1]]])
 
 
 def _said(*conditions: str, mark: str = YES, otherwise: str = "TRUE") -> str:

@@ -88,7 +88,7 @@ def exit_code(rows: Iterable[CheckRow]) -> int:
 
 
 def expected_of(entry: Checkable, *, exact: bool = True) -> str:
-    """Say what the manifest expects, in the words of a row; without `exact` no depth, no length."""
+    """Say what the manifest expects, as a row does; without `exact` no depth, no length."""
     match entry:
         case TlcModel(violates=None, distinct=distinct, depth=depth):
             return _counts(distinct, depth if exact else None)
@@ -102,7 +102,7 @@ def expected_of(entry: Checkable, *, exact: bool = True) -> str:
 
 
 def _texts(entry: Checkable, run: TlcRun, exact: bool) -> tuple[str, str]:
-    """Say what is expected and what was found, in words that are equal when they agree."""
+    """Say what is expected and what was found, in texts that are equal when they agree."""
     # TLC looks for temporal violations now and then: how long the first one is depends on when.
     exact = exact and run.outcome is not Outcome.TEMPORAL
     expected = expected_of(entry, exact=exact)

@@ -80,13 +80,13 @@ def _export(
     done = _run("tla2sany.xml.XMLExporter", module, libraries, timeout_s)
     output = done.stdout.decode("utf-8", errors="replace")
     at = output.find(_DOCUMENT)
-    words = done.stderr.decode("utf-8", errors="replace")
-    if done.returncode != 0 or at < 0 or _ERRORS in words:  # it exits 0 on some errors
-        words = (output[:at] if at >= 0 else output) + words
-        if _UNPARSED in words:
+    messages = done.stderr.decode("utf-8", errors="replace")
+    if done.returncode != 0 or at < 0 or _ERRORS in messages:  # it exits 0 on some errors
+        messages = (output[:at] if at >= 0 else output) + messages
+        if _UNPARSED in messages:
             again = _run("tla2sany.SANY", module, libraries, timeout_s)
             raise _unparsed(module, again.stdout.decode("utf-8", errors="replace"))
-        raise _refused(module, words)
+        raise _refused(module, messages)
     try:
         return ElementTree.fromstring(output[at:])
     except ElementTree.ParseError as error:
@@ -138,14 +138,14 @@ def _unparsed(module: Path, told: str) -> SpecError:
     return SpecError(named, _text(reason), int(place[1]), int(place[2]))
 
 
-def _refused(module: Path, words: str) -> SpecError:
-    words = words.partition(_FAILED)[0] or words
-    place = _PLACE.search(words)
+def _refused(module: Path, messages: str) -> SpecError:
+    messages = messages.partition(_FAILED)[0] or messages
+    place = _PLACE.search(messages)
     if place is None or place[3] != module.stem:
-        return SpecError(module, _text(words))
-    return SpecError(module, _text(words), int(place[1]), int(place[2]))
+        return SpecError(module, _text(messages))
+    return SpecError(module, _text(messages), int(place[1]), int(place[2]))
 
 
-def _text(words: str) -> str:
-    lines = [line for line in words.split("\n") if line.strip() and not line.startswith(_DULL)]
+def _text(messages: str) -> str:
+    lines = [line for line in messages.split("\n") if line.strip() and not line.startswith(_DULL)]
     return "SANY refuses the module: " + ("\n".join(lines[:12]) or "it does not say why")

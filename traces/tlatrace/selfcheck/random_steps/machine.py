@@ -119,10 +119,10 @@ class Relation:
             operator.name: operator.name.replace(self.name, name, 1) for operator in self.operators
         }
         operators = [
-            replace(operator, name=names[operator.name], body=operator.body.with_words(names))
+            replace(operator, name=names[operator.name], body=operator.body.with_names(names))
             for operator in self.operators
         ]
-        return Relation(name, self.body.with_words(names), tuple(operators))
+        return Relation(name, self.body.with_names(names), tuple(operators))
 
     def smaller(self) -> Iterator[Relation]:
         """Yield relations that say less, each by one change."""
@@ -244,15 +244,15 @@ def _definition(head: str, body: Shape) -> str:
 def _action(draw: random.Random, name: str, role: _Role) -> Action:
     kinds = tuple([Vocabulary(draw, {}).kind() for _ in range(draw.choice((0, 1, 1, 1, 2, 2)))])
     names = [f"a{at}" for at in range(1, len(kinds) + 1)]
-    words = Vocabulary(draw, dict(zip(names, kinds, strict=True)))
-    conjuncts = [words.condition()] if draw.random() < 0.4 else []
-    conjuncts += _effects(draw, words)
+    vocabulary = Vocabulary(draw, dict(zip(names, kinds, strict=True)))
+    conjuncts = [vocabulary.condition()] if draw.random() < 0.4 else []
+    conjuncts += _effects(draw, vocabulary)
     called = ", ".join([f'"{name}"', *names])
     conjuncts.append(f"last' = <<{called}>>")
     if role == "plain":
         conjuncts.append("via' = <<>>")
     if draw.random() < 0.3:
-        conjuncts.append(words.condition(primed=True))
+        conjuncts.append(vocabulary.condition(primed=True))
     head = name + (f"({', '.join(names)})" if names else "")
     if draw.random() < 0.5:
         text = f"{head} == " + " /\\ ".join([f"({conjunct})" for conjunct in conjuncts])
@@ -261,20 +261,20 @@ def _action(draw: random.Random, name: str, role: _Role) -> Action:
     return Action(name, kinds, role, text)
 
 
-def _effects(draw: random.Random, words: Vocabulary) -> list[str]:
+def _effects(draw: random.Random, vocabulary: Vocabulary) -> list[str]:
     """Draw what happens to each variable."""
-    number = words.expression("number")
+    number = vocabulary.expression("number")
     changes = {
         "x": (
             f"x' = (x + {number}) % 4",
             f"x' = ({number}) % 4",
             f"x' \\in {{x, {number}}}",
-            f"IF {words.condition()} THEN x' = y ELSE x' = {number}",
+            f"IF {vocabulary.condition()} THEN x' = y ELSE x' = {number}",
             f"\\E c_ \\in {{0, {number}}} : x' = c_",
         ),
         "y": (f"y' = ({number} + y) % 4", "y' = x", f"\\/ y' = 0 \\/ y' = {number}"),
         "s": (f"s' = s \\cup {{{number}}}", f"s' = s \\ {{{number}}}", "s' = {x, y}"),
-        "o": (f"o' = {words.expression('node')}", "o' \\in Others(o)"),
+        "o": (f"o' = {vocabulary.expression('node')}", "o' \\in Others(o)"),
     }
     kept = [name for name in changes if draw.random() < 0.4]
     found = [f"({draw.choice(changes[name])})" for name in changes if name not in kept]
@@ -288,17 +288,17 @@ def _effects(draw: random.Random, words: Vocabulary) -> list[str]:
 def _outer(draw: random.Random, name: str, inner: Action) -> Action:
     kinds = tuple([Vocabulary(draw, {}).kind() for _ in range(draw.choice((0, 1, 1, 2)))])
     names = [f"a{at}" for at in range(1, len(kinds) + 1)]
-    words = Vocabulary(draw, dict(zip(names, kinds, strict=True)))
-    arguments = [words.expression(kind) for kind in inner.kinds]
+    vocabulary = Vocabulary(draw, dict(zip(names, kinds, strict=True)))
+    arguments = [vocabulary.expression(kind) for kind in inner.kinds]
     called = ", ".join([f'"{name}"', *names])
     parts = [inner.call(arguments), f"via' = <<{called}>>"]
     if inner.kinds and draw.random() < 0.4:
         kind = inner.kinds[0]
-        parts[0] = f"\\E b_ \\in {words.set(kind)} : {inner.call(['b_', *arguments[1:]])}"
+        parts[0] = f"\\E b_ \\in {vocabulary.set(kind)} : {inner.call(['b_', *arguments[1:]])}"
     if draw.random() < 0.4:
-        parts.insert(0, words.condition())
+        parts.insert(0, vocabulary.condition())
     if draw.random() < 0.3:
-        parts.append(words.condition(primed=True))
+        parts.append(vocabulary.condition(primed=True))
     head = name + (f"({', '.join(names)})" if names else "")
     text = f"{head} == " + " /\\ ".join([f"({part})" for part in parts])
     return Action(name, kinds, "outer", text)

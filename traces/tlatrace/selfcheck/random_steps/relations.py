@@ -56,7 +56,7 @@ class _Drawing:
                 return Shape("or", (), tuple(parts), tall=self._tall())
             case "if":
                 parts = [self.shape(depth + 2, scope) for _ in range(2)]
-                condition = self._words(scope).condition()
+                condition = self._vocabulary(scope).condition()
                 return Shape("if", (condition,), tuple(parts), tall=self._tall())
             case "case":
                 return self._case(depth, scope)
@@ -76,8 +76,8 @@ class _Drawing:
         fitting = [action for action in self._actions if kinds & set(action.kinds)]
         wanted = fitting if fitting and self._draw.random() < 0.8 else self._actions
         action = self._draw.choice(wanted)
-        words = self._words(scope)
-        text = action.call([words.expression(kind) for kind in action.kinds])
+        vocabulary = self._vocabulary(scope)
+        text = action.call([vocabulary.expression(kind) for kind in action.kinds])
         if action.role == "inner":  # nobody else says that it was not called by an outer one
             return leaf(f"({text} /\\ via' = <<>>)")
         return leaf(text)
@@ -87,16 +87,17 @@ class _Drawing:
         bounds: list[str] = []
         names: list[str] = []
         for _ in range(self._draw.choice((1, 1, 1, 2))):
-            words = self._words(scope)  # bounds do not see the names beside them
-            kind = words.kind()
+            vocabulary = self._vocabulary(scope)  # bounds do not see the names beside them
+            kind = vocabulary.kind()
             found: list[tuple[str, Kind]]
             if kind == "pair" and self._draw.random() < 0.6:
                 one, other = self._fresh(), self._fresh()
                 found = [(one, "number"), (other, "number")]
-                bounds.append(f"<<{one}, {other}>> \\in {words.set(kind)}")
+                bounds.append(f"<<{one}, {other}>> \\in {vocabulary.set(kind)}")
             else:
                 found = [(self._fresh(), kind) for _ in range(self._draw.choice((1, 1, 2)))]
-                bounds.append(f"{', '.join([name for name, _ in found])} \\in {words.set(kind)}")
+                bound = ", ".join([name for name, _ in found])
+                bounds.append(f"{bound} \\in {vocabulary.set(kind)}")
             names += [name for name, _ in found]
             inner.update(found)
         if len(bounds) == 1 and self._draw.random() < 0.08:
@@ -108,53 +109,53 @@ class _Drawing:
     def _of_sets(self, depth: int, scope: Mapping[str, Kind]) -> Shape:
         """Draw a quantifier over the elements of a set that another one chooses."""
         kind: Kind = self._draw.choice(("number", "node"))
-        words = self._words(scope)
+        vocabulary = self._vocabulary(scope)
         sets, name = self._fresh(), self._fresh()
         body = self.shape(depth + 1, {**scope, name: kind})
         inner = Shape("under", (f"\\E {name} \\in {sets} :",), (body,), frozenset({name}))
-        head = f"\\E {sets} \\in {{{words.set(kind)}, {words.set(kind)}}} :"
+        head = f"\\E {sets} \\in {{{vocabulary.set(kind)}, {vocabulary.set(kind)}}} :"
         return Shape("under", (head,), (inner,), frozenset({sets}), tall=self._tall())
 
     def _guarded(self, depth: int, scope: Mapping[str, Kind]) -> Shape:
-        words = self._words(scope)
+        vocabulary = self._vocabulary(scope)
         parts = [self.shape(depth + 1, scope)]
         for _ in range(self._draw.choice((1, 1, 2))):
             if self._draw.random() < 0.75:
-                parts.insert(0, guard(words.condition()))
+                parts.insert(0, guard(vocabulary.condition()))
             else:
-                parts.append(guard(words.condition(primed=True)))
+                parts.append(guard(vocabulary.condition(primed=True)))
         return Shape("and", (), tuple(parts), tall=self._tall())
 
     def _case(self, depth: int, scope: Mapping[str, Kind]) -> Shape:
-        condition = self._words(scope).condition()
+        condition = self._vocabulary(scope).condition()
         parts = tuple([self.shape(depth + 2, scope) for _ in range(2)])
         return Shape("case", (condition,), parts, tall=self._tall())
 
     def _let(self, depth: int, scope: Mapping[str, Kind]) -> Shape:
-        words = self._words(scope)
+        vocabulary = self._vocabulary(scope)
         name = self._fresh()
         if self._draw.random() < 0.5:
-            kind = words.kind()
+            kind = vocabulary.kind()
             body = self.shape(depth + 1, {**scope, name: kind})
-            head = f"LET {name} == {words.expression(kind)} IN"
+            head = f"LET {name} == {vocabulary.expression(kind)} IN"
             return Shape("under", (head,), (body,), frozenset({name}), tall=self._tall())
-        parameter, kind = self._fresh(), words.kind()
+        parameter, kind = self._fresh(), vocabulary.kind()
         called = self._call({**scope, parameter: kind}).texts[0]
         chosen = self._fresh()
         head = f"LET {name}({parameter}) == {called} IN"
-        quantifier = f"\\E {chosen} \\in {words.set(kind)} :"
+        quantifier = f"\\E {chosen} \\in {vocabulary.set(kind)} :"
         body = Shape("under", (quantifier,), (leaf(f"{name}({chosen})"),), frozenset({chosen}))
         return Shape("under", (head,), (body,), frozenset({name}), tall=self._tall())
 
     def _operator(self, depth: int, scope: Mapping[str, Kind]) -> Shape:
         """Draw an operator of the module, and call it; or call one that is there."""
-        words = self._words(scope)
-        kinds = [words.kind() for _ in range(self._draw.choice((0, 1, 1, 2)))]
+        vocabulary = self._vocabulary(scope)
+        kinds = [vocabulary.kind() for _ in range(self._draw.choice((0, 1, 1, 2)))]
         parameters = {self._fresh(): kind for kind in kinds}
         body = self.shape(depth + 1, parameters)
         name = f"{self._name}Op{len(self.operators) + 1}"
         self.operators.append(Operator(name, tuple(parameters), body))
-        arguments = [words.expression(kind) for kind in kinds]
+        arguments = [vocabulary.expression(kind) for kind in kinds]
         return leaf(name + (f"({', '.join(arguments)})" if arguments else ""))
 
     def _argument(self, scope: Mapping[str, Kind]) -> Shape:
@@ -168,7 +169,7 @@ class _Drawing:
             self._fresh(),
             self._fresh(),
         )
-        bound = self._words({}).set(action.kinds[0])
+        bound = self._vocabulary({}).set(action.kinds[0])
         quantifier = f"\\E {chosen} \\in {bound} :"
         body = Shape("under", (quantifier,), (leaf(f"{given}({chosen})"),), frozenset({chosen}))
         self.operators.append(Operator(name, (f"{given}(_)",), body))
@@ -176,7 +177,7 @@ class _Drawing:
 
     # ---- helpers ----
 
-    def _words(self, scope: Mapping[str, Kind]) -> Vocabulary:
+    def _vocabulary(self, scope: Mapping[str, Kind]) -> Vocabulary:
         return Vocabulary(self._draw, scope)
 
     def _fresh(self) -> str:

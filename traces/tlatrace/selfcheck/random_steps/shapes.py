@@ -39,10 +39,10 @@ class Shape:
     """The names that the parts may use and nobody else."""
     tall: bool = False
 
-    def with_words(self, words: Mapping[str, str]) -> Shape:
-        """Return the piece with some words of its text exchanged."""
-        texts = [_WORD.sub(lambda match: words.get(match[0], match[0]), t) for t in self.texts]
-        parts = [part.with_words(words) for part in self.parts]
+    def with_names(self, names: Mapping[str, str]) -> Shape:
+        """Return the piece with some names of its text exchanged."""
+        texts = [_WORD.sub(lambda match: names.get(match[0], match[0]), t) for t in self.texts]
+        parts = [part.with_names(names) for part in self.parts]
         return replace(self, texts=tuple(texts), parts=tuple(parts))
 
 

@@ -1,4 +1,4 @@
-"""The text of a model, written again so that it says in words why an expression has no value.
+"""The text of a model, written again so that it says why an expression has no value.
 
 The text itself leaves it to Python to stop: f["x"] and n + 1 cost least as they are, and most of
 them have a value. Where one has none, the model is asked once more in this form, which also goes
@@ -10,23 +10,23 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-__all__ = ["worded"]
+__all__ = ["with_reasons"]
 
 _ARITHMETIC: Final[dict[type[ast.operator], str]] = {ast.Add: "add", ast.Sub: "subtract"}
 _ORDER: Final[dict[type[ast.cmpop], str]] = {ast.Lt: "less", ast.LtE: "less_equal"}
 
 
-def worded(text: str) -> ast.Module:
+def with_reasons(text: str) -> ast.Module:
     """Write a model's text again.
 
     Raises: as `ast.parse`.
     """
     tree = ast.parse(text)
-    _Worded().visit(tree)
+    _WithReasons().visit(tree)
     return ast.fix_missing_locations(tree)
 
 
-class _Worded(ast.NodeTransformer):
+class _WithReasons(ast.NodeTransformer):
     """Makes loops go through `each(...)`, and operators of TLA+ be functions of ours."""
 
     def visit_For(self, node: ast.For) -> ast.For:
