@@ -164,16 +164,8 @@ class SnapshotFiles:
             self._disk.fsync_dir(self._directory)
 
     def read_back(self, index: LogIndex, data: bytes) -> SnapshotReader:
-        """Read what was written, and delete it if the disk has made something else of it.
-
-        Spec: SnapshotLoading!ReadBack
-        Raises: SnapshotError; DiskError
-        """
-        try:
-            return self._reader(index, self._rules.read_back(lambda: self._data(index), data))
-        except SnapshotError:
-            self.remove(index)
-            raise
+        """Read what was written. Raises: SnapshotError if it is something else now; DiskError"""
+        return self._reader(index, self._rules.read_back(lambda: self._data(index), data))
 
     def remove(self, index: LogIndex) -> None:
         """Delete a snapshot; after a power cut it may be there again. Raises: DiskError"""
