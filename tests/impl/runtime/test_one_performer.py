@@ -16,6 +16,9 @@ from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.locks.connections import ConsumerCore, ManagerCore
 from rocketha.locks.consumer import ConsumerEffect
 from rocketha.locks.voting import ManagerEffect
+from rocketha.replicated_log import snapshot_effects
+from rocketha.replicated_log.snapshot_core import SnapshotCore
+from rocketha.replicated_log.snapshot_effects import SnapshotEffect
 from rocketha.runtime import effects
 from rocketha.runtime.core import Core
 
@@ -61,6 +64,7 @@ CORES: Final[list[type[Core[Any, Any, Any, Any]]]] = [
     ManagerCore,
     ConsumerCore,
     ControllerCore,
+    SnapshotCore,
 ]
 
 
@@ -86,3 +90,17 @@ def test_effects_of_a_controller_are_performed_in_one_place() -> None:
     proposals = "impl/rocketha/replicated_log/replicated_log.py"
     assert performers({"Propose"}) == {"Propose": {proposals}}
     assert performers(names) == {name: {"impl/rocketha/controller/host.py"} for name in names}
+
+
+def test_effects_of_a_node_with_snapshots_are_performed_in_one_place() -> None:
+    names = {effect.__name__ for effect in get_args(SnapshotEffect)}
+    kinds = {
+        name
+        for name in snapshot_effects.__all__
+        if isinstance(kind := getattr(snapshot_effects, name), type)
+        and issubclass(kind, effects.Effect)
+    }
+    assert len(names) == 11
+    assert kinds == names
+    one = "impl/rocketha/replicated_log/snapshot_performer.py"
+    assert performers(names) == {name: {one} for name in names}
