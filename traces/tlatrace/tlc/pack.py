@@ -28,6 +28,7 @@ would do only if TLC happened to evaluate them in the order of their use.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, NewType, TypeAlias, TypeVar
 
 from tlatrace.tla_text import is_identifier, to_tla
@@ -282,6 +283,7 @@ def _width(largest: int) -> int:
     return width
 
 
+@lru_cache(maxsize=2**16)
 def _digits(number: int, width: int) -> str:
     text = ""
     for _ in range(width):

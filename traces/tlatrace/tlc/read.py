@@ -48,8 +48,8 @@ class _States:
         self._declared = spec.declarations.variables
         self._variables = spec.variables
         self._reading = spec.reading
-        # By id, with what it is the id of: the state after a step is that before the next one.
-        self._states: dict[int, tuple[State, State]] = {}
+        # By id, as the transitions hold the states: that after a step is that before the next one.
+        self._states: dict[int, State] = {}
         self._clashing = spec.reading.clashing
         self._values: dict[str, dict[str, Value]] = {}  # by variable, if its types decide
 
@@ -64,8 +64,8 @@ class _States:
             if reason := self._gap(state):
                 raise ModelGapError(reason)
             found = {name: self._value(name, value) for name, value in state.items()}
-            known = self._states[id(state)] = (state, found)
-        return known[1]
+            known = self._states[id(state)] = found
+        return known
 
     def _value(self, name: str, value: Value) -> Value:
         try:
