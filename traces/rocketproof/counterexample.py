@@ -8,10 +8,10 @@ from tlatrace.judgement.difference import brief
 from tlatrace.tools.tlc import TlcRun
 from tlatrace.values import Fcn, TlaSet, Value, same
 
-__all__ = ["changes", "indented", "told"]
+__all__ = ["changes", "counterexample_lines", "indented"]
 
 
-def told(run: TlcRun) -> Iterator[str]:
+def counterexample_lines(run: TlcRun) -> Iterator[str]:
     """Yield the lines of a counterexample, none where there is none."""
     before = None
     for state in run.states:

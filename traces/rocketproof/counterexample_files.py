@@ -77,13 +77,13 @@ class ItfFiles:
         self._written += 1
         return f"written to {harmless(str(path))}"
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Say that nothing was written; nothing where something was."""
         return "" if self._written else f"no counterexample: nothing is written to {self._target}"
 
 
 def trace_of(states: Sequence[TlcState], spec: str, what: str) -> Trace:
-    """Make a trace of whole states; where no parameters are told, none are known.
+    """Make a trace of whole states; where TLC prints no parameters, none are known.
 
     Raises: ValueFormatError where a state holds what traces cannot.
     """
@@ -112,7 +112,7 @@ def loop_of(found: Counterexample) -> int | None:
 
 
 def _call(text: str | None) -> tuple[str | None, tuple[Value, ...] | None]:
-    """Read `Transfer("b1", 2)`; the parameters are None where they are not told."""
+    """Read `Transfer("b1", 2)`; the parameters are None where TLC prints none."""
     name, _, rest = (text or "").partition("(")
     if not is_identifier(name) or name == _NEXT:
         return None, ()

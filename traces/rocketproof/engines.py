@@ -52,14 +52,14 @@ class Judged:
 
 
 def _place(conjunct: ForbiddenAction, folders: Sequence[Path]) -> SpecPlace:
-    told = conjunct.text
+    text = conjunct.text
     if conjunct.differences():
-        told += f" ({conjunct.differences()[0].text('expected, but the trace has')})"
+        text += f" ({conjunct.differences()[0].text('expected, but the trace has')})"
     elif conjunct.sides():
-        told += f" ({conjunct.sides()})"
+        text += f" ({conjunct.sides()})"
     found = [folder / conjunct.file for folder in folders if (folder / conjunct.file).is_file()]
     path = found[0] if found else folders[0] / conjunct.file
-    return SpecPlace(path=str(path), line=conjunct.line, column=conjunct.column, text=told)
+    return SpecPlace(path=str(path), line=conjunct.line, column=conjunct.column, text=text)
 
 
 def explain_by_model(

@@ -10,7 +10,7 @@ from typing import Final
 
 from rich.markup import escape
 
-from rocketproof.counterexample import indented, told
+from rocketproof.counterexample import counterexample_lines, indented
 from rocketproof.rings import NOT_RUN, Progress
 from rocketproof.showing import Showing
 from tlatrace.heartbeat import duration, left_text
@@ -74,11 +74,13 @@ class EntriesShown:
             self._tell()
 
     def ends(self, checked: CheckedEntry) -> None:
-        """Keep the counterexample that is to be told when the entry is said to be done."""
+        """Keep the counterexample that is printed when the entry is said to be done."""
         shown = self._verbose or not checked.row.ok
         with self._lock:
             self._running.pop(_key(checked.row), None)
-            self._counterexamples[_key(checked.row)] = tuple(told(checked.run)) if shown else ()
+            self._counterexamples[_key(checked.row)] = (
+                tuple(counterexample_lines(checked.run)) if shown else ()
+            )
 
     def done(self, row: CheckRow, progress: Progress) -> None:
         """Print what was found, and how long the rest will take."""
@@ -128,12 +130,12 @@ def summary(rows: Sequence[CheckRow], what: str, seconds: float, more: str = "")
         if not row.ok and row.found != NOT_RUN
     ]
     counts = Counter(row.status for row in rows)
-    told = ", ".join(f"{counts[status]} {status}" for status in _COLOURS if counts[status])
+    statuses = ", ".join(f"{counts[status]} {status}" for status in _COLOURS if counts[status])
     left_out = sum(row.found == NOT_RUN for row in rows)
     not_run = f" ({left_out} {NOT_RUN})" if left_out else ""
     by_tlc = sum(row.seconds for row in rows)
     beside = f", {duration(by_tlc)} of TLC" if by_tlc > _BESIDE * seconds else ""
-    took = f"{len(rows)} {what}: {told}{not_run}; {duration(seconds)}{beside}"
+    took = f"{len(rows)} {what}: {statuses}{not_run}; {duration(seconds)}{beside}"
     return "\n".join([*wrong, took, *([f"more:  {more}"] if more else [])])
 
 

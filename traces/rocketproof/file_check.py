@@ -33,7 +33,7 @@ __all__ = ["CheckedFile", "FileCheck", "by_model", "by_tlc", "describe_jar", "to
 _UNDECIDED: Final = frozenset([Outcome.CRASH, Outcome.TIMEOUT])
 
 Show = Callable[[str, int, int], None]
-"""Is told the file's name, how many states are found, and how many of them wait."""
+"""Is called with the file's name, how many states are found, and how many of them wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Names on the command line: who misspells one is told which it may have been."""
+"""Names on the command line: who misspells one reads which it may have been."""
 
 from __future__ import annotations
 

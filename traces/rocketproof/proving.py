@@ -25,7 +25,7 @@ from tlatrace.proofs import (
 )
 from tlatrace.values import Json
 
-__all__ = ["Line", "Outcome", "Told", "prove_inductive", "prove_rule"]
+__all__ = ["Line", "Outcome", "TheoremResult", "prove_inductive", "prove_rule"]
 
 Outcome: TypeAlias = Literal["proved", "refuted", "undecided"]
 
@@ -46,11 +46,11 @@ class Line:
 
 Show: TypeAlias = Callable[[Line], None]
 Doing: TypeAlias = Callable[[str], None]
-"""Is told what is being proved."""
+"""Is called with what is being proved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class TheoremResult:
     """What became of a theorem with its false variants."""
 
     name: str
@@ -65,7 +65,7 @@ class Told:
 
 def prove_rule(
     name: str, rule: Rule, entries: int, limits: Limits, show: Show, doing: Doing
-) -> Told:
+) -> TheoremResult:
     """Prove a theorem about a rule, and refute its false variant."""
     theorem = rule.state(entries)
     doing(f"{name}: {len(theorem.claims)} claims")
@@ -90,7 +90,7 @@ def prove_rule(
     if not false.is_refuted:
         show(Line(2, _NOT_REFUTED, wrong=True))
     claims = sum(isinstance(checked.answer, Proved) for checked in proof.claims)
-    return Told(
+    return TheoremResult(
         name=name,
         outcome=_outcome(proof.is_proved and false.is_refuted, proof.is_refuted),
         counts=f"{claims} of {len(proof.claims)} claims for at most {entries} entries, "
@@ -150,7 +150,7 @@ def prove_inductive(
     limits: Limits,
     show: Show,
     doing: Doing,
-) -> Told:
+) -> TheoremResult:
     """Prove a theorem by induction for groups of up to so many brokers, and refute variants.
 
     Without a number of brokers it is the theorem's own; a theorem of one node has no other.
@@ -177,7 +177,7 @@ def prove_inductive(
         refuted += proof.is_refuted
         variants.append({"name": variant.name, "refuted": proof.is_refuted})
     sizes = "" if one_node else f" for {theorem.smallest} to {largest} brokers"
-    return Told(
+    return TheoremResult(
         name=name,
         counts=f"{_claims_text(proofs)}{sizes}, {_refuted(refuted, len(variants))}",
         outcome=_outcome(

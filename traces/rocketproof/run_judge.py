@@ -98,7 +98,7 @@ def verdict_lines(
         if isinstance(result.outcome, Diverges):
             yield next(islice(timeline(trace), result.outcome.step + 1, None))
         if not isinstance(result.outcome, Conforms):
-            yield result.told
+            yield result.summary
     verdict = run_verdict(run, results)
     match verdict:
         case Conforms(events=events):

@@ -1,6 +1,6 @@
 """What is installed only where somebody wishes for it: the extras of the package.
 
-Modules import what belongs to an extra when it is needed; whoever lacks it is told how to get it.
+Modules import what belongs to an extra when it is needed; the error says how to get it.
 """
 
 from __future__ import annotations

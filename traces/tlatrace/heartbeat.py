@@ -24,7 +24,7 @@ _SURE: Final = 0.02
 """With less than this part done, nothing is known of the rest."""
 _SECONDS: Final = 90.0
 _MINUTES: Final = 2 * 3600.0
-"""Until then it is told in seconds, and in minutes."""
+"""Until then a duration is written in seconds, and in minutes."""
 
 
 @contextmanager

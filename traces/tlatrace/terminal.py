@@ -25,9 +25,9 @@ _LINES: Final = 25
 
 def columns(stream: TextIO | None = None) -> int | None:
     """Say how many columns there are where a stream (standard output) goes; None: no limit."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isascii() and told.isdigit() and int(told):
-        return int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size((stream or sys.stdout).fileno()).columns or None
     except (AttributeError, OSError, ValueError):  # a file, a pipe, or something in its place

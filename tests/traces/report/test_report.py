@@ -141,10 +141,10 @@ LOGGED = TraceResult(
 
 def test_every_report_says_what_of_the_specification_was_logged() -> None:
     bad = replace(LOGGED, path="bad.ndjson", outcome=Diverges(2, "Read", "a", "b"))
-    told = "1 of 2 variables, 2 of 2 actions logged"
+    logged = "1 of 2 variables, 2 of 2 actions logged"
 
-    assert LOGGED.told == f"part.ndjson: conforms, 3 events; {told}"
-    assert bad.told.endswith(f"observed b; {told}")
+    assert LOGGED.summary == f"part.ndjson: conforms, 3 events; {logged}"
+    assert bad.summary.endswith(f"observed b; {logged}")
     assert LOGGED.to_json()["logged"] == {
         "steps": 2,
         "variables": {"box": 2, "n": 0},
@@ -156,7 +156,7 @@ def test_every_report_says_what_of_the_specification_was_logged() -> None:
         ["failure", "system-out"],
         ["error"],
     ]
-    assert suite[0][0].text == told
+    assert suite[0][0].text == logged
     (row,) = [
         line for line in markdown_summary([LOGGED, RESULTS[3]]).splitlines() if "3 ev" in line
     ]

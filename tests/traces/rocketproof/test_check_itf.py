@@ -135,7 +135,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     found = run("invariant")
     told = files.write(found, "a-b", "not a name", "Low")
     assert told.startswith("not written as ITF: ")
-    assert files.told().startswith("no counterexample")
+    assert files.summary().startswith("no counterexample")
 
 
 @pytest.mark.parametrize("name", ["out.json", "log.txt"])

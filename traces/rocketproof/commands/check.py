@@ -93,8 +93,8 @@ def command(
     """Run TLC and compare its result with the one that the manifest expects.
 
     Without --model: the models of the push ring, and the witnesses, situations that must be
-    reached. A violation that is not expected is told step by step; with --verbose every one is. A
-    FILE.tla is checked by its configuration, by default the one with its name; with --engine
+    reached. A violation that is not expected is printed step by step; with --verbose every one is.
+    A FILE.tla is checked by its configuration, by default the one with its name; with --engine
     compiled by the model that judges traces, which checks invariants and ASSUMEs, no PROPERTY.
 
     Exit codes: 0 as expected, 1 not, 2 an error in a specification or a tool, 3 undecided.
@@ -129,8 +129,8 @@ def command(
             timeout_s=timeout_s,
             jar=jar,
         )
-    if files is not None and files.told():
-        say(files.told(), err=True)
+    if files is not None and files.summary():
+        say(files.summary(), err=True)
     if write:
         written = record(manifest, results)
         click.echo(f"recorded in {manifest.path}: {', '.join(written) or 'nothing'}", err=True)
@@ -148,8 +148,8 @@ def _keep(files: ItfFiles | None, showing: Showing, checked: CheckedEntry) -> No
     if files is not None and checked.run.states:
         entry = checked.entry
         name = f"{entry.protocol}-{entry.name}"
-        told = files.write(checked.run, name, entry.module.stem, checked.row.found)
-        showing.line(indented(told))
+        written = files.write(checked.run, name, entry.module.stem, checked.row.found)
+        showing.line(indented(written))
 
 
 def _print(rows: Sequence[CheckRow], what: str, seconds: float, verbose: bool) -> None:
@@ -182,8 +182,8 @@ def _check_file(
         found = by_model(job, show) if jar is None else by_tlc(job, jar, show)
     if files is not None:
         what = f"{found.outcome}: {found.violated}"
-        told = files.write(found, job.module.stem, job.module.stem, what) if found.states else ""
-        say(told or files.told(), err=True)
+        written = files.write(found, job.module.stem, job.module.stem, what) if found.states else ""
+        say(written or files.summary(), err=True)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     else:

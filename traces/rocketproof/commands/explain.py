@@ -127,7 +127,7 @@ def _print_to(console: Console, reasons: Reasons, file: TraceFile) -> None:
     result = _result(reasons, file)
     event = explanation.event
     if event is None or not isinstance(explanation.verdict, Diverges):
-        console.print(_shown(result.told))
+        console.print(_shown(result.summary))
         return
     call = _call(event)
     where = f"step {event.step}" + (f" (line {result.line})" if result.line else "")

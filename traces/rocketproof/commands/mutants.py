@@ -19,7 +19,7 @@ from rocketha.known_bugs import Bug
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.commands.output_options import verbose_option
 from rocketproof.commands.simulation_options import repeat_command
-from rocketproof.counterexample import indented, told
+from rocketproof.counterexample import counterexample_lines, indented
 from rocketproof.engines import Judges
 from rocketproof.known_bugs import (
     DEFAULT_SEEDS,
@@ -101,7 +101,7 @@ def command(
             rows.append(row)
             showing.line(f"{head} {_text(row, no_runs)}, {time.monotonic() - start:.1f} s")
             if verbose or not row.tlc.ok:
-                for line in (*filter(None, [row.tlc.message]), *told(checked.run)):
+                for line in (*filter(None, [row.tlc.message]), *counterexample_lines(checked.run)):
                     showing.line(indented(line))
     again = functools.partial(shown_again, seeds=seeds, no_runs=no_runs, spec_root=spec_root)
     if as_json:

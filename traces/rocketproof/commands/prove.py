@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from rocketproof.proving import Line, Outcome, Told, prove_inductive, prove_rule
+from rocketproof.proving import Line, Outcome, TheoremResult, prove_inductive, prove_rule
 from rocketproof.saying import say, typed_with
 from rocketproof.showing import Showing, open_showing
 from rocketproof.theorems import INDUCTIONS, THEOREMS
@@ -74,19 +74,23 @@ def command(
     in z3's own steps, so that the answer is the same in each run.
     """
     limits = Limits(resources=rlimit, seconds=timeout_s)
-    proved, began = list[Told](), time.monotonic()
+    proved, began = list[TheoremResult](), time.monotonic()
     chosen = [name for name in (*THEOREMS, *INDUCTIONS) if theorem in (None, name)]
     with open_showing("starting z3", quiet=as_json) as showing:
         lines = _Lines(showing, verbose=verbose and not as_json)
         for number, name in enumerate(chosen, start=1):
             start = time.monotonic()
             if name in THEOREMS:
-                told = prove_rule(name, THEOREMS[name], entries, limits, lines.show, showing.doing)
+                result = prove_rule(
+                    name, THEOREMS[name], entries, limits, lines.show, showing.doing
+                )
             else:
                 one = INDUCTIONS[name]
-                told = prove_inductive(name, one, brokers, limits, lines.show, showing.doing)
-            proved.append(told)
-            showing.line(f"{number}/{len(chosen)} {_text(told)}, {time.monotonic() - start:.1f} s")
+                result = prove_inductive(name, one, brokers, limits, lines.show, showing.doing)
+            proved.append(result)
+            showing.line(
+                f"{number}/{len(chosen)} {_text(result)}, {time.monotonic() - start:.1f} s"
+            )
     if as_json:
         click.echo(json.dumps([one.as_json for one in proved], indent=2))
     else:
@@ -117,14 +121,14 @@ class _Lines:
         self._above = []
 
 
-def _text(told: Told) -> str:
-    return f"{told.name}: {told.outcome}: {told.counts}"
+def _text(result: TheoremResult) -> str:
+    return f"{result.name}: {result.outcome}: {result.counts}"
 
 
-def _summary(proved: Sequence[Told], seconds: float, more: str) -> Iterator[str]:
+def _summary(proved: Sequence[TheoremResult], seconds: float, more: str) -> Iterator[str]:
     """Say what is not proved, how much is, how long it took, and what shows more."""
-    yield from [_text(told) for told in proved if told.outcome != "proved"]
-    outcomes = Counter(told.outcome for told in proved)
+    yield from [_text(result) for result in proved if result.outcome != "proved"]
+    outcomes = Counter(result.outcome for result in proved)
     counts = ", ".join(f"{outcomes[one]} {one}" for one in _EXIT_CODES if outcomes[one])
     what = "1 theorem" if len(proved) == 1 else f"{len(proved)} theorems"
     yield f"{what}: {counts}; {duration(seconds)}"

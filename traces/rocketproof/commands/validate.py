@@ -237,7 +237,7 @@ def _print(results: list[TraceResult], as_json: bool) -> None:
         path = harmless(result.path)
         for warning in result.warnings:
             say(f"{path}: warning: {harmless(warning)}", err=True)
-        say(result.told, err=result.status == "unreadable")
+        say(result.summary, err=result.status == "unreadable")
         if result.counts is not None:
             say(f"    {harmless(result.counts.text())}")
 

@@ -146,7 +146,7 @@ class Findings:
         """Add a batch of a kernel.
 
         Raises:
-            DisagreementError: TLC has told a worker something else than the compiled model.
+            DisagreementError: TLC gave a worker another answer than the compiled model.
         """
         for row in batch.to_pylist():
             status, detail = row["status"], row["detail"]

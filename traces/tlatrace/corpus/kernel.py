@@ -97,7 +97,7 @@ class _Run:
     actions: Counter[str | None] = field(default_factory=Counter)
     ranks: Ranks = field(default_factory=Ranks)
     chosen: Ranks = field(default_factory=Ranks)
-    told: set[bytes] = field(default_factory=set)
+    reported: set[bytes] = field(default_factory=set)
     """Bad transitions whose texts are out."""
     new: list[bytes] = field(default_factory=list)
     """Accepted transitions that no store has."""
@@ -266,13 +266,13 @@ class Kernel(Generic[S]):
             if rank in self.options.shown:
                 _show(run, piece, key, text, {"kind": "shown", "key": mark, "count": rank})
             return True
-        told: FindingRow = {"key": mark, "status": bad.status, "detail": bad.detail}
-        if mark not in run.told:
-            run.told.add(mark)
-            _show(run, piece, key, text, {"kind": "transition", **told})
+        finding: FindingRow = {"key": mark, "status": bad.status, "detail": bad.detail}
+        if mark not in run.reported:
+            run.reported.add(mark)
+            _show(run, piece, key, text, {"kind": "transition", **finding})
         if len(self._bad) < _MAX_BAD:
             self._bad[key] = bad
-        piece.ended = {**told, "step": step, "action": key[1], "params": key[2]}
+        piece.ended = {**finding, "step": step, "action": key[1], "params": key[2]}
         return False
 
     def _interned(self, text: str) -> str:

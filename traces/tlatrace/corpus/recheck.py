@@ -122,17 +122,19 @@ def _told_by(claims: Sequence[_Claim], authority: Authority) -> pa.RecordBatch:
         return finding_batch([{"kind": "disagrees", "detail": error.reason, "post": error.what}])
     except TlatraceError as error:
         answers = _Answers(unanswered=len(claims), reason=str(error))
-    told: list[FindingRow] = [
+    findings: list[FindingRow] = [
         {"kind": "count", "detail": "tlc_accepted", "count": answers.accepted},
         {"kind": "count", "detail": "tlc_rejected", "count": answers.rejected},
     ]
     if answers.unanswered:
-        told.append({"kind": "unanswered", "count": answers.unanswered, "detail": answers.reason})
-    return finding_batch(told)
+        findings.append(
+            {"kind": "unanswered", "count": answers.unanswered, "detail": answers.reason}
+        )
+    return finding_batch(findings)
 
 
 def rechecked_everywhere(findings: Findings) -> Rechecked:
-    """Sum up what TLC has told workers.
+    """Sum up what TLC has answered workers.
 
     Raises:
         ToolError: not every transition was brought before TLC.

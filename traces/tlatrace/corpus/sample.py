@@ -39,7 +39,7 @@ def texts_of(
 ) -> Iterator[list[Texts]]:
     """Yield the transitions with these ranks, which are sorted, some at a time, in this order.
 
-    `options` are those of the kernels that have told the ranks.
+    `options` are those of the kernels that have found the ranks.
 
     Raises:
         CorpusError: as the driver.

@@ -57,7 +57,7 @@ class Subject:
     """Of its text, configuration and compiler: the same one, the same verdicts."""
     source: CheckerSource
     actions: Sequence[str]
-    """Actions that a corpus should show; those that it does not are told."""
+    """Actions that a corpus should show; those that it does not are reported."""
     variables: Sequence[str] = ()
     """Of the specification."""
     notes: tuple[str, ...] = ()

@@ -60,7 +60,7 @@ def check_model(
 ) -> CheckedModel:
     """Search all states until an invariant is FALSE, or a state has no successor.
 
-    States that are `images` of each other count once. `on_progress` is told how many states are
+    States that are `images` of each other count once. `on_progress` gets how many states are
     found and how many of them are expanded. The search ends without a verdict beyond `max_states`,
     and after `timeout_s` seconds of `clock`.
     """

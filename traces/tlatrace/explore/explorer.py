@@ -84,7 +84,7 @@ def explore(
 ) -> Exploration:
     """Search all states of a model, or stop after `max_states` distinct ones.
 
-    `on_progress` is told how many states are found and how many of them are expanded.
+    `on_progress` is called with how many states are found and how many of them are expanded.
 
     Raises:
         EvaluationError: Next, a constraint or an invariant has no value in some state.

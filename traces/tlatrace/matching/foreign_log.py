@@ -41,8 +41,8 @@ class LogCounts:
 
     def text(self) -> str:
         """Say it in a line."""
-        told = ", ".join([f"{name} {number}" for name, number in self.actions.items()])
-        return f"{self.lines} lines, {self.skipped} skipped; {told or 'no steps'}"
+        counts = ", ".join([f"{name} {number}" for name, number in self.actions.items()])
+        return f"{self.lines} lines, {self.skipped} skipped; {counts or 'no steps'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

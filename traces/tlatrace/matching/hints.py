@@ -31,7 +31,7 @@ _EVENTS: Final = 24
 _STATES: Final = 6
 _SHOWN: Final = 3
 _WORTH: Final = 1.5
-"""What leaves more than one of so many is not told."""
+"""What leaves more than one of so many is not shown."""
 _SECONDS: Final = 3.0
 
 
@@ -54,11 +54,11 @@ def what_to_log(oracle: CachedOracle, search: Search) -> str:
         found += _variables(oracle, search, most + 1)
         found += _steps(oracle, search, most)
     best = sorted(found, key=lambda hint: -hint.of)
-    told = [f"{hint.what} (one of {hint.of:.1f})" for hint in best if hint.of >= _WORTH]
-    if not told:
+    shown = [f"{hint.what} (one of {hint.of:.1f})" for hint in best if hint.of >= _WORTH]
+    if not shown:
         return ""
     where = f"{sizes[most]} candidates before step {most + 1}"
-    return f"; the most are {where}; fewer would be left with {', '.join(told[:_SHOWN])}"
+    return f"; the most are {where}; fewer would be left with {', '.join(shown[:_SHOWN])}"
 
 
 def _variables(oracle: CachedOracle, search: Search, next_step: int) -> list[_Hint]:

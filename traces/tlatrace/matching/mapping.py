@@ -148,7 +148,7 @@ def read_mapping(path: Path) -> LogMapping:
 
     Raises:
         SpecError: it cannot be read, is no TOML, or breaks `traces/MAPPING.md`; with the line
-            where it can be told.
+            where it is known.
     """
     try:
         raw = path.read_bytes()

@@ -39,7 +39,7 @@ def match_traces(
 
     `names` is for the texts; `differing` names the constants of a header that the model has with
     another value; `out_of_bounds` tells whether the arguments of an action are certain to be none
-    that Next takes, and is asked about refused steps only; `on_progress` is told how many events of
+    that Next takes, and is asked about refused steps only; `on_progress` gets how many events of
     how many are matched.
     """
     oracle = CachedOracle(model)

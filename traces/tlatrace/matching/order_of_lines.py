@@ -136,14 +136,14 @@ def ordered(order: LogOrder, lines: Sequence[Json], kept: Sequence[bool]) -> Ord
     steps = [at for at in positions if kept[used[at]]]
     new = {at: step for step, at in enumerate(steps)}
 
-    def told(given: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    def renumbered(given: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
         direct = _without_the_rest(positions, given, new)
         return tuple([tuple([new[one] for one in direct[at]]) for at in steps])
 
     return Ordered(
         lines=tuple([used[at] for at in steps]),
-        follows=told(after),
-        surely=None if surely is None else told(surely),
+        follows=renumbered(after),
+        surely=None if surely is None else renumbered(surely),
         lost=tuple(_lost(order, lines)) if order.by == "vector" else (),
     )
 

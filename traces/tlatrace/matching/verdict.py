@@ -90,8 +90,8 @@ def concurrent_verdict(
 ) -> Verdict:
     """Search for an explanation of events in any order that they allow; `events` is not empty.
 
-    It diverges if there is none in any order; the step told is the earliest of those that could be
-    next where the search came furthest.
+    It diverges if there is none in any order; the step reported is the earliest of those that
+    could be next where the search came furthest.
     """
     found = _in_any_order(oracle, names, events, silent, budget)
     lost = [seen.event.clues.lost for seen in events if seen.event.clues.lost]
@@ -142,8 +142,10 @@ def _in_any_order(
             expected=f"an explanation in which {holds} holds",
             observed=f"none, in any order that the log allows{where}",
         )
-    told = _divergence(oracle, names, seen, found.states)
-    return replace(told, observed=f"{told.observed}; in any order that the log allows{where}")
+    divergence = _divergence(oracle, names, seen, found.states)
+    return replace(
+        divergence, observed=f"{divergence.observed}; in any order that the log allows{where}"
+    )
 
 
 def _stuck(

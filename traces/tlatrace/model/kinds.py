@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tlatrace.readings import UNKNOWN, Types
-from tlatrace.readings import Kind as Told
+from tlatrace.readings import Kind as NumberedKind
 from tlatrace.runtime.values import Atom, Fcn, RuntimeValue
 
-__all__ = ["Kind", "joined", "kind_of_value", "told"]
+__all__ = ["Kind", "as_types", "joined", "kind_of_value"]
 
 
 class Kind:
@@ -143,7 +143,7 @@ def kind_of_value(value: RuntimeValue) -> Kind:
     return kind
 
 
-def told(
+def as_types(
     names: frozenset[str],
     strings: frozenset[str] | None,
     variables: Mapping[str, Sequence[Kind]],
@@ -164,7 +164,7 @@ def told(
             continue
         numbers[kind] = 1 + len([number for number in numbers.values() if number != UNKNOWN])
         order += kind.parts().values()
-    unknown = Told(tuple(sorted(names)), tuple(sorted(strings or ())), strings is None)
+    unknown = NumberedKind(tuple(sorted(names)), tuple(sorted(strings or ())), strings is None)
     kinds = [unknown]
     for kind, number in numbers.items():
         if number == UNKNOWN:
@@ -172,7 +172,7 @@ def told(
         parts = {name: numbers[part] for name, part in kind.parts().items()}
         made = strings or frozenset() if kind.joins and kind.strings else frozenset()
         kinds.append(
-            Told(
+            NumberedKind(
                 models=tuple(sorted(kind.models)),
                 strings=tuple(sorted(kind.strings & names | made)),
                 any_string=kind.any_string,
@@ -183,16 +183,16 @@ def told(
             )
         )
 
-    def numbered(place: Sequence[Kind]) -> tuple[int, ...]:
+    def as_types(place: Sequence[Kind]) -> tuple[int, ...]:
         return tuple([numbers[kind.whole] for kind in place])
 
     return Types(
         names=tuple(sorted(names)),
         kinds=tuple(kinds),
-        variables=tuple([(name, numbered(place)) for name, place in variables.items()]),
+        variables=tuple([(name, as_types(place)) for name, place in variables.items()]),
         parameters=tuple(
             [
-                (name, tuple([numbered(place) for place in some]))
+                (name, tuple([as_types(place) for place in some]))
                 for name, some in parameters.items()
             ]
         ),

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from tlatrace.model.kinds import Kind, joined, kind_of_value, told
+from tlatrace.model.kinds import Kind, as_types, joined, kind_of_value
 from tlatrace.model.mentions import Strings
 from tlatrace.model.tree import (
     Apply,
@@ -65,7 +65,7 @@ def unknown_types(
 ) -> Types:
     """Return what is known of a specification that is not read: only which strings there are."""
     unknown = Kind(unknown=True)
-    return told(
+    return as_types(
         names,
         strings.among(names),
         {name: [unknown] for name in variables},
@@ -98,7 +98,7 @@ def infer(
     declared.spread()
     walk.spread()
     found = [[declared.variables[at], walk.variables[at]] for at in range(len(variables))]
-    return told(
+    return as_types(
         names,
         strings.among(names),
         dict(zip(variables, found, strict=True)) | shown,

@@ -23,8 +23,8 @@ def github_annotations(results: Sequence[TraceResult]) -> str:
         lines.append(_command(level, result.file, result.line or 1, None, result.text))
         if result.failing_conjunct is not None:
             place = result.failing_conjunct
-            told = f"false for {harmless(result.path)}: {harmless(place.text)}"
-            lines.append(_command("notice", place.path, place.line, place.column, told))
+            text = f"false for {harmless(result.path)}: {harmless(place.text)}"
+            lines.append(_command("notice", place.path, place.line, place.column, text))
     return "".join([line + "\n" for line in lines])
 
 

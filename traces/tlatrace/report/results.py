@@ -59,7 +59,7 @@ class TraceResult:
         return self.log or self.path
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Say the outcome in one harmless line that begins with the place to look at.
 
         It ends with what the trace has logged: a pass of little says little.

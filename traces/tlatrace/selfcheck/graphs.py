@@ -26,7 +26,7 @@ from tlatrace.values import State, canonical_state
 __all__ = ["SHOWN", "TlcGraph", "compare_graphs", "tlc_graph"]
 
 SHOWN: Final = 5
-"""Disagreements of a kind that are kept; their number is always told."""
+"""Disagreements of a kind that are kept; their number is always reported."""
 
 _QUICK: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss64m", "-Xmx4g")
 _DROPPED: Final = frozenset(

@@ -112,7 +112,7 @@ def judge(
     a variable.
 
     Every distinct state is evaluated once; make the transitions distinct beforehand. `workers` is
-    the number of TLC processes at a time, `timeout_s` the limit for each; `on_progress` is told
+    the number of TLC processes at a time, `timeout_s` the limit for each; `on_progress` gets
     how many transitions of how many are judged. `second_looks` limits how many steps that TLC could
     not evaluate are judged by a list of what is allowed instead.
 

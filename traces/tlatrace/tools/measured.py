@@ -27,7 +27,7 @@ MEASURED_NAME: Final = "measured.json"
 Key = tuple[str, str, str]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _NAMED: Final = 6
-"""So many names of entries are told; of more, how many they are."""
+"""So many names of entries are listed; of more, how many they are."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -125,13 +125,13 @@ def _run(
             raise ToolError("SANY", f"no answer in {timeout_s:.0f} s") from error
 
 
-def _unparsed(module: Path, told: str) -> SpecError:
+def _unparsed(module: Path, output: str) -> SpecError:
     """Say where a module, or one that it extends, is no TLA+; the exporter keeps that to itself."""
-    _, _, last = told.partition(_FATAL)[0].rpartition(_PARSING)
+    _, _, last = output.partition(_FATAL)[0].rpartition(_PARSING)
     file, _, reason = last.partition("\n")
     place = _PLACE_OF_PARSER.search(reason)
     if place is None:
-        return _refused(module, told)
+        return _refused(module, output)
     named = Path(file.strip())
     if named == module.resolve():
         named = module  # as it was given

@@ -26,7 +26,7 @@ __all__ = ["Message", "Outcome", "TlcProgress", "TlcState", "messages", "printed
 
 
 class Outcome(StrEnum):
-    """How a run of TLC ended; the value is how a person is told."""
+    """How a run of TLC ended; the value is what a person reads."""
 
     SUCCESS = "success"
     INVARIANT = "invariant violated"

@@ -36,7 +36,7 @@ from tlatrace.values import canonical, canonical_state
 __all__ = ["Finding", "Hole", "MutationResult", "Outcome", "Progress", "measure"]
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Told how many corruptions of how many are judged."""
+"""Is called with how many corruptions of how many are judged."""
 
 _TRIES: Final = 20
 """Draws for each corruption that is wanted: not every event can have each kind."""

@@ -124,12 +124,12 @@ def applied(function_: RuntimeValue, argument: RuntimeValue) -> RuntimeValue:
         return apply(function_, argument)
     except EvaluationError:
         if type(function_) is Fcn and all(type(name) is str for name in function_):
-            told = f"the record {short(function_)} has no field {short(argument)}"
+            reason = f"the record {short(function_)} has no field {short(argument)}"
         elif type(function_) in (Fcn, tuple):
-            told = f"{short(argument)} is not in the domain of {short(function_)}"
+            reason = f"{short(argument)} is not in the domain of {short(function_)}"
         else:
             raise
-    raise EvaluationError(told)
+    raise EvaluationError(reason)
 
 
 def of_length(values: Iterable[RuntimeValue], length: int) -> Iterator[RuntimeValue]:

@@ -7,7 +7,7 @@ model values, and of all that consists of them, depends on where their names sta
 only numbers and booleans are looked through in TLC's order, up to the deciding element; of every
 other set all elements are asked, and one without a value leaves the whole without.
 
-Why something has no value is told of the first element without one in an order of our own (`each`),
+Why something has no value is said of the first element without one in an order of our own (`each`),
 so that the words are the same in every process.
 
 Source: ContextEnumerator, SetEnumValue.elements and UniqueString.compareTo of TLC 2.15.

@@ -161,12 +161,12 @@ def flip_bits(
         damaged = bytearray(good)
         damaged[bit // 8] ^= 1 << bit % 8
         file.write_bytes(damaged)
-        outcome, told = _after(corpus, right)
+        outcome, difference = _after(corpus, right)
         file.write_bytes(good)
         counts[outcome] += 1
-        if told is not None and len(found) < _MOST:
+        if difference is not None and len(found) < _MOST:
             name = file.relative_to(corpus.folder.parent)
-            tlc, model = told
+            tlc, model = difference
             found.append(Disagreement(question=f"bit {bit} of {name}", tlc=tlc, model=model))
     return counts, found
 

@@ -25,7 +25,7 @@ from tlatrace.selfcheck.hostile.shrink import shrink
 from tlatrace.trace.canonical_text import read_canonical, read_canonical_state
 from tlatrace.values import canonical, canonical_state
 
-__all__ = ["Told", "check_texts", "outcome", "plain_judgement"]
+__all__ = ["Outcome", "check_texts", "outcome", "plain_judgement"]
 
 _ROUND: Final = 400
 """Texts that one reader reads."""
@@ -43,11 +43,11 @@ class _Broken:
 
 
 _REFUSED: Final = "refuses"
-Told: TypeAlias = object
+Outcome: TypeAlias = object
 """A value, `_REFUSED` or `_Broken`."""
 
 
-def outcome(read: Callable[[], object]) -> Told:
+def outcome(read: Callable[[], object]) -> Outcome:
     """Return what a reader says: a value, that it refuses, or that it broke."""
     try:
         return read()
@@ -71,9 +71,9 @@ def check_texts(model: Model, cases: int, seed: int, tell: Callable[[str], None]
             texts = _texts(draw, min(_CHANGED, room))
             room -= len(texts) - 1
             for text in texts:
-                told = readers.differ(text, counts)
-                if told is not None:
-                    found.append(_finding(model, readers.read, text, told))
+                difference = readers.differ(text, counts)
+                if difference is not None:
+                    found.append(_finding(model, readers.read, text, difference))
                     readers = _Readers(model)
                 readers.read.append(text)
             counts["texts"] += len(texts) - 1
@@ -183,7 +183,7 @@ def plain_judgement(
 
 
 def _finding(
-    model: Model, before: Sequence[_Text], text: _Text, told: tuple[str, str]
+    model: Model, before: Sequence[_Text], text: _Text, difference: tuple[str, str]
 ) -> Disagreement:
     """Find a short text, after few others, of which the readers say different things."""
 
@@ -202,5 +202,5 @@ def _finding(
     last = None
     for item in texts:
         last = readers.differ(item, Counter())
-    plain, fast = last or told
+    plain, fast = last or difference
     return Disagreement(question=question, tlc=plain, model=fast)

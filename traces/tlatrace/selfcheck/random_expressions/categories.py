@@ -229,7 +229,7 @@ def without_except(found: Sequence[Differing], ask: Ask) -> tuple[list[Differing
 
     Written so that nothing is looked at there, such an expression has TLC's value for both.
     """
-    told = _rewritten(
+    outside = _rewritten(
         found,
         ask,
         guarded,
@@ -237,7 +237,7 @@ def without_except(found: Sequence[Differing], ask: Ask) -> tuple[list[Differing
             isinstance(one.model, Raises) and not any(differ(one.tlc, answer) for answer in answers)
         ),
     )
-    kept = [one for one, outside in zip(found, told, strict=True) if not outside]
+    kept = [one for one, is_outside in zip(found, outside, strict=True) if not is_outside]
     return kept, len(found) - len(kept)
 
 
@@ -251,7 +251,7 @@ def rewritten_categories(found: Sequence[Differing], ask: Ask) -> list[str | Non
     two = [_count(one.question.term, "functions") > 1 for one in found]
     functions = [at and both for at, both in zip(functions, two, strict=True)]
     outside = set(map(id, found)) - set(map(id, without_except(found, ask)[0]))
-    told: list[str | None] = []
+    named: list[str | None] = []
     for at, one in enumerate(found):
         reasons = (
             (EXCEPT, id(one) in outside),
@@ -259,8 +259,8 @@ def rewritten_categories(found: Sequence[Differing], ask: Ask) -> list[str | Non
             (_PATTERN, pattern[at]),
             (_OF_FUNCTIONS, functions[at]),
         )
-        told.append(next((reason for reason, holds in reasons if holds), None))
-    return told
+        named.append(next((reason for reason, holds in reasons if holds), None))
+    return named
 
 
 def _count(term: Term, form: str) -> int:
@@ -304,7 +304,7 @@ def _rewritten(
     questions = [replace(one.question, term=rewrite(one.question.term)) for one in found]
     changed = [at for at, one in enumerate(found) if questions[at].text != one.question.text]
     answers = ask([questions[at] for at in changed]) if changed else []
-    told = [False] * len(found)
+    explained = [False] * len(found)
     for at, pair in zip(changed, answers, strict=True):
-        told[at] = explains(found[at], pair)
-    return told
+        explained[at] = explains(found[at], pair)
+    return explained

@@ -89,12 +89,12 @@ def examine_random_expressions(
     found, outside = without_except(found, ask)
     facts[EXCEPT] += outside
     small = shrunk(found, ask)
-    told = categories(small, model)
-    facts.update([category for category in told if category is not None])
-    rest = [one for one, category in zip(small, told, strict=True) if category is None]
-    told = rewritten_categories(rest, ask)
-    facts.update([category for category in told if category is not None])
-    disagreements = [one for one, category in zip(rest, told, strict=True) if category is None]
+    known = categories(small, model)
+    facts.update([category for category in known if category is not None])
+    rest = [one for one, category in zip(small, known, strict=True) if category is None]
+    known = rewritten_categories(rest, ask)
+    facts.update([category for category in known if category is not None])
+    disagreements = [one for one, category in zip(rest, known, strict=True) if category is None]
     if reproducers is not None:
         _write(reproducers, disagreements)
     return Agreement(
@@ -148,5 +148,5 @@ def _write(folder: Path, found: Sequence[Differing]) -> None:
         place.mkdir(parents=True, exist_ok=True)
         (place / "Asked.tla").write_text(written_module([one.question]), "utf-8")
         (place / "Asked.cfg").write_text("INIT Init\nNEXT Next\n", "utf-8")
-        told = f"TLC: {shown_answer(one.tlc)}\nthe model: {shown_answer(one.model)}\n"
-        (place / "answers.txt").write_text(told, "utf-8")
+        answers = f"TLC: {shown_answer(one.tlc)}\nthe model: {shown_answer(one.model)}\n"
+        (place / "answers.txt").write_text(answers, "utf-8")

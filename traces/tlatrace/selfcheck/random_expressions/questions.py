@@ -47,7 +47,7 @@ _OTHERWISE: Final = {
     "(0 :> 1 @@ 2 :> 3)": "[k \\in {0, 2} |-> k + 1]",
     "<<5, 2>>": "[k \\in 1..2 |-> IF k = 1 THEN 5 ELSE 2]",
 }
-"""How TLC is told of some of the values: its answer must not depend on how they were made."""
+"""How TLC reads some of the values: its answer must not depend on how they were made."""
 _BEGUN: Final = re.compile(r'"Rp__At P(\d+)"')
 UNENDING: Final = Raises("TLC does not end")
 r"""TLC's answer to `\A m, n \in SUBSET {} \cup S : P`: it draws from SUBSET {} again and again."""
@@ -77,8 +77,8 @@ def written_module(questions: Sequence[Question]) -> str:
     names = ", ".join(STATE_TYPES)
     lines = ["---- MODULE Asked ----", f"EXTENDS {_MODULES}", "VARIABLE item"]
     for at, texts in enumerate(STATES):
-        told = [_OTHERWISE.get(text, text) for text in texts]
-        lines += [f"S{at}{name} == {text}" for name, text in zip(STATE_TYPES, told, strict=True)]
+        written = [_OTHERWISE.get(text, text) for text in texts]
+        lines += [f"S{at}{name} == {text}" for name, text in zip(STATE_TYPES, written, strict=True)]
     for at, question in enumerate(questions):
         text = question.text
         if question.state is not None:

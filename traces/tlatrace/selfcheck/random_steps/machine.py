@@ -326,5 +326,5 @@ def _tag(action: Action) -> str:
 
 def calls_told(state: State) -> list[tuple[str, tuple[Value, ...]]]:
     """Return the calls, (action, arguments), that a state after a step tells of."""
-    told = [state[name] for name in ("last", "via")]
-    return [(str(call[0]), call[1:]) for call in told if isinstance(call, tuple) and call]
+    calls = [state[name] for name in ("last", "via")]
+    return [(str(call[0]), call[1:]) for call in calls if isinstance(call, tuple) and call]

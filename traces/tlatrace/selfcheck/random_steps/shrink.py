@@ -54,8 +54,8 @@ def write_reproducer(folder: Path, machine: Machine, wrong: Wrong) -> None:
         Event(step=1, action=step.action, params=step.params, state=step.post),
     )
     write_trace(folder / "trace.ndjson", Trace(header=Header(spec=machine.name), events=events))
-    told = f"TLC's list: {wrong.tlc}\n{wrong.engine}: {wrong.answer}\n"
-    (folder / "answers.txt").write_text(told, "utf-8")
+    text = f"TLC's list: {wrong.tlc}\n{wrong.engine}: {wrong.answer}\n"
+    (folder / "answers.txt").write_text(text, "utf-8")
 
 
 def _init(state: State) -> str:
