@@ -7,11 +7,12 @@
 | `checker` | what a group promises its clients, and whether a history keeps it |
 | `ordered` | what consumers that keep the order of messages are promised |
 | `registers` | what a node with registers, a log and snapshots promises to its readers |
+| `replicas` | what replication promises to whoever reads the replicas, and to producers |
+| `clients` | the clients of any protocol: something to check, and bytes to compare |
+| `verdicts` | what is said of them |
 """
 
-from typing import TypeAlias
-
-from rocketha.histories.checker import Broken, Kept, Undecided, Verdict, check_history
+from rocketha.histories.checker import Kept, Verdict, check_history
 from rocketha.histories.history import (
     ElectionHeld,
     FinalLog,
@@ -25,10 +26,10 @@ from rocketha.histories.history import (
     Seen,
 )
 from rocketha.histories.jsonl import read_history, write_history
-from rocketha.histories.ordered import OrderVerdict
-from rocketha.histories.registers import ReadVerdict
+from rocketha.histories.verdicts import AllKept, AnyVerdict, Broken, Undecided
 
 __all__ = [
+    "AllKept",
     "AnyVerdict",
     "Broken",
     "ElectionHeld",
@@ -48,6 +49,3 @@ __all__ = [
     "read_history",
     "write_history",
 ]
-
-AnyVerdict: TypeAlias = Verdict | OrderVerdict | ReadVerdict
-"""What is said of the clients of some protocol."""

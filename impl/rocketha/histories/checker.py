@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -38,32 +37,14 @@ from rocketha.histories.history import (
     Reign,
     Seen,
 )
+from rocketha.histories.verdicts import AllKept, Broken, Promise, Undecided
 from rocketha.types import Epoch, Offset
 
-__all__ = ["Broken", "Kept", "Promise", "Undecided", "Verdict", "check_history"]
-
-
-class Promise(StrEnum):
-    """A promise; see the module."""
-
-    DURABLE = "durable"
-    REFUSED = "refused"
-    VISIBLE = "visible"
-    AGREEMENT = "agreement"
-    ONCE = "once"
-    ORDER = "order"
-    IN_TURN = "in turn"
-    """Of consumers that process queues in order, see `rocketha.histories.ordered`."""
-    EXACT = "exact"
-    """Of a node with registers, as those below, see `rocketha.histories.registers`."""
-    FORWARD = "forward"
-    STAYS = "stays"
-    REFUSAL = "refusal"
-    COMPLETE = "complete"
+__all__ = ["Kept", "Verdict", "check_history"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(AllKept):
     """All promises are kept, and some were put to the test."""
 
     safe: int
@@ -73,33 +54,14 @@ class Kept:
     logs: int
     """Logs of masters that were looked at."""
 
+    @property
+    def counted(self) -> int:
+        """Return the number of safe messages."""
+        return self.safe
+
     def in_words(self) -> str:
         """Say it in a line."""
         return f"kept: {self.safe} safe messages, {self.shown} shown, {self.logs} logs of masters"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
-    """A promise is broken: the first one that is, in the order of the table."""
-
-    promise: Promise
-    reason: str
-    """What happened, a clause without a full stop."""
-
-    def in_words(self) -> str:
-        """Say it in a line."""
-        return f"broken ({self.promise}): {self.reason}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undecided:
-    """Nothing was put to the test."""
-
-    reason: str
-
-    def in_words(self) -> str:
-        """Say it in a line."""
-        return f"undecided: {self.reason}"
 
 
 Verdict: TypeAlias = Kept | Broken | Undecided

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rocketha.formats.lock_bodies import MessageQueue
-from rocketha.histories.checker import Broken, Promise, Undecided
+from rocketha.histories.verdicts import AllKept, Broken, Promise, Undecided
 
 __all__ = ["InTurn", "OrderVerdict", "Processed", "check_order"]
 
@@ -34,13 +34,18 @@ class Processed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InTurn:
+class InTurn(AllKept):
     """The order is kept."""
 
     processed: int
     """Times that a message was processed."""
     turns: int
     """Times that a queue was got by somebody else than before."""
+
+    @property
+    def counted(self) -> int:
+        """Return the number of messages."""
+        return self.processed
 
     def in_words(self) -> str:
         """Say it in a line."""

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from rocketha.histories.checker import Broken, Promise, Undecided
+from rocketha.histories.verdicts import AllKept, Broken, Promise, Undecided
 
 __all__ = [
     "Damaged",
@@ -117,7 +117,7 @@ RegisterEvent: TypeAlias = Started | Given | Installed | Shown | Damaged | Refus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Faithful:
+class Faithful(AllKept):
     """All promises are kept."""
 
     reads: int
@@ -125,6 +125,11 @@ class Faithful:
     entries: int
     """Of the read that was of most."""
     starts: int
+
+    @property
+    def counted(self) -> int:
+        """Return the number of reads."""
+        return self.reads
 
     def in_words(self) -> str:
         """Say it in a line."""

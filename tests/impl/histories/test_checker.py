@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rocketha.histories import Broken, History, Kept, Outcome, Undecided, check_history
-from rocketha.histories.checker import Promise
+from rocketha.histories.verdicts import Promise
 from tests.impl.histories.histories import elected, final, history, message, put, reign, seen
 
 A, B = message("e1#1;", 0), message("e1#2;", 128)

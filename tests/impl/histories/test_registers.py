@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rocketha.histories import Broken, Undecided
-from rocketha.histories.checker import Promise
 from rocketha.histories.registers import (
     Damaged,
     Faithful,
@@ -20,6 +19,7 @@ from rocketha.histories.registers import (
     Started,
     check_reads,
 )
+from rocketha.histories.verdicts import Promise
 
 MADE: tuple[dict[str, int], ...] = ({}, {"a": 1}, {"a": 1, "b": 2}, {"b": 2}, {"b": 4}, {"a": 1})
 """Registers after each of five entries; the last one makes what the first one made."""

@@ -1,0 +1,100 @@
+"""What the clients of any simulated protocol saw: something to check, and bytes to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from rocketha.histories.checker import Verdict, check_history
+from rocketha.histories.history import History
+from rocketha.histories.jsonl import dump_history
+from rocketha.histories.ordered import OrderVerdict, Processed, check_order
+from rocketha.histories.registers import Keeping, ReadVerdict, RegisterEvent, check_reads
+from rocketha.histories.replicas import ReplicaReads, ReplicaVerdict, check_replicas
+from rocketha.histories.verdicts import AnyVerdict
+
+__all__ = [
+    "ClientHistory",
+    "GroupClients",
+    "OrderlyConsumers",
+    "RegisterReads",
+    "ReplicaReaders",
+]
+
+
+class ClientHistory(Protocol):
+    """All that clients saw of one run."""
+
+    def check(self) -> AnyVerdict:
+        """Hold it against what is promised."""
+        ...
+
+    def content(self) -> bytes:
+        """Return all of it; the same run, the same bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GroupClients:
+    """Producers and consumers of a group."""
+
+    history: History
+
+    def check(self) -> Verdict:
+        """Hold it against what a group promises."""
+        return check_history(self.history)
+
+    def content(self) -> bytes:
+        """Return the file of the history."""
+        return dump_history(self.history)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderlyConsumers:
+    """Consumers that process queues in order."""
+
+    processed: tuple[Processed, ...]
+
+    def check(self) -> OrderVerdict:
+        """Hold it against the promise of order."""
+        return check_order(self.processed)
+
+    def content(self) -> bytes:
+        """Return all that was processed."""
+        return repr(self.processed).encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterReads:
+    """Whoever reads the registers of a node."""
+
+    made: tuple[Mapping[str, int], ...]
+    """The registers after so many entries."""
+    keeping: Keeping
+    events: tuple[RegisterEvent, ...]
+
+    def check(self) -> ReadVerdict:
+        """Hold what was read against what is promised."""
+        return check_reads(self.made, self.events, self.keeping)
+
+    def content(self) -> bytes:
+        """Return all that was read."""
+        return repr(self.events).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaReaders:
+    """Whoever reads the logs of replicas, and producers that wait for slaves."""
+
+    reads: ReplicaReads
+
+    def check(self) -> ReplicaVerdict:
+        """Hold what was read against what replication promises."""
+        return check_replicas(self.reads)
+
+    def content(self) -> bytes:
+        """Return all that was read."""
+        reads = self.reads
+        copied = [(c.at_ms, c.message, c.slaves, sorted(c.read_from)) for c in reads.copied]
+        return repr((sorted(reads.written), copied, sorted(reads.logs.items()))).encode()

@@ -1,0 +1,78 @@
+"""What is said of the clients of a run, whatever its protocol."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+__all__ = ["AllKept", "AnyVerdict", "Broken", "Promise", "Undecided"]
+
+
+class Promise(StrEnum):
+    """A promise of a protocol here; see `rocketha.histories.checker` and the other checkers."""
+
+    DURABLE = "durable"
+    REFUSED = "refused"
+    VISIBLE = "visible"
+    AGREEMENT = "agreement"
+    ONCE = "once"
+    ORDER = "order"
+    IN_TURN = "in turn"
+    """Of consumers that process queues in order, see `rocketha.histories.ordered`."""
+    EXACT = "exact"
+    """Of a node with registers, as those below, see `rocketha.histories.registers`."""
+    FORWARD = "forward"
+    STAYS = "stays"
+    REFUSAL = "refusal"
+    COMPLETE = "complete"
+    WRITTEN = "written"
+    """Of whoever reads replicas, as those below, see `rocketha.histories.replicas`."""
+    GROWS = "grows"
+    ALIKE = "alike"
+    COPIED = "copied"
+
+
+class AllKept(ABC):
+    """All promises are kept, and some were put to the test."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def counted(self) -> int:
+        """Return how much was put to the test: messages, reads; never 0."""
+
+    @abstractmethod
+    def in_words(self) -> str:
+        """Say it in a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A promise is broken: the first one that is, in the order of the table."""
+
+    promise: str
+    """Of `Promise`, or a protocol's own."""
+    reason: str
+    """What happened, a clause without a full stop."""
+
+    def in_words(self) -> str:
+        """Say it in a line."""
+        return f"broken ({self.promise}): {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undecided:
+    """Nothing was put to the test."""
+
+    reason: str
+
+    def in_words(self) -> str:
+        """Say it in a line."""
+        return f"undecided: {self.reason}"
+
+
+AnyVerdict: TypeAlias = AllKept | Broken | Undecided
+"""What is said of the clients of some protocol."""
