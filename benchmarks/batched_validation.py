@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from benchmarks.stopwatch import median_seconds
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.runs import simulate_trace
 from tlatrace.judgement.verdict import Conforms
 from tlatrace.tla.spec import load_spec
 from tlatrace.tlc.traces import validate_traces

@@ -14,7 +14,8 @@ import msgspec
 
 from benchmarks.stopwatch import median_seconds
 from benchmarks.tlc_loader import javac, seconds_by_loader
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.runs import simulate_trace
 from tlatrace.judgement.transition import Allowed
 from tlatrace.judgement.verdict import Conforms
 from tlatrace.model import Model, load_model

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rocketproof.projection import simulate_trace
+from rocketproof.runs import simulate_trace
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.corpus.checker import Checker, CheckerSource
 from tlatrace.corpus.checksums import checksums_in

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from rocketha.known_bugs import EPOCH_BUGS, Bug
-from rocketproof.projection import simulate_trace
+from rocketproof.runs import simulate_trace
 from tlatrace.judgement.verdict import Diverges, Verdict, kind
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.hiding import hide, some_of

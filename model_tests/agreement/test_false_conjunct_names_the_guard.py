@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketproof.projection import simulate_trace
+from rocketproof.runs import simulate_trace
 from tlatrace.judgement.verdict import Diverges
 from tlatrace.matching.explain import explain_verdict
 from tlatrace.matching.false_conjuncts import ForbiddenAction

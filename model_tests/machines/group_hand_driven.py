@@ -37,7 +37,7 @@ from rocketha.known_bugs import Bugs
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.records import record_count
 from rocketha.types import BrokerId
-from rocketproof.projection.group_values import NO_CONN, names
+from rocketproof.protocols.replica_group.values import NO_CONN, names
 from tlatrace.testing.calls import Call, call_of
 from tlatrace.testing.moves import Moves
 from tlatrace.values import Fcn, State, Value

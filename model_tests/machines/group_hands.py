@@ -32,7 +32,7 @@ from rocketha.known_bugs.replica_group import broker_rules, controller_rules
 from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch
 from rocketha.types import BrokerId, Offset, PutId
-from rocketproof.projection.replica_group import GroupProjection
+from rocketproof.protocols.replica_group.projection import GroupProjection
 
 __all__ = ["GroupHands"]
 

@@ -18,8 +18,8 @@ from rocketha.broker.replicas import slaves
 from rocketha.broker.roles import View
 from rocketha.controller.state import ChannelId
 from rocketha.formats.controller_requests import CleanBrokerData, ElectMaster
-from rocketproof.projection.epoch_values import broker_name
-from rocketproof.projection.group_values import NO_CONN, names
+from rocketproof.protocols.epoch_truncation.values import broker_name
+from rocketproof.protocols.replica_group.values import NO_CONN, names
 from tlatrace.testing.calls import Call, call_of
 from tlatrace.values import Fcn, State, TlaSet
 

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from rocketproof.projection.epoch_values import NONE
-from rocketproof.projection.group_values import NO_CONN
+from rocketproof.protocols.epoch_truncation.values import NONE
+from rocketproof.protocols.replica_group.values import NO_CONN
 from tlatrace.model import Model, ModelState, Step, load_model
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from random import Random
 from typing import Final, cast
 
 from model_tests.machines.hand_disk import cut_power
@@ -26,13 +25,14 @@ from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch, record_count
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.sim.epoch_truncation.plan import draw_run
 from rocketha.types import BrokerId, SizeBytes
-from rocketproof.projection.epoch_truncation import EpochProjection
-from rocketproof.projection.epoch_values import NONE
+from rocketproof.protocols.epoch_truncation.projection import EpochProjection
+from rocketproof.protocols.epoch_truncation.values import NONE
 from tlatrace.testing.calls import Call, call_of
 from tlatrace.testing.moves import Moves
 from tlatrace.values import Fcn, State, Value
@@ -51,7 +51,7 @@ class HandDriven:
         self._moves = moves
         self._network = HandNetwork()
         self._projection = EpochProjection()
-        plan = draw_run(Random(0), SimOptions(brokers=_BROKERS, bugs=bugs))
+        plan = draw_run(PerPurposeStreams(0), SimOptions(brokers=_BROKERS, bugs=bugs))
         self._options = HaOptions(
             heartbeat_ms=0, reconnect_ms=0, housekeeping_ms=_FOREVER_MS, rules=ha_rules(bugs)
         )
@@ -61,7 +61,7 @@ class HandDriven:
             scheduler=Scheduler(),  # never run
             # A cluster calls no other methods than those that this one has, too.
             network=cast(Network, self._network),
-            rng=Random(0),
+            random_source=PerPurposeStreams(0),
             counts=FaultCounts(),
             observer=self._projection,
         )

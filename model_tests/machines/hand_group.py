@@ -11,7 +11,6 @@ for the specification they are steps of their own, and the core must answer them
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from random import Random
 from typing import cast
 
 from model_tests.machines.hand_network import HandNetwork
@@ -48,7 +47,7 @@ from rocketha.sim.engine.clock import Clock
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import SingleStream
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import ControllerActed
@@ -114,7 +113,7 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
         self._observer = observer
         self._observed = False
         self._registered: dict[BrokerId, int] = {}
-        scheduler, rng = Scheduler(), Random(0)  # never run, never drawn from
+        scheduler = Scheduler()  # never run
         name = BrokerName(cluster_name=options.cluster_name, broker_name=options.broker_name)
         self.nodes: dict[BrokerId, GroupNode] = {
             broker: Node(broker, bugs, name=name) for broker in map(BrokerId, range(1, brokers + 1))
@@ -127,7 +126,7 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
             self.nodes,
             scheduler=scheduler,
             network=cast(Network, self.network),
-            random_source=SingleStream(rng),
+            random_source=PerPurposeStreams(0),
         )
         self._around = around = _AroundController(self)
         self.host = ControllerHost(

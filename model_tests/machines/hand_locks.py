@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import cast
 
 from model_tests.machines.lock_model import lock_constants
@@ -25,12 +24,13 @@ from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.network import Network, Sockets
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.remoting_calls import Arrived, OnAnswer
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.lock_quorum.cluster import FIRST_CONSUMER, Consumer, LockCluster
 from rocketha.sim.lock_quorum.plan import draw_lock_run
 from rocketha.types import BrokerId, ConnectionId
-from rocketproof.projection.lock_quorum import LockProjection
+from rocketproof.protocols.lock_quorum.projection import LockProjection
 from tlatrace.testing.calls import call_of
 from tlatrace.values import State, TlaSet, Value
 
@@ -126,7 +126,7 @@ class HandLocks:
         members = tuple(BrokerId(number) for number in range(1, len(replicas) + 1))
         self._skew_ms = numbers["Skew"]
         plan = replace(
-            draw_lock_run(Random(0), SimOptions(brokers=len(members), bugs=bugs)),
+            draw_lock_run(PerPurposeStreams(0), SimOptions(brokers=len(members), bugs=bugs)),
             locks=LockOptions(
                 members=members,
                 total_replicas=numbers["Configured"],
@@ -150,7 +150,7 @@ class HandLocks:
             plan=plan,
             scheduler=self._scheduler,
             network=cast(Network, _NoNetwork()),
-            rng=Random(0),
+            random_source=PerPurposeStreams(0),
             counts=FaultCounts(),
             observer=self._projection,
         )

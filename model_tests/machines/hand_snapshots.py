@@ -17,11 +17,12 @@ from model_tests.machines.hand_stops import Operation, Stops
 from rocketha.known_bugs import Bugs
 from rocketha.replicated_log.register import push_set
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
+from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.snapshot_loading.cluster import SnapshotCluster
 from rocketha.sim.snapshot_loading.entries import RegisterHistory
 from rocketha.types import LogIndex, Term
-from rocketproof.projection.snapshot_loading import world_value
-from rocketproof.projection.snapshot_values import surviving
+from rocketproof.protocols.snapshot_loading.projection import world_value
+from rocketproof.protocols.snapshot_loading.values import surviving
 from tlatrace.testing import Moves
 from tlatrace.values import Fcn, State, TlaSet, Value
 
@@ -162,7 +163,7 @@ class HandSnapshots:
 
     def _begun(self) -> tuple[Stops, SnapshotCluster]:
         stops = Stops()
-        return stops, SnapshotCluster(self._history, self._options, self._bugs, stops)
+        return stops, SnapshotCluster(self._history, self._options, self._bugs, stops, Scheduler())
 
     def _do(self, deed: _Deed) -> None:
         self._deeds.append(deed)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from rocketproof.projection.epoch_values import NONE
+from rocketproof.protocols.epoch_truncation.values import NONE
 from tlatrace.model import load_model
 from tlatrace.testing import Call, Goals, Moves
 from tlatrace.testing.calls import call_of

@@ -10,27 +10,19 @@ from __future__ import annotations
 import gc
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from types import MappingProxyType
 from typing import Final
 
-from rocketha.histories import AnyVerdict, Broken, Kept, Undecided, check_history
-from rocketha.histories.jsonl import dump_history
-from rocketha.histories.ordered import InTurn, check_order
-from rocketha.histories.registers import Faithful
+from rocketha.histories import AllKept, AnyVerdict, Broken, Undecided
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.report import SimReport
-from rocketha.sim.lock_quorum.cluster import NullLockObserver
-from rocketha.sim.lock_quorum.simulate import simulate_locks
-from rocketha.sim.replica_group.cluster import NullGroupObserver
-from rocketha.sim.replica_group.simulate import simulate_group
-from rocketha.sim.snapshot_loading.reader import simulate_registers
+from rocketproof.protocols import PROTOCOLS
 from tlatrace.corpus.processes import run_tasks
 
-__all__ = ["CAMPAIGNS", "Campaign", "Ending", "SeedResult", "run_campaign", "run_seed"]
+__all__ = ["Campaign", "Ending", "SeedResult", "run_campaign", "run_seed"]
 
 _SEEDS_A_TASK: Final = 8
 
@@ -70,9 +62,8 @@ class SeedResult:
     reason: str = ""
     faults: tuple[tuple[str, int], ...] = ()
     virtual_ms: int = 0
-    messages: int = 0
-    """That producers were told are safe, or that consumers have processed in order; of a node with
-    registers: reads."""
+    counted: int = 0
+    """What promises were kept of: see `Simulation.clients`."""
 
     @property
     def fails(self) -> bool:
@@ -88,7 +79,7 @@ class Campaign:
     endings: Counter[Ending] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     virtual_ms: int = 0
-    messages: int = 0
+    counted: int = 0
     failing: list[SeedResult] = field(default_factory=list)
     """In the order of their seeds."""
 
@@ -98,7 +89,7 @@ class Campaign:
         self.endings[result.ending] += 1
         self.faults.update(dict(result.faults))
         self.virtual_ms += result.virtual_ms
-        self.messages += result.messages
+        self.counted += result.counted
         if result.fails:
             self.failing.append(result)
             self.failing.sort(key=lambda one: one.seed)
@@ -130,7 +121,7 @@ def run_campaign(
     workers: int,
     repeat: bool = False,
 ) -> Iterator[SeedResult]:
-    """Yield the result of each seed of a protocol in `CAMPAIGNS`, in any order.
+    """Yield the result of each seed of a protocol, in any order.
 
     With `repeat` each runs twice.
 
@@ -168,61 +159,19 @@ def run_seed(protocol: str, seed: int, options: SimOptions, *, repeat: bool = Fa
 
 
 def _run_once(protocol: str, seed: int, options: SimOptions) -> tuple[SeedResult, str]:
-    seen = CAMPAIGNS[protocol](seed, options)
-    report = seen.report
-    ending, reason = _ending(report, seen.verdict)
+    run = PROTOCOLS[protocol].observe(seed, options)
+    report, verdict = run.report, run.clients.check()
+    ending, reason = _ending(report, verdict)
     result = SeedResult(
         seed=seed,
         ending=ending,
         reason=reason,
         faults=tuple(report.faults.items()),
         virtual_ms=report.virtual_ms,
-        messages=_messages(seen.verdict),
+        counted=verdict.counted if isinstance(verdict, AllKept) else 0,
     )
-    content = seen.content + repr(report).encode()
+    content = run.clients.content() + repr(report).encode()
     return result, hashlib.sha256(content).hexdigest()
-
-
-def _messages(verdict: AnyVerdict) -> int:
-    match verdict:
-        case Kept(safe=messages) | InTurn(processed=messages) | Faithful(reads=messages):
-            return messages
-        case _:
-            return 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What came of a run: figures, whether promises are kept, and all that clients saw."""
-
-    report: SimReport
-    verdict: AnyVerdict
-    content: bytes
-
-
-def _replica_group(seed: int, options: SimOptions) -> _Seen:
-    run = simulate_group(seed, options, NullGroupObserver())
-    return _Seen(run.report, check_history(run.history), dump_history(run.history))
-
-
-def _lock_quorum(seed: int, options: SimOptions) -> _Seen:
-    run = simulate_locks(seed, options, NullLockObserver())
-    return _Seen(run.report, check_order(run.history), repr(run.history).encode())
-
-
-def _snapshot_loading(seed: int, options: SimOptions) -> _Seen:
-    run = simulate_registers(seed, options)
-    return _Seen(run.report, run.verdict, repr(run.history).encode())
-
-
-CAMPAIGNS: Final[Mapping[str, Callable[[int, SimOptions], _Seen]]] = MappingProxyType(
-    {
-        "replica_group": _replica_group,
-        "lock_quorum": _lock_quorum,
-        "snapshot_loading": _snapshot_loading,
-    }
-)
-"""The protocols that promise something to clients."""
 
 
 def _ending(report: SimReport, verdict: AnyVerdict) -> tuple[Ending, str]:

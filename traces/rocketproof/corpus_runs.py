@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rocketha.sim.engine.options import SimOptions
-from rocketproof.projection import PROTOCOLS, spec_sha256
+from rocketproof.plug import spec_sha256
+from rocketproof.protocols import PROTOCOLS
 from tlatrace.trace import Trace
 
 __all__ = ["SimulatedRuns", "simulated_runs"]
@@ -23,9 +24,9 @@ class SimulatedRuns:
     def __call__(self, seed: int) -> Trace | tuple[Trace, ...]:
         """Simulate a seed, and give its trace or the traces of its reigns."""
         run = PROTOCOLS[self.protocol].run(seed, self.options)
-        if run.reigns is None:
+        if not PROTOCOLS[self.protocol].has_master_epochs:
             return self._of_text(run.trace)
-        return tuple([self._of_text(trace) for trace in run.reigns])
+        return tuple([self._of_text(trace) for trace in run.traces])
 
     def _of_text(self, trace: Trace) -> Trace:
         assert trace.header is not None, "a projection writes it"

@@ -1,4 +1,4 @@
-"""How a simulated run of a group fails: the judge of `rocketproof.shrinking`.
+"""How a simulated run fails: the judge of `rocketproof.shrinking`.
 
 As in the search for known bugs, a step that the specification does not allow comes first, then a
 promise to a client that is broken, then a run that does not come back to life.
@@ -6,10 +6,11 @@ promise to a client that is broken, then a run that does not come back to life.
 
 from __future__ import annotations
 
-from rocketha.histories import Broken, check_history
+from rocketha.histories import Broken
 from rocketproof.engines import Judges, match_by_model
-from rocketproof.known_bugs import DEAD, is_dead
-from rocketproof.projection.registry import Run, run_scheduled
+from rocketproof.known_bugs import DEAD
+from rocketproof.plug import Run
+from rocketproof.runs import run_scheduled
 from rocketproof.schedule import Scheduled
 from rocketproof.shrinking import Failure, How, Outcome
 from rocketproof.trace_inputs import SpecChoice
@@ -19,10 +20,10 @@ from tlatrace.model import Model
 from tlatrace.trace import Trace
 from tlatrace.values import canonical_state
 
-__all__ = ["GroupJudge"]
+__all__ = ["RunJudge"]
 
 
-class GroupJudge:
+class RunJudge:
     """Runs what it is told to, and looks for what is wrong; models are compiled once."""
 
     def __init__(self, choice: SpecChoice | None) -> None:
@@ -41,26 +42,31 @@ class GroupJudge:
         return Outcome(failure=failure, injected=run.injected, healed_ms=run.healed_ms)
 
     def _failure(self, run: Run) -> Failure | None:
-        trace, last = run.trace, len(run.trace.events) - 1
-        verdict = self._verdict(trace)
-        if verdict is not None:
-            what = verdict.action or "Next"
-            words = f"step {verdict.step} is no {what} of the specification"
-            return _failure(trace, How.REJECTED, what, words, verdict.step)
-        assert run.history is not None
-        told = check_history(run.history)
-        if isinstance(told, Broken):
-            return _failure(trace, How.BROKEN, told.promise, told.reason, last)
+        for at, trace in enumerate(run.traces):
+            verdict = self._verdict(trace)
+            if verdict is not None:
+                what, step = verdict.action or "Next", verdict.step
+                return Failure(
+                    how=How.REJECTED,
+                    what=what,
+                    words=f"step {step} is no {what} of the specification",
+                    trace=at,
+                    step=step,
+                    at_ms=trace.events[step].clock or 0,
+                )
+        promised = run.verdict
+        if isinstance(promised, Broken):
+            return _at_the_end(run, How.BROKEN, promised.promise, promised.reason)
         if run.report.failure is not None:
-            return _failure(trace, How.ENDED, "", run.report.failure, last)
-        if is_dead(trace):
-            return _failure(trace, How.DEAD, "", DEAD, last)
+            return _at_the_end(run, How.ENDED, "", run.report.failure)
+        if not run.report.lives:
+            return _at_the_end(run, How.DEAD, "", DEAD)
         return None
 
     def _verdict(self, trace: Trace) -> Diverges | None:
         header = trace.header
         assert header is not None, "the simulator writes a header"
-        if self._choice is None:
+        if self._choice is None or not trace.events:
             return None
         key = canonical_state(header.constants)
         if key not in self._models:
@@ -72,6 +78,16 @@ class GroupJudge:
         return verdict if isinstance(verdict, Diverges) else None
 
 
-def _failure(trace: Trace, how: How, what: str, words: str, step: int) -> Failure:
-    clock = trace.events[step].clock
-    return Failure(how=how, what=what, words=words, step=step, at_ms=clock or 0)
+def _at_the_end(run: Run, how: How, what: str, words: str) -> Failure:
+    """Make a failure that the last step of the longest trace shows, if any does."""
+    events = run.trace.events
+    at_ms = events[-1].clock if events else None
+    trace = next((at for at, trace in enumerate(run.traces) if trace is run.trace), 0)
+    return Failure(
+        how=how,
+        what=what,
+        words=words,
+        trace=trace,
+        step=max(0, len(events) - 1),
+        at_ms=run.report.virtual_ms if at_ms is None else at_ms,
+    )

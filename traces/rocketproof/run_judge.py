@@ -14,7 +14,7 @@ from typing import Final
 
 from rocketha.histories import Broken
 from rocketproof.engines import Judges
-from rocketproof.projection.registry import Run
+from rocketproof.plug import Run
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict, combine

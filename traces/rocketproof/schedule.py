@@ -1,4 +1,4 @@
-"""A run of a group that is told what may happen in it, and its file.
+"""A run that is given a schedule, which says what may happen in it, and its file.
 
 The file is JSON. `only` has the points that may happen: kind, then whose, then their numbers.
 
@@ -13,24 +13,21 @@ The file is JSON. `only` has the points that may happen: kind, then whose, then 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from rocketha.known_bugs import GROUP_BUGS, Bug
-from rocketha.sim.engine.faults import GROUP_FAULTS, Fault
+from rocketha.known_bugs import Bug, Bugs
+from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import BROKERS_MAX, STEPS_MAX, SimOptions
 from rocketha.sim.engine.random_source import InjectionPoint, Schedule
 from tlatrace.errors import TraceFormatError
 from tlatrace.values import Json
 
-__all__ = ["PROTOCOL", "Scheduled", "read_scheduled", "schedule_json", "scheduled_json"]
-
-PROTOCOL: Final = "replica_group"
-"""The only one whose runs can be told."""
+__all__ = ["Scheduled", "read_scheduled", "schedule_json", "scheduled_json"]
 
 _BYTES_MAX: Final = 10_000_000
 
@@ -39,11 +36,12 @@ _BYTES_MAX: Final = 10_000_000
 class Scheduled:
     """All that a run is made of."""
 
+    protocol: str
     seed: int
     options: SimOptions
     schedule: Schedule
     events: int | None = None
-    """So many events its trace has, the initial state included; None: all."""
+    """So many events each of its traces has at most, the initial state included; None: all."""
 
 
 class _Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,16 +65,16 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def scheduled_json(run: Scheduled) -> bytes:
-    """Write a run that is told what may happen; the same run, the same bytes."""
+    """Write a run that is given a schedule; the same run, the same bytes."""
     options = run.options
     content = {
-        "protocol": PROTOCOL,
+        "protocol": run.protocol,
         "seed": run.seed,
         "options": {
             "brokers": options.brokers,
             "bugs": sorted(options.bugs),
             "elect_unclean": options.elect_unclean,
-            "faults": [fault.value for fault in GROUP_FAULTS if fault in options.faults],
+            "faults": [fault.value for fault in Fault if fault in options.faults],
             "rocketmq_defaults": options.rocketmq_defaults,
             "steps": options.steps,
         },
@@ -104,8 +102,8 @@ def _by_kind(points: Iterable[InjectionPoint]) -> dict[str, Json]:
     return {kind: {**of_kind} for kind, of_kind in found.items()}
 
 
-def read_scheduled(path: Path) -> Scheduled:
-    """Read such a file.
+def read_scheduled(path: Path, has_bugs: Mapping[str, Bugs]) -> Scheduled:
+    """Read such a file of one of the protocols; each has its bugs.
 
     Raises:
         TraceFormatError: it cannot be read, or says what cannot be.
@@ -115,21 +113,21 @@ def read_scheduled(path: Path) -> Scheduled:
         if len(data) > _BYTES_MAX:
             raise TraceFormatError(path, None, f"more than {_BYTES_MAX} bytes")
         file = msgspec.json.decode(data, type=_File)
-        return _run(file)
+        return _run(file, has_bugs)
     except OSError as error:
         raise TraceFormatError(path, None, f"cannot be read: {error.strerror}") from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise TraceFormatError(path, None, f"is no schedule: {error}") from None
 
 
-def _run(file: _File) -> Scheduled:
+def _run(file: _File, has_bugs: Mapping[str, Bugs]) -> Scheduled:
     """Raises: ValueError"""
     options = file.options
-    if file.protocol != PROTOCOL:
-        raise ValueError(f"runs of {file.protocol!r} have no schedules")
+    if file.protocol not in has_bugs:
+        raise ValueError(f"there is no protocol {file.protocol!r}")
     bugs = frozenset(Bug(name) for name in options.bugs)
-    if strange := sorted(bugs - GROUP_BUGS):
-        raise ValueError(f"{PROTOCOL} has no bug {strange[0]}")
+    if strange := sorted(bugs - has_bugs[file.protocol]):
+        raise ValueError(f"{file.protocol} has no bug {strange[0]}")
     _within("brokers", options.brokers, 1, BROKERS_MAX)
     _within("steps", options.steps, 0, STEPS_MAX)
     _within("seed", file.seed, 0, None)
@@ -138,8 +136,9 @@ def _run(file: _File) -> Scheduled:
     _within("redrawn", file.redrawn, 0, None)
     _within("events", file.events, 1, None)
     only = file.only
-    points = None if only is None else frozenset(_occasions(only))
+    points = None if only is None else frozenset(_points(only))
     return Scheduled(
+        protocol=file.protocol,
         seed=file.seed,
         options=SimOptions(
             brokers=options.brokers,
@@ -159,7 +158,7 @@ def _run(file: _File) -> Scheduled:
     )
 
 
-def _occasions(only: dict[str, dict[str, list[int]]]) -> Iterable[InjectionPoint]:
+def _points(only: dict[str, dict[str, list[int]]]) -> Iterable[InjectionPoint]:
     for kind, of_kind in only.items():
         for whose, numbers in of_kind.items():
             for number in numbers:

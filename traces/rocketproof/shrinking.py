@@ -63,6 +63,8 @@ class Failure:
     """The action of the step, the promise; "" if there is none."""
     words: str
     """What happened, a clause."""
+    trace: int = 0
+    """Of a run with several traces: which, from 0."""
     step: int
     """The step that is wrong, or the last one; 0 is the initial state."""
     at_ms: int
@@ -200,11 +202,8 @@ class Shrinking:
             brokers = 2 + self._drawn % max(1, options.brokers - 1)
             stop_ms = found.failure.at_ms
             told = Schedule(stop_ms=stop_ms, heal_ms=stop_ms, redrawn=self._drawn)
-            run = Scheduled(
-                seed=best.run.seed,
-                options=replace(options, brokers=min(brokers, options.brokers), faults=faults),
-                schedule=told,
-            )
+            fewer = replace(options, brokers=min(brokers, options.brokers), faults=faults)
+            run = replace(best.run, options=fewer, schedule=told)
             other = self._fails(best, run)
             if other is not None and other.failure.step < found.failure.step:
                 found = other

@@ -17,7 +17,7 @@ from typing import Final
 
 from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import Fault
-from rocketproof.projection import PROTOCOLS
+from rocketproof.protocols import PROTOCOLS
 from tlatrace.errors import ToolError
 
 __all__ = ["Switch", "bug_switches", "fault_switches"]

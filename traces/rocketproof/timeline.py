@@ -13,32 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rocketproof.group_timeline import GROUP_SPEC, group_changes
-from rocketproof.lock_timeline import LOCK_SPEC, lock_changes
-from rocketproof.reign_timeline import SET_SPEC, reign_changes
-from rocketproof.snapshot_timeline import SNAPSHOT_SPEC, snapshot_changes
-from rocketproof.timeline_text import epochs, fields_of, items, numbers, plain
+from rocketproof.broker_timeline import broker_changes
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.timeline_text import plain
 from tlatrace.trace import Event, Trace
-from tlatrace.values import State, TlaSet, Value, canonical
+from tlatrace.values import State
 
 __all__ = ["timeline"]
 
 _COLUMNS: Final = "{:>7}  {:<10}  {:<24}  {}"
-_SAME_WORDS: Final = {"ghostActed", "ghostAhead", "ghostLost"}
-"""Variables for the checker only."""
 
 
 def timeline(trace: Trace) -> Iterator[str]:
     """Yield the lines of the timeline, the heading first."""
     yield _COLUMNS.format("ms", "node", "action", "what changed")
     header = trace.header
-    of_spec = {
-        GROUP_SPEC: group_changes,
-        SET_SPEC: reign_changes,
-        LOCK_SPEC: lock_changes,
-        SNAPSHOT_SPEC: snapshot_changes,
-    }
-    changes = of_spec.get(header.spec, _changes) if header else _changes
+    of_spec = {plug.spec: plug.changes for plug in PROTOCOLS.values()}
+    changes = of_spec.get(header.spec, broker_changes) if header else broker_changes
     before: State | None = None
     for event in trace.events:
         what = "the initial state" if before is None else changes(before, event.state or {})
@@ -49,124 +40,3 @@ def timeline(trace: Trace) -> Iterator[str]:
 def _call(event: Event) -> str:
     params = ", ".join(plain(param) for param in event.params)
     return f"{event.action}({params})" if params else str(event.action)
-
-
-def _changes(before: State, after: State) -> str:
-    """Say what changed, broker by broker."""
-    by_broker: dict[str, list[str]] = {}
-    for name, new in after.items():
-        old = before[name]
-        if new is old or name in _SAME_WORDS:
-            continue
-        if name == "ctl":
-            if canonical(new) != canonical(old):
-                by_broker["ctl"] = [f"{_at(new, 'master')} is master of epoch {_at(new, 'epoch')}"]
-            continue
-        if isinstance(new, TlaSet):
-            if new != old:
-                by_broker.setdefault("master", []).append(_set_change(name, old, new))
-            continue
-        for broker, value in fields_of(new).items():
-            was = fields_of(old)[broker]
-            if canonical(value) != canonical(was):
-                by_broker.setdefault(broker, []).append(_change(name, was, value))
-    return "; ".join(f"{broker}: {', '.join(texts)}" for broker, texts in by_broker.items())
-
-
-def _change(name: str, was: Value, now: Value) -> str:
-    match name:
-        case "role":
-            return f"{plain(was)} -> {plain(now)}"
-        case "log" | "disk":
-            return f"{name} [{numbers(now)}]"
-        case "epochs" | "epochsDisk":
-            return f"{name} [{epochs(now)}]"
-        case "link" if "held" in fields_of(now):
-            return _legacy_link_change(fields_of(was), fields_of(now))
-        case "stale":
-            return f"{len(items(now))} stale connections"
-        case "link":
-            return _link_change(fields_of(was), fields_of(now))
-        case _:
-            return f"{name} {plain(was)} -> {plain(now)}"
-
-
-def _link_change(was: dict[str, Value], now: dict[str, Value]) -> str:
-    if "down" not in now:
-        lost = len(items(was["down"]))
-        return f"link to {plain(was['peer'])} gone" + (f", {lost} packets lost" if lost else "")
-    if "down" not in was or was["peer"] != now["peer"]:
-        return f"link to {plain(now['peer'])}, +{_packets(items(now['down']))}"
-    texts: list[str] = []
-    if was["open"] != now["open"]:
-        texts.append(f"link to {plain(now['peer'])} is dead")
-    if was["phase"] != now["phase"]:
-        texts.append(f"{plain(was['phase'])} -> {plain(now['phase'])}")
-    texts += _down_change(items(was["down"]), items(now["down"]))
-    texts += [
-        f"{name} {plain(was[name])} -> {plain(now[name])}"
-        for name in ("reported", "ack", "next")
-        if was[name] != now[name]
-    ]
-    if canonical(was["cur"]) != canonical(now["cur"]):
-        texts.append(f"cur {epochs((now['cur'],))}")
-    return ", ".join(texts)
-
-
-def _legacy_link_change(was: dict[str, Value], now: dict[str, Value]) -> str:
-    """Say what changed of a connection without a controller."""
-    if "down" not in now:
-        lost = len(items(was["down"]))
-        return "connection gone" + (f", {lost} packets lost" if lost else "")
-    if "down" not in was:
-        return f"connected, reported {plain(now['reported'])}"
-    texts = ["the master has closed it"] if was["served"] != now["served"] else []
-    if len(items(now["down"])) > len(items(was["down"])):
-        batch = fields_of(items(now["down"])[-1])
-        texts.append(f"+batch(from {plain(batch['offset'])}: {numbers(batch['recs'])})")
-    elif len(items(now["down"])) < len(items(was["down"])):
-        texts.append("-batch")
-    texts += [
-        f"{name} {plain(was[name])} -> {plain(now[name])}"
-        for name in ("reported", "ack", "next")
-        if was[name] != now[name]
-    ]
-    return ", ".join(texts)
-
-
-def _set_change(name: str, was: Value, now: TlaSet) -> str:
-    """Say which records came into a set, and which went."""
-    assert isinstance(was, TlaSet)
-    texts = [f"+{_element(one)}" for one in now if one not in was]
-    texts += [f"-{_element(one)}" for one in was if one not in now]
-    return f"{name} {' '.join(texts)}"
-
-
-def _element(value: Value) -> str:
-    parts = [f"{name} {plain(part)}" for name, part in sorted(fields_of(value).items())]
-    return f"[{', '.join(parts)}]"
-
-
-def _down_change(was: tuple[Value, ...], now: tuple[Value, ...]) -> list[str]:
-    if len(now) > len(was):
-        return [f"+{_packets(now[len(was) :])}"]
-    if len(now) < len(was):
-        return [f"-{_packets(was[: len(was) - len(now)])}"]
-    return []
-
-
-def _packets(packets: tuple[Value, ...]) -> str:
-    return " +".join(_packet(packet) for packet in packets)
-
-
-def _packet(packet: Value) -> str:
-    fields = fields_of(packet)
-    if fields["type"] == "Handshake":
-        return f"handshake(end {plain(fields['offset'])}, epochs [{epochs(fields['entries'])}])"
-    recs = numbers(fields["recs"])
-    epoch = f"{plain(fields['epoch'])}@{plain(fields['start'])}"
-    return f"batch({epoch}, from {plain(fields['offset'])}: {recs})" if recs else f"beat({epoch})"
-
-
-def _at(value: Value, name: str) -> str:
-    return plain(fields_of(value)[name])

@@ -19,19 +19,21 @@ from rocketha.controller.applied import (
     SetKept,
 )
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.histories import Broken, Kept, check_history
-from rocketha.histories.checker import Promise
-from rocketha.histories.jsonl import dump_history, load_history
+from rocketha.histories import Broken, History, Kept
+from rocketha.histories.clients import GroupClients
+from rocketha.histories.jsonl import load_history
+from rocketha.histories.verdicts import Promise
 from rocketha.known_bugs import Bug
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.engine.faults import GROUP_FAULTS, NO_FAULTS, Fault
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group import plan
 from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
 from rocketha.sim.replica_group.cluster import GroupCluster, NullGroupObserver
 from rocketha.sim.replica_group.controller import ControllerMachine
-from rocketha.sim.replica_group.simulate import GroupRun, simulate_group
+from rocketha.sim.replica_group.simulation import SIMULATION
 from rocketha.types import BrokerId, ConnectionId
 
 SEEDS = range(16)
@@ -80,24 +82,29 @@ class Watcher:
         assert cluster.nodes[broker].state is not None
 
 
+def history_of(run: SimulatedRun) -> History:
+    assert isinstance(run.clients, GroupClients)
+    return run.clients.history
+
+
 @cache
-def watched(seed: int) -> tuple[GroupRun, Watcher]:
+def watched(seed: int) -> tuple[SimulatedRun, Watcher]:
     watcher = Watcher()
-    return simulate_group(seed, SimOptions(), watcher), watcher
+    return simulate(SIMULATION, seed, SimOptions(), watcher), watcher
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_clients_are_told_the_truth_and_the_group_comes_back_to_life(seed: int) -> None:
     run, watcher = watched(seed)
-    assert not isinstance(check_history(run.history), Broken)
+    assert not isinstance(run.clients.check(), Broken)
     assert run.report.lives
     assert run.report.failure is None
     assert watcher.beginnings == 1
-    assert load_history(dump_history(run.history), "run") == run.history
+    assert load_history(run.clients.content(), "run") == history_of(run)
 
 
 def test_most_runs_show_something() -> None:
-    verdicts = [check_history(watched(seed)[0].history) for seed in SEEDS]
+    verdicts = [watched(seed)[0].clients.check() for seed in SEEDS]
     assert sum(isinstance(verdict, Kept) for verdict in verdicts) > 0.75 * len(SEEDS)
     converged = [watched(seed)[0].report.converged for seed in SEEDS]
     assert sum(converged) > 0.75 * len(SEEDS)
@@ -132,23 +139,23 @@ def test_every_kind_of_fault_strikes() -> None:
 def test_the_same_seed_is_the_same_run(seed: int) -> None:
     run, watcher = watched(seed)
     again = Watcher()
-    assert simulate_group(seed, SimOptions(), again) == run
+    assert simulate(SIMULATION, seed, SimOptions(), again) == run
     assert again.lines == watcher.lines
-    assert simulate_group(seed, SimOptions(), NullGroupObserver()) == run
+    assert simulate(SIMULATION, seed, SimOptions(), NullGroupObserver()) == run
 
 
 def test_without_faults_nothing_goes_wrong() -> None:
-    run = simulate_group(3, SimOptions(faults=NO_FAULTS), NullGroupObserver())
+    run = simulate(SIMULATION, 3, SimOptions(faults=NO_FAULTS), NullGroupObserver())
     assert run.report.faults == {}
     assert run.report.converged
-    assert isinstance(check_history(run.history), Kept)
+    assert isinstance(run.clients.check(), Kept)
 
 
 @pytest.mark.parametrize("brokers", [1, 2, 5])
 def test_groups_have_other_sizes(brokers: int) -> None:
-    run = simulate_group(5, SimOptions(brokers=brokers), NullGroupObserver())
+    run = simulate(SIMULATION, 5, SimOptions(brokers=brokers), NullGroupObserver())
     assert run.report.lives
-    assert not isinstance(check_history(run.history), Broken)
+    assert not isinstance(run.clients.check(), Broken)
 
 
 def test_a_group_that_an_operator_has_removed_comes_to_life_again() -> None:
@@ -156,40 +163,40 @@ def test_a_group_that_an_operator_has_removed_comes_to_life_again() -> None:
     cleaned = 0
     for seed in range(8):
         watcher = Watcher()
-        run = simulate_group(seed, only, watcher)
+        run = simulate(SIMULATION, seed, only, watcher)
         cleaned += watcher.kinds[DataCleaned.__name__]
         assert run.report.converged
-        assert isinstance(check_history(run.history), Kept)
+        assert isinstance(run.clients.check(), Kept)
     assert cleaned > 2
 
 
 def test_a_single_kind_of_fault_can_be_asked_for() -> None:
     only = frozenset({Fault.CONTROLLER_DUPLICATE})
-    runs = [simulate_group(s, SimOptions(faults=only), NullGroupObserver()) for s in range(6)]
+    runs = [simulate(SIMULATION, s, SimOptions(faults=only), NullGroupObserver()) for s in range(6)]
     assert {name for run in runs for name in run.report.faults} == {"controller-duplicate"}
 
 
 def test_with_the_defaults_of_rocketmq_a_message_that_is_safe_is_lost() -> None:
     options = SimOptions(rocketmq_defaults=True)
-    verdict = check_history(simulate_group(5, options, NullGroupObserver()).history)
+    verdict = simulate(SIMULATION, 5, options, NullGroupObserver()).clients.check()
     assert isinstance(verdict, Broken)
     assert verdict.promise is Promise.DURABLE
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_an_unclean_election_gives_up_promises_but_no_others_are_broken(seed: int) -> None:
-    run = simulate_group(seed, SimOptions(elect_unclean=True), NullGroupObserver())
-    assert not isinstance(check_history(run.history), Broken)
+    run = simulate(SIMULATION, seed, SimOptions(elect_unclean=True), NullGroupObserver())
+    assert not isinstance(run.clients.check(), Broken)
     assert run.report.converged, "there is always somebody to elect"
 
 
 @pytest.mark.parametrize(("bug", "seed"), [(Bug.B35, 16), (Bug.B36, 0), (Bug.B82, 20)])
 def test_clients_are_let_down_by_a_bug(bug: Bug, seed: int) -> None:
     with_bug = SimOptions(bugs=frozenset({bug}))
-    verdict = check_history(simulate_group(seed, with_bug, NullGroupObserver()).history)
+    verdict = simulate(SIMULATION, seed, with_bug, NullGroupObserver()).clients.check()
     assert isinstance(verdict, Broken)
-    without = simulate_group(seed, SimOptions(), NullGroupObserver())
-    assert not isinstance(check_history(without.history), Broken)
+    without = simulate(SIMULATION, seed, SimOptions(), NullGroupObserver())
+    assert not isinstance(without.clients.check(), Broken)
 
 
 @pytest.mark.parametrize(("seed", "restarts"), [(0, 1), (5, 6), (8, 5), (19, 4)])
@@ -208,7 +215,7 @@ def test_a_controller_goes_on_from_a_snapshot_as_from_its_whole_log(
     for snapshots in (plan.SNAPSHOTS, SnapshotOptions()):
         monkeypatch.setattr(plan, "SNAPSHOTS", snapshots)
         watcher = Watcher()
-        run = simulate_group(seed, SimOptions(), watcher)
-        runs.append((watcher.lines, dump_history(run.history), run.report))
+        run = simulate(SIMULATION, seed, SimOptions(), watcher)
+        runs.append((watcher.lines, run.clients.content(), run.report))
     assert runs[0] == runs[1]
     assert [index > 0 for index in loaded] == [True] * restarts + [False] * restarts

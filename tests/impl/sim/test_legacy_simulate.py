@@ -10,9 +10,10 @@ from rocketha.legacy_ha.effects import LegacyActionName
 from rocketha.sim.engine.faults import LEGACY_FAULTS, NO_FAULTS
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.report import SimReport
+from rocketha.sim.engine.simulation import simulate
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.legacy_replication.cluster import LegacyCluster, LegacyClusterAction
-from rocketha.sim.legacy_replication.simulate import simulate_legacy
+from rocketha.sim.legacy_replication.simulation import SIMULATION
 from rocketha.types import BrokerId, ConnectionId
 
 SEEDS = range(60)
@@ -45,7 +46,8 @@ def runs() -> list[tuple[SimReport, Lines]]:
 
 def run(seed: int, options: SimOptions | None = None) -> tuple[SimReport, Lines]:
     observer = Lines()
-    return simulate_legacy(seed, options or SimOptions(), observer), observer
+    report = simulate(SIMULATION, seed, options or SimOptions(), observer).report
+    return report, observer
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TypeAlias
 
 import pytest
 
 from rocketha.histories import Broken
-from rocketha.histories.ordered import InTurn, check_order
+from rocketha.histories.ordered import InTurn
 from rocketha.known_bugs import LOCK_BUGS, Bug
 from rocketha.locks.consumer import ConsumerActionName
 from rocketha.locks.voting import ManagerActionName
 from rocketha.sim.engine.faults import LOCK_FAULTS, NO_FAULTS
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.lock_quorum.cluster import BrokerRestarted, LockCluster, LockClusterAction
-from rocketha.sim.lock_quorum.simulate import LockRun, simulate_locks
+from rocketha.sim.lock_quorum.simulation import SIMULATION
 
 SEEDS = range(80)
 
@@ -35,25 +37,30 @@ class Lines:
         self.actions[name] += 1
 
 
+Runs: TypeAlias = list[tuple[SimulatedRun, Lines]]
+
+
 @pytest.fixture(scope="module")
-def runs() -> list[tuple[LockRun, Lines]]:
+def runs() -> Runs:
     return [run(seed) for seed in SEEDS]
 
 
-def run(seed: int, options: SimOptions | None = None) -> tuple[LockRun, Lines]:
+def run(seed: int, options: SimOptions | None = None) -> tuple[SimulatedRun, Lines]:
     observer = Lines()
-    return simulate_locks(seed, options or SimOptions(), observer), observer
+    return simulate(SIMULATION, seed, options or SimOptions(), observer), observer
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_same_seed_gives_the_same_run(seed: int, runs: list[tuple[LockRun, Lines]]) -> None:
+def test_the_same_seed_gives_the_same_run(seed: int, runs: Runs) -> None:
     again, observer = run(seed)
 
     assert again == runs[seed][0]
     assert observer.lines == runs[seed][1].lines
 
 
-def test_every_action_is_taken_and_every_fault_strikes(runs: list[tuple[LockRun, Lines]]) -> None:
+def test_every_action_is_taken_and_every_fault_strikes(
+    runs: Runs,
+) -> None:
     actions: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     for locks, observer in runs:
@@ -64,9 +71,9 @@ def test_every_action_is_taken_and_every_fault_strikes(runs: list[tuple[LockRun,
     assert set(faults) == {fault.value for fault in LOCK_FAULTS}
 
 
-def test_every_run_ends_well_and_keeps_the_order(runs: list[tuple[LockRun, Lines]]) -> None:
+def test_every_run_ends_well_and_keeps_the_order(runs: Runs) -> None:
     assert [locks.report.seed for locks, _ in runs if not locks.report.converged] == []
-    assert all(isinstance(check_order(locks.history), InTurn) for locks, _ in runs)
+    assert all(isinstance(locks.clients.check(), InTurn) for locks, _ in runs)
 
 
 @pytest.mark.parametrize("brokers", [1, 2, 4, 5])
@@ -85,7 +92,7 @@ def test_without_faults_nothing_strikes() -> None:
 
 def test_rocketmqs_defaults_lose_the_order() -> None:
     options = SimOptions(rocketmq_defaults=True)
-    verdicts = [check_order(run(seed, options)[0].history) for seed in range(10)]
+    verdicts = [run(seed, options)[0].clients.check() for seed in range(10)]
 
     assert any("without having got" in verdict.in_words() for verdict in verdicts)
 
@@ -94,7 +101,7 @@ def test_rocketmqs_defaults_lose_the_order() -> None:
 def test_bugs_that_consumers_see(bug: Bug) -> None:
     options = SimOptions(bugs=frozenset({bug}))
 
-    verdicts = (check_order(run(seed, options)[0].history) for seed in range(60))
+    verdicts = (run(seed, options)[0].clients.check() for seed in range(60))
     assert any(isinstance(verdict, Broken) for verdict in verdicts)
 
 
@@ -106,7 +113,7 @@ def test_bugs_that_keep_queues_from_everybody(bug: Bug) -> None:
 
 
 @pytest.mark.parametrize("bug", sorted(LOCK_BUGS))
-def test_every_switch_changes_a_run(bug: Bug, runs: list[tuple[LockRun, Lines]]) -> None:
+def test_every_switch_changes_a_run(bug: Bug, runs: Runs) -> None:
     options = SimOptions(bugs=frozenset({bug}))
 
     assert any(run(seed, options)[1].lines != runs[seed][1].lines for seed in SEEDS)

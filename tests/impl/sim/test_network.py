@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from random import Random
 
 import pytest
 
 from rocketha.sim.engine.faults import NO_FAULTS, Fault, FaultCounts, FaultPlan
 from rocketha.sim.engine.network import Network
-from rocketha.sim.engine.random_source import SingleStream
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, ConnectionId
 
@@ -64,7 +63,7 @@ class World:
         self.counts = FaultCounts()
         self.net = Network(
             self.scheduler,
-            SingleStream(Random(seed)),
+            PerPurposeStreams(seed),
             counts=self.counts,
             plan=plan,
             servers_linger=servers_linger,

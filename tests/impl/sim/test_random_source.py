@@ -14,10 +14,10 @@ from rocketha.sim.engine.random_source import (
     InjectionPoint,
     PerPurposeStreams,
     Schedule,
-    SingleStream,
 )
+from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.replica_group.cluster import NullGroupObserver
-from rocketha.sim.replica_group.simulate import GroupRun, simulate_group
+from rocketha.sim.replica_group.simulation import SIMULATION
 
 STRUCK = InjectionPoint("reset", "", 2)
 TIMED = {Fault.POWER_CUT, Fault.PARTITION, Fault.CHANNEL_RESET, Fault.DESIGNATE, Fault.RESET}
@@ -41,13 +41,6 @@ def test_streams_differ_by_seed_and_purpose_and_are_the_same_everywhere() -> Non
     drawn = [numbers(PerPurposeStreams(seed).of(name)) for seed in (0, 1) for name in ("a", "b")]
     assert len({tuple(one) for one in drawn}) == 4
     assert PerPurposeStreams(0).of("plan").randrange(1_000_000) == 245_390
-
-
-def test_one_stream_is_for_everything() -> None:
-    rng = Random(3)
-    random_source = SingleStream(rng)
-    assert random_source.of("a") is random_source.once(STRUCK) is rng
-    assert random_source.allows(STRUCK)
 
 
 def test_a_part_of_what_happens_can_be_left_out_by_itself() -> None:
@@ -75,12 +68,12 @@ SEED = 3
 
 
 @cache
-def whole() -> GroupRun:
-    return simulate_group(SEED, SimOptions(), NullGroupObserver())
+def whole() -> SimulatedRun:
+    return simulate(SIMULATION, SEED, SimOptions(), NullGroupObserver())
 
 
-def part(schedule: Schedule) -> GroupRun:
-    return simulate_group(SEED, SimOptions(), NullGroupObserver(), schedule)
+def part(schedule: Schedule) -> SimulatedRun:
+    return simulate(SIMULATION, SEED, SimOptions(), NullGroupObserver(), schedule)
 
 
 def test_a_run_of_which_nothing_is_left_out_is_the_run() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from rocketha.formats.controller_codes import ResponseCode
@@ -17,7 +15,7 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.sim.engine.faults import NO_FAULTS, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.engine.random_source import SingleStream
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.lock_quorum.cluster import FIRST_CONSUMER, LockCluster, NullLockObserver
 from rocketha.sim.lock_quorum.plan import draw_lock_run
@@ -29,13 +27,13 @@ HEARD = list[RemotingCommand | None]
 
 @pytest.fixture
 def cluster() -> LockCluster:
-    rng, scheduler, counts = Random(1), Scheduler(), FaultCounts()
-    plan = draw_lock_run(rng, SimOptions(brokers=1, faults=NO_FAULTS))
+    streams, scheduler, counts = PerPurposeStreams(1), Scheduler(), FaultCounts()
+    plan = draw_lock_run(streams, SimOptions(brokers=1, faults=NO_FAULTS))
     return LockCluster(
         plan=plan,
         scheduler=scheduler,
-        network=Network(scheduler, SingleStream(rng), counts=counts, plan=plan.faults),
-        rng=rng,
+        network=Network(scheduler, streams, counts=counts, plan=plan.faults),
+        random_source=streams,
         counts=counts,
         observer=NullLockObserver(),
     )

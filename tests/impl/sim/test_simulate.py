@@ -10,9 +10,10 @@ import pytest
 from rocketha.sim.engine.faults import EPOCH_FAULTS, NO_FAULTS, Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.report import SimReport
+from rocketha.sim.engine.simulation import simulate
 from rocketha.sim.epoch_truncation.actions import ClusterAction, Elected
 from rocketha.sim.epoch_truncation.cluster import Cluster, NullObserver
-from rocketha.sim.epoch_truncation.simulate import simulate
+from rocketha.sim.epoch_truncation.simulation import SIMULATION
 from rocketha.types import BrokerId, ConnectionId
 
 
@@ -35,12 +36,12 @@ class Diary:
 
 def run(seed: int, options: SimOptions | None = None) -> tuple[SimReport, list[tuple[object, ...]]]:
     diary = Diary()
-    return simulate(seed, options or SimOptions(), diary), diary.lines
+    return simulate(SIMULATION, seed, options or SimOptions(), diary).report, diary.lines
 
 
 @pytest.fixture(scope="module")
 def reports() -> list[SimReport]:
-    return [simulate(seed, SimOptions(), NullObserver()) for seed in range(200)]
+    return [simulate(SIMULATION, seed, SimOptions(), NullObserver()).report for seed in range(200)]
 
 
 @pytest.mark.parametrize("fault", EPOCH_FAULTS)

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from rocketha.histories.clients import RegisterReads
 from rocketha.histories.registers import (
     Damaged,
     Faithful,
@@ -21,18 +22,34 @@ from rocketha.histories.registers import (
 from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import NO_FAULTS
 from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.snapshot_loading.cluster import SnapshotCluster
+from rocketha.sim.engine.simulation import SimulatedRun, simulate
+from rocketha.sim.snapshot_loading.cluster import (
+    NullSnapshotObserver,
+    SnapshotCluster,
+    SnapshotObserver,
+)
 from rocketha.sim.snapshot_loading.entries import draw_history
-from rocketha.sim.snapshot_loading.reader import RegisterReader, RegisterRun, simulate_registers
-from rocketha.sim.snapshot_loading.simulate import simulate_snapshots
+from rocketha.sim.snapshot_loading.simulation import SIMULATION
 from rocketha.sim.snapshot_loading.steps import SnapshotAction, SnapshotActionName
 
 SEEDS = range(40)
 
 
 @pytest.fixture(scope="module")
-def runs() -> list[RegisterRun]:
-    return [simulate_registers(seed, SimOptions()) for seed in SEEDS]
+def runs() -> list[SimulatedRun]:
+    return [run_of(seed) for seed in SEEDS]
+
+
+def run_of(
+    seed: int, options: SimOptions | None = None, observer: SnapshotObserver | None = None
+) -> SimulatedRun:
+    observer = observer or NullSnapshotObserver()
+    return simulate(SIMULATION, seed, options or SimOptions(), observer)
+
+
+def reads_of(run: SimulatedRun) -> RegisterReads:
+    assert isinstance(run.clients, RegisterReads)
+    return run.clients
 
 
 class Counts:
@@ -50,29 +67,29 @@ class Counts:
         assert action.name in SnapshotActionName
 
 
-def test_everything_that_goes_in_or_comes_out_is_recorded(runs: list[RegisterRun]) -> None:
-    kinds = Counter(type(event) for run in runs for event in run.history)
+def test_everything_that_goes_in_or_comes_out_is_recorded(runs: list[SimulatedRun]) -> None:
+    kinds = Counter(type(event) for run in runs for event in reads_of(run).events)
 
     assert set(kinds) == {Damaged, Given, Healed, Installed, Refused, Shown, Started}
     assert kinds[Shown] > 10 * len(runs)
     assert all(
-        sum(isinstance(event, Damaged) for event in run.history)
+        sum(isinstance(event, Damaged) for event in reads_of(run).events)
         == run.report.faults.get("damaged-file", 0)
         for run in runs
     )
 
 
-def test_what_is_read_keeps_all_promises(runs: list[RegisterRun]) -> None:
-    verdicts = [run.verdict for run in runs]
+def test_what_is_read_keeps_all_promises(runs: list[SimulatedRun]) -> None:
+    verdicts = [run.clients.check() for run in runs]
 
     assert [verdict for verdict in verdicts if not isinstance(verdict, Faithful)] == []
     assert sum(verdict.starts > 2 for verdict in verdicts if isinstance(verdict, Faithful)) > 10
 
 
-def test_equal_reads_in_a_life_are_recorded_once(runs: list[RegisterRun]) -> None:
+def test_equal_reads_in_a_life_are_recorded_once(runs: list[SimulatedRun]) -> None:
     for run in runs:
         last = None
-        for event in run.history:
+        for event in reads_of(run).events:
             if isinstance(event, Started):
                 last = None
             elif isinstance(event, Shown):
@@ -80,37 +97,38 @@ def test_equal_reads_in_a_life_are_recorded_once(runs: list[RegisterRun]) -> Non
                 last = event.registers
 
 
-def test_a_node_that_says_that_it_has_everything_is_held_to_it(runs: list[RegisterRun]) -> None:
+def test_a_node_that_says_that_it_has_everything_is_held_to_it(runs: list[SimulatedRun]) -> None:
     for run in runs:
-        healed = [event for event in run.history if isinstance(event, Healed)]
+        healed = [event for event in reads_of(run).events if isinstance(event, Healed)]
         assert len(healed) == run.report.converged
         if healed:
-            (last, *_) = [event for event in reversed(run.history) if isinstance(event, Shown)]
-            assert last.registers == run.made[healed[0].agreed]
+            (last, *_) = [
+                event for event in reversed(reads_of(run).events) if isinstance(event, Shown)
+            ]
+            assert last.registers == reads_of(run).made[healed[0].agreed]
 
 
 def test_the_reader_changes_nothing_and_hands_everything_on() -> None:
     counts = Counts()
-    read = simulate_registers(3, SimOptions(), counts)
+    read = run_of(3, observer=counts)
 
-    assert read == simulate_registers(3, SimOptions())
-    assert read.report == simulate_snapshots(3, SimOptions(), RegisterReader())
+    assert read == run_of(3)
     assert counts.actions == read.report.actions
 
 
 def test_without_faults_there_is_one_start() -> None:
-    verdict = simulate_registers(3, SimOptions(faults=NO_FAULTS)).verdict
+    verdict = run_of(3, SimOptions(faults=NO_FAULTS)).clients.check()
 
     assert isinstance(verdict, Faithful)
     assert verdict.starts == 1
 
 
 def test_a_run_that_ends_early_is_not_said_to_have_everything() -> None:
-    runs = [simulate_registers(seed, SimOptions(bugs=frozenset({Bug.B68}))) for seed in SEEDS]
+    runs = [run_of(seed, SimOptions(bugs=frozenset({Bug.B68}))) for seed in SEEDS]
 
     assert any(not run.report.lives for run in runs)
     assert all(
-        run.report.converged == any(isinstance(event, Healed) for event in run.history)
+        run.report.converged == any(isinstance(event, Healed) for event in reads_of(run).events)
         for run in runs
     )
 

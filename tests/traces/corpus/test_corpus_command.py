@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from rocketproof.cli import main
 from rocketproof.commands import corpus
-from rocketproof.projection import simulate_trace
+from rocketproof.runs import simulate_trace
 from tests.traces.corpus.toy import SPEC, record, record_badly
 from tlatrace.corpus.manifest import CorpusManifest, begin, finish
 from tlatrace.errors import ToolError

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from rocketproof.projection import simulate_trace
+from rocketproof.runs import simulate_trace
 from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.model import Model, ModelState, load_model
 from tlatrace.tools.spec_root import find_spec_root

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from rocketha.known_bugs import EPOCH_BUGS, Bug
-from rocketproof.projection import simulate_trace
+from rocketproof.runs import simulate_trace
 from tlatrace.judgement.verdict import Conforms, Diverges, Verdict, kind
 from tlatrace.matching import match_traces
 from tlatrace.matching.hiding import hide, some_of

@@ -11,7 +11,7 @@ from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import Fault
 from rocketproof.cli import main
 from rocketproof.names import did_you_mean
-from rocketproof.projection import PROTOCOLS
+from rocketproof.protocols import PROTOCOLS
 
 
 def call(*args: str) -> Result:

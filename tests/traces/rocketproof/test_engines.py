@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from rocketha.known_bugs import Bug
 from rocketproof.cli import main
-from rocketproof.projection import simulate_trace
+from rocketproof.runs import simulate_trace
 from tlatrace.trace.ndjson import write_trace
 
 SAMPLES: Final = Path(__file__).parents[3] / "traces" / "samples"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocketproof.engines import Judges
-from rocketproof.projection import simulate_trace
-from rocketproof.projection.evictions import without_eviction
+from rocketproof.protocols.replica_group.evictions import without_eviction
+from rocketproof.runs import simulate_trace
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT
 from tlatrace.judgement.verdict import Conforms

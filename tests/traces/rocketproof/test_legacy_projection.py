@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rocketha.known_bugs import LEGACY_BUGS, Bug
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.runs import simulate_trace
 from rocketproof.timeline import timeline
 from tests.traces.rocketproof.legacy_invariants import violations
 from tlatrace.judgement.verdict import Conforms, Diverges

@@ -11,7 +11,8 @@ from rocketha.known_bugs import LOCK_BUGS, Bug
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.engines import Judges
 from rocketproof.known_bugs import is_dead
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.runs import simulate_trace
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT

@@ -12,7 +12,8 @@ import pytest
 
 from rocketha.known_bugs import EPOCH_BUGS, Bug
 from rocketha.sim.engine.options import SimOptions
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.runs import simulate_trace
 from tests.traces.rocketproof.epoch_invariants import violations
 from tlatrace.errors import ModelGapError
 from tlatrace.judgement.transition import Allowed, Judged, Refused, Transition

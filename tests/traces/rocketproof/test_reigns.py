@@ -17,8 +17,9 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.types import BrokerId
 from rocketproof.cli import main
 from rocketproof.engines import Judges
-from rocketproof.projection import PROTOCOLS, simulate_trace, simulate_traces
-from rocketproof.projection.reign_values import names_of
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.protocols.sync_state_set.values import names_of
+from rocketproof.runs import simulate_trace, simulate_traces
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.judgement.verdict import Conforms, Diverges, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketha.sim.engine.options import SimOptions
-from rocketproof.projection import PROTOCOLS
+from rocketproof.protocols import PROTOCOLS
 from rocketproof.run_judge import run_verdict
 from tlatrace.judgement.verdict import Conforms, Undecided
 from tlatrace.report.results import TraceResult

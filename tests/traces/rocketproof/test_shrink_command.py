@@ -13,11 +13,14 @@ from rocketha.sim.engine.faults import ALL_FAULTS, GROUP_FAULTS
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import InjectionPoint, Schedule
 from rocketproof.cli import main
+from rocketproof.protocols import PROTOCOLS
 from rocketproof.schedule import Scheduled, read_scheduled, scheduled_json
 from tlatrace.errors import TraceFormatError
 from tlatrace.trace.ndjson import read_trace
 
+HAS_BUGS = {name: plug.bugs for name, plug in PROTOCOLS.items()}
 TOLD = Scheduled(
+    protocol="replica_group",
     seed=5,
     options=SimOptions(
         brokers=2, bugs=frozenset({Bug.B14}), faults=ALL_FAULTS & frozenset(GROUP_FAULTS)
@@ -106,8 +109,8 @@ def test_what_cannot_be_asked_is_an_error(args: tuple[object, ...]) -> None:
 def test_a_schedule_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     path.write_bytes(scheduled_json(TOLD))
-    assert read_scheduled(path) == TOLD
-    assert scheduled_json(read_scheduled(path)) == path.read_bytes()
+    assert read_scheduled(path, HAS_BUGS) == TOLD
+    assert scheduled_json(read_scheduled(path, HAS_BUGS)) == path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +142,7 @@ def test_a_schedule_that_says_what_cannot_be_is_refused(
     path = tmp_path / "schedule.json"
     path.write_text(json.dumps(content))
     with pytest.raises(TraceFormatError, match="is no schedule"):
-        read_scheduled(path)
+        read_scheduled(path, HAS_BUGS)
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"seed": \xff}', b"[" * 100_000])
@@ -147,6 +150,6 @@ def test_a_file_that_is_no_schedule_is_refused(data: bytes, tmp_path: Path) -> N
     path = tmp_path / "schedule.json"
     path.write_bytes(data)
     with pytest.raises(TraceFormatError):
-        read_scheduled(path)
+        read_scheduled(path, HAS_BUGS)
     with pytest.raises(TraceFormatError):
-        read_scheduled(tmp_path / "no such file")
+        read_scheduled(tmp_path / "no such file", HAS_BUGS)

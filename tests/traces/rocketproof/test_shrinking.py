@@ -12,7 +12,7 @@ from rocketha.sim.engine.random_source import UNRESTRICTED, InjectedEvent, Injec
 from rocketproof.schedule import Scheduled
 from rocketproof.shrinking import Failure, How, Outcome, Shrinking
 
-RUN = Scheduled(seed=1, options=SimOptions(), schedule=UNRESTRICTED)
+RUN = Scheduled(protocol="replica_group", seed=1, options=SimOptions(), schedule=UNRESTRICTED)
 ALL = tuple(
     InjectionPoint(kind, whose, number)
     for number in range(1, 9)

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from rocketha.histories import Kept, check_history, read_history
 from rocketproof.commands.simulate import command
-from rocketproof.projection import simulate_trace
+from rocketproof.runs import simulate_trace
 from rocketproof.timeline import timeline
 from tlatrace.trace.ndjson import read_trace
 

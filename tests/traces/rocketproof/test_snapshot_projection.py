@@ -10,7 +10,8 @@ import pytest
 from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
 from rocketha.sim.snapshot_loading.steps import SnapshotActionName
 from rocketproof.engines import Judges
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.runs import simulate_trace
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.cli import main
-from rocketproof.projection import PROTOCOLS
+from rocketproof.protocols import PROTOCOLS
 from tlatrace.trace.ndjson import read_trace, write_trace
 
 pytestmark = pytest.mark.java

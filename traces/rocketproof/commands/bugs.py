@@ -9,7 +9,7 @@ from dataclasses import asdict
 import click
 
 from rocketproof.names import Named
-from rocketproof.projection import PROTOCOLS
+from rocketproof.protocols import PROTOCOLS
 from rocketproof.saying import say
 from rocketproof.switches import Switch, bug_switches, fault_switches
 

@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from rocketha.sim.engine.options import SimOptions
-from rocketproof.campaign import CAMPAIGNS, Campaign, Ending, SeedResult, run_campaign
+from rocketproof.campaign import Campaign, Ending, SeedResult, run_campaign
 from rocketproof.commands.simulation_options import (
     refuse_strange_bugs,
     repeat_command,
@@ -21,16 +21,11 @@ from rocketproof.commands.simulation_options import (
     simulation_options,
 )
 from rocketproof.names import Named
-from rocketproof.projection.registry import PROTOCOLS
+from rocketproof.protocols import PROTOCOLS
 
 __all__ = ["command", "shown_again"]
 
 _SEEDS: Final = re.compile(r"([0-9]{1,12})\.\.([0-9]{1,12})\Z")
-_COUNTED: Final = {
-    "replica_group": "messages that producers were told are safe",
-    "lock_quorum": "messages that consumers have processed in order",
-    "snapshot_loading": "reads of registers",
-}
 _SHOWN: Final = 20
 """So many failing seeds are shown."""
 
@@ -45,7 +40,7 @@ def _seeds(_context: click.Context, _param: click.Parameter, text: str) -> range
 @click.command(
     epilog="Example:  rocketproof campaign replica_group --seeds 0..999 --workers 2",
 )
-@click.argument("protocol", type=Named(CAMPAIGNS))
+@click.argument("protocol", type=Named(PROTOCOLS))
 @click.option(
     "--seeds",
     required=True,
@@ -68,10 +63,10 @@ def command(
 ) -> None:
     """Simulate PROTOCOL with many seeds, and check what its clients saw.
 
-    Clients are producers and consumers, and of snapshot_loading who reads the registers of a node.
-    A seed fails when a promise to a client is broken, when the cluster does not come back to life
-    after the faults, or when the implementation stops with an error. No trace is made: validate
-    and corpus hold runs against the TLA+ text.
+    Clients are producers and consumers, or who reads the registers of a node or the logs of
+    replicas. A seed fails when a promise to a client is broken, when the cluster does not come back
+    to life after the faults, or when the implementation stops with an error. No trace is made:
+    validate and corpus hold runs against the TLA+ text.
 
     Each failing seed comes with the command that shows it, which judges its traces, too.
 
@@ -98,7 +93,7 @@ def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: floa
         click.echo(f"... and {len(campaign.failing) - _SHOWN} more failing seeds")
     endings = ", ".join(f"{ending} {n}" for ending, n in sorted(campaign.endings.items()))
     click.echo(f"{campaign.seeds} seeds: {endings}")
-    click.echo(f"{campaign.messages} {_COUNTED[protocol]}")
+    click.echo(f"{campaign.counted} {PROTOCOLS[protocol].simulation.clients}")
     faults = ", ".join(f"{name} {n}" for name, n in sorted(campaign.faults.items()))
     click.echo(f"faults: {faults or 'none'}")
     virtual_s = campaign.virtual_ms / 1000
@@ -130,7 +125,7 @@ def _figures(
             for one in campaign.failing
         ],
         "faults": dict(campaign.faults),
-        "messages": campaign.messages,
+        "counted": campaign.counted,
         "seconds": round(seconds, 3),
         "seeds": campaign.seeds,
         "virtual_ms": campaign.virtual_ms,

@@ -27,7 +27,7 @@ from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.corpus_judge import judge_corpus
 from rocketproof.corpus_runs import simulated_runs
 from rocketproof.names import Named
-from rocketproof.projection import PROTOCOLS
+from rocketproof.protocols import PROTOCOLS
 from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, find_logs, find_trace_files
 from tlatrace.corpus.manifest import read_manifest
@@ -144,7 +144,7 @@ def generate(
             force=force,
         )
         ended = time.monotonic()
-    what = "reigns" if PROTOCOLS[protocol].has_reigns else "runs"
+    what = "reigns" if PROTOCOLS[protocol].has_master_epochs else "runs"
     _print_made(made, out, what, (began - started, ended - began), as_json)
 
 

@@ -16,7 +16,8 @@ import click
 from rocketproof.cli import EXIT_CONFORMS, EXIT_DIVERGES, EXIT_ERROR, main
 from rocketproof.commands.mutants import judge_of
 from rocketproof.known_bugs import DEFAULT_SEEDS, Caught, search_seeds
-from rocketproof.projection import PROTOCOLS, simulate_trace
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.runs import simulate_trace
 from tlatrace.extras import need
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.spec_root import find_spec_root

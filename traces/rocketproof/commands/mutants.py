@@ -32,7 +32,8 @@ from rocketproof.known_bugs import (
     search_seeds,
 )
 from rocketproof.names import did_you_mean
-from rocketproof.projection import PROTOCOLS, simulate_traces
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.runs import simulate_traces
 from rocketproof.saying import say, typed_with
 from rocketproof.showing import open_showing
 from rocketproof.trace_inputs import SpecChoice

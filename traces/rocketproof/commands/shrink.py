@@ -1,4 +1,4 @@
-"""`rocketproof shrink`: make a failing run of a group small enough to read."""
+"""`rocketproof shrink`: make a failing run small enough to read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Final
 import click
 from rich.console import Console
 
-from rocketha.known_bugs import GROUP_BUGS
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
-from rocketproof.failing import GroupJudge
+from rocketproof.failing import RunJudge
 from rocketproof.names import Named
-from rocketproof.projection.registry import run_scheduled
-from rocketproof.schedule import PROTOCOL, Scheduled, scheduled_json
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.runs import run_scheduled
+from rocketproof.schedule import Scheduled, scheduled_json
 from rocketproof.shrinking import DEFAULT_RUNS, Attempt, How, Shrinking, Shrunk
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
@@ -37,7 +37,7 @@ _SCHEDULE: Final = "schedule.json"
 @click.command(
     epilog="Example:  rocketproof shrink replica_group --seed 11 --bug B14 --out build/b14"
 )
-@click.argument("protocol", type=Named([PROTOCOL]))
+@click.argument("protocol", type=Named(PROTOCOLS))
 @click.option("--seed", type=click.IntRange(min=0), required=True, help="A seed whose run fails.")
 @simulation_options
 @click.option(
@@ -55,7 +55,7 @@ _SCHEDULE: Final = "schedule.json"
 @click.option(
     "--clients",
     is_flag=True,
-    help="Ask only what clients saw, and whether the group comes back to life.",
+    help="Ask only what clients saw, and whether it comes back to life.",
 )
 @click.option(
     "--last",
@@ -93,8 +93,8 @@ def command(
 
     Exit codes: 0 done, 2 an error, 3 there is nothing to shrink: the run does not fail.
     """
-    refuse_strange_bugs(protocol, options.bugs, GROUP_BUGS)
-    run = Scheduled(seed=seed, options=options, schedule=UNRESTRICTED)
+    refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
+    run = Scheduled(protocol=protocol, seed=seed, options=options, schedule=UNRESTRICTED)
     console = Console(stderr=True)
     with console.status("the run itself") as status:
 
@@ -102,14 +102,15 @@ def command(
             left = f"{len(best.injected)} points, {best.failure.step} steps"
             status.update(f"{tried} of at most {runs} runs: {left}")
 
-        judge = GroupJudge(None if clients else SpecChoice(spec_root=spec_root))
+        judge = RunJudge(None if clients else SpecChoice(spec_root=spec_root))
         search = Shrinking(judge, runs=runs, redraws=not own, on_progress=show)
         shrunk = search.shrink(run)
     if shrunk is None:
         click.echo(f"seed {seed} does not fail: there is nothing to shrink", err=True)
         sys.exit(3)
     final = _final(shrunk.after)
-    trace = run_scheduled(final).trace
+    made = run_scheduled(final)
+    trace = made.traces[shrunk.after.failure.trace] if made.traces else made.trace
     if out is not None:
         _write(out, final, trace)
     if as_json:

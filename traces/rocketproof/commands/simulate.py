@@ -11,15 +11,17 @@ from typing import Final
 import click
 
 from rocketha.histories import write_history
+from rocketha.histories.clients import GroupClients
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.report import SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.names import Named
-from rocketproof.projection import PROTOCOLS, Run
-from rocketproof.projection.registry import run_scheduled
+from rocketproof.plug import Run
+from rocketproof.protocols import PROTOCOLS
 from rocketproof.run_judge import judge_traces, run_verdict, verdict_lines
+from rocketproof.runs import run_scheduled
 from rocketproof.saying import say
-from rocketproof.schedule import PROTOCOL, read_scheduled
+from rocketproof.schedule import read_scheduled
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import ToolError
@@ -98,24 +100,25 @@ def command(
     """Run the implementation of PROTOCOL once, with faults that the seed draws.
 
     Without --out and --judge it prints a timeline: one line an action, with what the action
-    changed. Runs of replica_group and lock_quorum have clients, too, and in those of
-    snapshot_loading somebody reads the registers: what they saw is held against what is promised to
-    them. A run of sync_state_set is one of replica_group, told as a trace for each reign of a
-    master.
+    changed. Runs have clients, too: producers, consumers, or who reads registers and the logs of
+    replicas. What they saw is held against what is promised to them. A run of sync_state_set is one
+    of replica_group, told as a trace for each reign of a master.
 
     Exit codes: 0; 1 if a promise to a client is broken or, with --judge, the run diverges; 3 if it
     does not come back to life when its faults end or, with --judge, is undecided.
     """
     run = _run(protocol, seed, options, schedule_file)
-    if history_file is not None and run.history is None:
+    history = run.clients.history if isinstance(run.clients, GroupClients) else None
+    if history_file is not None and history is None:
         raise click.UsageError(f"{protocol} has no history to write")
-    traces = _chosen(run, reign)
-    written = {} if out is None else _files(out, traces, is_one=run.reigns is None or reign)
+    has_reigns = PROTOCOLS[protocol].has_master_epochs
+    traces = _chosen(run, reign, has_reigns=has_reigns)
+    written = {} if out is None else _files(out, traces, is_one=reign or not has_reigns)
     try:
         for path, trace in written.items():
             write_trace(path, trace)
-        if history_file is not None and run.history is not None:
-            write_history(history_file, run.history)
+        if history_file is not None and history is not None:
+            write_history(history_file, history)
     except OSError as error:
         raise ToolError("simulate", f"cannot write {error.filename}: {error.strerror}") from None
     results = judge_traces(traces, list(written), SpecChoice()) if judge else None
@@ -138,8 +141,7 @@ def _print(
     results: tuple[TraceResult, ...] | None,
 ) -> None:
     click.echo(_summary(run.report, traces))
-    if run.verdict is not None:
-        click.echo(f"history: {run.verdict.in_words()}")
+    click.echo(f"history: {run.verdict.in_words()}")
     for file in files:
         click.echo(f"written to {file}")
     if results is not None:
@@ -147,15 +149,15 @@ def _print(
             say(line)
 
 
-def _chosen(run: Run, reign: int | None) -> tuple[Trace, ...]:
+def _chosen(run: Run, reign: int | None, *, has_reigns: bool) -> tuple[Trace, ...]:
     """Return the traces that are asked for. Raises: UsageError"""
     if reign is None:
         return run.traces
-    if run.reigns is None:
+    if not has_reigns:
         raise click.UsageError("only sync_state_set has reigns")
-    if reign > len(run.reigns):
-        raise click.UsageError(f"the run has {len(run.reigns)} reigns")
-    return (run.reigns[reign - 1],)
+    if reign > len(run.traces):
+        raise click.UsageError(f"the run has {len(run.traces)} reigns")
+    return (run.traces[reign - 1],)
 
 
 def _files(out: Path, traces: tuple[Trace, ...], *, is_one: object) -> dict[Path, Trace]:
@@ -185,16 +187,18 @@ def _run(protocol: str, seed: int | None, options: SimOptions, schedule_file: Pa
         return PROTOCOLS[protocol].run(seed, options)
     if seed is not None or options != SimOptions():
         raise click.UsageError("--schedule says what the run is; there is no more to say")
-    if protocol != PROTOCOL:
-        raise click.UsageError(f"only {PROTOCOL} has schedules")
-    return run_scheduled(read_scheduled(schedule_file))
+    has_bugs = {name: plug.bugs for name, plug in PROTOCOLS.items()}
+    scheduled = read_scheduled(schedule_file, has_bugs)
+    if protocol != scheduled.protocol:
+        raise click.UsageError(f"{schedule_file} is a schedule of {scheduled.protocol}")
+    return run_scheduled(scheduled)
 
 
 def _summary(report: SimReport, traces: tuple[Trace, ...]) -> str:
     faults = ", ".join(f"{name} {count}" for name, count in report.faults.items()) or "none"
     end = "converged" if report.converged else "did not converge"
-    if report.excuse is not None:
-        end += f": {report.excuse}"
+    if report.unavailable_because is not None:
+        end += f": {report.unavailable_because}"
     if report.failure is not None:
         end = f"ended early: {report.failure}"
     seconds = report.virtual_ms / 1000

@@ -1,4 +1,4 @@
-"""What happens to any cluster, whatever its protocol: repetition, resets, partitions, crashes.
+"""What happens to any cluster, whatever its protocol: resets, partitions, crashes.
 
 Everything that comes by itself is drawn from the seed, so a seed is a run.
 """
@@ -6,14 +6,14 @@ Everything that comes by itself is drawn from the seed, so a seed is a run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import count
 from random import Random
 from typing import Final, Generic, Protocol, TypeVar
 
 from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import Injection, InjectionPoint, RandomSource
+from rocketha.sim.engine.random_source import Injection, RandomSource
+from rocketha.sim.engine.recurrence import Recurrence
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId
 
@@ -72,7 +72,7 @@ class FaultTarget(Protocol[S]):
         ...
 
 
-class FaultInjector(Generic[S]):
+class FaultInjector(Recurrence, Generic[S]):
     """Faults that come by themselves, until the cluster heals."""
 
     def __init__(
@@ -85,42 +85,11 @@ class FaultInjector(Generic[S]):
         may_lose_power: Callable[[Node[S], Random], bool] = lambda *_: True,
     ) -> None:
         """Prepare them; nothing happens yet. Who may not stop now is passed by."""
+        super().__init__(cluster.scheduler, random_source)
         self._cluster = cluster
-        self._random_source = random_source
         self._is_master = is_master
         self._may_stop = may_stop
         self._may_lose_power = may_lose_power
-        self.healed = False
-
-    # ---- repetition ----
-
-    def every(self, period_ms: int, act: Callable[[], None], *purpose: str | int) -> None:
-        """Act again and again, for ever, the first time within a period."""
-
-        def fire() -> None:
-            act()
-            self._cluster.scheduler.after(period_ms, fire)
-
-        rng = self._random_source.of("phase", *purpose)
-        self._cluster.scheduler.after(1 + rng.randrange(period_ms), fire)
-
-    def sometimes(
-        self, mean_gap_ms: int, act: Callable[[Injection], None], kind: str, whose: str = ""
-    ) -> None:
-        """Act again and again until the cluster heals, with gaps of 0 to twice the mean."""
-        rng, numbers = self._random_source.of("gap", kind, whose), count(1)
-
-        def fire() -> None:
-            if not self.healed:
-                point = InjectionPoint(kind, whose, next(numbers))
-                if self._random_source.allows(point):
-                    act(Injection(self._random_source, point))
-                go_on()
-
-        def go_on() -> None:
-            self._cluster.scheduler.after(1 + rng.randrange(2 * mean_gap_ms), fire)
-
-        go_on()
 
     # ---- the end of faults ----
 

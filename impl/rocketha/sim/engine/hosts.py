@@ -23,6 +23,7 @@ from rocketha.runtime.performers import (
     ControllerPerformer,
     FilePerformer,
 )
+from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import RandomSource
@@ -30,7 +31,7 @@ from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.storage.commit_log import CommitLog
 from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
-__all__ = ["HostedCluster", "Hosts", "StorageFailure"]
+__all__ = ["HostedCluster", "Hosts"]
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -40,10 +41,6 @@ _TRANSFER_GAP_MAX_MS: Final = 6
 """Between two packets on one connection: acks and messages come in between."""
 
 _HEARTBEAT_GAP_MIN_MS: Final = 20
-
-
-class StorageFailure(CommitLogError):
-    """A bug that is switched on made a core do to its log what the log refuses."""
 
 
 class HostedCluster(ABC, Generic[S, E, A]):
@@ -114,14 +111,14 @@ class Hosts(Generic[S, E, A]):
     def deliver(self, node: Node[S], event: E | HostEvent) -> None:
         """Let a broker take one event and all that follows from it.
 
-        Raises: StorageFailure
+        Raises: CoreFailure
         """
         try:
             self._hosts[node.id].host.take(event)
         except CommitLogError as error:
             if not node.bugs:
                 raise
-            raise StorageFailure(error.what, offset=error.offset, reason=error.reason) from error
+            raise CoreFailure(str(error)) from error
 
     def flush(self, node: Node[S]) -> None:
         """Run the flush service of a broker, if it runs and there is something to flush."""

@@ -1,9 +1,8 @@
 """What a run draws, and what of it comes to pass.
 
-A simulation draws everything from its seed. With one stream for everything (`SingleStream`) a run
-is simple, but whoever leaves out one fault draws all that follows anew. With a stream for each
-purpose (`PerPurposeStreams`) everything else stays as it is: so a run can be given a schedule that
-leaves something out, and a failing one can be made small.
+A simulation draws everything from its seed, with a stream for each purpose: who leaves out one
+fault leaves everything else as it is. So a run can be given a schedule that leaves something out,
+and a failing one can be made small.
 
 What may be left out is an injection point: a fault that strikes, a client that calls. It has a
 kind, the name of whoever it concerns, and its number there, counted whether it comes to pass or
@@ -26,7 +25,6 @@ __all__ = [
     "PerPurposeStreams",
     "RandomSource",
     "Schedule",
-    "SingleStream",
 ]
 
 
@@ -120,29 +118,6 @@ class Injection:
         return True
 
 
-class SingleStream:
-    """One stream for everything, and everything comes to pass."""
-
-    def __init__(self, rng: Random) -> None:
-        """Draw from `rng`."""
-        self._rng = rng
-
-    def of(self, *purpose: str | int) -> Random:  # noqa: ARG002
-        """Return the stream."""
-        return self._rng
-
-    def once(self, point: InjectionPoint) -> Random:  # noqa: ARG002
-        """Return the stream."""
-        return self._rng
-
-    def allows(self, point: InjectionPoint) -> bool:  # noqa: ARG002
-        """Return True."""
-        return True
-
-    def note(self, point: InjectionPoint, words: str) -> None:
-        """Forget it."""
-
-
 class PerPurposeStreams:
     """A stream for each purpose, made of the seed and the purpose's name."""
 
@@ -156,6 +131,7 @@ class PerPurposeStreams:
         self.injected: list[InjectedEvent] = []
         self.healed_ms: int | None = None
         """When the faults ended, once they have."""
+        self.seed = seed
         self.redrawn = schedule.redrawn > 0
         self._of = f"{seed}.{schedule.redrawn}" if schedule.redrawn else str(seed)
         self._schedule = schedule

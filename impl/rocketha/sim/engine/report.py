@@ -23,10 +23,10 @@ class SimReport:
     their protocol promises it, and the master knew. False is a failure of liveness."""
     failure: str | None = None
     """Why the run ended early: a bug that is switched on made a core ask the impossible."""
-    excuse: str | None = None
+    unavailable_because: str | None = None
     """Why the cluster could not converge, whatever its brokers had done."""
 
     @property
     def lives(self) -> bool:
-        """Tell whether it converged, or had an excuse."""
-        return self.converged or (self.failure is None and self.excuse is not None)
+        """Tell whether it converged, or could not."""
+        return self.converged or (self.failure is None and self.unavailable_because is not None)

@@ -9,7 +9,7 @@ What is around the hosts:
 
 from __future__ import annotations
 
-from random import Random
+from collections import Counter
 from typing import Final, Protocol
 
 from rocketha.ha.connections import ReplicationCore
@@ -20,7 +20,7 @@ from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import SingleStream
+from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
 from rocketha.sim.epoch_truncation.plan import RunPlan
@@ -70,7 +70,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         plan: RunPlan,
         scheduler: Scheduler,
         network: Network,
-        rng: Random,
+        random_source: RandomSource,
         counts: FaultCounts,
         observer: Observer,
     ) -> None:
@@ -87,7 +87,8 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         self.counts = counts
         self.actions = 0
         self.stale_route_percent = plan.faults.stale_route_percent
-        self._rng = rng
+        self._random_source = random_source
+        self._lookups: Counter[BrokerId] = Counter()
         self._observer = observer
         self._hosts = Hosts(
             ReplicationCore(),
@@ -95,7 +96,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
             self.nodes,
             scheduler=scheduler,
             network=network,
-            random_source=SingleStream(rng),
+            random_source=random_source,
         )
         for node in self.nodes.values():
             node.state = self._fresh(node.id)
@@ -145,7 +146,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
     def deliver(self, node: Node[BrokerState], event: Event) -> None:
         """Let a broker take one event and perform what its core says.
 
-        Raises: StorageFailure
+        Raises: CoreFailure
         """
         self._hosts.deliver(node, event)
 
@@ -156,11 +157,20 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         others = [n for n in self.nodes.values() if n is not node]
         [server] = [n.id for n in others if broker_address(n.id) == peer]
         stale = [n for n in others if n.id != server]
-        if stale and self._rng.randrange(100) < self.stale_route_percent:
-            self.counts.add(Fault.STALE_ROUTE)
-            zombies = [n for n in stale if n.state is not None and n.state.role is Role.MASTER]
-            return self._rng.choice(zombies or stale).id
-        return server
+        rng = self._random_source.of("route", node.id)
+        if not stale or rng.randrange(100) >= self.stale_route_percent:
+            return server
+        zombies = [n for n in stale if n.state is not None and n.state.role is Role.MASTER]
+        found, me = rng.choice(zombies or stale).id, broker_address(node.id)
+        self._lookups[node.id] += 1
+        point = InjectionPoint(Fault.STALE_ROUTE, me, self._lookups[node.id])
+        if not self._random_source.allows(point):
+            return server
+        self._random_source.note(
+            point, f"{me} connects to {broker_address(found)} instead of {peer}"
+        )
+        self.counts.add(Fault.STALE_ROUTE)
+        return found
 
     def lingers(self, action: SpecAction | None, end: End) -> bool:
         """Tell whether what was sent over connections that an action closes still arrives."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 
 from rocketha.ha.state import HaOptions
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.sim.engine.faults import EPOCH_FAULTS, FaultPlan, draw_plan
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.records import TRANSFER_BATCHES
 from rocketha.types import SizeBytes
 
@@ -42,9 +42,10 @@ class RunPlan:
     """Mean time between two elections that are nobody's fault."""
 
 
-def draw_run(rng: Random, options: SimOptions) -> RunPlan:
+def draw_run(streams: PerPurposeStreams, options: SimOptions) -> RunPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
-    faults = draw_plan(rng, EPOCH_FAULTS, options.faults)
+    rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
+    faults = draw_plan(rng, EPOCH_FAULTS, options.faults, share=share)
     heartbeat_ms = rng.choice((150, 800, 5_000))
     drawn_steps = rng.randrange(60, 140)
     return RunPlan(

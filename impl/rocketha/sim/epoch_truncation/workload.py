@@ -1,29 +1,31 @@
 """What happens to a cluster: the controller's elections, producers, flushes, and faults.
 
-Everything that comes by itself is drawn from one random generator, so a seed is a run. The
-controller is abstract: it may elect any broker, and a broker that asks it hears and acts in one
+The controller is abstract: it may elect any broker, and a broker that asks it hears and acts in one
 step. Producers write to every broker that believes to be master.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from random import Random
 from typing import Final
 
 from rocketha.ha.events import MasterLearnt, MessagePut
 from rocketha.ha.state import BrokerState, Role
+from rocketha.histories.clients import ReplicaReaders
+from rocketha.histories.replicas import ReplicaReads
 from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.log_reader import messages_of, shown_body
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import Injection, SingleStream
+from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurposeStreams
 from rocketha.sim.engine.records import message_of_epoch, record_count
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.sim.epoch_truncation.plan import RunPlan
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, Epoch
 
-__all__ = ["Driver"]
+__all__ = ["EpochWorkload"]
 
 _WATCH_MS: Final = 150
 """How often the controller looks whether its master can act."""
@@ -37,33 +39,35 @@ def is_master(node: Node[BrokerState]) -> bool:
     return node.state is not None and node.state.role is Role.MASTER
 
 
-class Driver:
+class EpochWorkload:
     """The world around a cluster; `begin` puts it in motion, `heal` makes it kind."""
 
-    def __init__(self, cluster: Cluster, plan: RunPlan, rng: Random) -> None:
+    def __init__(self, cluster: Cluster, plan: RunPlan, streams: PerPurposeStreams) -> None:
         """Prepare the world; nothing happens yet."""
         self._cluster = cluster
         self._plan = plan
-        self._rng = rng
+        self._streams = streams
         self._injector: FaultInjector[BrokerState] = FaultInjector(
-            cluster, SingleStream(rng), is_master=is_master
+            cluster, streams, is_master=is_master
         )
         self._messages = 0
         self._idle_until_ms = 0
         self._deaf_until_ms: dict[BrokerId, int] = {}
+        self._late_answers: Counter[BrokerId] = Counter()
+        self._written: dict[str, Epoch] = {}
         self._stuck = 0
         self._unclean_after_put = False
 
     def begin(self) -> None:
         """Elect the first master and start everything that repeats."""
         plan, handlers = self._plan, self._handlers()
-        self._cluster.elect(self._rng.choice(list(self._cluster.nodes)))
+        self._cluster.elect(self._streams.of("elect").choice(list(self._cluster.nodes)))
         for node in self._cluster.nodes.values():
             self._injector.every(plan.poll_ms, partial(self._poll, node), "poll", node.id)
             self._injector.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
         self._injector.every(_WATCH_MS, self._watch, "watch")
-        self._injector.sometimes(plan.put_gap_ms, lambda _: self._put(), "put")
-        self._injector.sometimes(plan.failover_gap_ms, lambda _: self._fail_over(), "failover")
+        self._injector.sometimes(plan.put_gap_ms, self._put, "put")
+        self._injector.sometimes(plan.failover_gap_ms, self._fail_over, "failover")
         for fault, gap_ms in plan.faults.mean_gap_ms:
             self._injector.sometimes(gap_ms, handlers[fault], fault)
 
@@ -73,6 +77,47 @@ class Driver:
         self._injector.calm_network()
         self._cluster.stale_route_percent = 0
         self._injector.restart_all()
+
+    # ---- the end ----
+
+    @property
+    def actions(self) -> int:
+        """Return the number of actions so far."""
+        return self._cluster.actions
+
+    def converged(self) -> bool:
+        """Tell whether all brokers have the bytes of the current master's log, and it knows."""
+        cluster = self._cluster
+        if cluster.master is None or len(cluster.up()) < len(cluster.nodes):
+            return False
+        node = cluster.nodes[cluster.master]
+        state = node.running()
+        if state.role is not Role.MASTER or state.known_epoch != cluster.epoch:
+            return False
+        end = node.log.max_phy_offset
+        acks = {c.slave_id: c.slave_ack for c in state.servers.values()}
+        others = [other for other in cluster.nodes.values() if other is not node]
+        if any(acks.get(other.id) != end or other.log.max_phy_offset != end for other in others):
+            return False
+        bytes_of_master = node.log.read(node.log.min_offset, end)
+        return all(other.log.read(other.log.min_offset, end) == bytes_of_master for other in others)
+
+    def unavailable_because(self) -> str | None:
+        """Return None: an abstract controller always finds somebody."""
+        return None
+
+    def clients(self, *, converged: bool) -> ReplicaReaders:
+        """Read all logs."""
+        cluster = self._cluster
+        return ReplicaReaders(
+            ReplicaReads(
+                written=frozenset(self._written),
+                epochs=self._written,
+                logs={node.id: messages_of(node.log) for node in cluster.nodes.values()},
+                alike=converged,
+                at_ms=cluster.now_ms,
+            )
+        )
 
     # ---- controller ----
 
@@ -86,18 +131,29 @@ class Driver:
         address = broker_address(cluster.master)
         news = cluster.epoch > state.known_epoch
         if news and Fault.SLOW_POLL in self._plan.faults and not self._injector.healed:
-            if node.id not in self._deaf_until_ms and self._rng.randrange(2):
-                # The answer is late; when it comes it is acted on, or the broker would stay deaf.
-                cluster.counts.add(Fault.SLOW_POLL)
-                wait_ms = self._rng.randrange(self._plan.slow_poll_ms)
-                self._deaf_until_ms[node.id] = cluster.now_ms + wait_ms
-                return
+            if node.id not in self._deaf_until_ms and self._hears_late(node.id):
+                return  # when the answer comes it is acted on, or the broker would stay deaf
             self._deaf_until_ms.pop(node.id, None)
         stranger = state.role is Role.SLAVE and state.master_address is None
         if news or (stranger and cluster.master != node.id):
             cluster.deliver(
                 node, MasterLearnt(epoch=cluster.epoch, master=cluster.master, address=address)
             )
+
+    def _hears_late(self, broker: BrokerId) -> bool:
+        """Tell whether the controller's answer comes late, and draw how late."""
+        rng = self._streams.of("poll", broker)
+        if not rng.randrange(2):
+            return False
+        wait_ms, name = rng.randrange(self._plan.slow_poll_ms), broker_address(broker)
+        self._late_answers[broker] += 1
+        point = InjectionPoint(Fault.SLOW_POLL, name, self._late_answers[broker])
+        if not self._streams.allows(point):
+            return False
+        self._streams.note(point, f"{name} hears the controller {wait_ms} ms late")
+        self._cluster.counts.add(Fault.SLOW_POLL)
+        self._deaf_until_ms[broker] = self._cluster.now_ms + wait_ms
+        return True
 
     def _watch(self) -> None:
         """Elect another broker when the elected one cannot act on its election."""
@@ -124,59 +180,69 @@ class Driver:
     def _may_elect(self) -> bool:
         return self._cluster.epoch < self._plan.elections_max
 
-    def _fail_over(self) -> None:
+    def _elect(self, injection: Injection, broker: BrokerId, why: str) -> None:
+        injection.note(f"the controller elects {broker_address(broker)}{why}")
+        self._cluster.elect(broker)
+
+    def _fail_over(self, injection: Injection) -> None:
         """A clean election: of a broker with everything that the master has."""
         cluster = self._cluster
         if self._may_elect():
             best = cluster.nodes[self._best()]
             equals = [n.id for n in cluster.up() if self._rank(n)[:2] == self._rank(best)[:2]]
-            cluster.elect(self._rng.choice(equals or [best.id]))
+            self._elect(injection, injection.rng.choice(equals or [best.id]), "")
 
-    def _re_elect(self) -> None:
+    def _re_elect(self, injection: Injection) -> None:
         cluster = self._cluster
         assert cluster.master is not None
         state = cluster.nodes[cluster.master].state
         if self._may_elect() and state is not None and state.role is Role.MASTER:
             cluster.counts.add(Fault.RE_ELECTION)
-            cluster.elect(cluster.master)
+            self._elect(injection, cluster.master, " again")
 
-    def _elect_unclean(self) -> None:
+    def _elect_unclean(self, injection: Injection) -> None:
         """Elect a broker that lacks records, rather one that has some; wait for one if need be."""
         cluster = self._cluster
         nodes = [node for node in cluster.nodes.values() if node.id != cluster.master]
         longest = max(node.log.max_phy_offset for node in cluster.nodes.values())
         behind = [n for n in nodes if n.state is None or n.log.max_phy_offset < longest]
         partly = [n for n in behind if n.state is not None and n.log.max_phy_offset > 0]
-        self._unclean_after_put = not partly and not (behind and self._rng.randrange(4) == 0)
+        rng = injection.rng
+        self._unclean_after_put = not partly and not (behind and rng.randrange(4) == 0)
         if self._unclean_after_put or cluster.epoch > self._plan.elections_max:
             return
         cluster.counts.add(Fault.UNCLEAN_ELECTION)
-        elected = self._rng.choice(partly or behind)
-        cluster.elect(elected.id)
+        elected = rng.choice(partly or behind)
+        self._elect(injection, elected.id, ", which lacks messages")
         # It is notified at once; until it asked by itself it would have caught up.
         self._poll(elected)
 
     # ---- producers and the flush service ----
 
-    def _put(self) -> None:
+    def _put(self, injection: Injection) -> None:
         if self._cluster.now_ms < self._idle_until_ms:
             return
         masters = [n for n in self._cluster.up() if n.running().role is Role.MASTER]
         if not masters:
             return
-        node = self._rng.choice(masters)
+        node = injection.rng.choice(masters)
         end, start = node.log.max_phy_offset, node.running().cache.entries[-1].start_offset
         of_epoch = record_count(end) - record_count(start)
         if record_count(end) < self._plan.records_max and of_epoch < self._plan.records_per_epoch:
             self._messages += 1
-            message = message_of_epoch(node.running().known_epoch, self._messages)
+            epoch = node.running().known_epoch
+            message = message_of_epoch(epoch, self._messages)
+            self._written[shown_body(message.body)] = epoch
+            injection.note(f"{broker_address(node.id)} gets message {self._messages}")
             self._cluster.deliver(node, MessagePut(message=message))
             if self._unclean_after_put:
-                self._elect_unclean()
+                self._elect_unclean(injection)
 
-    def _be_idle(self) -> None:
+    def _be_idle(self, injection: Injection) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)
-        self._idle_until_ms = self._cluster.now_ms + self._rng.randrange(*_IDLE_MS)
+        wait_ms = injection.rng.randrange(*_IDLE_MS)
+        injection.note(f"nobody writes for {wait_ms} ms")
+        self._idle_until_ms = self._cluster.now_ms + wait_ms
 
     def _flush(self, node: Node[BrokerState]) -> None:
         if node.state is not None:
@@ -187,7 +253,7 @@ class Driver:
     def _handlers(self) -> dict[Fault, Callable[[Injection], None]]:
         return {
             **self._injector.handlers(),
-            Fault.RE_ELECTION: lambda _: self._re_elect(),
-            Fault.UNCLEAN_ELECTION: lambda _: self._elect_unclean(),
-            Fault.IDLE_GROUP: lambda _: self._be_idle(),
+            Fault.RE_ELECTION: self._re_elect,
+            Fault.UNCLEAN_ELECTION: self._elect_unclean,
+            Fault.IDLE_GROUP: self._be_idle,
         }

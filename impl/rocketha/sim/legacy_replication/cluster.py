@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 from typing import Final, Protocol, TypeAlias
 
 from rocketha.legacy_ha.connections import LegacyCore
@@ -26,14 +25,22 @@ from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.random_source import SingleStream
+from rocketha.sim.engine.random_source import RandomSource
 from rocketha.sim.engine.records import message_of_epoch
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.legacy_replication.plan import LegacyPlan
+from rocketha.sim.legacy_replication.readers import Readers
 from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, PutId, TimestampMs
 
-__all__ = ["MASTER", "LegacyCluster", "LegacyClusterAction", "LegacyObserver", "Put"]
+__all__ = [
+    "MASTER",
+    "LegacyCluster",
+    "LegacyClusterAction",
+    "LegacyObserver",
+    "NullLegacyObserver",
+    "Put",
+]
 
 MASTER: Final = BrokerId(1)
 _GROUP_TRANSFER_MAX_MS: Final = 3
@@ -70,6 +77,21 @@ class LegacyObserver(Protocol):
         ...
 
 
+class NullLegacyObserver:
+    """An observer that does not look."""
+
+    def started(self, cluster: LegacyCluster) -> None:
+        """Do nothing."""
+
+    def sent(
+        self, cluster: LegacyCluster, broker: BrokerId, conn: ConnectionId, data: bytes
+    ) -> None:
+        """Do nothing."""
+
+    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: LegacyClusterAction) -> None:
+        """Do nothing."""
+
+
 class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
     """The master, its slaves, and the producers' calls."""
 
@@ -80,7 +102,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         plan: LegacyPlan,
         scheduler: Scheduler,
         network: Network,
-        rng: Random,
+        random_source: RandomSource,
         counts: FaultCounts,
         observer: LegacyObserver,
     ) -> None:
@@ -92,7 +114,8 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         self.actions = 0
         self.answered_ok: list[Put] = []
         """The calls that heard PUT_OK after they had waited."""
-        self._rng = rng
+        self._random_source = random_source
+        self.readers = Readers()
         self._observer = observer
         self._puts: dict[PutId, Put] = {}
         """The producers that wait, or have waited, for slaves."""
@@ -108,7 +131,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
             self.nodes,
             scheduler=scheduler,
             network=network,
-            random_source=SingleStream(rng),
+            random_source=random_source,
         )
         for node in self.nodes.values():
             node.state = self._fresh(node.id)
@@ -118,12 +141,11 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         """Make the state of a broker that comes up; slaves connect when they like."""
         if broker == MASTER:
             return LegacyMaster(options=self.plan.options)
+        late_ms = self._random_source.of("late", broker).randrange(self.plan.late_ms)
         return LegacySlave(
             master_address=broker_address(MASTER),
             options=self.plan.options,
-            connect_at_ms=TimestampMs(
-                self.scheduler.now_ms + 1 + self._rng.randrange(self.plan.late_ms)
-            ),
+            connect_at_ms=TimestampMs(self.scheduler.now_ms + 1 + late_ms),
         )
 
     @property
@@ -153,7 +175,9 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         node, number = self.nodes[MASTER], self._numbers
         self._numbers += 1
         self._need = need
-        message = message_of_epoch(Epoch(node.incarnation + 1), number)
+        epoch = Epoch(node.incarnation + 1)
+        message = message_of_epoch(epoch, number)
+        self.readers.wrote(message.body, epoch)
         self._hosts.deliver(node, PutRequested(put=PutId(number), message=message, need=need))
         self._look_soon()
 
@@ -162,12 +186,16 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         self._hosts.stop(node, silent=silent)
         if node.id == MASTER:
             self._looks_at_ms = None
+        else:
+            self.readers.stopped(node)
         self._report(node.id, Crashed(broker=node.id))
 
     def restart(self, node: Node[LegacyState]) -> None:
         """Let a broker come back that is down."""
         assert node.state is None
         node.files.recover()
+        if node.id == MASTER:
+            self.readers.came_back(node, self.nodes)
         node.state = self._fresh(node.id)
         self._hosts.deliver(node, Started())
 
@@ -183,7 +211,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         """Let GroupTransferService look at the producers that wait."""
         if self._looks_at_ms is not None:
             return
-        wait_ms = 1 + self._rng.randrange(_GROUP_TRANSFER_MAX_MS)
+        wait_ms = 1 + self._random_source.of("look").randrange(_GROUP_TRANSFER_MAX_MS)
         at_ms = self._looks_at_ms = self.now_ms + wait_ms
 
         def look() -> None:
@@ -205,6 +233,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         put = self._puts.get(answer.put)
         if put is not None and answer.status is PutStatus.PUT_OK:
             self.answered_ok.append(put)
+            self.readers.heard(node, put.offset, put.need, self.now_ms)
 
     def resolve(self, node: Node[LegacyState], peer: HaAddress) -> BrokerId:
         """Find the broker at an address: there is only one that is asked for."""
@@ -228,7 +257,9 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
             self._look_soon()
 
     def stepped(self, node: Node[LegacyState], event: LegacyEvent | HostEvent) -> None:
-        """Note a producer that waits for slaves."""
+        """Note a producer that waits for slaves, and read what slaves have got."""
+        if node.id != MASTER:
+            self.readers.read(node)
         if isinstance(event, MessageAppended) and self._need > 0:
             offset, incarnation = event.offset, node.incarnation
             self._puts[event.put] = Put(offset=offset, incarnation=incarnation, need=self._need)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 from typing import Final
 
 from rocketha.known_bugs import Bugs
@@ -11,6 +10,7 @@ from rocketha.known_bugs.legacy_replication import legacy_rules
 from rocketha.legacy_ha.state import LegacyOptions
 from rocketha.sim.engine.faults import LEGACY_FAULTS, FaultPlan, draw_plan
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.records import TRANSFER_BATCHES
 from rocketha.types import SizeBytes
 
@@ -40,9 +40,10 @@ class LegacyPlan:
     """A slave that comes up connects within this time."""
 
 
-def draw_legacy_run(rng: Random, options: SimOptions) -> LegacyPlan:
+def draw_legacy_run(streams: PerPurposeStreams, options: SimOptions) -> LegacyPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
-    faults = draw_plan(rng, LEGACY_FAULTS, options.faults)
+    rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
+    faults = draw_plan(rng, LEGACY_FAULTS, options.faults, share=share)
     heartbeat_ms = rng.choice((150, 800, 5_000))
     drawn_steps = rng.randrange(60, 140)
     slaves = options.brokers - 1

@@ -7,7 +7,6 @@ any consumer has finished. What is processed by whom is the history of a run.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 from typing import Final, Protocol, TypeAlias
 
 from rocketha.formats.lock_bodies import MessageQueue
@@ -29,7 +28,8 @@ from rocketha.runtime.effects import AnswerClient, SendRequest
 from rocketha.runtime.events import RequestEvent, ResponseArrived
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.network import Network
-from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.remoting_calls import Arrived, Calls, RemotingCalls
 from rocketha.sim.engine.request_ports import CallingNode
 from rocketha.sim.engine.scheduler import Scheduler
@@ -183,7 +183,7 @@ class LockCluster:
         plan: LockPlan,
         scheduler: Scheduler,
         network: Network,
-        rng: Random,
+        random_source: RandomSource,
         counts: FaultCounts,
         observer: LockObserver,
     ) -> None:
@@ -199,7 +199,8 @@ class LockCluster:
         self.history: list[Processed] = []
         self.finished: dict[MessageQueue, int] = dict.fromkeys(self.queues, 0)
         """Of each queue: messages that some consumer has processed."""
-        self._rng = rng
+        self._random_source = random_source
+        self._stale_routes = 0
         self._observer = observer
         self._retry: dict[BrokerId, int] = {}
         self.nodes: dict[BrokerId, Node[LockManagerState]] = {}
@@ -284,16 +285,25 @@ class LockCluster:
         """Return the master, or who acts for it; with a stale route, anybody."""
         members = self.plan.locks.members
         percent = 0 if self.calm else self.network.plan.stale_route_percent
-        if percent and self._rng.randrange(100) < percent:
-            self.counts.add(Fault.STALE_ROUTE)
-            return self._rng.choice(members)
         up = [node.id for node in self.up()]
-        return min(up) if up else members[0]
+        right = min(up) if up else members[0]
+        rng = self._random_source.of("route")
+        if not percent or rng.randrange(100) >= percent:
+            return right
+        found = rng.choice(members)
+        self._stale_routes += 1
+        point = InjectionPoint(Fault.STALE_ROUTE, "", self._stale_routes)
+        if not self._random_source.allows(point):
+            return right
+        words = f"a consumer takes {broker_address(found)} for the master"
+        self._random_source.note(point, words)
+        self.counts.add(Fault.STALE_ROUTE)
+        return found
 
     def _lock_again(self, consumer: Consumer, action: ConsumerAction) -> None:
         """Ask again before the leases end, or soon for what was refused."""
         whole = action.name is ConsumerActionName.RECEIVE_ANSWER and not action.given_back
-        retry_ms = 1 + self._rng.randrange(self.plan.retry_ms)
+        retry_ms = 1 + self._random_source.of("retry", consumer.id).randrange(self.plan.retry_ms)
         self.lock_later(consumer, self.plan.consumer.relock_ms if whole else retry_ms)
 
     def lock_later(self, consumer: Consumer, wait_ms: int) -> None:

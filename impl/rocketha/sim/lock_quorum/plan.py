@@ -7,7 +7,6 @@ expire, and brokers that wait after a restart; only an answer may take twice as 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 from typing import Final
 
 from rocketha.known_bugs import Bugs
@@ -15,7 +14,9 @@ from rocketha.known_bugs.lock_quorum import consumer_rules, voting_rules
 from rocketha.locks.state import ConsumerOptions, LockOptions
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import LOCK_FAULTS, Fault, FaultPlan, draw_plan
+from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import InjectionPoint, PerPurposeStreams
 from rocketha.types import BrokerId
 
 __all__ = ["LIFE_MS", "SKEW_MS", "LockPlan", "draw_lock_run"]
@@ -64,9 +65,10 @@ class LockPlan:
     """Mean time between two losses of the consumers' connections."""
 
 
-def draw_lock_run(rng: Random, options: SimOptions) -> LockPlan:
+def draw_lock_run(streams: PerPurposeStreams, options: SimOptions) -> LockPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
-    faults = draw_plan(rng, LOCK_FAULTS, options.faults)
+    rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
+    faults = draw_plan(rng, LOCK_FAULTS, options.faults, share=share)
     members = tuple(BrokerId(number) for number in range(1, options.brokers + 1))
     drawn_steps = rng.randrange(60, 140)
     # A group without a majority locks nothing.
@@ -91,7 +93,7 @@ def draw_lock_run(rng: Random, options: SimOptions) -> LockPlan:
             patience_ms=_PATIENCE_MS,
             rules=consumer_rules(options.bugs),
         ),
-        clocks=tuple([_draw_clock(rng, faults) for _ in members]),
+        clocks=tuple([_draw_clock(streams, member, faults) for member in members]),
         gone=gone,
         consumers=_CONSUMERS,
         eager=rng.choice((2, 2, _CONSUMERS)),
@@ -104,8 +106,13 @@ def draw_lock_run(rng: Random, options: SimOptions) -> LockPlan:
     )
 
 
-def _draw_clock(rng: Random, faults: FaultPlan) -> Clock:
+def _draw_clock(streams: PerPurposeStreams, broker: BrokerId, faults: FaultPlan) -> Clock:
+    name = broker_address(broker)
+    rng = streams.of("clock", name)
     offset_ms, rate = rng.randrange(_OFFSET_MS), rng.choice(_FAST_PERMILLE)
-    if Fault.CLOCK_SKEW not in faults:
+    point = InjectionPoint(Fault.CLOCK_SKEW, name, 1)
+    if Fault.CLOCK_SKEW not in faults or not streams.allows(point):
         return TRUE_TIME
+    words = f"the clock of {name} is {offset_ms} ms ahead and runs at {rate} permille"
+    streams.note(point, words)
     return Clock(offset_ms=offset_ms, rate_permille=rate)

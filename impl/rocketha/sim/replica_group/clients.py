@@ -16,11 +16,11 @@ from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
 from rocketha.broker.state import GroupBroker, PullId
 from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
 from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.log_reader import logged_messages, shown_body
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import Injection
 from rocketha.sim.engine.records import message_of_epoch, record_count
 from rocketha.sim.replica_group.cluster import GroupCluster
-from rocketha.sim.replica_group.history import logged_messages
 from rocketha.types import BrokerId, Epoch, Offset, PutId
 
 __all__ = ["Clients", "Consumer"]
@@ -118,7 +118,7 @@ class Clients:
             return
         call.epoch = node.state.ha.known_epoch
         message = message_of_epoch(call.epoch, put)
-        call.body = message.body.decode("ascii").rstrip(".")
+        call.body = shown_body(message.body)
         self._cluster.put(broker, put, message)
 
     def put_answered(self, broker: BrokerId, answer: AnswerPut) -> None:

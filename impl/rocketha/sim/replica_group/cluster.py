@@ -300,7 +300,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     def deliver(self, node: Node[GroupBroker], event: GroupEvent) -> None:
         """Let a broker take one event, and what that asks for.
 
-        Raises: StorageFailure
+        Raises: CoreFailure
         """
         self._hosts.deliver(node, event)
 

@@ -2,55 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from rocketha.controller.applied import MasterElected
-from rocketha.errors import CommitLogError
-from rocketha.formats.message import Record, RecordCheck, pull_record
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.histories.history import (
     ElectionHeld,
     FinalLog,
     HistoryEvent,
-    LoggedMessage,
     Reign,
 )
-from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.engine.log_reader import messages_of
 from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
 from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver
-from rocketha.storage.commit_log import CommitLog
-from rocketha.types import BrokerId, ConnectionId, Offset, SizeBytes
+from rocketha.types import BrokerId, ConnectionId
 
-__all__ = ["HistoryRecorder", "logged_messages"]
-
-
-def logged_messages(data: bytes, offset: Offset) -> tuple[LoggedMessage, ...]:
-    """Read the whole records in bytes of a log from `offset` on, up to the first that is none."""
-    found: list[LoggedMessage] = []
-    at = 0
-    while at < len(data):
-        place = Offset(offset + at)
-        room = SizeBytes(SEGMENT_SIZE - place % SEGMENT_SIZE)
-        try:
-            span = pull_record(data[at:], offset=place, room=room, check=RecordCheck.WHOLE)
-        except CommitLogError:
-            break
-        if isinstance(span, Record):
-            raw = data[at : at + span.size]
-            found.append(
-                LoggedMessage(
-                    offset=place,
-                    body=span.message.body.decode("ascii", "backslashreplace").rstrip("."),
-                    digest=hashlib.blake2b(raw, digest_size=8).hexdigest(),
-                )
-            )
-        at += span.size
-    return tuple(found)
-
-
-def _messages_of(log: CommitLog) -> tuple[LoggedMessage, ...]:
-    begin = log.min_offset
-    return logged_messages(log.read(begin, log.max_phy_offset - begin), begin)
+__all__ = ["HistoryRecorder"]
 
 
 class HistoryRecorder:
@@ -94,7 +59,7 @@ class HistoryRecorder:
                     at_ms=cluster.now_ms,
                     broker=broker,
                     epoch=node.running().ha.known_epoch,
-                    log=_messages_of(node.log),
+                    log=messages_of(node.log),
                 )
             )
         self._inner.acted(cluster, broker, action)
@@ -117,6 +82,6 @@ class HistoryRecorder:
                 at_ms=cluster.now_ms,
                 broker=node.id,
                 epoch=group.master_epoch,
-                log=_messages_of(node.log),
+                log=messages_of(node.log),
             )
         )

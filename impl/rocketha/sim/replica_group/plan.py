@@ -14,6 +14,7 @@ from rocketha.broker.options import GroupOptions
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions
+from rocketha.histories.history import Promises
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.known_bugs.replica_group import broker_rules, controller_rules
@@ -81,6 +82,17 @@ class GroupPlan:
     patience_ms: int
     """How long a client waits for an answer."""
     client_loss_percent: int
+
+    @property
+    def promises(self) -> Promises:
+        """Return what the group promises its clients."""
+        return Promises(
+            all_ack_in_sync_state_set=self.broker.all_ack_in_sync_state_set,
+            in_sync_replicas=self.broker.in_sync_replicas,
+            min_in_sync_replicas=self.broker.min_in_sync_replicas,
+            sync_flush=self.broker.sync_flush,
+            elect_unclean=self.controller.elect_unclean,
+        )
 
 
 def draw_group_run(streams: PerPurposeStreams, options: SimOptions) -> GroupPlan:

@@ -16,7 +16,8 @@ from rocketha.broker.state import GroupBroker
 from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ElectMaster
 from rocketha.formats.remoting_frame import push_command
-from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
+from rocketha.histories.clients import GroupClients
+from rocketha.histories.history import History, Outcome, Put, Seen
 from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.node import Node, broker_address
@@ -25,6 +26,7 @@ from rocketha.sim.replica_group.channels import CALM_CHANNELS
 from rocketha.sim.replica_group.cleaning import Cleaning
 from rocketha.sim.replica_group.clients import Clients, Consumer
 from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.sim.replica_group.history import HistoryRecorder
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.types import BrokerId, PutId
 
@@ -49,14 +51,15 @@ class GroupWorkload:
         cluster: GroupCluster,
         plan: GroupPlan,
         streams: PerPurposeStreams,
-        events: list[HistoryEvent],
+        recorder: HistoryRecorder,
     ) -> None:
         """Prepare the world; nothing happens yet."""
         self._cluster = cluster
         self._plan = plan
         self._streams = streams
-        self._events = events
-        self._clients = Clients(cluster, events)
+        self._recorder = recorder
+        self._events = recorder.events
+        self._clients = Clients(cluster, recorder.events)
         self._injector: FaultInjector[GroupBroker] = FaultInjector(
             cluster,
             streams,
@@ -94,7 +97,6 @@ class GroupWorkload:
     def heal(self) -> None:
         """End all faults: what is down comes back, everybody hears everybody; clocks stay wrong."""
         cluster = self._cluster
-        self._streams.healed_ms = cluster.now_ms
         self._injector.calm_network()
         self._calm()
         cluster.slow_disks.clear()
@@ -109,6 +111,11 @@ class GroupWorkload:
         self._cluster.channels.faults = CALM_CHANNELS
 
     # ---- the end ----
+
+    @property
+    def actions(self) -> int:
+        """Return the number of actions so far."""
+        return self._cluster.actions
 
     def converged(self) -> bool:
         """Tell whether all is well: one master, everybody in sync, and a message goes through."""
@@ -151,7 +158,7 @@ class GroupWorkload:
         }
         return any(isinstance(e, Seen) and e.message.body in probes for e in self._events)
 
-    def excuse(self) -> str | None:
+    def unavailable_because(self) -> str | None:
         """Return why the group can have no master, if that is so."""
         group = self._cluster.group
         if group is None or self._cluster.starting or self._plan.controller.elect_unclean:
@@ -159,6 +166,14 @@ class GroupWorkload:
         if group.master is None and group.members and group.members <= group.unfit:
             return "no member of the SyncStateSet has a whole log"
         return None
+
+    def clients(self, *, converged: bool) -> GroupClients:
+        """Return what clients saw."""
+        del converged
+        self._recorder.finish(self._cluster)
+        promises = self._plan.promises
+        events = tuple(self._events)
+        return GroupClients(History(seed=self._streams.seed, promises=promises, events=events))
 
     # ---- clients and flush services ----
 

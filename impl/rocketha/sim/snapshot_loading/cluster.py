@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from rocketha.errors import PowerCutError, SnapshotError, SnapshotGapError
 from rocketha.known_bugs import Bugs
@@ -16,6 +16,7 @@ from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.snapshot_files import SnapshotFiles
 from rocketha.replicated_log.snapshot_manager import SnapshotManager, SnapshotOptions
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller
+from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.snapshot_loading.entries import RegisterHistory
 from rocketha.sim.snapshot_loading.steps import (
     Call,
@@ -28,9 +29,8 @@ from rocketha.sim.snapshot_loading.steps import (
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
 
-__all__ = ["Job", "SnapshotCluster", "SnapshotNode", "SnapshotObserver"]
+__all__ = ["Job", "NullSnapshotObserver", "SnapshotCluster", "SnapshotNode", "SnapshotObserver"]
 
-_STEP_MS: Final = 10
 _Name = SnapshotActionName
 
 
@@ -63,6 +63,16 @@ class SnapshotObserver(Protocol):
         """Look at the state after an action."""
 
 
+class NullSnapshotObserver:
+    """An observer that does not look."""
+
+    def started(self, world: SnapshotCluster) -> None:
+        """Do nothing."""
+
+    def acted(self, world: SnapshotCluster, action: SnapshotAction) -> None:
+        """Do nothing."""
+
+
 class SnapshotCluster:
     """A node, and what happens to it."""
 
@@ -72,6 +82,7 @@ class SnapshotCluster:
         options: SnapshotOptions,
         bugs: Bugs,
         observer: SnapshotObserver,
+        scheduler: Scheduler,
     ) -> None:
         """Start a node on an empty disk."""
         self.history = history
@@ -84,7 +95,7 @@ class SnapshotCluster:
         """Contents of files that were damaged -> what they were."""
         self.damages = 0
         self.actions = 0
-        self.now_ms = 0
+        self.scheduler = scheduler
         self.is_loading = False
         """The node has not loaded a snapshot yet."""
         self.cut_after: int | None = None
@@ -94,6 +105,11 @@ class SnapshotCluster:
         self._steps = Steps(self._ended)
         self._make_node().manager.start(follows=True)
         observer.started(self)
+
+    @property
+    def now_ms(self) -> int:
+        """Return the virtual time."""
+        return self.scheduler.now_ms
 
     @property
     def job(self) -> Job | None:
@@ -298,7 +314,6 @@ class SnapshotCluster:
 
     def _acted(self, name: SnapshotActionName, index: LogIndex | None = None) -> None:
         self.actions += 1
-        self.now_ms += _STEP_MS
         self._observer.acted(self, SnapshotAction(name, index))
 
 

@@ -3,59 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from rocketha.histories.clients import RegisterReads
 from rocketha.histories.registers import (
     Damaged,
     Given,
     Healed,
     Installed,
     Keeping,
-    ReadVerdict,
     Refused,
     RegisterEvent,
     Shown,
     Started,
-    check_reads,
 )
-from rocketha.sim.engine.options import SimOptions
-from rocketha.sim.engine.report import SimReport
 from rocketha.sim.snapshot_loading.cluster import SnapshotCluster, SnapshotObserver
-from rocketha.sim.snapshot_loading.simulate import simulate_snapshots
 from rocketha.sim.snapshot_loading.steps import SnapshotAction, SnapshotActionName
 
-__all__ = ["RegisterReader", "RegisterRun", "simulate_registers"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisterRun:
-    """What came out of a run."""
-
-    report: SimReport
-    made: tuple[Mapping[str, int], ...]
-    """The registers after so many entries."""
-    keeping: Keeping
-    history: tuple[RegisterEvent, ...]
-
-    @property
-    def verdict(self) -> ReadVerdict:
-        """Hold what was read against what is promised."""
-        return check_reads(self.made, self.history, self.keeping)
-
-
-def simulate_registers(
-    seed: int, options: SimOptions, observer: SnapshotObserver | None = None
-) -> RegisterRun:
-    """Run a node and read its registers; the run is that of `simulate_snapshots`."""
-    reader = RegisterReader(observer)
-    report = simulate_snapshots(seed, options, reader)
-    healed = Healed(agreed=reader.agreed, at_ms=report.virtual_ms)
-    return RegisterRun(
-        report=report,
-        made=reader.made,
-        keeping=reader.keeping,
-        history=(*reader.events, healed) if report.converged else tuple(reader.events),
-    )
+__all__ = ["RegisterReader"]
 
 
 class RegisterReader:
@@ -70,6 +34,13 @@ class RegisterReader:
         self._then = then
         self._shown: Mapping[str, int] | None = None
         self._has_refused = False
+
+    def reads(self, *, healed_at_ms: int | None) -> RegisterReads:
+        """Return all that was read; a node that healed says when."""
+        healed = (
+            [Healed(agreed=self.agreed, at_ms=healed_at_ms)] if healed_at_ms is not None else []
+        )
+        return RegisterReads(made=self.made, keeping=self.keeping, events=(*self.events, *healed))
 
     def started(self, world: SnapshotCluster) -> None:
         """Begin the first life of the node."""

@@ -1,0 +1,216 @@
+"""A simulated run of any protocol: faults until enough has happened, then none until all is well.
+
+A protocol brings one `Simulation`: how a plan is drawn from the seed, and the workload that runs a
+cluster by it. Everything else is the engine's: virtual time, a random stream for each purpose, the
+schedule that leaves things out, the two phases, and the report. So the same seed, options and
+schedule give the same run, always and everywhere, whatever the protocol is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
+
+from rocketha.histories.clients import ClientHistory
+from rocketha.known_bugs import Bugs
+from rocketha.sim.engine.failure import CoreFailure
+from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import (
+    UNRESTRICTED,
+    InjectedEvent,
+    PerPurposeStreams,
+    Schedule,
+)
+from rocketha.sim.engine.report import SimReport
+from rocketha.sim.engine.scheduler import Scheduler
+
+__all__ = [
+    "Environment",
+    "Limits",
+    "RunPlan",
+    "SimulatedRun",
+    "Simulation",
+    "Workload",
+    "simulate",
+]
+
+P = TypeVar("P", bound="RunPlan")
+O = TypeVar("O")  # noqa: E741
+
+_NEVER_MS: Final = 1 << 62
+_STOPPED: Final = "its schedule stopped it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What the engine gives to a run."""
+
+    options: SimOptions
+    scheduler: Scheduler
+    streams: PerPurposeStreams
+    counts: FaultCounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a run ends that does not end by itself."""
+
+    faults_end_ms: int = 60_000
+    """A run that takes few actions ends its fault phase then."""
+    healing_ms: int = 60_000
+    """A healed cluster that did not converge in this time never will."""
+    healing_actions: int = 400
+    """Nor does one that took so many actions since."""
+
+
+class RunPlan(Protocol):
+    """What was drawn for a run, as far as the engine looks at it."""
+
+    @property
+    def steps(self) -> int:
+        """Actions before the faults end and the cluster heals."""
+        ...
+
+    @property
+    def faults(self) -> FaultPlan:
+        """The faults of the run."""
+        ...
+
+
+class Workload(Protocol):
+    """A cluster, and everything that happens to it: clients, services, faults."""
+
+    @property
+    def actions(self) -> int:
+        """Actions of the specification that were taken so far."""
+        ...
+
+    def begin(self) -> None:
+        """Put everything in motion."""
+        ...
+
+    def heal(self) -> None:
+        """End all faults: what is down comes back, everybody hears everybody."""
+        ...
+
+    def converged(self) -> bool:
+        """Tell whether all is well."""
+        ...
+
+    def unavailable_because(self) -> str | None:
+        """Return why it cannot become well, whatever the nodes do; None if it can."""
+        ...
+
+    def clients(self, *, converged: bool) -> ClientHistory:
+        """Return what clients saw, at the end of the run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation(Generic[P, O]):
+    """The plug of a protocol."""
+
+    name: str
+    """As in `spec/<name>/`."""
+    faults: tuple[Fault, ...]
+    """What can go wrong in its runs. The order is part of a seed."""
+    bugs: Bugs
+    """The switches that its cores have."""
+    draw_plan: Callable[[PerPurposeStreams, SimOptions], P]
+    workload: Callable[[Environment, P, O], Workload]
+    """Makes a cluster that an observer watches, and what happens to it."""
+    unobserved: Callable[[], O]
+    """Makes an observer that does not look."""
+    clients: str
+    """What is counted when promises to its clients are kept, in the plural."""
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedRun:
+    """What came out of a run."""
+
+    report: SimReport
+    clients: ClientHistory
+    injected: tuple[InjectedEvent, ...]
+    """What came to pass and could have been left out, in its order."""
+    healed_ms: int | None
+    """When the faults ended; None: they had not when the run was stopped."""
+
+
+def simulate(
+    simulation: Simulation[P, O],
+    seed: int,
+    options: SimOptions,
+    observer: O,
+    schedule: Schedule = UNRESTRICTED,
+) -> SimulatedRun:
+    """Run a protocol; the same arguments give the same run, always and everywhere."""
+    scheduler, counts = Scheduler(), FaultCounts()
+    streams = PerPurposeStreams(seed, schedule, lambda: scheduler.now_ms)
+    plan = simulation.draw_plan(streams, options)
+    environment = Environment(options=options, scheduler=scheduler, streams=streams, counts=counts)
+    workload = simulation.workload(environment, plan, observer)
+    failure = _run_phases(
+        workload, environment, steps=plan.steps, limits=simulation.limits, schedule=schedule
+    )
+    converged = failure is None and workload.converged()
+    because = None
+    if not converged and failure is None:
+        stopped = schedule.stop_ms is not None
+        because = _STOPPED if stopped else workload.unavailable_because()
+    report = SimReport(
+        seed=seed,
+        actions=workload.actions,
+        virtual_ms=scheduler.now_ms,
+        faults=counts.by_name(),
+        converged=converged,
+        failure=failure,
+        unavailable_because=because,
+    )
+    return SimulatedRun(
+        report=report,
+        clients=workload.clients(converged=converged),
+        injected=tuple(streams.injected),
+        healed_ms=streams.healed_ms,
+    )
+
+
+def _run_phases(
+    workload: Workload,
+    environment: Environment,
+    *,
+    steps: int,
+    limits: Limits,
+    schedule: Schedule,
+) -> str | None:
+    """Run a workload; return why the run ended early, if it did.
+
+    The schedule may end the faults, and the run, at a time of its own.
+    """
+    scheduler = environment.scheduler
+    stop_ms = schedule.stop_ms if schedule.stop_ms is not None else _NEVER_MS
+    heal_ms = schedule.heal_ms if schedule.heal_ms is not None else limits.faults_end_ms
+    wanted = steps if schedule.heal_ms is None else _NEVER_MS
+    try:
+        workload.begin()
+        while workload.actions < wanted and scheduler.run_next(min(heal_ms, stop_ms)):
+            pass
+        if workload.actions < wanted and heal_ms >= stop_ms:
+            return None
+        environment.streams.healed_ms = scheduler.now_ms
+        workload.heal()
+        end_ms = min(scheduler.now_ms + limits.healing_ms, stop_ms)
+        end_actions = workload.actions + limits.healing_actions
+        while not _is_over(workload) and workload.actions < end_actions:
+            if not scheduler.run_next(end_ms):
+                break
+    except CoreFailure as error:
+        return str(error)
+    return None
+
+
+def _is_over(workload: Workload) -> bool:
+    return workload.converged() or workload.unavailable_because() is not None

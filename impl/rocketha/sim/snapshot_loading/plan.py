@@ -1,0 +1,40 @@
+"""What a run of a node with snapshots is made of: what the seed draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rocketha.replicated_log.snapshot_manager import SnapshotOptions
+from rocketha.sim.engine.faults import SNAPSHOT_FAULTS, FaultPlan, draw_plan
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import PerPurposeStreams
+from rocketha.sim.snapshot_loading.entries import RegisterHistory, draw_history
+
+__all__ = ["SNAPSHOTS", "SnapshotPlan", "draw_snapshot_run"]
+
+SNAPSHOTS: Final = SnapshotOptions(snapshot_threshold=2, max_snapshot_reserved_num=2)
+"""Of all runs, so that one model judges them."""
+_FAULT_SHARE: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotPlan:
+    """What one run does."""
+
+    steps: int
+    faults: FaultPlan
+    entries: RegisterHistory
+    """What the group agrees on."""
+
+
+def draw_snapshot_run(streams: PerPurposeStreams, options: SimOptions) -> SnapshotPlan:
+    """Draw one run."""
+    rng, share = streams.of("plan"), 1.0 if streams.redrawn else _FAULT_SHARE
+    faults = draw_plan(rng, SNAPSHOT_FAULTS, options.faults, share=share)
+    drawn_steps = rng.randrange(80, 200)
+    return SnapshotPlan(
+        steps=drawn_steps if options.steps is None else options.steps,
+        faults=faults,
+        entries=draw_history(streams.of("entries")),
+    )

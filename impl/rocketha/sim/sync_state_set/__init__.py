@@ -1,0 +1,1 @@
+"""The SyncStateSet of a broker group, in runs of the whole group."""

@@ -1,0 +1,175 @@
+"""What a protocol brings to the command: its specification, its simulation, its projection.
+
+A protocol is a folder in `rocketproof.protocols` with a `PLUG`. Whatever makes runs (`simulate`,
+`campaign`, `shrink`, corpora, the search for known bugs) asks plugs only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+from rocketha.histories import AnyVerdict
+from rocketha.histories.clients import ClientHistory
+from rocketha.known_bugs import Bug, Bugs
+from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED, InjectedEvent
+from rocketha.sim.engine.report import SimReport
+from rocketha.sim.engine.simulation import SimulatedRun, Simulation, simulate
+from rocketproof import __version__
+from rocketproof.schedule import Scheduled, schedule_json
+from tlatrace.errors import SpecError
+from tlatrace.tools.spec_root import find_spec_root
+from tlatrace.trace import Event, Header, Implementation, Trace
+from tlatrace.values import Json, State
+
+__all__ = ["ProjectedTrace", "ProtocolPlug", "Run", "spec_sha256"]
+
+O = TypeVar("O")  # noqa: E741
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectedTrace:
+    """A trace without its header."""
+
+    constants: State
+    events: Sequence[Event]
+    meta: Mapping[str, Json] = field(default_factory=dict)
+    """What is said of it beside what is said of its run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One simulated run: its traces, and what the simulator says of it."""
+
+    trace: Trace
+    """Of several traces the longest; without events if there is none."""
+    traces: tuple[Trace, ...]
+    report: SimReport
+    clients: ClientHistory
+    injected: tuple[InjectedEvent, ...]
+    """What a schedule could leave out."""
+    healed_ms: int | None
+    """When its faults ended."""
+
+    @property
+    def verdict(self) -> AnyVerdict:
+        """Hold what clients saw against what they were promised."""
+        return self.clients.check()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolPlug(Generic[O]):
+    """A protocol of which the implementation can be simulated."""
+
+    spec: str
+    """The TLA+ module, in `spec/<name>/`."""
+    simulation: Simulation[Any, Any]
+    """Its observers are what `projection` makes."""
+    projection: Callable[[], O]
+    """Makes an observer of a run."""
+    traces: Callable[[O, SimulatedRun, SimOptions], Sequence[ProjectedTrace]]
+    """What the observer has made of a run that is over."""
+    changes: Callable[[State, State], str]
+    """Says what a step changed, for timelines."""
+    settings: Mapping[str, Callable[[SimOptions], Json]] = field(default_factory=dict)
+    """Options that it has beside those of all protocols, by their names in headers."""
+    has_master_epochs: bool = False
+    """Its runs are a trace for each epoch of a master."""
+
+    @property
+    def name(self) -> str:
+        """Return its name, as in `spec/<name>/`."""
+        return self.simulation.name
+
+    @property
+    def bugs(self) -> Bugs:
+        """Return the switches that its implementation has."""
+        return self.simulation.bugs
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Return what can go wrong in its runs."""
+        return self.simulation.faults
+
+    def run(self, seed: int, options: SimOptions) -> Run:
+        """Simulate a seed."""
+        scheduled = Scheduled(protocol=self.name, seed=seed, options=options, schedule=UNRESTRICTED)
+        return self.run_scheduled(scheduled)
+
+    def observe(self, seed: int, options: SimOptions) -> SimulatedRun:
+        """Simulate a seed, and ask only what its clients saw."""
+        return simulate(self.simulation, seed, options, self.simulation.unobserved())
+
+    def run_scheduled(self, scheduled: Scheduled) -> Run:
+        """Simulate a run that is given a schedule; its traces say so."""
+        observer, options = self.projection(), scheduled.options
+        simulated = simulate(self.simulation, scheduled.seed, options, observer, scheduled.schedule)
+        meta = _meta(self, options, simulated.report)
+        if scheduled.schedule != UNRESTRICTED:
+            meta["schedule"] = schedule_json(scheduled)
+        projected = self.traces(observer, simulated, options)
+        traces = tuple(self._trace(scheduled, one, {**meta, **one.meta}) for one in projected)
+        without = ProjectedTrace(constants={}, events=())
+        longest = max(
+            traces,
+            key=lambda trace: len(trace.events),
+            default=self._trace(scheduled, without, meta),
+        )
+        return Run(
+            trace=longest,
+            traces=traces,
+            report=simulated.report,
+            clients=simulated.clients,
+            injected=simulated.injected,
+            healed_ms=simulated.healed_ms,
+        )
+
+    def _trace(
+        self, scheduled: Scheduled, projected: ProjectedTrace, meta: Mapping[str, Json]
+    ) -> Trace:
+        header = Header(
+            spec=self.spec,
+            spec_sha256=spec_sha256(self.name, self.spec),
+            constants=projected.constants,
+            seed=scheduled.seed,
+            implementation=Implementation(name="rocketha", version=__version__),
+            meta=meta,
+        )
+        return Trace(header=header, events=tuple(projected.events[: scheduled.events]))
+
+
+def _meta(plug: ProtocolPlug[Any], options: SimOptions, report: SimReport) -> dict[str, Json]:
+    faults: dict[str, Json] = {**report.faults}
+    asked: dict[str, Json] = {
+        "brokers": options.brokers,
+        "steps": options.steps,
+        "faults": [fault.value for fault in plug.faults if fault in options.faults],
+        **{name: setting(options) for name, setting in plug.settings.items()},
+    }
+    meta: dict[str, Json] = {
+        "bugs": [bug.value for bug in Bug if bug in options.bugs],
+        "converged": report.converged,
+        "faults": faults,
+        "options": asked,
+        "virtual_ms": report.virtual_ms,
+    }
+    if report.failure is not None:
+        meta["failure"] = report.failure
+    if report.unavailable_because is not None:
+        meta["excuse"] = report.unavailable_because
+    return meta
+
+
+@cache
+def spec_sha256(protocol: str, spec: str) -> str | None:
+    """Return the hash of the module's text, None where the specifications are not installed."""
+    try:
+        text = (find_spec_root() / protocol / f"{spec}.tla").read_bytes()
+    except (SpecError, OSError):
+        return None
+    return hashlib.sha256(text).hexdigest()

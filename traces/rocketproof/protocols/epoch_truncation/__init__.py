@@ -1,0 +1,1 @@
+"""Replication by epochs: from runs to traces."""

@@ -1,0 +1,287 @@
+"""Runs of `rocketha` as behaviours of EpochTruncation: this sees both sides, and judges neither.
+
+After every action of the cluster the whole state of the specification is read from the real one:
+from the states of the cores, the bytes of the logs, what recovery would find on the disks, and the
+packets that were sent. Nothing is computed from the action, so a core that does something else than
+the specification says gives a trace that the specification does not allow.
+
+| specification | implementation                                                              |
+|---------------|-----------------------------------------------------------------------------|
+| log, disk     | epochs that the bodies of the records name, in memory and after a recovery  |
+| flushed       | whole records below the CommitLog's flushed offset                          |
+| epochs        | the core's cache; of a broker that is down, what its epoch file says        |
+| epochsDisk    | what the epoch file says                                                    |
+| link          | both ends of the slave's connection, see `epoch_links`                      |
+| ghostActed    | masters that acted on the controller's present epoch                        |
+
+Actions that the specification cannot see are left out: acks, transfers and losses on a connection
+that the slave has given up, and flushes that complete no record.
+"""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from rocketha.errors import EpochFileError
+from rocketha.formats.ha_packets import HandshakeReply, MasterPacket
+from rocketha.formats.packet_stream import PacketStream, master_stream
+from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.ha.state import BrokerState
+from rocketha.known_bugs.storage import file_options
+from rocketha.runtime.broker_files import BrokerFiles
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
+from rocketha.sim.epoch_truncation.cluster import Cluster
+from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
+from rocketproof.protocols.epoch_truncation.links import Links
+from rocketproof.protocols.epoch_truncation.values import (
+    NONE,
+    broker_name,
+    entries_value,
+    handshake_value,
+    index,
+    starts_value,
+    transfer_value,
+)
+from rocketproof.protocols.record_epochs import RecordEpochReader, RecordEpochs
+from tlatrace.trace import Event
+from tlatrace.values import State, Value, record
+
+__all__ = ["SPEC", "EpochProjection"]
+
+SPEC: Final = "EpochTruncation"
+
+_CONTROLLER: Final = "controller"
+_OF_BROKERS: Final = (
+    "role",
+    "known",
+    "inc",
+    "log",
+    "epochs",
+    "received",
+    "disk",
+    "flushed",
+    "epochsDisk",
+    "link",
+)
+
+
+class EpochProjection:
+    """An observer of a simulated run that records the events of a trace."""
+
+    def __init__(self) -> None:
+        """Begin an empty trace."""
+        self.events: list[Event] = []
+        self.brokers: tuple[BrokerId, ...] = ()
+        self._values: dict[str, dict[str, Value]] = {name: {} for name in _OF_BROKERS}
+        self._state: dict[str, Value] = {}
+        self._changed: set[str] = set()
+        self._seen: dict[BrokerId, tuple[BrokerState | None, int, int]] = {}
+        self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs, RecordEpochs]] = {}
+        self._links = Links()
+        self._acted = 0
+        self._sent: dict[ConnectionId, PacketStream[MasterPacket]] = {}
+        self._last_sent: MasterPacket | None = None
+        self._reader: RecordEpochReader | None = None
+
+    # ---- the observer ----
+
+    def started(self, cluster: Cluster) -> None:
+        """Record the initial state."""
+        self.brokers = tuple(cluster.nodes)
+        bugs = cluster.plan.bugs
+        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, bugs).log)
+        self._record(cluster, None, "Init", ())
+
+    def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
+        """Keep the packet that a master sends for the action that it belongs to."""
+        connection = cluster.network.find(conn)
+        if connection is None or connection.server != broker:
+            return
+        stream = self._sent.get(conn)
+        if stream is None:
+            stream = self._sent[conn] = master_stream()
+        stream.feed(data)
+        self._last_sent = stream.next_packet()
+
+    def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
+        """Record an action, if the specification can see it, and the state after it."""
+        match action:
+            case Elected(master=master):
+                self._acted = 0
+                self._record(cluster, None, "ElectMaster", (broker_name(master),))
+            case Crashed(broker=crashed):
+                kept = len(self._read(cluster.nodes[crashed])[0])
+                self._record(cluster, crashed, "Crash", (broker_name(crashed), kept))
+            case SpecAction():
+                assert broker is not None
+                self._broker_acted(cluster, broker, action)
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _broker_acted(self, cluster: Cluster, broker: BrokerId, action: SpecAction) -> None:
+        me = broker_name(broker)
+        match action.name:
+            case ActionName.BECOME_MASTER:
+                if cluster.nodes[broker].running().known_epoch == cluster.epoch:
+                    self._acted += 1
+                self._record(cluster, broker, action.name, (me,))
+            case ActionName.BECOME_SLAVE | ActionName.RESTART | ActionName.PUT_MESSAGE:
+                self._record(cluster, broker, action.name, (me,))
+            case ActionName.FLUSH:
+                flushed = index(cluster.nodes[broker].log.flushed_offset)
+                if flushed != self._values["flushed"][me]:
+                    self._record(cluster, broker, action.name, (me,))
+            case ActionName.HANDSHAKE | ActionName.RECEIVE_ACK | ActionName.TRANSFER:
+                assert action.conn is not None
+                self._master_acted(cluster, broker, action, action.conn)
+            case ActionName.RECEIVE_HANDSHAKE | ActionName.RECEIVE_TRANSFER | ActionName.DISCONNECT:
+                assert action.conn is not None
+                self._slave_acted(cluster, broker, action, action.conn)
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _master_acted(
+        self, cluster: Cluster, master: BrokerId, action: SpecAction, conn: ConnectionId
+    ) -> None:
+        me = broker_name(master)
+        if action.name is ActionName.HANDSHAKE:
+            self._links.answered(cluster, conn, master)
+        found = self._links.on(conn)
+        if found is None:
+            return
+        slave, link = found
+        params: tuple[Value, ...] = (me, broker_name(slave))
+        match action.name:
+            case ActionName.HANDSHAKE:
+                link.down.append(self._packet_value(cluster, master))
+            case ActionName.TRANSFER:
+                assert action.offset is not None
+                assert action.size is not None
+                link.down.append(self._packet_value(cluster, master))
+                end = Offset(action.offset + action.size)
+                params = (*params, index(end) - index(action.offset))
+            case _:
+                assert action.offset is not None
+                params = (*params, index(action.offset))
+        self._record(cluster, master, action.name, params)
+
+    def _slave_acted(
+        self, cluster: Cluster, slave: BrokerId, action: SpecAction, conn: ConnectionId
+    ) -> None:
+        found = self._links.on(conn)
+        if action.name is ActionName.DISCONNECT:
+            if found is None:
+                return
+            self._links.drop(slave)
+        elif found is not None:
+            # What it has processed is not in flight any more.
+            del found[1].down[:1]
+        self._record(cluster, slave, action.name, (broker_name(slave),))
+
+    def _packet_value(self, cluster: Cluster, master: BrokerId) -> Value:
+        packet, self._last_sent = self._last_sent, None
+        assert packet is not None, "the action has sent a packet"
+        if isinstance(packet, HandshakeReply):
+            return handshake_value(
+                epoch=packet.last_epoch, end=packet.max_phy_offset, entries=packet.entries
+            )
+        record_epochs = self._read(cluster.nodes[master])[0]
+        end = Offset(packet.offset + len(packet.body))
+        return transfer_value(
+            epoch=packet.epoch,
+            start=packet.epoch_start_offset,
+            offset=packet.offset,
+            recs=record_epochs[index(packet.offset) : index(end)],
+        )
+
+    # ---- the state ----
+
+    def _record(
+        self, cluster: Cluster, broker: BrokerId | None, action: str, params: tuple[Value, ...]
+    ) -> None:
+        self._links.drop_given_up(cluster)
+        for node in cluster.nodes.values():
+            self._look_at(node)
+            self._put("link", broker_name(node.id), self._links.value(cluster, node.id))
+        for name in _OF_BROKERS:
+            if name in self._changed:
+                self._state[name] = record(self._values[name])
+        self._changed.clear()
+        self._state["ctl"] = record(
+            {
+                "master": NONE if cluster.master is None else broker_name(cluster.master),
+                "epoch": int(cluster.epoch),
+            }
+        )
+        self._state["ghostActed"] = self._acted
+        state: State = dict(self._state)
+        self.events.append(
+            Event(
+                step=len(self.events),
+                action=str(action),
+                params=params,
+                node=_CONTROLLER if broker is None else broker_name(broker),
+                state=state,
+                clock=cluster.now_ms,
+            )
+        )
+
+    def _put(self, name: str, broker: str, value: Value) -> None:
+        values = self._values[name]
+        known = values.get(broker)
+        # Most values are the same object as before; comparing two means writing both as text.
+        if known is not value and (known is None or known != value):
+            values[broker] = value
+            self._changed.add(name)
+
+    def _look_at(self, node: Node[BrokerState]) -> None:
+        """Read what may have changed of a broker since it was looked at."""
+        now = (node.state, node.files.log_version, node.files.epochs_version)
+        before = self._seen.get(node.id)
+        if before is not None and before[0] is now[0] and before[1:] == now[1:]:
+            return
+        me, state = broker_name(node.id), node.state
+        record_epochs, on_disk = self._read(node)
+        self._seen[node.id] = now
+        self._put("log", me, record_epochs)
+        self._put("disk", me, on_disk)
+        self._put("inc", me, node.incarnation)
+        if before is None or before[2] != now[2] or state is None:
+            on_file = _epochs_on(node.files)
+            self._put("epochsDisk", me, starts_value(on_file))
+        if state is None:
+            self._put("role", me, "Down")
+            self._put("known", me, 0)
+            self._put("received", me, 0)
+            self._put("flushed", me, len(on_disk))
+            self._put("epochs", me, entries_value(_epochs_on(node.files)))
+            return
+        self._put("role", me, state.role.value)
+        self._put("known", me, int(state.known_epoch))
+        self._put("received", me, int(state.received_epoch))
+        self._put("flushed", me, index(node.log.flushed_offset))
+        if before is None or before[0] is None or before[0].cache is not state.cache:
+            self._put("epochs", me, entries_value(state.cache.entries))
+
+    def _read(self, node: Node[BrokerState]) -> tuple[RecordEpochs, RecordEpochs]:
+        """Return what the log has and what is on the disk; the same for a broker that is down."""
+        assert self._reader is not None
+        version = (node.files.log_version, node.state is None)
+        known = self._logs.get(node.id)
+        if known is not None and known[0] == version:
+            return known[1], known[2]
+        on_disk = self._reader.on_disk(node.disk)
+        in_log = on_disk if node.state is None else self._reader.in_log(node.log)
+        self._logs[node.id] = (version, in_log, on_disk)
+        return in_log, on_disk
+
+
+def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:
+    """Return what a program that starts now finds in the epoch file."""
+    try:
+        entries = files.epochs.load().entries
+    except EpochFileError:
+        return ()
+    return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])

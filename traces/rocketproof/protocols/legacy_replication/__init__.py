@@ -1,0 +1,1 @@
+"""A master and its slaves without a controller: from runs to traces."""

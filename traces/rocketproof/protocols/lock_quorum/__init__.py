@@ -1,0 +1,1 @@
+"""Locks on queues: from runs to traces."""

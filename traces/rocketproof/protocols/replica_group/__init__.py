@@ -1,0 +1,1 @@
+"""A broker group with its controller: from runs to traces."""

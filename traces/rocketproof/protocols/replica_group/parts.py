@@ -1,0 +1,361 @@
+"""The state of ReplicaGroup, read in parts from a simulated group.
+
+A part is the value of a variable, or of a variable for one broker. `look` reads what may have
+changed; who records an event takes all changes or some of them, and then asks for the whole state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias, TypeVar
+
+from rocketha.broker.state import GroupBroker, Proposal, Registration
+from rocketha.controller.state import Group
+from rocketha.formats.controller_bodies import SyncStateSet
+from rocketha.ha.state import Phase, Role
+from rocketha.known_bugs.storage import file_options
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.types import BrokerId, ConnectionId
+from rocketproof.protocols.epoch_truncation.values import (
+    NONE,
+    broker_name,
+    entries_value,
+    index,
+    index_or_minus_one,
+)
+from rocketproof.protocols.record_epochs import RecordEpochReader, RecordEpochs
+from rocketproof.protocols.replica_group.values import (
+    NO_PROPOSAL,
+    NO_SET,
+    conn_value,
+    control_value,
+    names,
+    proposal_value,
+    set_value,
+    view_value,
+)
+from tlatrace.values import State, Value, record, tla_set
+
+__all__ = ["ALIVE", "GroupParts", "Key", "Remembered"]
+
+T = TypeVar("T")
+V = TypeVar("V", bound=Value)
+
+_OF_BROKERS: Final = (
+    "role",
+    "known",
+    "inc",
+    "log",
+    "epochs",
+    "local",
+    "pend",
+    "confirm",
+    "link",
+)
+_VARIABLES: Final = (
+    "ctl",
+    "views",
+    "alive",
+    "role",
+    "known",
+    "inc",
+    "log",
+    "epochs",
+    "torn",
+    "local",
+    "pend",
+    "confirm",
+    "link",
+    "conn",
+    "alters",
+    "acked",
+    "seen",
+)
+_OF_DOWN: Final[tuple[tuple[str, Value], ...]] = (
+    ("role", "Down"),
+    ("known", 0),
+    ("local", NO_SET),
+    ("pend", NO_PROPOSAL),
+    ("confirm", 0),
+)
+"""What a broker has that is down, or not registered."""
+
+_Conn: TypeAlias = tuple[int, int, int]
+"""(incarnation, reported, ack)"""
+_NO_CONN: Final[_Conn] = (0, -1, -1)
+
+Key: TypeAlias = tuple[str, str, str]
+"""A part of a state: the variable, a broker or "", a slave or ""."""
+
+
+@dataclass(slots=True)
+class Remembered:
+    """What is remembered of one broker."""
+
+    crashes: int = 0
+    starts: dict[int, int] = field(default_factory=dict)
+    """Registered incarnation -> crashes before it."""
+    told: int = 0
+    """The masterEpoch at its registration: it knows that, or will."""
+    length: int = 0
+    """Records in its log when it was looked at."""
+    is_torn: bool = False
+
+
+ALIVE: Final[Key] = ("alive", "", "")
+
+
+class GroupParts:
+    """What a trace has of a group so far, and what changed since."""
+
+    def __init__(self, cluster: GroupCluster) -> None:
+        """Look at a group whose brokers are registered."""
+        group = cluster.group
+        assert group is not None
+        self.brokers = tuple(cluster.nodes)
+        self.of = {
+            broker: Remembered(starts={int(replica.incarnation): 0})
+            for broker, replica in group.replicas.items()
+        }
+        self.group = group
+        """The controller's, when it was looked at."""
+        self.alive = frozenset(self.brokers)
+        self.acked: RecordEpochs = ()
+        self.seen: RecordEpochs = ()
+        self.links: dict[BrokerId, BrokerId | None] = {}
+        """slave -> the master that it hears."""
+        self.changes: dict[Key, Value] = {}
+        self._known: dict[Key, Value] = {}
+        self._raw: dict[Key, object] = {}
+        """What each part was read from the last time."""
+        self._glance: tuple[object, ...] = ()
+        self._built: dict[str, Value] = {}
+        self._views: tuple[Value, ...] = ()
+        self.incarnations: dict[BrokerId, int] = {}
+        """How often each broker had crashed before the last start that the controller heard of; it
+        may have been removed since."""
+        self._alters: dict[str, Value] = {}
+        self._conns: dict[tuple[BrokerId, BrokerId], _Conn] = {}
+        self._servers: dict[ConnectionId, BrokerId] = {}
+        self._reported: dict[ConnectionId, int] = {}
+        self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
+        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
+        self._look_at_controller(group)
+        self.look(cluster)
+
+    # ---- what was recorded ----
+
+    def recorded(self, variable: str, broker: BrokerId) -> Value:
+        """Return a part as it was recorded last."""
+        return self._known[variable, broker_name(broker), ""]
+
+    def take(self, only: Iterable[Key] | None = None) -> State:
+        """Take all changes, or those of some parts; return the state with them."""
+        for key in list(self.changes) if only is None else list(only):
+            if key in self.changes:
+                self._known[key] = self.changes.pop(key)
+                self._built.pop(key[0], None)
+        for name in _VARIABLES:
+            if name not in self._built:
+                self._built[name] = self._built_value(name)
+        return {name: self._built[name] for name in _VARIABLES}
+
+    def shorten(self, slave: BrokerId, length: int) -> None:
+        """Pretend that a slave has, and has reported, no more than so many records so far."""
+        me, peer = broker_name(slave), self.links[slave]
+        self.changes["log", me, ""] = self.record_epochs_seen(slave)[:length]
+        if peer is not None:
+            incarnation, reported, ack = self._conns[peer, slave]
+            conn = conn_value(incarnation, min(reported, length), ack)
+            self.changes["conn", broker_name(peer), me] = conn
+
+    def record_epochs_seen(self, broker: BrokerId) -> RecordEpochs:
+        """Return the log of a broker as it was looked at."""
+        return self._logs[broker][1]
+
+    def add_proposal(self, master: BrokerId, proposal: Proposal) -> None:
+        """Note that a proposal was made."""
+        value = self._proposal(master, proposal)
+        self._alters[repr(value)] = value
+
+    def _built_value(self, name: str) -> Value:
+        if name in _OF_BROKERS:
+            return record({b: self._known[name, b, ""] for b in map(broker_name, self.brokers)})
+        if name == "conn":
+            everybody = [broker_name(broker) for broker in self.brokers]
+            return record(
+                {m: record({s: self._known["conn", m, s] for s in everybody}) for m in everybody}
+            )
+        return self._known[name, "", ""]
+
+    def _proposal(self, master: BrokerId, proposal: Proposal) -> Value:
+        joins = next(iter(proposal.joining), None)
+        starts: Mapping[int, int] = {} if joins is None else self.of[joins].starts
+        return proposal_value(master, proposal, starts)
+
+    # ---- what there is ----
+
+    def look(self, cluster: GroupCluster) -> None:
+        """Compare the state with what was recorded; most looks find nothing, and soon."""
+        group = cluster.group
+        assert group is not None
+        if group is not self.group:
+            self._look_at_controller(group)
+        starting = cluster.starting
+        glance = (*[_glance(node) for node in cluster.nodes.values()], starting)
+        if glance != self._glance:
+            self._glance = glance
+            for node in cluster.nodes.values():
+                self._look_at(node, is_down=node.state is None or node.id in starting)
+            for node in cluster.nodes.values():
+                self._look_at_connections(
+                    cluster, node, is_down=node.state is None or node.id in starting
+                )
+        self._note(("torn", "", ""), frozenset(b for b, of in self.of.items() if of.is_torn), names)
+        self.look_at_alive()
+        self._note(("alters", "", ""), len(self._alters), self._all_alters)
+        self._note(("acked", "", ""), self.acked, _itself)
+        self._note(("seen", "", ""), self.seen, _itself)
+
+    def look_at_alive(self) -> None:
+        """Read who counts as alive, alone."""
+        self._note(ALIVE, self.alive, names)
+
+    def _note(self, key: Key, raw: T, make: Callable[[T], Value]) -> None:
+        """Note a part if it is made of something else than the last time.
+
+        Who looks takes all changes before it looks again.
+        """
+        if key in self._raw and self._raw[key] == raw:
+            return
+        self._raw[key] = raw
+        value = make(raw)
+        if key not in self._known or self._known[key] != value:
+            self.changes[key] = value
+
+    def _all_alters(self, _: int) -> Value:
+        return tla_set(self._alters.values())
+
+    def _look_at_controller(self, group: Group) -> None:
+        if group.sync_state_set.epoch != self.group.sync_state_set.epoch:
+            self._views = (*self._views, view_value(group))
+        self.group = group
+        self.incarnations |= {
+            broker: self.of[broker].starts.get(int(replica.incarnation), 0)
+            for broker, replica in group.replicas.items()
+        }
+        incarnations = dict(self.incarnations)
+        decided = (group.master, group.master_epoch, group.sync_state_set, group.unfit)
+        raw = (*decided, *incarnations.items())
+        self._note(("ctl", "", ""), raw, lambda _: control_value(group, incarnations))
+        self._note(("views", "", ""), len(self._views), lambda _: self._views)
+
+    def _look_at(self, node: Node[GroupBroker], *, is_down: bool) -> None:
+        """Read what a broker has by itself."""
+        of, me = self.of[node.id], broker_name(node.id)
+        record_epochs = self.record_epochs(node)
+        self._note(("log", me, ""), record_epochs, _itself)
+        self._note(("inc", me, ""), of.crashes, _itself)
+        state = node.state
+        if state is None or is_down:
+            for name, value in _OF_DOWN:
+                self._note((name, me, ""), value, _itself)
+            if ("epochs", me, "") not in self._known:
+                self._note(("epochs", me, ""), (), entries_value)
+            return
+        of.length = len(record_epochs)
+        ha, is_master = state.ha, state.ha.role is Role.MASTER
+        self._note(("role", me, ""), ha.role.value, _itself)
+        told = 0 if state.registration is Registration.REGISTERED else of.told
+        self._note(("known", me, ""), max(int(ha.known_epoch), told), _itself)
+        self._note(("epochs", me, ""), ha.cache.entries, entries_value)
+        self._note(("local", me, ""), state.local if is_master else None, _set_or_none)
+        pending = state.pending if is_master else None
+        self._note(
+            ("pend", me, ""),
+            pending,
+            lambda one: NO_PROPOSAL if one is None else self._proposal(node.id, one),
+        )
+        self._note(("confirm", me, ""), index(state.confirm) if is_master else 0, _itself)
+
+    def _look_at_connections(
+        self, cluster: GroupCluster, node: Node[GroupBroker], *, is_down: bool
+    ) -> None:
+        """Read a slave's end of its connection, and what masters have of it."""
+        me, state = broker_name(node.id), node.state
+        client = None if state is None or is_down else state.ha.client
+        peer: BrokerId | None = None
+        if client is not None and client.phase is Phase.TRANSFER:
+            self._reported[client.id] = index(client.reported)
+            server = self._server_of(cluster, client.id)
+            other = None if server is None else cluster.nodes[server].state
+            if other is not None and client.id in other.ha.servers:
+                peer = server
+        self.links[node.id] = peer
+        self._note(("link", me, ""), NONE if peer is None else broker_name(peer), _itself)
+        for master in cluster.nodes.values():
+            end = self._end_at(master, node.id)
+            self._conns[master.id, node.id] = end
+            key = ("conn", broker_name(master.id), me)
+            self._note(key, end, lambda one: conn_value(*one))
+
+    def _server_of(self, cluster: GroupCluster, conn: ConnectionId) -> BrokerId | None:
+        """Return the broker that a connection leads to, also when it is gone."""
+        if conn not in self._servers:
+            connection = cluster.network.find(conn)
+            if connection is None:
+                return None
+            self._servers[conn] = connection.server
+        return self._servers[conn]
+
+    def _end_at(self, master: Node[GroupBroker], slave: BrokerId) -> _Conn:
+        """Return what a master has of its newest connection of a slave, once that has reported."""
+        state = master.state
+        if state is None or state.ha.role is not Role.MASTER:
+            return _NO_CONN
+        ends = [end for end in state.ha.servers.values() if end.slave_id == slave]
+        newest = max(ends, key=lambda end: end.id, default=None)
+        if newest is None or newest.id not in self._reported:
+            return _NO_CONN
+        incarnation = state.slave_incarnations.get(slave, 0)
+        return (
+            self.of[slave].starts.get(int(incarnation), 0),
+            self._reported[newest.id],
+            index_or_minus_one(newest.slave_ack),
+        )
+
+    def record_epochs(self, node: Node[GroupBroker]) -> RecordEpochs:
+        """Return what a log has; of a broker that is down, what recovery would find."""
+        assert self._reader is not None
+        version = (node.files.log_version, node.state is None)
+        known = self._logs.get(node.id)
+        if known is not None and known[0] == version:
+            return known[1]
+        is_down = node.state is None
+        record_epochs = (
+            self._reader.on_disk(node.disk) if is_down else self._reader.in_log(node.log)
+        )
+        self._logs[node.id] = (version, record_epochs)
+        return record_epochs
+
+
+def _glance(node: Node[GroupBroker]) -> tuple[object, ...]:
+    """Return what a broker's parts depend on; timers and requests are left out."""
+    state = node.state
+    if state is None:
+        return node.files.log_version, node.incarnation
+    ha = state.ha
+    servers = tuple(ha.servers.values())
+    own = (state.registration, ha.role, ha.known_epoch, ha.cache, ha.client, servers)
+    return node.files.log_version, *own, state.local, state.pending, state.confirm
+
+
+def _itself(value: V) -> V:
+    return value
+
+
+def _set_or_none(local: SyncStateSet | None) -> Value:
+    return NO_SET if local is None else set_value(local.members, local.epoch)

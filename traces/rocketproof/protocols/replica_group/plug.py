@@ -1,0 +1,49 @@
+"""ReplicaGroup: the plug."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocketha.histories.clients import GroupClients
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import SimulatedRun
+from rocketha.sim.replica_group.simulation import SIMULATION
+from rocketproof.plug import ProjectedTrace, ProtocolPlug
+from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
+from rocketproof.protocols.replica_group.projection import GROUP_SPEC, GroupProjection
+from rocketproof.protocols.replica_group.timeline import group_changes
+from tlatrace.values import State, tla_set
+
+__all__ = ["GROUP_SETTINGS", "PLUG"]
+
+GROUP_SETTINGS: Final = {
+    "rocketmq_defaults": lambda options: options.rocketmq_defaults,
+    "elect_unclean": lambda options: options.elect_unclean,
+}
+"""What else can be chosen for a group."""
+
+
+def _traces(
+    projection: GroupProjection, run: SimulatedRun, options: SimOptions
+) -> tuple[ProjectedTrace, ...]:
+    del options
+    assert isinstance(run.clients, GroupClients)
+    promises = run.clients.history.promises
+    constants: State = {
+        "Broker": tla_set(broker_name(broker) for broker in projection.brokers),
+        "None": NONE,
+        "AllAckInSyncStateSet": promises.all_ack_in_sync_state_set,
+        "InSyncReplicas": promises.in_sync_replicas,
+        "EnableElectUncleanMaster": promises.elect_unclean,
+    }
+    return (ProjectedTrace(constants=constants, events=projection.events),)
+
+
+PLUG: Final = ProtocolPlug(
+    spec=GROUP_SPEC,
+    simulation=SIMULATION,
+    projection=GroupProjection,
+    traces=_traces,
+    changes=group_changes,
+    settings=GROUP_SETTINGS,
+)

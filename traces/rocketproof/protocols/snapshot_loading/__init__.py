@@ -1,0 +1,1 @@
+"""A node with a log and snapshots: from runs to traces."""

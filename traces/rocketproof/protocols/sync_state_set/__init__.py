@@ -1,0 +1,1 @@
+"""The SyncStateSet of a master: from runs to traces."""

@@ -1,0 +1,55 @@
+"""SyncStateSet: the plug."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import SimulatedRun
+from rocketha.sim.sync_state_set.simulation import SIMULATION
+from rocketproof.plug import ProjectedTrace, ProtocolPlug
+from rocketproof.protocols.epoch_truncation.values import broker_name
+from rocketproof.protocols.replica_group.plug import GROUP_SETTINGS
+from rocketproof.protocols.sync_state_set.projection import SET_SPEC, SetProjection
+from rocketproof.protocols.sync_state_set.timeline import reign_changes
+from rocketproof.protocols.sync_state_set.values import constants_of
+from tlatrace.values import Json
+
+__all__ = ["PLUG"]
+
+
+def _traces(
+    projection: SetProjection, run: SimulatedRun, options: SimOptions
+) -> tuple[ProjectedTrace, ...]:
+    del run
+    # The specification has slaves.
+    return tuple(_each(projection, options)) if options.brokers > 1 else ()
+
+
+def _each(projection: SetProjection, options: SimOptions) -> Iterator[ProjectedTrace]:
+    """Yield the trace of each reign; the faults of the run are counted with the first one."""
+    for number, reign in enumerate(projection.reigns, start=1):
+        meta: dict[str, Json] = {
+            "reign": {
+                "number": number,
+                "epoch": int(reign.epoch),
+                "brokers": {name: broker_name(broker) for broker, name in reign.names.items()},
+            }
+        }
+        if number > 1:
+            meta["faults"] = {}
+        yield ProjectedTrace(
+            constants=constants_of(options.brokers), events=tuple(reign.events), meta=meta
+        )
+
+
+PLUG: Final = ProtocolPlug(
+    spec=SET_SPEC,
+    simulation=SIMULATION,
+    projection=SetProjection,
+    traces=_traces,
+    changes=reign_changes,
+    settings=GROUP_SETTINGS,
+    has_master_epochs=True,
+)

@@ -1,0 +1,310 @@
+"""The reigns of a simulated group as behaviours of SyncStateSet: sees both sides, judges neither.
+
+A run of a group is a trace for each reign. It begins when the broker that the controller has
+elected becomes master, and ends when that broker follows another one or reigns anew, when somebody
+is elected after its crash, or when the controller elects the same broker once more.
+
+After every action the whole state is read from the real one (`reign`):
+
+| specification | implementation                                                               |
+|---------------|------------------------------------------------------------------------------|
+| ctl, views    | the controller's state, until another broker is elected                      |
+| local, sssE, pend, confirm | what the master's core has; `Fenced` without it                 |
+| queue, alters | a proposal is sent in the step that makes it; all that were made             |
+| conn          | the master's newest connection of each slave, once the slave has reported    |
+| up            | whether it runs and the controller has registered it                         |
+| inc           | registrations since the election that said that the log is torn              |
+| torn, end     | by the bytes of its log, or what recovery would find on its disk             |
+| acked, visible| what was acknowledged, and shown to a consumer                               |
+| conn.ready    | kept here, by the rule of the specification                                  |
+
+The implementation knows brokers; their incarnations as members come from the handshake of who
+joins and from the controller's registrations. A broker that returns with a whole log is the member
+that it was, so it is the same incarnation here, although it counts its starts.
+
+Some steps of the implementation are two here (a proposal is made, and sent), and some that follow
+each other at once are one: with a report, a message or a new set, confirmOffset moves.
+"""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from rocketha.broker.effects import GroupAction, GroupActionName
+from rocketha.broker.state import GroupBroker
+from rocketha.controller.applied import (
+    BrokerEvicted,
+    BrokerIdAssigned,
+    BrokerRegistered,
+    ControllerEvent,
+    DataCleaned,
+    MasterElected,
+    SetAltered,
+    SetKept,
+)
+from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBroker
+from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.known_bugs.storage import file_options
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.types import BrokerId, ConnectionId
+from rocketproof.protocols.epoch_truncation.values import index
+from rocketproof.protocols.record_epochs import RecordEpochReader, RecordEpochs
+from rocketproof.protocols.sync_state_set.reign import Memory, Reign
+from tlatrace.values import Value, tla_set
+
+__all__ = ["SET_SPEC", "SetProjection"]
+
+SET_SPEC: Final = "SyncStateSet"
+
+_CONFIRMING: Final = frozenset({"PutMessage", "ReceiveAck", "Learn"})
+"""Steps in which confirmOffset moves."""
+
+
+class SetProjection:
+    """An observer of a simulated run that records a trace for each reign."""
+
+    def __init__(self) -> None:
+        """Begin without a reign."""
+        self.reigns: list[Reign] = []
+        """In the order of their beginnings."""
+        self.brokers: tuple[BrokerId, ...] = ()
+        self._open: list[Reign] = []
+        self._memory_or_none: Memory | None = None
+        self._reader: RecordEpochReader | None = None
+        self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
+
+    @property
+    def _memory(self) -> Memory:
+        assert self._memory_or_none is not None, "the run has not begun"
+        return self._memory_or_none
+
+    # ---- the observer ----
+
+    def started(self, cluster: GroupCluster) -> None:
+        """Look at a group whose brokers are registered; nobody reigns yet."""
+        group = cluster.group
+        assert group is not None
+        self.brokers = tuple(cluster.nodes)
+        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
+        losses = {b: {replica.incarnation: 0} for b, replica in group.replicas.items()}
+        registered = dict.fromkeys(cluster.nodes, 0)
+        self._memory_or_none = Memory(
+            record_epochs=self._record_epochs, losses=losses, registered=registered
+        )
+
+    def sent(
+        self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
+    ) -> None:
+        """Do nothing: the specification has no packets."""
+
+    def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        """Record connections that are gone, and whatever else changed without an action."""
+        self._look(cluster)
+        for reign in self._open:
+            _record_rest(reign, cluster, broker)
+
+    def acted(
+        self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
+    ) -> None:
+        """Record an action in the reigns that can see it, and the state after it."""
+        match action:
+            case ControllerActed():
+                for event in action.events:
+                    self._controller_event(cluster, event, action)
+            case Crashed(broker=crashed):
+                self._crashed(cluster, crashed)
+            case SpecAction():
+                assert broker is not None
+                self._replica_acted(cluster, broker, action)
+            case GroupAction():
+                assert broker is not None
+                self._broker_acted(cluster, broker, action)
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _look(self, cluster: GroupCluster) -> None:
+        self._memory.look(cluster)
+        for reign in self._open:
+            reign.look(cluster)
+
+    def _record_epochs(self, node: Node[GroupBroker]) -> RecordEpochs:
+        assert self._reader is not None
+        version = (node.files.log_version, node.state is None)
+        known = self._logs.get(node.id)
+        if known is None or known[0] != version:
+            is_down = node.state is None
+            found = self._reader.on_disk(node.disk) if is_down else self._reader.in_log(node.log)
+            known = self._logs[node.id] = (version, found)
+        return known[1]
+
+    def _end(self, reign: Reign) -> None:
+        self._open.remove(reign)
+
+    # ---- the controller ----
+
+    def _controller_event(
+        self, cluster: GroupCluster, event: ControllerEvent, action: ControllerActed
+    ) -> None:
+        group, request = cluster.group, action.entry.change
+        match event:
+            case MasterElected(master=master):
+                assert group is not None
+                self._elected(cluster, master)
+            case SetAltered() | SetKept():
+                assert group is not None
+                assert isinstance(request, AlterSyncStateSet)
+                name = "ApplyAlter" if isinstance(event, SetAltered) else "RefuseAlter"
+                for reign in self._present():
+                    reign.note_set(group, request.joining)
+                    reign.look(cluster)
+                    reign.record(cluster, None, name)
+            case BrokerRegistered(broker_id=broker, incarnation=incarnation, restarted=True):
+                assert isinstance(request, RegisterBroker)
+                self._memory.register(broker, incarnation, torn=request.log_torn)
+                for reign in self._open:
+                    self._registered(reign, cluster, broker)
+            case DataCleaned():
+                self._open.clear()
+            case BrokerRegistered() | BrokerIdAssigned() | BrokerEvicted():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _present(self) -> list[Reign]:
+        """Return the reign that the controller has not ended, if there is one."""
+        return [reign for reign in self._open if not reign.is_over]
+
+    def _elected(self, cluster: GroupCluster, master: BrokerId) -> None:
+        group = cluster.group
+        assert group is not None
+        for reign in self._present():
+            if reign.master == master:
+                self._end(reign)
+                continue
+            reign.note_election(group)
+            reign.look(cluster)
+            reign.record(cluster, None, "Elect", (reign.names[master],))
+            if not reign.is_master(cluster.nodes[reign.master]):
+                self._end(reign)
+
+    def _registered(self, reign: Reign, cluster: GroupCluster, broker: BrokerId) -> None:
+        reign.note_start(broker)
+        if reign.has_left(broker):
+            return
+        reign.look(cluster)
+        if broker == reign.master:
+            reign.record(cluster, broker, "RestartMaster")
+        else:
+            reign.record(cluster, broker, "Restart", (reign.names[broker],))
+
+    # ---- brokers ----
+
+    def _crashed(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        record_epochs = self._record_epochs(cluster.nodes[broker])
+        for reign in list(self._open):
+            if reign.has_left(broker):
+                continue
+            kept = reign.note_stop(broker, record_epochs)
+            reign.look(cluster)
+            if broker != reign.master:
+                reign.record(cluster, broker, "Crash", (reign.names[broker], kept))
+                continue
+            reign.record(cluster, broker, "CrashMaster", (kept,))
+            if reign.is_over:
+                self._end(reign)
+
+    def _replica_acted(self, cluster: GroupCluster, broker: BrokerId, action: SpecAction) -> None:
+        if action.name in (ActionName.BECOME_MASTER, ActionName.BECOME_SLAVE):
+            self._role_changed(cluster, broker)
+            return
+        self._memory.look(cluster)
+        for reign in self._open:
+            self._replicated(reign, cluster, broker, action)
+
+    def _replicated(
+        self, reign: Reign, cluster: GroupCluster, broker: BrokerId, action: SpecAction
+    ) -> None:
+        name = reign.names[broker]
+        if action.name is ActionName.RECEIVE_ACK and broker == reign.master:
+            assert action.slave is not None
+            report = reign.note_report(cluster.nodes[broker].running(), action.slave)
+            if reign.look(cluster):
+                params: tuple[Value, ...] = (reign.names[action.slave], report)
+                reign.record(cluster, broker, "ReceiveAck", params)
+        elif not reign.look(cluster):
+            return
+        elif action.name is ActionName.PUT_MESSAGE and broker == reign.master:
+            reign.record(cluster, broker, "PutMessage")
+        elif broker == reign.master or not reign.hears(broker):
+            _record_rest(reign, cluster, broker)
+        elif action.name is ActionName.RECEIVE_HANDSHAKE:
+            reign.record(cluster, broker, "Connect", (name,))
+        elif action.name is ActionName.RECEIVE_TRANSFER:
+            reign.record(cluster, broker, "Copy", (name, reign.end_of(broker)))
+        else:
+            _record_rest(reign, cluster, broker)
+
+    def _role_changed(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        for reign in [one for one in self._open if one.master == broker]:
+            self._end(reign)
+        self._look(cluster)
+        for reign in self._open:
+            _record_rest(reign, cluster, broker)
+        group, ha = cluster.group, cluster.nodes[broker].running().ha
+        if group is None or (group.master, group.master_epoch) != (broker, ha.known_epoch):
+            return
+        reign = Reign(cluster, self._memory, broker)
+        self.reigns.append(reign)
+        self._open.append(reign)
+
+    def _broker_acted(self, cluster: GroupCluster, broker: BrokerId, action: GroupAction) -> None:
+        if action.name is GroupActionName.BECOME_SLAVE:
+            self._role_changed(cluster, broker)
+            return
+        self._look(cluster)
+        for reign in self._open:
+            if reign.master == broker:
+                self._master_acted(reign, cluster, action)
+            else:
+                _record_rest(reign, cluster, broker)
+
+    def _master_acted(self, reign: Reign, cluster: GroupCluster, action: GroupAction) -> None:
+        master = reign.master
+        match action.name:
+            case GroupActionName.ACKNOWLEDGE:
+                assert action.offset is not None
+                reign.amend(cluster, _CONFIRMING)
+                reign.acked = max(reign.acked, index(action.offset))
+                if reign.look(cluster):
+                    reign.record(cluster, master, "Acknowledge", (reign.acked,))
+            case GroupActionName.CONSUME:
+                assert action.offset is not None
+                reign.visible = max(reign.visible, index(action.offset))
+                if reign.look(cluster):
+                    reign.record(cluster, master, "Consume", (reign.visible,))
+            case GroupActionName.MAYBE_EXPAND:
+                (slave,) = action.slaves
+                reign.record_proposal(cluster, "Expand", (reign.names[slave],))
+            case GroupActionName.MAYBE_SHRINK:
+                removed = tla_set(reign.names[slave] for slave in action.slaves)
+                reign.record_proposal(cluster, "Shrink", (removed,))
+            case GroupActionName.LEARN_SYNC_STATE_SET:
+                if reign.look(cluster):
+                    reign.record(cluster, master, "Learn", (reign.known_set,))
+            case GroupActionName.CLOSE_CONNECTION | GroupActionName.BECOME_SLAVE:
+                _record_rest(reign, cluster, master)
+            case _ as unreachable:
+                assert_never(unreachable)
+
+
+def _record_rest(reign: Reign, cluster: GroupCluster, broker: BrokerId) -> None:
+    """Record what no action explains: connections that are lost, and what slaves hear elsewhere."""
+    if reign.look(cluster):
+        reign.record_losses(cluster)
+        reign.record_elsewhere(cluster)
+    if reign.look(cluster):
+        reign.record(cluster, broker, None)

@@ -1,0 +1,405 @@
+"""One reign of one master, as a trace of SyncStateSet: its state, read from a simulated group.
+
+The state is read as a whole whenever something may have changed. What a broker does that knows of
+a later reign is left to ReplicaGroup: it has left, and what was read of it last stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final
+
+from rocketha.broker.state import GroupBroker, Proposal
+from rocketha.controller.state import Group
+from rocketha.formats.controller_requests import Incarnation
+from rocketha.ha.state import Phase, Role
+from rocketha.sim.engine.node import Node
+from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.types import BrokerId, ConnectionId, Epoch
+from rocketproof.protocols.epoch_truncation.values import NONE, index, index_or_minus_one
+from rocketproof.protocols.record_epochs import RecordEpochs
+from rocketproof.protocols.sync_state_set.values import (
+    NO_CONN,
+    Members,
+    conn_value,
+    control_value,
+    members_value,
+    names_of,
+    proposal_value,
+)
+from tlatrace.trace import Event
+from tlatrace.values import Fcn, State, TlaSet, Value, canonical, record, tla_set
+
+__all__ = ["Memory", "Reign"]
+
+_CONTROLLER: Final = "controller"
+_NOBODY_JOINS: Final[Mapping[BrokerId, Incarnation]] = MappingProxyType({})
+
+
+@dataclass(slots=True)
+class Memory:
+    """What is remembered of the whole run, for all its reigns."""
+
+    record_epochs: Callable[[Node[GroupBroker]], RecordEpochs]
+    """What a log has; of a broker that is down, what recovery would find."""
+    losses: dict[BrokerId, dict[Incarnation, int]]
+    """Broker -> incarnation -> how often its log had lost something, or may have, when it began."""
+    registered: dict[BrokerId, int]
+    """Broker -> the losses of which the controller knows."""
+    reported: dict[ConnectionId, int] = field(default_factory=dict)
+    """The last report that a slave has sent."""
+
+    def register(self, broker: BrokerId, incarnation: Incarnation, *, torn: bool) -> None:
+        """Note that the controller knows of a start of a broker, or knows of it again."""
+        losses = self.losses[broker]
+        if incarnation not in losses:
+            losses[incarnation] = max(losses.values()) + torn
+        self.registered[broker] = losses[incarnation]
+
+    def look(self, cluster: GroupCluster) -> None:
+        """Note what slaves have reported."""
+        for node in cluster.nodes.values():
+            client = None if node.state is None else node.state.ha.client
+            if client is not None and client.phase is Phase.TRANSFER:
+                self.reported[client.id] = index(client.reported)
+
+
+@dataclass(slots=True)
+class _Broker:
+    """What a reign has of a broker; of one that has left, what was read last."""
+
+    born: int
+    """Losses when the reign began: incarnations count those since."""
+    up: bool = True
+    inc: int = 0
+    torn: bool = False
+    end: int = 0
+    has_left: bool = False
+
+
+class Reign:
+    """A reign, and the events of its trace so far."""
+
+    def __init__(self, cluster: GroupCluster, memory: Memory, master: BrokerId) -> None:
+        """Look at a group of which a broker has just become the master."""
+        group = cluster.group
+        assert group is not None
+        self.master = master
+        self.epoch: Epoch = group.master_epoch
+        self.names = names_of(master, cluster.nodes)
+        self.events: list[Event] = []
+        self.is_over = False
+        """The controller has elected another broker."""
+        self._memory = memory
+        self._log = memory.record_epochs(cluster.nodes[master])
+        """The master's; after its crash, what it was."""
+        self.acked = self.visible = len(self._log)
+        self._base = int(group.sync_state_set.epoch) - 1
+        self._of = {b: _Broker(born=memory.registered[b]) for b in cluster.nodes}
+        self._members: Members = dict.fromkeys(group.members, 0)
+        self._views: list[Members] = [self._members]
+        self._after: Value | None = None
+        """What the controller had when the reign was over."""
+        self._alters: dict[str, Value] = {}
+        self._proposals: list[tuple[Proposal, Value]] = []
+        self._ready: dict[ConnectionId, bool] = {}
+        self._glance: tuple[object, ...] = ()
+        self._state: dict[str, Value] = {}
+        self._recorded: State = {}
+        self.look(cluster)
+        self.record(cluster, None, "Init")
+
+    # ---- what there is ----
+
+    def is_master(self, node: Node[GroupBroker]) -> bool:
+        """Tell whether a broker is the master of this reign, perhaps without being told its end."""
+        state = node.state
+        return (
+            node.id == self.master
+            and state is not None
+            and state.ha.role is Role.MASTER
+            and state.ha.known_epoch == self.epoch
+        )
+
+    def has_left(self, broker: BrokerId) -> bool:
+        """Tell whether what a broker does is no step of this reign any more."""
+        return self._of[broker].has_left
+
+    def hears(self, slave: BrokerId) -> bool:
+        """Tell whether the master had a connection of a slave when it was looked at."""
+        conns = self._state["conn"]
+        assert isinstance(conns, Fcn)
+        return conns.fields()[self.names[slave]] != NO_CONN
+
+    def end_of(self, broker: BrokerId) -> int:
+        """Return how much of the master's log a broker had when it was looked at."""
+        return self._of[broker].end
+
+    def look(self, cluster: GroupCluster) -> bool:
+        """Read the state; tell whether it is another one than what was recorded."""
+        glance = (
+            cluster.group,
+            cluster.starting,
+            tuple([_glance(node) for node in cluster.nodes.values()]),
+            len(self._alters),
+            len(self._ready),
+            self.acked,
+            self.visible,
+        )
+        if glance != self._glance:
+            self._glance = glance
+            self._read(cluster)
+        return self._state != self._recorded
+
+    def _read(self, cluster: GroupCluster) -> None:
+        group, master = cluster.group, cluster.nodes[self.master]
+        assert group is not None
+        reigns = self.is_master(master)
+        if reigns:
+            self._log = self._memory.record_epochs(master)
+        for node in cluster.nodes.values():
+            self._read_broker(cluster, node)
+        state = master.running() if reigns else None
+        local = {} if state is None else self._local(state)
+        pending = () if state is None else self._pending(state, local)
+        self._state = {
+            "ctl": self._control(group),
+            "views": tuple([members_value(view, self.names) for view in self._views]),
+            "alters": tla_set(self._alters.values()),
+            "role": "Master" if reigns else "Fenced",
+            "start": self._recorded.get("start", len(self._log)),
+            "local": members_value(local, self.names),
+            "sssE": 0 if state is None else int(state.local.epoch) - self._base,
+            "pend": tla_set(pending),
+            "queue": tla_set(()),
+            "confirm": 0 if state is None else index(state.confirm),
+            "conn": record(
+                {self.names[b]: self._conn(state, b) for b in self.names if b != self.master}
+            ),
+            "up": self._each(lambda of: of.up),
+            "inc": self._each(lambda of: of.inc),
+            "torn": self._each(lambda of: of.torn),
+            "end": self._each(lambda of: of.end),
+            "acked": self.acked,
+            "visible": self.visible,
+        }
+
+    def _read_broker(self, cluster: GroupCluster, node: Node[GroupBroker]) -> None:
+        of = self._of[node.id]
+        runs = node.state is not None and node.id not in cluster.starting
+        if node.id != self.master and runs and node.running().ha.known_epoch > self.epoch:
+            of.has_left = True
+        if not of.has_left:
+            of.up = runs
+            of.end = _common(self._log, self._memory.record_epochs(node))
+
+    def _each(self, part: Callable[[_Broker], Value]) -> Value:
+        return record({name: part(self._of[broker]) for broker, name in self.names.items()})
+
+    def _control(self, group: Group) -> Value:
+        if self._after is not None:
+            return self._after
+        members = {b: self._members.get(b, self._of[b].inc) for b in group.members}
+        return control_value(
+            NONE if group.master is None else self.names[group.master],
+            members_value(members, self.names),
+            int(group.sync_state_set.epoch) - self._base,
+        )
+
+    def _local(self, state: GroupBroker) -> Members:
+        """Return the master's set; it knows the brokers, the views their incarnations."""
+        at = int(state.local.epoch) - self._base - 1
+        view = self._views[at] if 0 <= at < len(self._views) else self._members
+        return {b: view.get(b, self._of[b].inc) for b in state.local.members}
+
+    def _pending(self, state: GroupBroker, local: Members) -> tuple[Value, ...]:
+        proposal = state.pending
+        if proposal is None:
+            return ()
+        for known, value in self._proposals:
+            if known == proposal:
+                return (value,)
+        members = {
+            b: local[b] if b in local else self._joining(proposal.joining, b)
+            for b in proposal.members
+        }
+        value = proposal_value(
+            members_value(members, self.names),
+            int(proposal.expected) - self._base,
+            members_value(local, self.names),
+        )
+        self._proposals.append((proposal, value))
+        return (value,)
+
+    def _joining(self, told: Mapping[BrokerId, Incarnation], broker: BrokerId) -> int:
+        """Return the incarnation in which a broker is to join; without one it is the present."""
+        of = self._of[broker]
+        if broker not in told:
+            return of.inc
+        return self._memory.losses[broker][told[broker]] - of.born
+
+    def conn_of(self, state: GroupBroker, slave: BrokerId) -> ConnectionId | None:
+        """Return the master's newest connection of a slave, once that has reported."""
+        ends = [end.id for end in state.ha.servers.values() if end.slave_id == slave]
+        newest = max(ends, default=None)
+        return newest if newest in self._memory.reported else None
+
+    def _conn(self, state: GroupBroker | None, slave: BrokerId) -> Value:
+        conn = None if state is None else self.conn_of(state, slave)
+        if state is None or conn is None:
+            return NO_CONN
+        known = state.slave_incarnations.get(slave, Incarnation(0))
+        return conn_value(
+            self._memory.losses[slave].get(known, 0) - self._of[slave].born,
+            index_or_minus_one(state.ha.servers[conn].slave_ack),
+            self._memory.reported[conn],
+            ready=self._ready.get(conn, False),
+        )
+
+    # ---- what others tell ----
+
+    def note_report(self, state: GroupBroker, slave: BrokerId) -> int:
+        """Note whether a slave could be added when it reported; return its report."""
+        conn = self.conn_of(state, slave)
+        if conn is None:
+            return -1
+        ack = state.ha.servers[conn].slave_ack
+        self._ready[conn] = ack >= state.confirm
+        self._glance = ()
+        return index_or_minus_one(ack)
+
+    def note_stop(self, broker: BrokerId, record_epochs: RecordEpochs) -> int:
+        """Note that a broker stopped; return how much of the master's log is left to it."""
+        of, kept = self._of[broker], _common(self._log, record_epochs)
+        of.torn = kept < of.end
+        return kept
+
+    def note_start(self, broker: BrokerId) -> None:
+        """Note that the controller knows of a start, and the broker of the present reign."""
+        of = self._of[broker]
+        if self.is_over and broker != self.master:
+            of.has_left = True
+            return
+        of.inc = self._memory.registered[broker] - of.born
+        of.torn = False
+
+    def note_set(self, group: Group, joining: Mapping[BrokerId, Incarnation]) -> None:
+        """Note the set that the controller has now: some members stay, others joined."""
+        was = self._members
+        self._members = {
+            b: was[b] if b in was else self._joining(joining, b) for b in group.members
+        }
+        self._views.append(self._members)
+
+    def note_election(self, group: Group) -> None:
+        """Note that another broker was elected: the controller goes on without this reign."""
+        self._members = {b: self._of[b].inc for b in group.members}
+        self._after = self._control(group)
+        self.is_over = True
+
+    # ---- the trace ----
+
+    @property
+    def known_set(self) -> Value:
+        """Return the epoch of the set that the master knows, as it was looked at."""
+        return self._state["sssE"]
+
+    def record(
+        self,
+        cluster: GroupCluster,
+        broker: BrokerId | None,
+        action: str | None,
+        params: tuple[Value, ...] = (),
+    ) -> None:
+        """Write an event with the state that was read."""
+        self._write(cluster, broker, action, params, self._state)
+
+    def record_proposal(
+        self, cluster: GroupCluster, action: str, params: tuple[Value, ...]
+    ) -> None:
+        """Write that a proposal was made, and that it was sent, which is one step here."""
+        made = self._state["pend"]
+        self._write(cluster, self.master, action, params, {**self._state, "queue": made})
+        assert isinstance(made, TlaSet)
+        self._alters.update({canonical(proposal): proposal for proposal in made})
+        self.look(cluster)
+        self._write(cluster, self.master, "SendAlter", (), self._state)
+
+    def record_losses(self, cluster: GroupCluster) -> None:
+        """Write that the master has lost connections, one after the other."""
+        was, now = self._recorded["conn"], self._state["conn"]
+        assert isinstance(was, Fcn)
+        assert isinstance(now, Fcn)
+        conns = was.fields()
+        for slave, end in now.fields().items():
+            if end == NO_CONN != conns[slave]:
+                conns[slave] = end
+                state = {**self._recorded, "conn": record(conns)}
+                self._write(cluster, self.master, "Disconnect", (slave,), state)
+
+    def record_elsewhere(self, cluster: GroupCluster) -> None:
+        """Write that slaves without a connection have more of the log, or less: from elsewhere."""
+        for slave, name in self.names.items():
+            end, was = self._of[slave].end, self._recorded["end"]
+            assert isinstance(was, Fcn)
+            if slave != self.master and not self.hears(slave) and was.fields()[name] != end:
+                state = {**self._recorded, "end": record({**was.fields(), name: end})}
+                self._write(cluster, slave, "CopyElsewhere", (name, end), state)
+
+    def _write(
+        self,
+        cluster: GroupCluster,
+        broker: BrokerId | None,
+        action: str | None,
+        params: tuple[Value, ...],
+        state: State,
+    ) -> None:
+        self._recorded = state
+        self.events.append(
+            Event(
+                step=len(self.events),
+                action=action,
+                params=params,
+                node=_CONTROLLER if broker is None else self.names[broker],
+                state=state,
+                clock=cluster.now_ms,
+            )
+        )
+
+    def amend(self, cluster: GroupCluster, causes: frozenset[str]) -> None:
+        """Let the last event have the confirmOffset of now, if it was just its cause.
+
+        The implementation moves it in a step of its own that follows at once.
+        """
+        last = self.events[-1]
+        if last.action in causes and last.clock == cluster.now_ms:
+            self._recorded = {**self._recorded, "confirm": self._state["confirm"]}
+            self.events[-1] = replace(last, state=self._recorded)
+
+
+def _common(one: RecordEpochs, other: RecordEpochs) -> int:
+    """Return the length of the common prefix."""
+    for at, (this, that) in enumerate(zip(one, other, strict=False)):
+        if this != that:
+            return at
+    return min(len(one), len(other))
+
+
+def _glance(node: Node[GroupBroker]) -> tuple[object, ...]:
+    """Return what is read of a broker; timers and requests are left out."""
+    state = node.state
+    if state is None:
+        return node.files.log_version, node.incarnation
+    ha = state.ha
+    servers = tuple(ha.servers.values())
+    own = (ha.role, ha.known_epoch, ha.client, servers, state.slave_incarnations)
+    return (
+        node.files.log_version,
+        state.registration,
+        *own,
+        state.local,
+        state.pending,
+        state.confirm,
+    )
