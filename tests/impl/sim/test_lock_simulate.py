@@ -101,7 +101,7 @@ def test_rocketmqs_defaults_lose_the_order() -> None:
 def test_bugs_that_consumers_see(bug: Bug) -> None:
     options = SimOptions(bugs=frozenset({bug}))
 
-    verdicts = (run(seed, options)[0].clients.check() for seed in range(60))
+    verdicts = (run(seed, options)[0].clients.check() for seed in range(80))
     assert any(isinstance(verdict, Broken) for verdict in verdicts)
 
 

@@ -18,6 +18,7 @@ from rocketproof.campaign import Campaign, Ending, SeedResult, run_seed
 from rocketproof.commands.campaign import command, shown_again
 from rocketproof.commands.simulate import command as simulate
 from rocketproof.commands.simulation_options import repeat_command
+from rocketproof.plug import ProtocolPlug
 
 LOSES = 5
 """A seed that loses a message with RocketMQ's defaults."""
@@ -108,7 +109,7 @@ def test_an_error_of_the_implementation_is_a_failing_seed(
     def fails(*_: object) -> None:
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setattr(campaigns, "simulate_group", fails)
+    monkeypatch.setattr(ProtocolPlug, "observe", fails)
     result = run_seed("replica_group", 1, SimOptions())
     assert (result.ending, result.reason) == (Ending.FAILED, "ZeroDivisionError: a defect")
 
@@ -162,7 +163,7 @@ def test_what_cannot_be_run_is_refused(args: list[str]) -> None:
 @pytest.mark.java
 def test_a_campaign_of_dead_runs_ends_as_the_command_that_shows_one() -> None:
     result = CliRunner().invoke(
-        command, ["snapshot_loading", "--seeds", "0..2", "--bug", "B54", "--workers", "1"]
+        command, ["snapshot_loading", "--seeds", "6..8", "--bug", "B54", "--workers", "1"]
     )
     what, again = result.output.splitlines()[:2]
 

@@ -186,11 +186,11 @@ def test_an_open_row_comes_with_the_command_that_shows_why() -> None:
     ) -> str | None:
         return shown_again(row, seeds=seeds, no_runs=no_runs, spec_root=root)
 
-    caught = Caught(seed=9, tried=10, step=71, action="Transfer")
+    caught = Caught(seed=0, tried=1, step=28, action="Transfer")
     wrong = BugRow(mutant=harmless, tlc=FOUND, runs=caught)
     missed = replace(wrong, mutant=replace(harmless, expect="killed"), runs=NotCaught(tried=5))
 
-    assert shown(wrong) == "rocketproof simulate epoch_truncation --bug B05 --judge --seed 9"
+    assert shown(wrong) == "rocketproof simulate epoch_truncation --bug B05 --judge --seed 0"
     assert shown(missed) == "rocketproof mutants epoch_truncation --bug B05"
     assert shown(replace(missed, runs=caught)) is None
     assert shown(replace(wrong, tlc=WRONGLY)) == shown(missed)
@@ -202,7 +202,7 @@ def test_an_open_row_comes_with_the_command_that_shows_why() -> None:
 @pytest.mark.java
 def test_an_open_row_stays_open_when_its_command_is_run() -> None:
     first = CliRunner().invoke(
-        main, ["mutants", "epoch_truncation", "--bug", "B86", "--seeds", "1"]
+        main, ["mutants", "epoch_truncation", "--bug", "B11", "--seeds", "1"]
     )
     at = [n for n, line in enumerate(first.output.splitlines()) if line.startswith("open: ")]
     row, again = first.output.splitlines()[at[0] : at[0] + 2]
@@ -210,7 +210,7 @@ def test_an_open_row_stays_open_when_its_command_is_run() -> None:
     second = CliRunner().invoke(main, shlex.split(again)[1:])
 
     assert "none of 1 diverges" in row
-    assert again == "  rocketproof mutants epoch_truncation --bug B86 --seeds 1"
+    assert again == "  rocketproof mutants epoch_truncation --bug B11 --seeds 1"
     assert (first.exit_code, second.exit_code) == (1, 1)
     assert f"{row}\n{again}\n" in second.output
 
@@ -218,7 +218,7 @@ def test_an_open_row_stays_open_when_its_command_is_run() -> None:
 @pytest.mark.java
 def test_a_run_that_a_harmless_row_comes_with_fails_when_it_is_run() -> None:
     harmless = replace(MUTANT, expect="harmless", protocol="epoch_truncation")
-    caught = Caught(seed=9, tried=10, step=71, action="Transfer")
+    caught = Caught(seed=0, tried=1, step=28, action="Transfer")
     row = BugRow(mutant=harmless, tlc=FOUND, runs=caught)
     again = shown_again(row, seeds=None, no_runs=False, spec_root=None)
     assert again is not None
@@ -226,4 +226,4 @@ def test_a_run_that_a_harmless_row_comes_with_fails_when_it_is_run() -> None:
     result = CliRunner().invoke(main, shlex.split(again)[1:])
 
     assert result.exit_code == 1
-    assert "diverges at step 71, Transfer" in result.output
+    assert "diverges at step 28, Transfer" in result.output

@@ -163,7 +163,7 @@ def test_the_same_seed_gives_the_same_bytes(seed: int, traces: list[Trace]) -> N
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(traces: list[Trace]) -> None:
     program = (
         "from hashlib import sha256\n"
-        "from rocketproof.projection import simulate_trace\n"
+        "from rocketproof.runs import simulate_trace\n"
         "from tlatrace.trace.ndjson import dump_trace\n"
         "trace = simulate_trace('epoch_truncation', 7)\n"
         "print(sha256(b''.join(dump_trace(trace.header, trace.events))).hexdigest())\n"

@@ -93,7 +93,7 @@ def test_a_run_that_does_not_fail_cannot_be_shrunk() -> None:
 @pytest.mark.parametrize(
     "args",
     [
-        ("shrink", "epoch_truncation", "--seed", 1),
+        ("shrink", "raft", "--seed", 1),
         ("shrink", "replica_group", "--seed", 1, "--bug", "B23"),
         ("simulate", "replica_group"),
         ("simulate", "replica_group", "--seed", 1, "--schedule", __file__),

@@ -20,12 +20,12 @@ from tlatrace.trace import Trace
 
 PROTOCOL = "snapshot_loading"
 CAUGHT = {
-    Bug.B53: 3,
+    Bug.B53: 5,
     Bug.B55: 0,
-    Bug.B56: 0,
-    Bug.B57: 19,
-    Bug.B58: 0,
-    Bug.B59: 3,
+    Bug.B56: 4,
+    Bug.B57: 4,
+    Bug.B58: 2,
+    Bug.B59: 2,
     Bug.B68: 0,
     Bug.BOUNDARY_OF_CUT: 1,
     Bug.CRC: 4,
@@ -33,18 +33,18 @@ CAUGHT = {
     Bug.DIRECTORY_SYNC: 0,
     Bug.EXPIRED: 0,
     Bug.FRESH_OBJECT: 4,
-    Bug.INSTALL_FRESH: 2,
+    Bug.INSTALL_FRESH: 5,
     Bug.READ_BACK: 0,
-    Bug.REFUSE_GAP: 40,
+    Bug.REFUSE_GAP: 4,
     Bug.SNAP_AT_APPLIED: 0,
-    Bug.SUFFIX_DROPPED: 32,
-    Bug.SUFFIX_KEPT: 3,
+    Bug.SUFFIX_DROPPED: 6,
+    Bug.SUFFIX_KEPT: 2,
     Bug.SYNC_FIRST: 0,
-    Bug.VALIDITY: 0,
+    Bug.VALIDITY: 62,
 }
 """A seed that shows a bug."""
-REFUSES = 19
-"""A seed whose node loses all its snapshots."""
+REFUSE = {4, 9, 13, 17}
+"""Seeds whose nodes lose all their snapshots."""
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +81,9 @@ def test_a_run_comes_back_to_life_unless_all_its_snapshots_are_damaged(
 ) -> None:
     for seed, trace in enumerate(traces):
         assert trace.header is not None
-        assert trace.header.meta["converged"] is (seed != REFUSES), seed
-        assert ("excuse" in trace.header.meta) is (seed == REFUSES), seed
-    last = traces[REFUSES].events[-1].state
+        assert trace.header.meta["converged"] is (seed not in REFUSE), seed
+        assert ("excuse" in trace.header.meta) is (seed in REFUSE), seed
+    last = traces[min(REFUSE)].events[-1].state
     assert last is not None
     assert last["mode"] == "refused"
 
@@ -108,7 +108,7 @@ def test_a_bug_leaves_the_specification(bug: Bug, seed: int) -> None:
 
 
 def test_a_node_without_install_stays_dead() -> None:
-    header = simulate_trace(PROTOCOL, 0, (Bug.B54.value,)).header
+    header = simulate_trace(PROTOCOL, 6, (Bug.B54.value,)).header
 
     assert header is not None
     assert header.meta["converged"] is False
@@ -116,7 +116,7 @@ def test_a_node_without_install_stays_dead() -> None:
 
 
 def test_a_file_of_which_nothing_is_left_is_not_damaged() -> None:
-    trace = simulate_trace(PROTOCOL, 70, (Bug.SYNC_FIRST.value,))
+    trace = simulate_trace(PROTOCOL, 17, (Bug.SYNC_FIRST.value,))
 
     assert "Rot" in {event.action for event in trace.events}
 
