@@ -184,7 +184,7 @@ def test_a_forbidden_import_is_seen(module: str, text: str) -> None:
     [
         ("tlatrace.corpus.session", "from pyspark.sql import SparkSession"),
         ("tlatrace.tools.tlc", "import subprocess"),
-        ("rocketproof.projection.epoch", "import rocketha.ha.slave, tlatrace.values"),
+        ("rocketproof.protocols.epoch", "import rocketha.ha.slave, tlatrace.values"),
     ],
 )
 def test_an_allowed_import_is_let_be(module: str, text: str) -> None:

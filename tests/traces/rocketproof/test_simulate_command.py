@@ -184,7 +184,7 @@ def test_a_judged_run_ends_as_its_verdict_says(tmp_path: Path) -> None:
     logged = r"12 of 12 variables, \d+ of 13 actions logged"
     assert re.match(rf"verdict: conforms, \d+ events; {logged}$", good.output.splitlines()[-1])
     *_, step, told, verdict = bad.output.splitlines()
-    assert "Transfer(b1, b3, 1)" in step
+    assert "Transfer(b1, b2, 1)" in step
     assert re.match(r".*EpochTruncation\.tla:\d+:\d+: seed 0: diverges at step 28, Transfer", told)
     assert verdict == "verdict: diverges"
     assert f"\n{path}:30: diverges at step 28 (line 30), Transfer" in written.output

@@ -109,8 +109,9 @@ def _catch(bug: str, out: Path, report: Path) -> int:
     if not isinstance(found, Caught):
         click.echo(f"{bug} was not caught: {found}")
         return EXIT_DIVERGES
+    tried = "1 run" if found.tried == 1 else f"{found.tried} runs"
     caught = (
-        f"{bug} is caught after {found.tried} runs: seed {found.seed}, step {found.step}, "
+        f"{bug} is caught after {tried}: seed {found.seed}, step {found.step}, "
         f"{found.action} of {PROTOCOLS[_PROTOCOL].spec}"
     )
     click.echo(caught)
