@@ -98,7 +98,7 @@ class NodeHost(Generic[S, E, A]):
     # ---- events ----
 
     def take(self, event: E) -> None:
-        """Take an event and all that follows from it.
+        """Take an event and all that follows from it; if something is raised, nothing follows.
 
         Raises: CommitLogError, DiskError, whatever a port raises
         """
@@ -110,6 +110,7 @@ class NodeHost(Generic[S, E, A]):
                 self._take(self._follow.popleft())
         finally:
             self._busy = False
+            self._follow.clear()
 
     def hear(self, event: E) -> None:
         """Take an event now, or after the one that is being taken."""

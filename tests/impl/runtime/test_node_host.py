@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from rocketha.errors import PacketError
+from rocketha.errors import DiskError, PacketError
 from rocketha.formats.message import Message
 from rocketha.runtime import effects
 from rocketha.runtime.broker_files import BrokerFiles, FileOptions
@@ -408,6 +408,24 @@ def test_no_event_comes_in_the_middle_of_another() -> None:
     world.__class__ = Impatient
     with pytest.raises(AssertionError, match="done with"):
         host.take(Do((SendToController(data=b"x"),)))
+
+
+def test_what_follows_from_a_step_that_failed_does_not_come_with_the_next_event() -> None:
+    host, world = node()
+    fails, late = SendToController(data=b"x"), Do(action="late")
+
+    class Broken(World):
+        def ask(self, data: bytes) -> None:
+            raise DiskError("disk", reason=f"is full: {data!r}")
+
+    world.__class__ = Broken
+    with pytest.raises(DiskError):
+        host.take(Do((Then(event=Do((fails,))), Then(event=late))))
+    host.take(Do(action="next"))
+    assert [call for call in world.calls if call[0] == "stepped"] == [
+        ("stepped", None),
+        ("stepped", "next"),
+    ]
 
 
 def test_a_node_has_a_log_connections_and_requests_at_once() -> None:
