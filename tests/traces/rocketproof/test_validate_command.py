@@ -150,7 +150,7 @@ def test_a_trace_of_another_text_of_the_specification_is_a_warning_or_with_stric
 
 @pytest.mark.java
 def test_a_users_own_specification_is_validated_with_its_configuration(tmp_path: Path) -> None:
-    specs = Path(__file__).parents[1] / "validate" / "specs"
+    specs = Path(__file__).parents[1] / "tlc" / "specs"
     header = HEADER.replace("EpochTruncation", "Mailbox")
     first = '{"step":0,"action":"Init","params":[],"state":{"sent":{"n1":0,"n2":0},"queue":[],'
     second = (
