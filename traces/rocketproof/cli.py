@@ -26,7 +26,7 @@ import click
 from rocketha.errors import RockethaError
 from rocketproof import __version__
 from rocketproof.names import did_you_mean
-from rocketproof.saying import TYPED, say
+from rocketproof.output import TYPED, print_text
 from tlatrace.errors import TlatraceError
 from tlatrace.extras import lacking
 
@@ -106,7 +106,7 @@ class LazyGroup(click.Group):
             with ended_in_order():
                 return super().invoke(ctx)
         except (TlatraceError, RockethaError) as error:
-            say(f"rocketproof: {error}", err=True)
+            print_text(f"rocketproof: {error}", err=True)
             ctx.exit(EXIT_ERROR)
         except (click.ClickException, click.exceptions.Exit):
             raise
@@ -119,7 +119,7 @@ class LazyGroup(click.Group):
         except Exception as error:
             lacks = lacking(error) if isinstance(error, ModuleNotFoundError) else None
             if lacks is not None:
-                say(f"rocketproof: {lacks}", err=True)
+                print_text(f"rocketproof: {lacks}", err=True)
                 ctx.exit(EXIT_ERROR)
             traceback.print_exc()
             click.echo("rocketproof: this is a defect of rocketproof, not a verdict", err=True)

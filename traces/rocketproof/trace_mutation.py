@@ -12,7 +12,7 @@ from typing import Final
 import click
 from rich.console import Console
 
-from rocketproof.saying import say
+from rocketproof.output import print_text
 from rocketproof.trace_inputs import SpecChoice, TraceFile
 from tlatrace.model import Model
 from tlatrace.readings import differing_values
@@ -62,7 +62,7 @@ def print_mutations(
     """
     unreadable = [file for file in files if file.error is not None]
     for file in unreadable:
-        say(f"{file.error}", err=True)
+        print_text(f"{file.error}", err=True)
     subjects: list[tuple[str, Model, Trace]] = []
     left_out: dict[str, str] = {}
     models: dict[object, Model] = {}
@@ -89,7 +89,7 @@ def print_mutations(
     if as_json:
         click.echo(json.dumps(mutations_json(result, verdict), indent=2))
     else:
-        say(mutations_text(result, verdict))
+        print_text(mutations_text(result, verdict))
     return _UNREADABLE if unreadable else verdict.exit_code
 
 

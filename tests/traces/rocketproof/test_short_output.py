@@ -11,9 +11,9 @@ from typing import Final
 
 import pytest
 
-from rocketproof.entries_shown import EntriesShown, how_far, summary
+from rocketproof.entry_display import EntryDisplay, how_far, summary
+from rocketproof.progress_display import ProgressDisplay
 from rocketproof.rings import NOT_RUN, Progress
-from rocketproof.showing import Showing
 from tests.traces.tools.test_check import MODEL, MUTANT, WITNESS, run
 from tlatrace.tools.check import CheckRow, compare
 from tlatrace.tools.manifest import Checkable, kind_of
@@ -88,13 +88,13 @@ class Heard:
         self.doing, self.lines, self.now = list[str](), list[str](), 0.0
         heard = self
 
-        class Told(Showing):
+        class Recording(ProgressDisplay):
             def line(self, text: str) -> None:
                 heard.lines.append(text)
 
-        showing = Told(self.doing.append, None, quiet=False)
+        display = Recording(self.doing.append, None, quiet=False)
         known = Measurements([measured(WITNESS, "violates Nothing", 40)])
-        self.shown = EntriesShown(showing, known, verbose=verbose, clock=lambda: self.now)
+        self.shown = EntryDisplay(display, known, verbose=verbose, clock=lambda: self.now)
 
 
 def checked(entry: Checkable, output: str) -> CheckedEntry:
@@ -172,11 +172,11 @@ def test_a_summary_says_what_is_not_as_expected_and_how_to_see_more() -> None:
 
 
 PROGRAM: Final = """
-from rocketproof.showing import open_showing
-with open_showing("working", quiet={quiet}) as showing:
-    showing.doing("a [bold] step")
-    showing.line("done: [bold] " + "x" * 200)
-    showing.line("done, too")
+from rocketproof.progress_display import open_progress_display
+with open_progress_display("working", quiet={quiet}) as display:
+    display.doing("a [bold] step")
+    display.line("done: [bold] " + "x" * 200)
+    display.line("done, too")
 print("the end")
 """
 

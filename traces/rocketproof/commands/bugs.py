@@ -9,8 +9,8 @@ from dataclasses import asdict
 import click
 
 from rocketproof.names import Named
+from rocketproof.output import print_text
 from rocketproof.protocols import PROTOCOLS
-from rocketproof.saying import say
 from rocketproof.switches import Switch, bug_switches, fault_switches
 
 __all__ = ["command"]
@@ -31,12 +31,12 @@ def command(protocol: str | None, *, as_json: bool) -> None:
         click.echo(json.dumps(answer, indent=2))
         return
     for heading, switches in (("--bug", bugs), ("--faults", faults)):
-        say(heading)
+        print_text(heading)
         width = max(len(one.name) for one in switches)
         for one in switches:
-            say(f"  {one.name:<{width}}  {one.line}")
+            print_text(f"  {one.name:<{width}}  {one.line}")
     where = protocol or f"{len(PROTOCOLS)} protocols"
-    say(f"{len(bugs)} bugs and {len(faults)} faults of {where}")
+    print_text(f"{len(bugs)} bugs and {len(faults)} faults of {where}")
 
 
 def _those_of(protocol: str | None, switches: Sequence[Switch]) -> list[Switch]:

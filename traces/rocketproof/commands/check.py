@@ -17,12 +17,12 @@ from click.core import ParameterSource
 from rocketproof.commands.output_options import verbose_option
 from rocketproof.counterexample import indented
 from rocketproof.counterexample_files import ItfFiles
-from rocketproof.entries_shown import EntriesShown, print_table, summary
+from rocketproof.entry_display import EntryDisplay, print_table, summary
 from rocketproof.file_check import FileCheck, by_model, by_tlc, describe_jar
 from rocketproof.names import did_you_mean
+from rocketproof.output import command_with, print_text
+from rocketproof.progress_display import ProgressDisplay, open_progress_display
 from rocketproof.rings import Progress, expected_seconds
-from rocketproof.saying import say, typed_with
-from rocketproof.showing import Showing, open_showing
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, TlcModel, Witness, read_manifest
@@ -121,16 +121,16 @@ def command(
     entries = _choose(manifest, target, model_name, everything)
     files = None if itf is None else ItfFiles(itf, several=len(entries) > 1)
     measurements, began = read_measured(manifest.root / MEASURED_NAME), time.monotonic()
-    with open_showing("starting TLC", quiet=as_json) as showing:
-        shown = EntriesShown(showing, measurements, verbose=verbose)
+    with open_progress_display("starting TLC", quiet=as_json) as display:
+        shown = EntryDisplay(display, measurements, verbose=verbose)
         results = _run_entries(
-            *(manifest, entries, shown, measurements, partial(_keep, files, showing)),
+            *(manifest, entries, shown, measurements, partial(_keep, files, display)),
             workers=workers,
             timeout_s=timeout_s,
             jar=jar,
         )
     if files is not None and files.summary():
-        say(files.summary(), err=True)
+        print_text(files.summary(), err=True)
     if write:
         written = record(manifest, results)
         click.echo(f"recorded in {manifest.path}: {', '.join(written) or 'nothing'}", err=True)
@@ -143,20 +143,20 @@ def command(
     sys.exit(exit_code(rows))
 
 
-def _keep(files: ItfFiles | None, showing: Showing, checked: CheckedEntry) -> None:
+def _keep(files: ItfFiles | None, display: ProgressDisplay, checked: CheckedEntry) -> None:
     """Write a counterexample to where it is wanted, expected or not."""
     if files is not None and checked.run.states:
         entry = checked.entry
         name = f"{entry.protocol}-{entry.name}"
         written = files.write(checked.run, name, entry.module.stem, checked.row.found)
-        showing.line(indented(written))
+        display.line(indented(written))
 
 
 def _print(rows: Sequence[CheckRow], what: str, seconds: float, verbose: bool) -> None:
     if verbose:
         print_table(rows, "What TLC found")
-    more = "" if verbose else typed_with("--verbose")
-    say(summary(rows, what, seconds, more))
+    more = "" if verbose else command_with("--verbose")
+    print_text(summary(rows, what, seconds, more))
 
 
 def _refuse_options_of_files() -> None:
@@ -174,27 +174,27 @@ def _check_file(
     job: FileCheck, jar: TlcJar | None, files: ItfFiles | None, as_json: bool
 ) -> NoReturn:
     """Check a specification that no manifest describes, without a jar by the compiled model."""
-    with open_showing("searching", quiet=as_json) as showing:
+    with open_progress_display("searching", quiet=as_json) as display:
 
         def show(name: str, found: int, to_do: int) -> None:
-            showing.doing(f"{name}: {found:,} states, {to_do:,} to do")
+            display.doing(f"{name}: {found:,} states, {to_do:,} to do")
 
         found = by_model(job, show) if jar is None else by_tlc(job, jar, show)
     if files is not None:
         what = f"{found.outcome}: {found.violated}"
         written = files.write(found, job.module.stem, job.module.stem, what) if found.states else ""
-        say(written or files.summary(), err=True)
+        print_text(written or files.summary(), err=True)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     else:
-        say(found.as_text())
+        print_text(found.as_text())
     sys.exit(found.exit_code)
 
 
 def _run_entries(
     manifest: Manifest,
     entries: Sequence[TlcModel | Witness],
-    shown: EntriesShown,
+    shown: EntryDisplay,
     measurements: Measurements,
     keep: Callable[[CheckedEntry], None],
     *,

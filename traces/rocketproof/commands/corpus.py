@@ -27,8 +27,8 @@ from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.corpus_judge import judge_corpus
 from rocketproof.corpus_runs import simulated_runs
 from rocketproof.names import Named
+from rocketproof.output import print_text
 from rocketproof.protocols import PROTOCOLS
-from rocketproof.saying import say
 from rocketproof.trace_inputs import SpecChoice, find_logs, find_trace_files
 from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.result import nothing_in
@@ -298,7 +298,7 @@ def validate(
     else:
         click.echo(corpus_text(result, limit, columns()), nl=False)
         if report is not None:
-            say(f"\nreport      {report}")
+            print_text(f"\nreport      {report}")
     sys.exit(exit_code(result.verdict))
 
 
@@ -375,16 +375,16 @@ def _print_made(
         click.echo(json.dumps(answer, indent=2))
     else:
         rate = manifest.traces / max(seconds[1], 0.001)
-        say(
+        print_text(
             f"{harmless(str(folder))}: {manifest.traces:,} {what}, "
             f"{manifest.steps:,} steps of {manifest.spec}\n"
             f"{seconds[1]:.1f} s, {rate:,.0f} {what}/s"
             + (f", and {seconds[0]:.1f} s to start Spark" if seconds[0] > 0.5 else "")
         )
         for name, reason in made.failures:
-            say(f"{harmless(name)} failed: {harmless(reason)}", err=True)
+            print_text(f"{harmless(name)} failed: {harmless(reason)}", err=True)
         if made.failures and manifest.reproduce is not None:
-            say(f"make one again with: {manifest.reproduce}", err=True)
+            print_text(f"make one again with: {manifest.reproduce}", err=True)
     if manifest.failed:
         if not as_json:
             click.echo(f"{manifest.failed:,} of {manifest.traces:,} {what} failed", err=True)

@@ -32,10 +32,10 @@ from rocketproof.known_bugs import (
     search_seeds,
 )
 from rocketproof.names import did_you_mean
+from rocketproof.output import command_with, print_text
+from rocketproof.progress_display import open_progress_display
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.runs import simulate_traces
-from rocketproof.saying import say, typed_with
-from rocketproof.showing import open_showing
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.heartbeat import duration
 from tlatrace.judgement.verdict import Diverges, Undecided, Verdict
@@ -92,18 +92,18 @@ def command(
     mutants = [m for m in mutants if not bugs or m.name in bugs]
     rows: list[BugRow] = []
     began = time.monotonic()
-    with open_showing("starting TLC", quiet=as_json) as showing:
+    with open_progress_display("starting TLC", quiet=as_json) as display:
         for number, mutant in enumerate(mutants, start=1):
             head, start = f"{number}/{len(mutants)}", time.monotonic()
-            showing.doing(f"{head} {mutant.name}: {mutant.title}")
+            display.doing(f"{head} {mutant.name}: {mutant.title}")
             checked = check_entry(manifest, mutant)
             runs = _searched(manifest, mutant, seeds=seeds, no_runs=no_runs)
             row = BugRow(mutant=mutant, tlc=checked.row, runs=runs)
             rows.append(row)
-            showing.line(f"{head} {_text(row, no_runs)}, {time.monotonic() - start:.1f} s")
+            display.line(f"{head} {_text(row, no_runs)}, {time.monotonic() - start:.1f} s")
             if verbose or not row.tlc.ok:
                 for line in (*filter(None, [row.tlc.message]), *counterexample_lines(checked.run)):
-                    showing.line(indented(line))
+                    display.line(indented(line))
     again = functools.partial(shown_again, seeds=seeds, no_runs=no_runs, spec_root=spec_root)
     if as_json:
         answer = [{**_row_json(row, no_runs), "command": again(row)} for row in rows]
@@ -111,8 +111,8 @@ def command(
     else:
         if verbose:
             _print_table(rows, no_runs)
-        more = "" if verbose else typed_with("--verbose")
-        say("\n".join(_summary(rows, no_runs, again, time.monotonic() - began, more)))
+        more = "" if verbose else command_with("--verbose")
+        print_text("\n".join(_summary(rows, no_runs, again, time.monotonic() - began, more)))
     if not rows:
         sys.exit(3)
     sys.exit(0 if all(_closed(row, no_runs) for row in rows) else 1)
@@ -222,7 +222,7 @@ def _print_table(rows: Sequence[BugRow], no_runs: bool) -> None:
     open_console().print(table)
     for row in rows:
         if row.mutant.reason is not None:
-            say(f"{row.mutant.name} is harmless: {row.mutant.reason}.")
+            print_text(f"{row.mutant.name} is harmless: {row.mutant.reason}.")
 
 
 def _summary(

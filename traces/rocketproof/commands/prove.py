@@ -10,9 +10,9 @@ from typing import Final
 
 import click
 
+from rocketproof.output import command_with, print_text
+from rocketproof.progress_display import ProgressDisplay, open_progress_display
 from rocketproof.proving import Line, Outcome, TheoremResult, prove_inductive, prove_rule
-from rocketproof.saying import say, typed_with
-from rocketproof.showing import Showing, open_showing
 from rocketproof.theorems import INDUCTIONS, THEOREMS
 from tlatrace.heartbeat import duration
 from tlatrace.proofs import DEFAULT_LIMITS, Limits
@@ -76,26 +76,26 @@ def command(
     limits = Limits(resources=rlimit, seconds=timeout_s)
     proved, began = list[TheoremResult](), time.monotonic()
     chosen = [name for name in (*THEOREMS, *INDUCTIONS) if theorem in (None, name)]
-    with open_showing("starting z3", quiet=as_json) as showing:
-        lines = _Lines(showing, verbose=verbose and not as_json)
+    with open_progress_display("starting z3", quiet=as_json) as display:
+        lines = _Lines(display, verbose=verbose and not as_json)
         for number, name in enumerate(chosen, start=1):
             start = time.monotonic()
             if name in THEOREMS:
                 result = prove_rule(
-                    name, THEOREMS[name], entries, limits, lines.show, showing.doing
+                    name, THEOREMS[name], entries, limits, lines.show, display.doing
                 )
             else:
                 one = INDUCTIONS[name]
-                result = prove_inductive(name, one, brokers, limits, lines.show, showing.doing)
+                result = prove_inductive(name, one, brokers, limits, lines.show, display.doing)
             proved.append(result)
-            showing.line(
+            display.line(
                 f"{number}/{len(chosen)} {_text(result)}, {time.monotonic() - start:.1f} s"
             )
     if as_json:
         click.echo(json.dumps([one.as_json for one in proved], indent=2))
     else:
-        more = "" if verbose else typed_with("--verbose")
-        say("\n".join(_summary(proved, time.monotonic() - began, more)))
+        more = "" if verbose else command_with("--verbose")
+        print_text("\n".join(_summary(proved, time.monotonic() - began, more)))
     worst: Outcome = "proved"
     for outcome in ("undecided", "refuted"):
         if outcome in [one.outcome for one in proved]:
@@ -106,8 +106,8 @@ def command(
 class _Lines:
     """Prints the lines of a proof: all of them, or what is wrong, below what it belongs to."""
 
-    def __init__(self, showing: Showing, *, verbose: bool) -> None:
-        self._showing, self._verbose = showing, verbose
+    def __init__(self, display: ProgressDisplay, *, verbose: bool) -> None:
+        self._display, self._verbose = display, verbose
         self._above: list[Line] = []
 
     def show(self, line: Line) -> None:
@@ -117,7 +117,7 @@ class _Lines:
             self._above.append(line)
             return
         for one in (*self._above, line):
-            self._showing.line(f"{'  ' * one.depth}{one.text}")
+            self._display.line(f"{'  ' * one.depth}{one.text}")
         self._above = []
 
 

@@ -15,11 +15,11 @@ from typing import Final
 import click
 
 from rocketproof.commands.output_options import verbose_option
-from rocketproof.entries_shown import EntriesShown, print_table, summary
+from rocketproof.entry_display import EntryDisplay, print_table, summary
 from rocketproof.file_check import describe_jar
+from rocketproof.output import print_text
+from rocketproof.progress_display import open_progress_display
 from rocketproof.rings import Progress, run_ring
-from rocketproof.saying import say
-from rocketproof.showing import open_showing
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Checkable, Manifest, Ring, read_manifest
@@ -99,8 +99,8 @@ def command(
         refuse_shipped(manifest)
         measurements.write(manifest, path)
     began = time.monotonic()
-    with open_showing("starting TLC", quiet=as_json) as showing:
-        shown = EntriesShown(showing, measurements, verbose=verbose)
+    with open_progress_display("starting TLC", quiet=as_json) as display:
+        shown = EntryDisplay(display, measurements, verbose=verbose)
 
         def done(row: CheckRow, progress: Progress) -> None:
             shown.done(row, progress)
@@ -127,15 +127,15 @@ def command(
     else:
         if verbose:
             print_table(rows, f"The {ring} ring")
-        say(told_of(manifest, ring, measurements))
-        say(summary(rows, f"of the {ring} ring", time.monotonic() - began))
+        print_text(told_of(manifest, ring, measurements))
+        print_text(summary(rows, f"of the {ring} ring", time.monotonic() - began))
     sys.exit(exit_code(rows))
 
 
 def _check(
     manifest: Manifest,
     jar: TlcJar,
-    shown: EntriesShown,
+    shown: EntryDisplay,
     entry: Checkable,
     *,
     timeout_s: float,

@@ -16,11 +16,11 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.report import SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.names import Named
+from rocketproof.output import print_text
 from rocketproof.plug import Run
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.run_judge import judge_traces, run_verdict, verdict_lines
 from rocketproof.runs import run_scheduled
-from rocketproof.saying import say
 from rocketproof.schedule import read_scheduled
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
@@ -146,7 +146,7 @@ def _print(
         click.echo(f"written to {file}")
     if results is not None:
         for line in verdict_lines(run, traces, results):
-            say(line)
+            print_text(line)
 
 
 def _chosen(run: Run, reign: int | None, *, has_reigns: bool) -> tuple[Trace, ...]:

@@ -16,7 +16,7 @@ from rocketproof import __version__
 from rocketproof.commands.mutation_options import mutation_options
 from rocketproof.commands.spec_options import map_option, spec_options
 from rocketproof.engines import ENGINES, Judged, Judges
-from rocketproof.saying import say
+from rocketproof.output import print_text
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from rocketproof.trace_mutation import Measuring, print_mutations
 from tlatrace.errors import ModelGapError, SpecError
@@ -236,10 +236,10 @@ def _print(results: list[TraceResult], as_json: bool) -> None:
     for result in results:
         path = harmless(result.path)
         for warning in result.warnings:
-            say(f"{path}: warning: {harmless(warning)}", err=True)
-        say(result.summary, err=result.status == "unreadable")
+            print_text(f"{path}: warning: {harmless(warning)}", err=True)
+        print_text(result.summary, err=result.status == "unreadable")
         if result.counts is not None:
-            say(f"    {harmless(result.counts.text())}")
+            print_text(f"    {harmless(result.counts.text())}")
 
 
 def _exit_code(results: list[TraceResult]) -> int:
@@ -266,9 +266,9 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         status = stack.enter_context(console.status(doing)) if console.is_terminal else None
 
         def show(done: int, total: int) -> None:
-            words = f"{done:,} of {total:,} steps are judged"
-            tell(words)
+            progress = f"{done:,} of {total:,} steps are judged"
+            tell(progress)
             if status is not None:
-                status.update(words)
+                status.update(progress)
 
         yield show

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rocketproof.commands.spec_options import map_option, spec_options
-from rocketproof.saying import say
+from rocketproof.output import print_text
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import ModelGapError, SpecError, ToolError
 from tlatrace.harmless import harmless
@@ -82,7 +82,7 @@ def command(
         for file in files:
             trace, _ = _readable(file)
             _write(targets[file.path], trace, itf=True)
-            say(f"{harmless(str(targets[file.path]))}: {len(trace.events)} states")
+            print_text(f"{harmless(str(targets[file.path]))}: {len(trace.events)} states")
         return
     models: dict[tuple[Path, str], tuple[Model, View]] = {}
     for file in files:
@@ -101,7 +101,7 @@ def command(
         _write(targets[file.path], seen, itf=itf)
         steps = len(seen.events) - 1
         target = harmless(str(targets[file.path]))
-        say(f"{target}: {len(trace.events) - 1} steps are {steps} of {view.spec}")
+        print_text(f"{target}: {len(trace.events) - 1} steps are {steps} of {view.spec}")
 
 
 def _write(target: Path, trace: Trace, *, itf: bool) -> None:

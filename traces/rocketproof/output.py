@@ -9,18 +9,18 @@ import click
 
 from tlatrace.harmless import harmless_lines
 
-__all__ = ["TYPED", "say", "typed_with"]
+__all__ = ["TYPED", "command_with", "print_text"]
 
 TYPED: Final = "rocketproof.typed"
-"""Where a click context keeps the words that were typed behind the program's name."""
+"""Where a click context keeps the arguments that were typed behind the program's name."""
 
 
-def say(text: str, *, err: bool = False) -> None:
+def print_text(text: str, *, err: bool = False) -> None:
     """Print lines, made harmless: names, values and messages of strangers may be in them."""
     click.echo(harmless_lines(text), err=err)
 
 
-def typed_with(option: str) -> str:
+def command_with(option: str) -> str:
     """Return the command that is running, with one option more."""
-    words = click.get_current_context().meta.get(TYPED, ())
-    return shlex.join(["rocketproof", *words, option])
+    arguments = click.get_current_context().meta.get(TYPED, ())
+    return shlex.join(["rocketproof", *arguments, option])

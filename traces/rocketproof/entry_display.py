@@ -11,8 +11,8 @@ from typing import Final
 from rich.markup import escape
 
 from rocketproof.counterexample import counterexample_lines, indented
+from rocketproof.progress_display import ProgressDisplay
 from rocketproof.rings import NOT_RUN, Progress
-from rocketproof.showing import Showing
 from tlatrace.heartbeat import duration, left_text
 from tlatrace.terminal import open_console, open_table
 from tlatrace.tools.check import CheckRow, Status
@@ -21,7 +21,7 @@ from tlatrace.tools.measured import Measurements
 from tlatrace.tools.runs import CheckedEntry
 from tlatrace.tools.tlc import TlcProgress
 
-__all__ = ["EntriesShown", "how_far", "print_table", "row_text", "summary"]
+__all__ = ["EntryDisplay", "how_far", "print_table", "row_text", "summary"]
 
 Key = tuple[str, str, str]
 _COLOURS: Final[dict[Status, str]] = {
@@ -36,19 +36,19 @@ _BESIDE: Final = 1.2
 """With so many times the seconds that passed, runs of TLC were beside each other."""
 
 
-class EntriesShown:
+class EntryDisplay:
     """Says which entries are done, which run and how far they are; from any thread."""
 
     def __init__(
         self,
-        showing: Showing,
+        display: ProgressDisplay,
         measurements: Measurements,
         *,
         verbose: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Tell by `showing`; with `verbose` counterexamples that must be there, too."""
-        self._showing, self._measurements = showing, measurements
+        """Tell by `display`; with `verbose` counterexamples that must be there, too."""
+        self._display, self._measurements = display, measurements
         self._verbose, self._clock = verbose, clock
         self._lock = threading.Lock()
         self._head = ""
@@ -87,13 +87,13 @@ class EntriesShown:
         with self._lock:
             self._head = f"{progress.done}/{progress.total} done"
             lines = self._counterexamples.pop(_key(row), ())
-            self._showing.line(f"{progress.done}/{progress.total} {row_text(row)}{_left(progress)}")
+            self._display.line(f"{progress.done}/{progress.total} {row_text(row)}{_left(progress)}")
             for line in (*([row.message] if row.message else ()), *lines):
-                self._showing.line(indented(line))
+                self._display.line(indented(line))
             self._tell()
 
     def _tell(self) -> None:
-        self._showing.doing("; ".join(filter(None, [self._head, *self._running.values()])))
+        self._display.doing("; ".join(filter(None, [self._head, *self._running.values()])))
 
 
 def how_far(
