@@ -139,6 +139,29 @@ def test_what_an_instance_names_is_evaluated_with_its_substitution(
         assert outcome != "success" or found["distinct"] == 4
 
 
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ("Named == N", "TLC expected a boolean value, but did not find one."),
+        ('N = "a"', "Attempted to check equality of integer 2 with non-integer"),
+    ],
+)
+def test_an_assumption_without_a_value_is_an_error_of_evaluation(
+    tmp_path: Path, formula: str, reason: str
+) -> None:
+    module = tmp_path / "Sums.tla"
+    module.write_text(
+        f"---- MODULE Sums ----\nEXTENDS Naturals\nCONSTANT N\nVARIABLE x\nASSUME {formula}\n"
+        "Init == x = 0\nNext == x < 2 /\\ x' = x + 1\n====\n"
+    )
+
+    (code, told), (_, computed) = [check(module, "CONSTANT N = 2", e) for e in ("tlc", "compiled")]
+
+    assert (code, told["outcome"], computed["outcome"]) == (2, *["evaluation error"] * 2)
+    assert reason in str(told["message"])
+    assert str(computed["message"]).startswith("an ASSUME: ")
+
+
 def test_a_name_with_arguments_is_said_to_be_unchecked(folder: Path) -> None:
     assert check(folder / "Parameters.tla", "", "tlc")[0] == 0
 

@@ -48,9 +48,10 @@ _REASONS: Final[dict[int, tuple[Outcome, str | None]]] = {
     2116: (Outcome.TEMPORAL, r"Temporal property (\S+) (?:is|was) violated"),
     2114: (Outcome.DEADLOCK, None),
     2104: (Outcome.ASSUMPTION, r"Assumption (.+?) is false"),
+    2105: (Outcome.EVALUATION_ERROR, None),
 }
 _OF_EXIT: Final[dict[int, frozenset[Outcome]]] = {
-    10: frozenset({Outcome.ASSUMPTION}),
+    10: frozenset({Outcome.ASSUMPTION, Outcome.EVALUATION_ERROR}),
     11: frozenset({Outcome.DEADLOCK}),
     12: frozenset({Outcome.INVARIANT}),
     13: frozenset({Outcome.ACTION_PROPERTY, Outcome.TEMPORAL}),
