@@ -87,7 +87,7 @@ def test_json_answers_hold_the_verdict_and_its_evidence() -> None:
     assert answers[3]["verdict"] == "unreadable"
 
 
-GUILTY = TraceResult(
+WITH_CONJUNCT = TraceResult(
     path="bad.ndjson",
     spec="Mailbox",
     outcome=Diverges(3, "Send", "a step", "100% other\nthings"),
@@ -97,7 +97,7 @@ GUILTY = TraceResult(
 
 
 def test_sarif_relates_a_divergence_to_the_conjunct_that_forbids_it() -> None:
-    (result,) = json.loads(sarif_text([GUILTY], version="1.2.3"))["runs"][0]["results"]
+    (result,) = json.loads(sarif_text([WITH_CONJUNCT], version="1.2.3"))["runs"][0]["results"]
 
     (related,) = result["relatedLocations"]
     place = related["physicalLocation"]
@@ -108,9 +108,9 @@ def test_sarif_relates_a_divergence_to_the_conjunct_that_forbids_it() -> None:
 
 def test_every_report_names_the_conjunct() -> None:
     place = "false is spec/Mail,box.tla:7:4: n < Max (3 < 3)"
-    assert place in GUILTY.text
-    assert place in junit_xml([GUILTY], seconds=1.0).replace("&lt;", "<")
-    assert GUILTY.to_json()["conjunct"] == {
+    assert place in WITH_CONJUNCT.text
+    assert place in junit_xml([WITH_CONJUNCT], seconds=1.0).replace("&lt;", "<")
+    assert WITH_CONJUNCT.to_json()["conjunct"] == {
         "path": "spec/Mail,box.tla",
         "line": 7,
         "column": 4,
@@ -119,7 +119,7 @@ def test_every_report_names_the_conjunct() -> None:
 
 
 def test_github_gets_an_annotation_at_the_trace_and_one_at_the_spec() -> None:
-    first, second = github_annotations([RESULTS[0], GUILTY]).splitlines()
+    first, second = github_annotations([RESULTS[0], WITH_CONJUNCT]).splitlines()
 
     assert first.startswith("::error file=bad.ndjson,line=5::diverges at step 3")
     assert "100%25 other\\nthings" in first

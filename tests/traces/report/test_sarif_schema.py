@@ -11,7 +11,7 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
-from tests.traces.report.test_report import GUILTY, RESULTS
+from tests.traces.report.test_report import RESULTS, WITH_CONJUNCT
 from tlatrace.judgement.verdict import Diverges
 from tlatrace.report.results import TraceResult
 from tlatrace.report.sarif import sarif_text
@@ -43,7 +43,7 @@ def errors(document: object) -> list[str]:
 
 @pytest.mark.parametrize(
     "results",
-    [[], RESULTS, [GUILTY], [*RESULTS, GUILTY, HOSTILE]],
+    [[], RESULTS, [WITH_CONJUNCT], [*RESULTS, WITH_CONJUNCT, HOSTILE]],
     ids=["none", "each verdict", "a conjunct", "hostile names"],
 )
 def test_what_is_written_fits_the_schema(results: list[TraceResult]) -> None:
@@ -55,7 +55,7 @@ def test_what_is_written_fits_the_schema(results: list[TraceResult]) -> None:
 
 
 def test_the_schema_refuses_what_does_not_fit() -> None:
-    document = json.loads(sarif_text([GUILTY], version="1.2.3"))
+    document = json.loads(sarif_text([WITH_CONJUNCT], version="1.2.3"))
     result = document["runs"][0]["results"][0]
     result["level"] = "fatal"
     result["locations"][0]["physicalLocation"]["region"]["startLine"] = 0
@@ -66,7 +66,7 @@ def test_the_schema_refuses_what_does_not_fit() -> None:
 
 
 def test_the_schema_refuses_a_place_that_names_no_file() -> None:
-    document = json.loads(sarif_text([GUILTY], version="1.2.3"))
+    document = json.loads(sarif_text([WITH_CONJUNCT], version="1.2.3"))
     (result,) = document["runs"][0]["results"]
     place = result["locations"][0]["physicalLocation"]
     del place["artifactLocation"]

@@ -95,8 +95,8 @@ def read_corpus(folder: Path = EXPRESSIONS) -> tuple[Expression, ...]:
             line = text.count("\n", 0, match.start()) + 1
             if match[1] in found:
                 raise SpecError(path, f"the expression {match[1]} is there twice", line)
-            text = " ".join(match[2].split())
-            found[match[1]] = Expression(name=match[1], module=path.stem, line=line, text=text)
+            asked = " ".join(match[2].split())
+            found[match[1]] = Expression(name=match[1], module=path.stem, line=line, text=asked)
     return tuple(found.values())
 
 
