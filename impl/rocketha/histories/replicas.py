@@ -53,7 +53,7 @@ class ReplicaReads:
     """Body -> the epoch in which it was written."""
     copied: tuple[Copied, ...] = ()
     logs: Mapping[BrokerId, tuple[LoggedMessage, ...]]
-    """What each replica shows at the end."""
+    """What each replica that runs shows at the end."""
     alike: bool
     """The protocol promises that they are alike, and the group says that all is well."""
     at_ms: int

@@ -19,21 +19,21 @@ from tlatrace.trace import Event, Header, Part, Silent, Trace
 PROTOCOL: Final = "epoch_truncation"
 RUNS: Final = 60
 SEEN_AT: Final = {
-    Bug.B01: 2,
-    Bug.B02: 8,
-    Bug.B03: 0,
-    Bug.B04: 26,
-    Bug.B05: 21,
-    Bug.B06: 37,
-    Bug.B07: 8,
-    Bug.B10: 3,
-    Bug.B11: 19,
-    Bug.B83: 170,
-    Bug.B86: 3,
-    Bug.FLUSH_BEFORE_EPOCH: 2,
-    Bug.KNOWN_FOLLOWS_BATCH: 15,
-    Bug.MASTER_ANSWERS: 1,
-    Bug.MIN_END: 213,
+    Bug.B01: 0,
+    Bug.B02: 3,
+    Bug.B03: 3,
+    Bug.B04: 4,
+    Bug.B05: 0,
+    Bug.B06: 5,
+    Bug.B07: 0,
+    Bug.B10: 0,
+    Bug.B11: 8,
+    Bug.B83: 33,
+    Bug.B86: 0,
+    Bug.FLUSH_BEFORE_EPOCH: 8,
+    Bug.KNOWN_FOLLOWS_BATCH: 3,
+    Bug.MASTER_ANSWERS: 0,
+    Bug.MIN_END: 0,
 }
 """A seed at which a run with the bug diverges with half of the variables hidden."""
 NEVER_SEEN: Final = {Bug.OFFSET_CONTINUES, Bug.REPORT_OWN_END, Bug.START_COMPARED}

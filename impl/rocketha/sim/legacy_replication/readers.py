@@ -69,12 +69,14 @@ class Readers:
         )
 
     def reads(self, nodes: Mapping[BrokerId, Node[S]], at_ms: int) -> ReplicaReads:
-        """Read all logs at the end; a slave that was ahead of its master stays different."""
+        """Read the logs of brokers that run; a slave that was ahead stays different."""
         return ReplicaReads(
             written=frozenset(self._written),
             epochs=self._written,
             copied=tuple(self._copied),
-            logs={node.id: messages_of(node.log) for node in nodes.values()},
+            logs={
+                node.id: messages_of(node.log) for node in nodes.values() if node.state is not None
+            },
             alike=False,
             at_ms=at_ms,
         )
