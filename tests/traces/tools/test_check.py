@@ -190,6 +190,15 @@ def test_counts_are_recorded_and_comments_kept(tmp_path: Path) -> None:
     assert tables["mutant"][0]["length"] == 3
 
 
+def test_counts_are_recorded_where_the_entries_stand(tmp_path: Path) -> None:
+    own = tmp_path / "counter" / "manifest.toml"
+    own.parent.mkdir()
+    own.write_text(TABLES, "utf-8")
+    names, text = recorded(tmp_path, checked(WITNESS, run("invariant")))
+    assert (names, text) == (("counter/NotLow",), TABLES)
+    assert tomllib.loads(own.read_text("utf-8"))["witness"][0]["length"] == 3
+
+
 def test_an_unexpected_result_is_not_recorded(tmp_path: Path) -> None:
     names, text = recorded(
         tmp_path,

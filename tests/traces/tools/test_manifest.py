@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,28 @@ def test_a_protocol_may_use_the_modules_of_another_one(root: Path) -> None:
     manifest = read_manifest(root)
     assert manifest.libraries(manifest.models[0]) == (root / "store",)
     assert manifest.libraries(mutant(manifest, "B05")) == (root / "counter", root / "store")
+
+
+def test_a_protocol_may_have_a_manifest_of_its_own(root: Path) -> None:
+    shutil.copytree(root / "counter", root / "clock")
+    own = root / "clock" / "manifest.toml"
+    own.write_text(MANIFEST.replace('"counter"', '"clock"'), "utf-8")
+    manifest = read_manifest(root)
+    assert manifest.protocols == ("counter", "clock")
+    assert [m.module.parent for m in manifest.models] == [root / "counter", root / "clock"]
+    assert manifest.file_of("clock") == own
+    assert manifest.file_of("counter") == manifest.path == root / "manifest.toml"
+
+
+def test_all_of_a_protocol_stands_in_one_manifest(root: Path) -> None:
+    own = root / "counter" / "manifest.toml"
+    own.write_text("", "utf-8")
+    with pytest.raises(SpecError, match=r"counter/small\): what is of counter stands in .*counter"):
+        read_manifest(root)
+    (root / "manifest.toml").write_text("", "utf-8")
+    own.write_text(MANIFEST.replace('"counter"', '"clock"'), "utf-8")
+    with pytest.raises(SpecError, match=r"what is of clock stands in"):
+        read_manifest(root)
 
 
 def test_a_model_may_be_known_to_fall(root: Path) -> None:

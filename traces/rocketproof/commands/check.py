@@ -132,8 +132,7 @@ def command(
     if files is not None and files.summary():
         print_text(files.summary(), err=True)
     if write:
-        written = record(manifest, results)
-        click.echo(f"recorded in {manifest.path}: {', '.join(written) or 'nothing'}", err=True)
+        _record(manifest, results)
     rows = [checked.row for checked in results]
     if as_json:
         answer = {"jar": describe_jar(jar), "rows": [asdict(row) | {"ok": row.ok} for row in rows]}
@@ -141,6 +140,14 @@ def command(
     else:
         _print(rows, f"of {target or 'the manifest'}", time.monotonic() - began, verbose)
     sys.exit(exit_code(rows))
+
+
+def _record(manifest: Manifest, results: Sequence[CheckedEntry]) -> None:
+    """Write counts where the entries stand, and say where."""
+    written = record(manifest, results)
+    files = dict.fromkeys(manifest.file_of(name.partition("/")[0]) for name in written)
+    where = ", ".join(map(str, files or [manifest.path]))
+    click.echo(f"recorded in {where}: {', '.join(written) or 'nothing'}", err=True)
 
 
 def _keep(files: ItfFiles | None, display: ProgressDisplay, checked: CheckedEntry) -> None:

@@ -1,5 +1,8 @@
 """Read `spec/manifest.toml`: every model, witness, mutant and theorem with its expected result.
 
+A protocol may have a manifest of its own, `spec/<protocol>/manifest.toml`, and then all its entries
+are there.
+
     [[library]]   protocol folder
     [[model]]     protocol name module config expect="holds"|"violated" ring="push"|"weekly"
                   [distinct] [depth] [violates] [length] [seconds] [deadlock]
@@ -24,7 +27,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -145,7 +148,7 @@ Entry = Checkable | Theorem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """All entries, in the order of the file."""
+    """All entries, in the order of the file, and behind them those of protocols with their own."""
 
     path: Path
     models: tuple[TlcModel, ...]
@@ -159,6 +162,10 @@ class Manifest:
     def root(self) -> Path:
         """The folder `spec`."""
         return self.path.parent
+
+    def file_of(self, protocol: str) -> Path:
+        """Return the file with the entries of a protocol: its own one, if it has one."""
+        return _file_of(self.root, protocol)
 
     @property
     def protocols(self) -> tuple[str, ...]:
@@ -211,6 +218,27 @@ def read_manifest(root: Path) -> Manifest:
     wrong types, duplicate names, or names a file that is not there.
     """
     path = root / MANIFEST_NAME
+    read = [(one, _tables(one)) for one in (path, *sorted(root.glob(f"*/{MANIFEST_NAME}")))]
+
+    def fields_of(kind: str) -> list[_Fields]:
+        return [fields for one, tables in read for fields in _fields_of(root, one, tables, kind)]
+
+    models = tuple(map(_model, fields_of("model")))
+    witnesses = tuple(map(_witness, fields_of("witness")))
+    mutants = tuple(map(_mutant, fields_of("mutant")))
+    theorems = tuple(map(_theorem, fields_of("theorem")))
+    _refuse_twins(path, (*models, *witnesses, *mutants, *theorems))
+    return Manifest(
+        path=path,
+        models=models,
+        witnesses=witnesses,
+        mutants=mutants,
+        theorems=theorems,
+        shared=_shared(root, fields_of(_LIBRARY)),
+    )
+
+
+def _tables(path: Path) -> dict[str, object]:
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -220,19 +248,12 @@ def read_manifest(root: Path) -> Manifest:
     for name in tables:
         if name not in (*_KINDS, _LIBRARY):
             raise SpecError(path, f"unknown table [[{name}]]")
-    models = tuple(_model(fields) for fields in _fields_of(path, tables, "model"))
-    witnesses = tuple(_witness(fields) for fields in _fields_of(path, tables, "witness"))
-    mutants = tuple(_mutant(fields) for fields in _fields_of(path, tables, "mutant"))
-    theorems = tuple(_theorem(fields) for fields in _fields_of(path, tables, "theorem"))
-    _refuse_twins(path, (*models, *witnesses, *mutants, *theorems))
-    return Manifest(
-        path=path,
-        models=models,
-        witnesses=witnesses,
-        mutants=mutants,
-        theorems=theorems,
-        shared=_shared(path, tables),
-    )
+    return tables
+
+
+def _file_of(root: Path, protocol: str) -> Path:
+    own = root / protocol / MANIFEST_NAME
+    return own if own.is_file() else root / MANIFEST_NAME
 
 
 def _refuse_twins(path: Path, entries: tuple[Entry, ...]) -> None:
@@ -247,13 +268,18 @@ def _refuse_twins(path: Path, entries: tuple[Entry, ...]) -> None:
 class _Fields:
     """The keys of one entry; each is taken once, and none may be left over."""
 
-    def __init__(self, path: Path, kind: str, number: int, table: Mapping[str, object]) -> None:
-        self._path = path
+    def __init__(
+        self, root: Path, path: Path, kind: str, number: int, table: Mapping[str, object]
+    ) -> None:
+        self._root, self._path = root, path
         self._left = dict(table)
         name = f"{table.get('protocol', '?')}/{table.get(_NAMES.get(kind, 'name'), '?')}"
         self._place = f"[[{kind}]] number {number} ({name})"
         self.protocol = self.text("protocol")
         self.name = self.text(_NAMES.get(kind, "name"))
+        belongs = _file_of(root, self.protocol)
+        if belongs != path:
+            raise self.error(f"what is of {self.protocol} stands in {belongs}")
 
     def error(self, reason: str) -> SpecError:
         return SpecError(self._path, f"{self._place}: {reason}")
@@ -323,7 +349,7 @@ class _Fields:
         return value
 
     def file(self, key: str) -> Path:
-        path = self._path.parent / self.protocol / self.text(key)
+        path = self._root / self.protocol / self.text(key)
         if not path.is_file():
             raise self.error(f"{key!r} names {path}, which is not there")
         return path
@@ -333,17 +359,17 @@ class _Fields:
             raise self.error(f"unknown key {next(iter(self._left))!r}")
 
 
-def _fields_of(path: Path, tables: Mapping[str, object], kind: str) -> list[_Fields]:
+def _fields_of(root: Path, path: Path, tables: Mapping[str, object], kind: str) -> list[_Fields]:
     entries = tables.get(kind, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise SpecError(path, f"{kind!r} must be a list of tables, [[{kind}]]")
-    return [_Fields(path, kind, number, table) for number, table in enumerate(entries, start=1)]
+    return [_Fields(root, path, kind, at, table) for at, table in enumerate(entries, start=1)]
 
 
-def _shared(path: Path, tables: Mapping[str, object]) -> dict[str, tuple[Path, ...]]:
+def _shared(root: Path, libraries: Iterable[_Fields]) -> dict[str, tuple[Path, ...]]:
     shared: dict[str, tuple[Path, ...]] = {}
-    for fields in _fields_of(path, tables, _LIBRARY):
-        folder = path.parent / fields.name
+    for fields in libraries:
+        folder = root / fields.name
         if not folder.is_dir():
             raise fields.error(f"'folder' names {folder}, which is not there")
         fields.finish()

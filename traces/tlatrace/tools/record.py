@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -19,7 +20,7 @@ __all__ = ["record", "refuse_shipped"]
 
 
 def record(manifest: Manifest, results: Iterable[CheckedEntry]) -> tuple[str, ...]:
-    """Record counts in the manifest's file; return the names of the entries that were written.
+    """Record counts where the entries stand; return the names of the entries that were written.
 
     Only numbers are written, and only those of a run that ended as the entry expects: a model that
     holds, a witness or mutant whose property was violated. What must come out is the author's word.
@@ -27,20 +28,27 @@ def record(manifest: Manifest, results: Iterable[CheckedEntry]) -> tuple[str, ..
 
     Raises: SpecError when the file cannot be read or written.
     """
+    by_file: dict[Path, list[CheckedEntry]] = {}
+    for checked in results:
+        by_file.setdefault(manifest.file_of(checked.entry.protocol), []).append(checked)
+    return tuple(name for path, those in by_file.items() for name in _record(path, those))
+
+
+def _record(path: Path, results: Iterable[CheckedEntry]) -> list[str]:
     try:
-        document = tomlkit.parse(manifest.path.read_text("utf-8"))
+        document = tomlkit.parse(path.read_text("utf-8"))
         written = []
         for checked in results:
             entry = checked.entry
             numbers = _numbers(entry, checked.run, checked.exact)
             if numbers:
-                _table(manifest, document, entry).update(numbers)
+                _table(path, document, entry).update(numbers)
                 written.append(f"{entry.protocol}/{entry.name}")
         if written:
-            manifest.path.write_text(tomlkit.dumps(document), "utf-8")
+            path.write_text(tomlkit.dumps(document), "utf-8")
     except (OSError, TOMLKitError) as error:
-        raise SpecError(manifest.path, f"counts cannot be recorded ({error})") from error
-    return tuple(written)
+        raise SpecError(path, f"counts cannot be recorded ({error})") from error
+    return written
 
 
 def refuse_shipped(manifest: Manifest) -> None:
@@ -70,12 +78,10 @@ def _numbers(
     return {}
 
 
-def _table(
-    manifest: Manifest, document: tomlkit.TOMLDocument, entry: TlcModel | Witness | Mutant
-) -> Table:
+def _table(path: Path, document: tomlkit.TOMLDocument, entry: TlcModel | Witness | Mutant) -> Table:
     tables = document[kind_of(entry)]
     assert isinstance(tables, AoT)
     for table in tables.body:
         if table["protocol"] == entry.protocol and table["name"] == entry.name:
             return table
-    raise SpecError(manifest.path, f"{entry.protocol}/{entry.name} is gone")
+    raise SpecError(path, f"{entry.protocol}/{entry.name} is gone")
