@@ -64,3 +64,12 @@ def test_who_misspells_a_name_is_told_which_it_may_be(args: tuple[str, ...], mea
 def test_nothing_like_it_is_no_question() -> None:
     assert did_you_mean("raft", ["lock_quorum", "sync_state_set"]) == ""
     assert did_you_mean("Smal", ["small", "smaller"]) == "; did you mean 'small' or 'smaller'?"
+
+
+def test_an_implementation_may_have_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rocketproof.commands.bugs.bug_switches", lambda: ())
+
+    result = call("bugs", "lock_quorum")
+
+    assert result.exit_code == 0
+    assert result.output.splitlines()[-1].startswith("0 bugs and ")

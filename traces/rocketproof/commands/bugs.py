@@ -32,7 +32,7 @@ def command(protocol: str | None, *, as_json: bool) -> None:
         return
     for heading, switches in (("--bug", bugs), ("--faults", faults)):
         print_text(heading)
-        width = max(len(one.name) for one in switches)
+        width = max((len(one.name) for one in switches), default=0)
         for one in switches:
             print_text(f"  {one.name:<{width}}  {one.line}")
     where = protocol or f"{len(PROTOCOLS)} protocols"
