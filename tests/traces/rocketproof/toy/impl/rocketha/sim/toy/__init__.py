@@ -1,0 +1,1 @@
+"""The simulation of a log that is copied."""

@@ -1,0 +1,1 @@
+"""A log that is copied: from runs to traces."""
