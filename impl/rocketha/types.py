@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Epoch = NewType("Epoch", int)
-"""Number of a master's reign, 32 bits, assigned by the controller; grows with every election."""
+"""Number of a master, 32 bits, assigned by the controller; grows with every election."""
 
 SyncStateSetEpoch = NewType("SyncStateSetEpoch", int)
 """Version of a group's SyncStateSet, 32 bits; grows with every change of the set."""
@@ -70,7 +70,7 @@ LogIndex = NewType("LogIndex", int)
 """Number of an entry in a replicated log, 64 bits, from 1 on; 0 is before the first one."""
 
 Term = NewType("Term", int)
-"""Number of a leader's reign over a replicated log, 64 bits; 0 without leaders."""
+"""Number of a leader of a replicated log, 64 bits; 0 without leaders."""
 
 SizeBytes = NewType("SizeBytes", int)
 """A length in bytes."""

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from model_tests.machines.hand_driven import HandDriven
+from model_tests.machines.manual_brokers import ManualBrokers
 from model_tests.machines.small_model import goals, moves
 from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from tlatrace.testing import Lockstep, Mismatch, ModelMachine, check, machine, replay
@@ -25,8 +25,8 @@ pytestmark = [pytest.mark.java, pytest.mark.xdist_group("small model")]
 _BASE: Final = settings(stateful_step_count=6, derandomize=True, database=None, deadline=None)
 
 
-def cores(bugs: Bugs) -> Callable[[], HandDriven]:
-    return lambda: HandDriven(moves(), bugs)
+def cores(bugs: Bugs) -> Callable[[], ManualBrokers]:
+    return lambda: ManualBrokers(moves(), bugs)
 
 
 def driven(*bugs: Bug) -> type[ModelMachine]:
@@ -37,14 +37,14 @@ def test_the_cores_take_the_steps_of_the_specification() -> None:
     coverage = check(driven(), settings(_BASE, max_examples=500))
 
     assert coverage.never_taken == ()
-    assert coverage.idle_calls
+    assert coverage.stuttering_calls
 
 
 def test_the_cores_can_take_steps_of_every_kind() -> None:
     for kind, group in goals().groups.items():
         made = False
         for goal in group[:20]:
-            run = Lockstep(moves(), HandDriven(moves(), NO_BUGS))
+            run = Lockstep(moves(), ManualBrokers(moves(), NO_BUGS))
             walk(run, goals().way_to(goal))
             made = made or run.steps[-1:] == [goal[1]]
         assert made, kind

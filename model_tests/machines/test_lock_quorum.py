@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 from hypothesis import settings
 
-from model_tests.machines.hand_locks import HandLocks
 from model_tests.machines.lock_model import goals, moves
-from model_tests.machines.ways import found_at_the_end
+from model_tests.machines.manual_locks import ManualLocks
+from model_tests.machines.scenarios import assert_scenario_fails
 from rocketha.known_bugs import LOCK_BUGS, Bug
 from tlatrace.testing import Mismatch, ModelMachine, check, machine, replay
 
@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.java, pytest.mark.xdist_group("lock model")]
 _BASE: Final = settings(stateful_step_count=6, derandomize=True, database=None, deadline=None)
 
 
-def cores(model: str, *bugs: Bug) -> Callable[[], HandLocks]:
-    return lambda: HandLocks(model, frozenset(bugs))
+def cores(model: str, *bugs: Bug) -> Callable[[], ManualLocks]:
+    return lambda: ManualLocks(model, frozenset(bugs))
 
 
 def driven(*bugs: Bug) -> type[ModelMachine]:
@@ -36,7 +36,7 @@ def test_the_cores_take_the_steps_of_the_specification() -> None:
     coverage = check(driven(), settings(_BASE, max_examples=100))
 
     assert coverage.never_taken == ()
-    assert coverage.idle_calls
+    assert coverage.stuttering_calls
 
 
 SHRUNK = [
@@ -81,7 +81,7 @@ FAR = [
 def test_a_bug_is_found_in_a_larger_model_and_shrunk(
     bug: Bug, model: str, text: str, length: int
 ) -> None:
-    steps = found_at_the_end(text, driven_beside(model, bug), lambda: driven_beside(model))
+    steps = assert_scenario_fails(text, driven_beside(model, bug), lambda: driven_beside(model))
     assert steps <= length
 
 

@@ -13,9 +13,9 @@ from typing import Final
 import pytest
 from hypothesis import settings
 
-from model_tests.machines.group_hand_driven import GroupHandDriven
 from model_tests.machines.group_model import SPEC, bounds, goals, moves
-from model_tests.machines.ways import ALONE, found_at_the_end, way
+from model_tests.machines.manual_group import ManualGroup
+from model_tests.machines.scenarios import ALONE, assert_scenario_fails, scenario
 from rocketha.known_bugs import GROUP_BUGS, Bug
 from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, machine, replay
 from tlatrace.testing.goals import walk
@@ -41,8 +41,8 @@ NOT_TOLD: Final = ("Handshake", "conn epochs known link log")
 one: then it has nothing to learn in a handshake that cuts its log."""
 
 
-def group(model: str, *bugs: Bug) -> Callable[[], GroupHandDriven]:
-    return lambda: GroupHandDriven(moves(model), bounds(model), frozenset(bugs))
+def group(model: str, *bugs: Bug) -> Callable[[], ManualGroup]:
+    return lambda: ManualGroup(moves(model), bounds(model), frozenset(bugs))
 
 
 def driven(*bugs: Bug) -> type[ModelMachine]:
@@ -59,7 +59,7 @@ def test_the_group_takes_the_steps_of_the_specification() -> None:
     assert coverage.never_taken == ()
     # One proposal in all: it is the one that lets a slave join.
     assert [name for name in coverage.never_possible if "!" not in name] == ["MaybeShrink"]
-    assert coverage.idle_calls
+    assert coverage.stuttering_calls
 
 
 def test_the_group_can_take_steps_of_every_kind() -> None:
@@ -113,11 +113,11 @@ SLAVE_HAS_JOINED: Final = f"{SLAVE_IS_PROPOSED}; AlterSyncStateSet b1; LearnSync
         "two masters acknowledge different messages",
     ],
 )
-def test_a_way_can_be_gone_to_its_end(model: str, text: str) -> None:
+def test_a_scenario_can_be_taken_to_its_end(model: str, text: str) -> None:
     run = Lockstep(moves(model), group(model)())
-    walk(run, way(text))
+    walk(run, scenario(text))
 
-    assert run.steps == way(text)
+    assert run.steps == scenario(text)
 
 
 @pytest.mark.parametrize("model", ["full", "unclean"])
@@ -134,7 +134,7 @@ def test_the_group_takes_random_steps_of_larger_models(model: str) -> None:
 
 def _step_somewhere(run: Lockstep, rng: Random) -> None:
     if rng.random() < 0.3:
-        run.stutter(rng.choice(run.idle_calls()))
+        run.stutter(rng.choice(run.stuttering_calls()))
         return
     offers = run.offers()
     if not offers:
@@ -232,14 +232,14 @@ FAR = [
     ),
     (Bug.W2, "clean", f"{SLAVE_HAS_JOINED}; PutMessage b1; MaybeShrink b1 {{b2}}", 11),
 ]
-"""The end of a way, where a bug shows that few ways lead to, and how many steps are left."""
+"""The end of a scenario, where a bug shows that few lead to, and how many steps are left."""
 
 
 @pytest.mark.parametrize(("bug", "model", "text", "length"), FAR, ids=[r[0].value for r in FAR])
-def test_a_bug_is_found_at_the_end_of_a_way_and_shrunk(
+def test_a_bug_is_found_at_the_end_of_a_scenario_and_shrunk(
     bug: Bug, model: str, text: str, length: int
 ) -> None:
-    steps = found_at_the_end(text, driven_beside(model, bug), lambda: driven_beside(model))
+    steps = assert_scenario_fails(text, driven_beside(model, bug), lambda: driven_beside(model))
     assert steps <= length
 
 

@@ -9,9 +9,9 @@ from typing import Final
 import pytest
 from hypothesis import settings
 
-from model_tests.machines.hand_snapshots import HandSnapshots
+from model_tests.machines.manual_snapshots import ManualSnapshots
+from model_tests.machines.scenarios import assert_scenario_fails, scenario
 from model_tests.machines.snapshot_model import TERMS, goals, moves
-from model_tests.machines.ways import found_at_the_end, way
 from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
 from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, machine, replay
 from tlatrace.testing.goals import walk
@@ -26,8 +26,8 @@ _RARE: Final = frozenset({"Crash", "Install", "LeaderCompacts", "Rot"})
 """Possible so often that no log would be cut."""
 
 
-def node(model: str, *bugs: Bug) -> Callable[[], HandSnapshots]:
-    return lambda: HandSnapshots(moves(model), TERMS[model], frozenset(bugs))
+def node(model: str, *bugs: Bug) -> Callable[[], ManualSnapshots]:
+    return lambda: ManualSnapshots(moves(model), TERMS[model], frozenset(bugs))
 
 
 def driven(*bugs: Bug) -> type[ModelMachine]:
@@ -43,7 +43,7 @@ def test_the_node_takes_the_steps_of_the_specification() -> None:
 
     assert coverage.never_taken == ()
     assert coverage.never_possible == ("AppendStray",), "it is in the larger models"
-    assert coverage.idle_calls
+    assert coverage.stuttering_calls
 
 
 def test_the_node_can_take_steps_of_every_kind() -> None:
@@ -63,7 +63,7 @@ def test_a_file_that_is_written_again_may_be_lost() -> None:
         f"{follows}; {saves}; SyncDirectory; ReadBack; Rot 1; {RESTARTS}; LoadNewest; "
         f"Commit 1; Apply; {saves}; Crash {{}} TRUE"
     )
-    assert replay(driven_beside("full"), way(text)) is None
+    assert replay(driven_beside("full"), scenario(text)) is None
 
 
 def test_the_node_takes_random_steps_of_a_larger_model() -> None:
@@ -78,7 +78,7 @@ def test_the_node_takes_random_steps_of_a_larger_model() -> None:
 
 
 def _step_somewhere(run: Lockstep, rng: Random) -> None:
-    idle, offers = run.idle_calls(), run.offers()
+    idle, offers = run.stuttering_calls(), run.offers()
     if idle and rng.random() < 0.2:
         run.stutter(rng.choice(idle))
     elif offers:
@@ -151,16 +151,16 @@ FAR = [
         13,
     ),
 ]
-"""The end of a way, where a bug shows that few ways lead to, and how many steps are left. In the
+"""The end of a scenario, where a bug shows that few lead to, and how many steps are left. In the
 small model no snapshot that is installed has a register less than the node, and no leader does not
 last: B53 and `SuffixDropped` need `full`."""
 
 
 @pytest.mark.parametrize(("bug", "model", "text", "length"), FAR, ids=[r[0].value for r in FAR])
-def test_a_bug_is_found_at_the_end_of_a_way_and_shrunk(
+def test_a_bug_is_found_at_the_end_of_a_scenario_and_shrunk(
     bug: Bug, model: str, text: str, length: int
 ) -> None:
-    steps = found_at_the_end(text, driven_beside(model, bug), lambda: driven_beside(model))
+    steps = assert_scenario_fails(text, driven_beside(model, bug), lambda: driven_beside(model))
     assert steps <= length
 
 

@@ -22,7 +22,7 @@ class SimulatedRuns:
     """Of the text where the corpus is asked for: a worker may be far from the specifications."""
 
     def __call__(self, seed: int) -> Trace | tuple[Trace, ...]:
-        """Simulate a seed, and give its trace or the traces of its reigns."""
+        """Simulate a seed, and give its trace or the traces of its master epochs."""
         run = PROTOCOLS[self.protocol].run(seed, self.options)
         if not PROTOCOLS[self.protocol].has_master_epochs:
             return self._of_text(run.trace)

@@ -61,8 +61,8 @@ def judge_traces(
 
 def _name(trace: Trace) -> str:
     assert trace.header is not None, "the simulator writes a header"
-    reign = trace.header.meta.get("reign")
-    of = f", reign {reign['number']}" if isinstance(reign, dict) else ""
+    epoch_trace = trace.header.meta.get("reign")
+    of = f", master epoch {epoch_trace['number']}" if isinstance(epoch_trace, dict) else ""
     return f"seed {trace.header.seed}{of}"
 
 

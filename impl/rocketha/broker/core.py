@@ -8,7 +8,7 @@ follows from a step at once, and is an action of its own, comes as an event that
 | a report           | ConfirmDue, ExpandDue                                |
 | a handshake        | StaleConnection, for each connection but the newest  |
 | MessageAppended    | LogFlushed, ConfirmDue                               |
-| a new reign or set | ConfirmDue                                           |
+| a new master epoch or set | ConfirmDue                                           |
 | a proposal         | ConfirmDue                                           |
 """
 

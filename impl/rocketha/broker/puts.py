@@ -6,7 +6,7 @@
 | IN_SYNC_REPLICAS_NOT_ENOUGH | the SyncStateSet has fewer members than configured | is not there|
 | SLAVE_NOT_AVAILABLE         | too few slaves are connected                       | may survive |
 | FLUSH_DISK_TIMEOUT          | it is not on the master's disk in time             | may survive |
-| FLUSH_SLAVE_TIMEOUT         | too few replicas have it in time, or the reign ends| may survive |
+| FLUSH_SLAVE_TIMEOUT         | too few replicas have it in time, or the epoch ends| may survive |
 | PUT_OK                      | it is safe                                         | survives    |
 
 Source: CommitLog (`asyncPutMessage`, `handleDiskFlushAndHA`), GroupTransferService
@@ -34,7 +34,7 @@ __all__ = [
     "answer_late",
     "answer_replicated",
     "appended",
-    "end_of_reign",
+    "fail_pending_puts",
     "next_deadline_ms",
     "put",
 ]
@@ -158,7 +158,7 @@ def _late_status(one: WaitingPut, now_ms: TimestampMs) -> PutStatus | None:
     return None
 
 
-def end_of_reign(state: GroupBroker) -> tuple[GroupEffect, ...]:
+def fail_pending_puts(state: GroupBroker) -> tuple[GroupEffect, ...]:
     """Answer everybody: this master will not learn what becomes of the messages."""
     return tuple(_answer(one, PutStatus.FLUSH_SLAVE_TIMEOUT) for one in state.waiting)
 

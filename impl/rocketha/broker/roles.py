@@ -14,7 +14,7 @@ from types import MappingProxyType
 from rocketha.broker.controller_calls import ask, is_asking
 from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped
 from rocketha.broker.events import ConfirmDue
-from rocketha.broker.puts import end_of_reign
+from rocketha.broker.puts import fail_pending_puts
 from rocketha.broker.state import EMPTY_SET, GroupBroker
 from rocketha.broker.sync_state_set import learn_set, with_caught_up
 from rocketha.formats.controller_bodies import SyncStateSet
@@ -102,7 +102,7 @@ def take_view(
     """
     if state.options.rules.new_reign(state.ha, view.epoch, view.master, registers):
         if view.master == state.broker_id:
-            return _begin_reign(state, view, now_ms=now_ms, log=log)
+            return _become_master(state, view, now_ms=now_ms, log=log)
         follows = become_slave(state, view, now_ms=now_ms)
         return follows.then(_want_master(follows.state, view, now_ms=now_ms))
     if view.epoch == state.ha.known_epoch and view.master is not None:
@@ -112,7 +112,7 @@ def take_view(
     return _want_master(state, view, now_ms=now_ms)
 
 
-def _begin_reign(
+def _become_master(
     state: GroupBroker, view: View, *, now_ms: TimestampMs, log: LogView
 ) -> GroupStepped:
     """Become master, perhaps once more: then the slaves connect anew.
@@ -123,7 +123,7 @@ def _begin_reign(
     before = state.ha
     closed: tuple[GroupEffect, ...] = ()
     if before.role is Role.MASTER:
-        reason = "the master begins another reign"
+        reason = "the master begins another epoch"
         closed = tuple(CloseConnection(conn=conn, reason=reason) for conn in before.servers)
         before = replace(before, servers=MappingProxyType({}))
     if view.epoch <= before.known_epoch:
@@ -139,8 +139,8 @@ def _begin_reign(
     assert stepped.action.offset is not None
     start = stepped.action.offset
     members = rules.set_of_master(view.sync_state_set.members, state.broker_id)
-    reigns = replace(
-        _without_reign(state),
+    master = replace(
+        _without_master_state(state),
         ha=after,
         local=SyncStateSet(members, view.sync_state_set.epoch),
         # Its own promise begins with what it has, if nobody else is in the set.
@@ -148,9 +148,9 @@ def _begin_reign(
         waiting=state.waiting,
         check_at_ms=TimestampMs(now_ms + state.options.check_sync_state_set_ms),
     )
-    reigns = with_caught_up(reigns, members, now_ms)
+    master = with_caught_up(master, members, now_ms)
     effects = (*closed, *stepped.effects, Then(event=ConfirmDue()))
-    return GroupStepped(reigns, effects, stepped.action)
+    return GroupStepped(master, effects, stepped.action)
 
 
 def become_slave(state: GroupBroker, view: View, *, now_ms: TimestampMs) -> GroupStepped:
@@ -163,8 +163,8 @@ def become_slave(state: GroupBroker, view: View, *, now_ms: TimestampMs) -> Grou
     stepped = ha.become_slave(state.ha, learnt, now_ms=now_ms)
     action = stepped.action if view.master is not None else _LEADERLESS
     return GroupStepped(
-        replace(_without_reign(state), ha=stepped.state),
-        (*stepped.effects, *end_of_reign(state)),
+        replace(_without_master_state(state), ha=stepped.state),
+        (*stepped.effects, *fail_pending_puts(state)),
         action,
     )
 
@@ -172,7 +172,7 @@ def become_slave(state: GroupBroker, view: View, *, now_ms: TimestampMs) -> Grou
 _LEADERLESS = GroupAction(name=GroupActionName.BECOME_SLAVE)
 
 
-def _without_reign(state: GroupBroker) -> GroupBroker:
+def _without_master_state(state: GroupBroker) -> GroupBroker:
     """Forget what only a master has."""
     return replace(
         state,

@@ -47,7 +47,7 @@ def has_confirmed(ack: Offset, confirm: Offset) -> bool:
 
 
 def has_reign(ack: Offset, start: Offset) -> bool:
-    """Tell whether who joins has the beginning of the reign.
+    """Tell whether who joins has the beginning of the master epoch.
 
     Spec: ReplicaGroup!HasReign, SyncStateSet!HasEpochStart
     """
@@ -114,7 +114,7 @@ def gate(acks: _Acks, ha: BrokerState, log: LogView) -> Offset:
 
 
 def may_confirm(end: Offset, confirm: Offset, replicas: Members, ha: BrokerState) -> bool:
-    """Tell whether confirmOffset moves to this end: within a reign it never falls.
+    """Tell whether confirmOffset moves to this end: within a master epoch it never falls.
 
     Spec: SyncStateSet!Confirmed
     """
@@ -167,7 +167,7 @@ def new_reign(ha: BrokerState, epoch: Epoch, master: BrokerId | None, registers:
 
 
 def epochs_of_master(before: EpochCache, after: EpochCache, epoch: Epoch) -> EpochCache:
-    """Return the cache of a new master: its reign begins now.
+    """Return the cache of a new master: its master epoch begins now.
 
     Spec: ReplicaGroup!EpochsOfMaster
     """

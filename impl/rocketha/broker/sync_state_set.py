@@ -98,13 +98,13 @@ def _may_propose(state: GroupBroker) -> bool:
 
 
 def _has_caught_up(state: GroupBroker, connection: MasterConnection) -> bool:
-    """Tell whether a slave has all that was promised, and the beginning of the reign."""
+    """Tell whether a slave has all that was promised, and the beginning of the master epoch."""
     rules, ack = state.options.rules, connection.slave_ack
     if ack == NOT_YET:
         return False
     entries = state.ha.cache.entries
-    reign_start = entries[-1].start_offset if entries else Offset(0)
-    return rules.has_confirmed(ack, state.confirm) and rules.has_reign(ack, reign_start)
+    epoch_start = entries[-1].start_offset if entries else Offset(0)
+    return rules.has_confirmed(ack, state.confirm) and rules.has_reign(ack, epoch_start)
 
 
 def _joining(state: GroupBroker, connection: MasterConnection) -> Mapping[BrokerId, Incarnation]:
@@ -191,7 +191,7 @@ def _behind(state: GroupBroker, now_ms: TimestampMs) -> frozenset[BrokerId]:
 
 
 def learn_set(state: GroupBroker, found: SyncStateSet, *, now_ms: TimestampMs) -> GroupStepped:
-    """Take a set of the master's own reign, if it is a newer version than the one that is known.
+    """Take a set of the master's own epoch, if it is a newer version than the known one.
 
     Spec: ReplicaGroup!LearnSyncStateSet, SyncStateSet!Learn
     Source: ReplicasManager.changeSyncStateSet, AutoSwitchHAService.setSyncStateSet

@@ -14,6 +14,7 @@
 
 from rocketha.histories.checker import Kept, Verdict, check_history
 from rocketha.histories.history import (
+    BecameMaster,
     ElectionHeld,
     FinalLog,
     History,
@@ -22,7 +23,6 @@ from rocketha.histories.history import (
     Outcome,
     Promises,
     Put,
-    Reign,
     Seen,
 )
 from rocketha.histories.jsonl import read_history, write_history
@@ -31,6 +31,7 @@ from rocketha.histories.verdicts import AllKept, AnyVerdict, Broken, Undecided
 __all__ = [
     "AllKept",
     "AnyVerdict",
+    "BecameMaster",
     "Broken",
     "ElectionHeld",
     "FinalLog",
@@ -41,7 +42,6 @@ __all__ = [
     "Outcome",
     "Promises",
     "Put",
-    "Reign",
     "Seen",
     "Undecided",
     "Verdict",

@@ -28,13 +28,13 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from rocketha.histories.history import (
+    BecameMaster,
     ElectionHeld,
     FinalLog,
     History,
     LoggedMessage,
     Outcome,
     Put,
-    Reign,
     Seen,
 )
 from rocketha.histories.verdicts import AllKept, Broken, Promise, Undecided
@@ -66,7 +66,7 @@ class Kept(AllKept):
 
 Verdict: TypeAlias = Kept | Broken | Undecided
 
-_Log: TypeAlias = Reign | FinalLog
+_Log: TypeAlias = BecameMaster | FinalLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _facts(history: History) -> _Facts:
     return _Facts(
         puts=tuple(event for event in events if isinstance(event, Put)),
         seen=tuple(event for event in events if isinstance(event, Seen)),
-        logs=tuple(event for event in events if isinstance(event, Reign | FinalLog)),
+        logs=tuple(event for event in events if isinstance(event, BecameMaster | FinalLog)),
         unclean=tuple(e.epoch for e in events if isinstance(e, ElectionHeld) and not e.clean),
     )
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from rocketha.types import BrokerId, Epoch, Offset
 
 __all__ = [
+    "BecameMaster",
     "ElectionHeld",
     "FinalLog",
     "History",
@@ -21,7 +22,6 @@ __all__ = [
     "Outcome",
     "Promises",
     "Put",
-    "Reign",
     "Seen",
 ]
 
@@ -87,7 +87,7 @@ class ElectionHeld:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reign:
+class BecameMaster:
     """A broker became master, and this is its log."""
 
     at_ms: int
@@ -106,7 +106,7 @@ class FinalLog:
     log: tuple[LoggedMessage, ...]
 
 
-HistoryEvent: TypeAlias = Put | Seen | ElectionHeld | Reign | FinalLog
+HistoryEvent: TypeAlias = Put | Seen | ElectionHeld | BecameMaster | FinalLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

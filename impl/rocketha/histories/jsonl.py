@@ -25,6 +25,7 @@ from typing import Final, assert_never
 from rocketha.errors import HistoryFormatError, PacketError
 from rocketha.formats.json_text import JsonObject, JsonValue, as_array, as_object, read_json
 from rocketha.histories.history import (
+    BecameMaster,
     ElectionHeld,
     FinalLog,
     History,
@@ -33,7 +34,6 @@ from rocketha.histories.history import (
     Outcome,
     Promises,
     Put,
-    Reign,
     Seen,
 )
 from rocketha.types import BrokerId, Epoch, Offset
@@ -243,8 +243,8 @@ def _election(line: _Line) -> ElectionHeld:
     )
 
 
-def _reign(line: _Line) -> Reign:
-    return Reign(
+def _became_master(line: _Line) -> BecameMaster:
+    return BecameMaster(
         at_ms=line.integer("at"),
         broker=BrokerId(line.integer("broker")),
         epoch=Epoch(line.integer("epoch")),
@@ -265,7 +265,7 @@ _KINDS: Final[Mapping[str, Callable[[_Line], HistoryEvent]]] = {
     "put": _put,
     "seen": _seen,
     "election": _election,
-    "reign": _reign,
+    "reign": _became_master,
     "final": _final,
 }
 
@@ -301,9 +301,9 @@ def _event_json(event: HistoryEvent) -> JsonObject:
                 "epoch": event.epoch,
                 "clean": event.clean,
             }
-        case Reign() | FinalLog():
+        case BecameMaster() | FinalLog():
             return {
-                "kind": "reign" if isinstance(event, Reign) else "final",
+                "kind": "reign" if isinstance(event, BecameMaster) else "final",
                 "at": event.at_ms,
                 "broker": event.broker,
                 "epoch": event.epoch,

@@ -76,7 +76,7 @@ class Bug(StrEnum):
     `ReplicasInfoManager.scanNeedReelectBrokerSets`."""
     B31 = "B31"
     """A broker that registers does not learn the present masterEpoch: an old answer makes it follow
-    or reign in the past. #4442, where a new leader answered from old state."""
+    or be master in the past. #4442, where a new leader answered from old state."""
     B33 = "B33"
     """A proposal for a group without master is taken. #7293, where the handler crashed."""
     B35 = "B35"
@@ -170,7 +170,7 @@ class Bug(StrEnum):
     EXPAND_CONFIRM = "ExpandConfirm"
     """A slave joins that lacks a part of what was confirmed."""
     EXPAND_EPOCH = "ExpandEpoch"
-    """A slave joins that has not reached the beginning of the reign."""
+    """A slave joins that has not reached the beginning of the master epoch."""
     EXPIRED = "Expired"
     """Older snapshots are deleted before the new one was read back. RIP-59, step 1 of cleaning."""
     FIRST_REPORT = "FirstReport"
@@ -206,7 +206,7 @@ class Bug(StrEnum):
     """Any broker answers a handshake, whatever its role.
     `AutoSwitchHAService.AutoSwitchAcceptSocketService`."""
     MASTER_EPOCH = "MasterEpoch"
-    """A proposal from an older reign of the present master is taken."""
+    """A proposal from an older master epoch of the present master is taken."""
     MIN_END = "MinEnd"
     """The consistent point is the end of the slave's epoch, even if the master's ends earlier."""
     NEW_EPOCH = "NewEpoch"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocketha.histories import (
+    BecameMaster,
     ElectionHeld,
     FinalLog,
     History,
@@ -11,7 +12,6 @@ from rocketha.histories import (
     Outcome,
     Promises,
     Put,
-    Reign,
     Seen,
 )
 from rocketha.types import BrokerId, Epoch, Offset
@@ -62,8 +62,8 @@ def elected(epoch: int, *, clean: bool = True) -> ElectionHeld:
     return ElectionHeld(at_ms=30, broker=BrokerId(2), epoch=Epoch(epoch), clean=clean)
 
 
-def reign(epoch: int, *log: LoggedMessage) -> Reign:
-    return Reign(at_ms=40, broker=BrokerId(2), epoch=Epoch(epoch), log=log)
+def became_master(epoch: int, *log: LoggedMessage) -> BecameMaster:
+    return BecameMaster(at_ms=40, broker=BrokerId(2), epoch=Epoch(epoch), log=log)
 
 
 def final(epoch: int, *log: LoggedMessage) -> FinalLog:

@@ -10,7 +10,15 @@ import pytest
 from rocketha.errors import HistoryFormatError
 from rocketha.histories import Outcome, read_history, write_history
 from rocketha.histories.jsonl import dump_history, load_history
-from tests.impl.histories.histories import elected, final, history, message, put, reign, seen
+from tests.impl.histories.histories import (
+    became_master,
+    elected,
+    final,
+    history,
+    message,
+    put,
+    seen,
+)
 
 A = message("e1#1;", 0)
 ALL = history(
@@ -18,7 +26,7 @@ ALL = history(
     put("e1#2;", None, outcome=Outcome.FAIL),
     seen(A),
     elected(2, clean=False),
-    reign(2, A, message("e1#2;", 128)),
+    became_master(2, A, message("e1#2;", 128)),
     final(2),
 )
 

@@ -50,7 +50,7 @@ def _kinds_asked(one: ast.AST) -> set[str]:
 def test_effects_are_performed_in_one_place() -> None:
     names = set(effects.__all__) - {"Effect"}
     host, one = "impl/rocketha/runtime/node_host.py", "impl/rocketha/runtime/performers.py"
-    patient = "model_tests/machines/hand_group.py"  # which lets questions wait
+    patient = "model_tests/machines/manual_cluster.py"  # which lets questions wait
     assert performers(names) == {name: {one} for name in names - {"Then", "After"}} | {
         "Then": {host, patient},
         "After": {host},

@@ -198,7 +198,7 @@ class Picky(Tank):
     def feasible(self, action: str, params: tuple[Value, ...]) -> bool:
         return (action, params) != ("Fill", (2,))
 
-    def idle_calls(self) -> Sequence[str]:
+    def stuttering_calls(self) -> Sequence[str]:
         return ["look"]
 
     def make_idle_call(self, name: str) -> None:

@@ -114,7 +114,7 @@ def generate(
     """Simulate the implementation of PROTOCOL once for each seed and write the traces as Parquet.
 
     The same seeds give the same traces. A run that fails is a row with the reason. A run of
-    sync_state_set is a trace for each reign of a master: the second of seed 7 is named
+    sync_state_set is a trace for each master epoch: the second of seed 7 is named
     seed-0000000007/2.
 
     Exit codes: 0 all runs are there, 2 some failed, or nothing could be written.
@@ -144,7 +144,7 @@ def generate(
             force=force,
         )
         ended = time.monotonic()
-    what = "reigns" if PROTOCOLS[protocol].has_master_epochs else "runs"
+    what = "master epochs" if PROTOCOLS[protocol].has_master_epochs else "runs"
     _print_made(made, out, what, (began - started, ended - began), as_json)
 
 

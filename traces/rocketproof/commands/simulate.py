@@ -52,21 +52,21 @@ def _out(_context: click.Context, _param: click.Parameter, path: Path | None) ->
     "schedule_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="replica_group: the run of FILE, which `shrink` wrote, instead of that of a seed.",
+    help="The run of FILE, which `shrink` wrote, instead of that of a seed.",
 )
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     callback=_out,
     metavar="FILE",
-    help="Write the trace to FILE, which ends with .ndjson or .ndjson.gz; of several reigns to"
-    " FILE-1, FILE-2, ...",
+    help="Write the trace to FILE, which ends with .ndjson or .ndjson.gz; of several master epochs"
+    " to FILE-1, FILE-2, ...",
 )
 @click.option(
-    "--reign",
+    "--master-epoch",
     type=click.IntRange(min=1),
     metavar="K",
-    help="sync_state_set: the K-th reign of the run only.",
+    help="sync_state_set: the K-th master epoch of the run only.",
 )
 @click.option(
     "--history",
@@ -91,7 +91,7 @@ def command(
     seed: int | None,
     schedule_file: Path | None,
     out: Path | None,
-    reign: int | None,
+    master_epoch: int | None,
     history_file: Path | None,
     judge: bool,
     show: bool,
@@ -102,7 +102,7 @@ def command(
     Without --out and --judge it prints a timeline: one line an action, with what the action
     changed. Runs have clients, too: producers, consumers, or who reads registers and the logs of
     replicas. What they saw is held against what is promised to them. A run of sync_state_set is one
-    of replica_group, told as a trace for each reign of a master.
+    of replica_group, told as a trace for each master epoch.
 
     Exit codes: 0; 1 if a promise to a client is broken or, with --judge, the run diverges; 3 if it
     does not come back to life when its faults end or, with --judge, is undecided.
@@ -111,9 +111,11 @@ def command(
     history = run.clients.history if isinstance(run.clients, GroupClients) else None
     if history_file is not None and history is None:
         raise click.UsageError(f"{protocol} has no history to write")
-    has_reigns = PROTOCOLS[protocol].has_master_epochs
-    traces = _chosen(run, reign, has_reigns=has_reigns)
-    written = {} if out is None else _files(out, traces, is_one=reign or not has_reigns)
+    has_master_epochs = PROTOCOLS[protocol].has_master_epochs
+    traces = _chosen(run, master_epoch, has_master_epochs=has_master_epochs)
+    written = (
+        {} if out is None else _files(out, traces, is_one=master_epoch or not has_master_epochs)
+    )
     try:
         for path, trace in written.items():
             write_trace(path, trace)
@@ -149,15 +151,15 @@ def _print(
             print_text(line)
 
 
-def _chosen(run: Run, reign: int | None, *, has_reigns: bool) -> tuple[Trace, ...]:
+def _chosen(run: Run, master_epoch: int | None, *, has_master_epochs: bool) -> tuple[Trace, ...]:
     """Return the traces that are asked for. Raises: UsageError"""
-    if reign is None:
+    if master_epoch is None:
         return run.traces
-    if not has_reigns:
-        raise click.UsageError("only sync_state_set has reigns")
-    if reign > len(run.traces):
-        raise click.UsageError(f"the run has {len(run.traces)} reigns")
-    return (run.traces[reign - 1],)
+    if not has_master_epochs:
+        raise click.UsageError("only sync_state_set has master epochs")
+    if master_epoch > len(run.traces):
+        raise click.UsageError(f"the run has {len(run.traces)} master epochs")
+    return (run.traces[master_epoch - 1],)
 
 
 def _files(out: Path, traces: tuple[Trace, ...], *, is_one: object) -> dict[Path, Trace]:
@@ -171,12 +173,12 @@ def _files(out: Path, traces: tuple[Trace, ...], *, is_one: object) -> dict[Path
 
 
 def _heading(trace: Trace) -> list[str]:
-    """Say which reign it is, and who is who."""
-    reign = None if trace.header is None else trace.header.meta.get("reign")
-    if not isinstance(reign, dict) or not isinstance(reign["brokers"], dict):
+    """Say which master epoch it is, and who is who."""
+    master_epoch = None if trace.header is None else trace.header.meta.get("reign")
+    if not isinstance(master_epoch, dict) or not isinstance(master_epoch["brokers"], dict):
         return []
-    names = ", ".join(f"{name} is {broker}" for name, broker in reign["brokers"].items())
-    return ["", f"reign {reign['number']}, of epoch {reign['epoch']}: {names}"]
+    names = ", ".join(f"{name} is {broker}" for name, broker in master_epoch["brokers"].items())
+    return ["", f"master epoch {master_epoch['number']}, of epoch {master_epoch['epoch']}: {names}"]
 
 
 def _run(protocol: str, seed: int | None, options: SimOptions, schedule_file: Path | None) -> Run:
@@ -202,7 +204,7 @@ def _summary(report: SimReport, traces: tuple[Trace, ...]) -> str:
     if report.failure is not None:
         end = f"ended early: {report.failure}"
     seconds = report.virtual_ms / 1000
-    of = f" of {len(traces)} reigns" if len(traces) != 1 else ""
+    of = f" of {len(traces)} master epochs" if len(traces) != 1 else ""
     return (
         f"seed {report.seed}: {_events(traces)} events{of} in {seconds:.1f} virtual seconds, "
         f"{end}\n"

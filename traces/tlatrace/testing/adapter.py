@@ -45,7 +45,7 @@ class Selective(Protocol):
 class Stuttering(Protocol):
     """An adapter with calls that are no action of the model: they must change nothing."""
 
-    def idle_calls(self) -> Sequence[str]:
+    def stuttering_calls(self) -> Sequence[str]:
         """Name the calls that can be made now, in a fixed order."""
 
     def make_idle_call(self, name: str) -> None:

@@ -21,7 +21,7 @@ class Coverage:
     runs: int = 0
     taken: Counter[str] = field(default_factory=Counter)
     """Action -> how often the system has taken it."""
-    idle_calls: int = 0
+    stuttering_calls: int = 0
 
     def saw(self, offers: list[Call]) -> None:
         """Note what can be taken in a state."""
@@ -34,7 +34,7 @@ class Coverage:
                 self.possible.add(action)
                 self.taken[action] += 1
             case _:
-                self.idle_calls += 1
+                self.stuttering_calls += 1
 
     @property
     def never_taken(self) -> tuple[str, ...]:

@@ -85,9 +85,9 @@ class Lockstep:
         feasible = self._selective.feasible
         return [call for call in calls if feasible(call.action, call.params)]
 
-    def idle_calls(self) -> list[str]:
+    def stuttering_calls(self) -> list[str]:
         """Name the calls that can be made now and must change nothing."""
-        return [] if self._stuttering is None else list(self._stuttering.idle_calls())
+        return [] if self._stuttering is None else list(self._stuttering.stuttering_calls())
 
     def take(self, call: Call) -> None:
         """Make the system take an action, one of `offers`, and compare.

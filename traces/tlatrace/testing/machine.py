@@ -142,7 +142,7 @@ class ModelMachine(RuleBasedStateMachine):
         run = self._running()
         calls = run.offers()
         self.coverage.saw(calls)
-        self._idle = run.idle_calls()
+        self._idle = run.stuttering_calls()
         self._offers = {}
         for call in calls:
             self._offers.setdefault(call.action, []).append(call)
@@ -235,9 +235,9 @@ def _taken(
             match step:
                 case Call():
                     walk(run, [step])
-                case str() if step in run.idle_calls():
+                case str() if step in run.stuttering_calls():
                     run.stutter(step)
-        for name in run.idle_calls() if then_idle else ():
+        for name in run.stuttering_calls() if then_idle else ():
             run.stutter(name)
     except Mismatch as mismatch:
         return mismatch.steps, mismatch

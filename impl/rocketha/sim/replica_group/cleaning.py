@@ -69,7 +69,7 @@ class Cleaning:
 
     def _may_forget(self) -> bool:
         group = self._cluster.group
-        return group is not None and bool(group.members) and not self._cluster.has_promised
+        return group is not None and bool(group.members) and not self._cluster.has_acknowledged
 
     def _is_noticed(self) -> bool:
         group = self._cluster.group

@@ -144,9 +144,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self.actions = 0
         self.slow_disks: dict[BrokerId, tuple[int, int]] = {}
         """Until when the disk of a broker is slow, and how slow."""
-        self.has_promised = False
+        self.has_acknowledged = False
         """A message was acknowledged, or shown to a consumer."""
-        self.powerless: set[BrokerId] = set()
+        self.unreported_power_loss: set[BrokerId] = set()
         """Brokers whose machines stopped, and of which the controller does not know that yet."""
         self._random_source = random_source
         self._lookups: Counter[BrokerId] = Counter()
@@ -382,7 +382,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         """Tell the observer of a step."""
         is_registered = node.running().registration is Registration.REGISTERED
         if isinstance(event, CommandReceived) and is_registered:
-            self.powerless.discard(node.id)
+            self.unreported_power_loss.discard(node.id)
         if self._observed:
             self._observer.stepped(self, node.id)
 
@@ -438,7 +438,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         if _counts(action):
             self.actions += 1
         if isinstance(action, GroupAction) and action.name in _PROMISES:
-            self.has_promised = True
+            self.has_acknowledged = True
         self._observer.acted(self, broker, action)
 
 

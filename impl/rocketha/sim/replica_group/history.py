@@ -5,10 +5,10 @@ from __future__ import annotations
 from rocketha.controller.applied import MasterElected
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.histories.history import (
+    BecameMaster,
     ElectionHeld,
     FinalLog,
     HistoryEvent,
-    Reign,
 )
 from rocketha.sim.engine.log_reader import messages_of
 from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
@@ -55,7 +55,7 @@ class HistoryRecorder:
             assert broker is not None
             node = cluster.nodes[broker]
             self.events.append(
-                Reign(
+                BecameMaster(
                     at_ms=cluster.now_ms,
                     broker=broker,
                     epoch=node.running().ha.known_epoch,

@@ -210,7 +210,7 @@ class GroupWorkload:
         group, cluster = self._cluster.group, self._cluster
         if group is None:
             return False
-        whole = group.members - group.unfit - cluster.powerless
+        whole = group.members - group.unfit - cluster.unreported_power_loss
         if whole != {node.id}:
             return True
         return rng.randrange(100) < _LAST_WHOLE_PERCENT

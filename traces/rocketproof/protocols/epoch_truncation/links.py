@@ -25,7 +25,7 @@ class Link:
 
     conn: ConnectionId
     master: BrokerId
-    reign: tuple[int, int]
+    served_by: tuple[int, int]
     """Incarnation and tenure of the master when it answered."""
     down: list[Value] = field(default_factory=list)
     reported: Offset = NOT_YET
@@ -39,7 +39,7 @@ class Link:
     value: Value = NO_LINK
 
 
-def _reign(node: Node[BrokerState]) -> tuple[int, int] | None:
+def _incarnation_and_epoch(node: Node[BrokerState]) -> tuple[int, int] | None:
     state = node.state
     return None if state is None else (node.incarnation, state.tenure)
 
@@ -68,9 +68,9 @@ class Links:
         state = cluster.nodes[connection.client].state
         if state is None or state.client is None or state.client.id != conn:
             return
-        reign = _reign(cluster.nodes[master])
-        assert reign is not None, "a broker that is down answers nothing"
-        self._by_slave[connection.client] = Link(conn=conn, master=master, reign=reign)
+        served_by = _incarnation_and_epoch(cluster.nodes[master])
+        assert served_by is not None, "a broker that is down answers nothing"
+        self._by_slave[connection.client] = Link(conn=conn, master=master, served_by=served_by)
 
     def drop(self, slave: BrokerId) -> None:
         """End the link of a slave."""
@@ -110,7 +110,7 @@ def _look(link: Link, *, slave: BrokerState, master: Node[BrokerState]) -> None:
     assert client is not None
     assert client.id == link.conn
     link.phase, link.reported = client.phase, client.reported
-    if _reign(master) != link.reign:
+    if _incarnation_and_epoch(master) != link.served_by:
         link.is_open = False
         return
     end = master.running().servers.get(link.conn)

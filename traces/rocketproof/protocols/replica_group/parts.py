@@ -39,7 +39,7 @@ from rocketproof.protocols.replica_group.values import (
 )
 from tlatrace.values import State, Value, record, tla_set
 
-__all__ = ["ALIVE", "GroupParts", "Key", "Remembered"]
+__all__ = ["ALIVE", "BrokerHistory", "GroupStateReader", "Key"]
 
 T = TypeVar("T")
 V = TypeVar("V", bound=Value)
@@ -92,13 +92,13 @@ Key: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class Remembered:
+class BrokerHistory:
     """What is remembered of one broker."""
 
     crashes: int = 0
     starts: dict[int, int] = field(default_factory=dict)
     """Registered incarnation -> crashes before it."""
-    told: int = 0
+    registered_epoch: int = 0
     """The masterEpoch at its registration: it knows that, or will."""
     length: int = 0
     """Records in its log when it was looked at."""
@@ -108,7 +108,7 @@ class Remembered:
 ALIVE: Final[Key] = ("alive", "", "")
 
 
-class GroupParts:
+class GroupStateReader:
     """What a trace has of a group so far, and what changed since."""
 
     def __init__(self, cluster: GroupCluster) -> None:
@@ -117,7 +117,7 @@ class GroupParts:
         assert group is not None
         self.brokers = tuple(cluster.nodes)
         self.of = {
-            broker: Remembered(starts={int(replica.incarnation): 0})
+            broker: BrokerHistory(starts={int(replica.incarnation): 0})
             for broker, replica in group.replicas.items()
         }
         self.group = group
@@ -131,7 +131,7 @@ class GroupParts:
         self._known: dict[Key, Value] = {}
         self._raw: dict[Key, object] = {}
         """What each part was read from the last time."""
-        self._glance: tuple[object, ...] = ()
+        self._change_key: tuple[object, ...] = ()
         self._built: dict[str, Value] = {}
         self._views: tuple[Value, ...] = ()
         self.incarnations: dict[BrokerId, int] = {}
@@ -205,9 +205,9 @@ class GroupParts:
         if group is not self.group:
             self._look_at_controller(group)
         starting = cluster.starting
-        glance = (*[_glance(node) for node in cluster.nodes.values()], starting)
-        if glance != self._glance:
-            self._glance = glance
+        change_key = (*[_change_key(node) for node in cluster.nodes.values()], starting)
+        if change_key != self._change_key:
+            self._change_key = change_key
             for node in cluster.nodes.values():
                 self._look_at(node, is_down=node.state is None or node.id in starting)
             for node in cluster.nodes.values():
@@ -269,8 +269,8 @@ class GroupParts:
         of.length = len(record_epochs)
         ha, is_master = state.ha, state.ha.role is Role.MASTER
         self._note(("role", me, ""), ha.role.value, _itself)
-        told = 0 if state.registration is Registration.REGISTERED else of.told
-        self._note(("known", me, ""), max(int(ha.known_epoch), told), _itself)
+        registered = 0 if state.registration is Registration.REGISTERED else of.registered_epoch
+        self._note(("known", me, ""), max(int(ha.known_epoch), registered), _itself)
         self._note(("epochs", me, ""), ha.cache.entries, entries_value)
         self._note(("local", me, ""), state.local if is_master else None, _set_or_none)
         pending = state.pending if is_master else None
@@ -342,7 +342,7 @@ class GroupParts:
         return record_epochs
 
 
-def _glance(node: Node[GroupBroker]) -> tuple[object, ...]:
+def _change_key(node: Node[GroupBroker]) -> tuple[object, ...]:
     """Return what a broker's parts depend on; timers and requests are left out."""
     state = node.state
     if state is None:

@@ -53,7 +53,7 @@ from rocketha.types import BrokerId, ConnectionId
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name, index
 from rocketproof.protocols.record_epochs import RecordEpochs
 from rocketproof.protocols.replica_group.evictions import without_eviction
-from rocketproof.protocols.replica_group.parts import ALIVE, GroupParts, Key
+from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
 from rocketproof.protocols.replica_group.values import NO_CONN, names
 from tlatrace.trace import Event
 from tlatrace.values import Value
@@ -72,7 +72,7 @@ class GroupProjection:
     def __init__(self) -> None:
         """Begin an empty trace."""
         self.events: list[Event] = []
-        self._parts_or_none: GroupParts | None = None
+        self._parts_or_none: GroupStateReader | None = None
 
     @property
     def brokers(self) -> tuple[BrokerId, ...]:
@@ -80,7 +80,7 @@ class GroupProjection:
         return self._parts.brokers
 
     @property
-    def _parts(self) -> GroupParts:
+    def _parts(self) -> GroupStateReader:
         assert self._parts_or_none is not None, "the run has not begun"
         return self._parts_or_none
 
@@ -88,7 +88,7 @@ class GroupProjection:
 
     def started(self, cluster: GroupCluster) -> None:
         """Record the initial state: everybody is registered, nobody is elected."""
-        self._parts_or_none = GroupParts(cluster)
+        self._parts_or_none = GroupStateReader(cluster)
         self._record(cluster, None, "Init", ())
 
     def sent(
@@ -132,7 +132,7 @@ class GroupProjection:
             if isinstance(event, BrokerRegistered) and event.restarted:
                 of = parts.of[event.broker_id]
                 of.starts[int(event.incarnation)] = of.crashes
-                of.told, of.is_torn = int(present.master_epoch), False
+                of.registered_epoch, of.is_torn = int(present.master_epoch), False
                 parts.alive |= {event.broker_id}
         parts.look(cluster)
         for event in action.events:

@@ -12,7 +12,7 @@ from rocketproof.plug import ProjectedTrace, ProtocolPlug
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.replica_group.plug import GROUP_SETTINGS
 from rocketproof.protocols.sync_state_set.projection import SET_SPEC, SetProjection
-from rocketproof.protocols.sync_state_set.timeline import reign_changes
+from rocketproof.protocols.sync_state_set.timeline import master_epoch_changes
 from rocketproof.protocols.sync_state_set.values import constants_of
 from tlatrace.values import Json
 
@@ -28,19 +28,21 @@ def _traces(
 
 
 def _each(projection: SetProjection, options: SimOptions) -> Iterator[ProjectedTrace]:
-    """Yield the trace of each reign; the faults of the run are counted with the first one."""
-    for number, reign in enumerate(projection.reigns, start=1):
+    """Yield the trace of each master epoch; the run's faults are counted with the first one."""
+    for number, epoch_trace in enumerate(projection.epoch_traces, start=1):
         meta: dict[str, Json] = {
             "reign": {
                 "number": number,
-                "epoch": int(reign.epoch),
-                "brokers": {name: broker_name(broker) for broker, name in reign.names.items()},
+                "epoch": int(epoch_trace.epoch),
+                "brokers": {
+                    name: broker_name(broker) for broker, name in epoch_trace.names.items()
+                },
             }
         }
         if number > 1:
             meta["faults"] = {}
         yield ProjectedTrace(
-            constants=constants_of(options.brokers), events=tuple(reign.events), meta=meta
+            constants=constants_of(options.brokers), events=tuple(epoch_trace.events), meta=meta
         )
 
 
@@ -49,7 +51,7 @@ PLUG: Final = ProtocolPlug(
     simulation=SIMULATION,
     projection=SetProjection,
     traces=_traces,
-    changes=reign_changes,
+    changes=master_epoch_changes,
     settings=GROUP_SETTINGS,
     has_master_epochs=True,
 )

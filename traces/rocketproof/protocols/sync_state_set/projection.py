@@ -1,10 +1,10 @@
-"""The reigns of a simulated group as behaviours of SyncStateSet: sees both sides, judges neither.
+"""The master epochs of a simulated group as behaviours of SyncStateSet.
 
-A run of a group is a trace for each reign. It begins when the broker that the controller has
-elected becomes master, and ends when that broker follows another one or reigns anew, when somebody
-is elected after its crash, or when the controller elects the same broker once more.
+A run of a group is a trace for each master epoch. It begins when the broker that the controller has
+elected becomes master, and ends when that broker follows another one or becomes master anew, when
+somebody is elected after its crash, or when the controller elects the same broker once more.
 
-After every action the whole state is read from the real one (`reign`):
+After every action the whole state is read from the real one (`master_epoch`):
 
 | specification | implementation                                                               |
 |---------------|------------------------------------------------------------------------------|
@@ -53,7 +53,7 @@ from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.protocols.epoch_truncation.values import index
 from rocketproof.protocols.record_epochs import RecordEpochReader, RecordEpochs
-from rocketproof.protocols.sync_state_set.reign import Memory, Reign
+from rocketproof.protocols.sync_state_set.master_epoch import MasterEpochTrace, Memory
 from tlatrace.values import Value, tla_set
 
 __all__ = ["SET_SPEC", "SetProjection"]
@@ -65,14 +65,14 @@ _CONFIRMING: Final = frozenset({"PutMessage", "ReceiveAck", "Learn"})
 
 
 class SetProjection:
-    """An observer of a simulated run that records a trace for each reign."""
+    """An observer of a simulated run that records a trace for each master epoch."""
 
     def __init__(self) -> None:
-        """Begin without a reign."""
-        self.reigns: list[Reign] = []
+        """Begin without a master epoch."""
+        self.epoch_traces: list[MasterEpochTrace] = []
         """In the order of their beginnings."""
         self.brokers: tuple[BrokerId, ...] = ()
-        self._open: list[Reign] = []
+        self._open: list[MasterEpochTrace] = []
         self._memory_or_none: Memory | None = None
         self._reader: RecordEpochReader | None = None
         self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
@@ -85,7 +85,7 @@ class SetProjection:
     # ---- the observer ----
 
     def started(self, cluster: GroupCluster) -> None:
-        """Look at a group whose brokers are registered; nobody reigns yet."""
+        """Look at a group whose brokers are registered; nobody is master yet."""
         group = cluster.group
         assert group is not None
         self.brokers = tuple(cluster.nodes)
@@ -104,13 +104,13 @@ class SetProjection:
     def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
         """Record connections that are gone, and whatever else changed without an action."""
         self._look(cluster)
-        for reign in self._open:
-            _record_rest(reign, cluster, broker)
+        for epoch_trace in self._open:
+            _record_rest(epoch_trace, cluster, broker)
 
     def acted(
         self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
     ) -> None:
-        """Record an action in the reigns that can see it, and the state after it."""
+        """Record an action in the master epochs that can see it, and the state after it."""
         match action:
             case ControllerActed():
                 for event in action.events:
@@ -128,8 +128,8 @@ class SetProjection:
 
     def _look(self, cluster: GroupCluster) -> None:
         self._memory.look(cluster)
-        for reign in self._open:
-            reign.look(cluster)
+        for epoch_trace in self._open:
+            epoch_trace.look(cluster)
 
     def _record_epochs(self, node: Node[GroupBroker]) -> RecordEpochs:
         assert self._reader is not None
@@ -141,8 +141,8 @@ class SetProjection:
             known = self._logs[node.id] = (version, found)
         return known[1]
 
-    def _end(self, reign: Reign) -> None:
-        self._open.remove(reign)
+    def _end(self, epoch_trace: MasterEpochTrace) -> None:
+        self._open.remove(epoch_trace)
 
     # ---- the controller ----
 
@@ -158,15 +158,15 @@ class SetProjection:
                 assert group is not None
                 assert isinstance(request, AlterSyncStateSet)
                 name = "ApplyAlter" if isinstance(event, SetAltered) else "RefuseAlter"
-                for reign in self._present():
-                    reign.note_set(group, request.joining)
-                    reign.look(cluster)
-                    reign.record(cluster, None, name)
+                for epoch_trace in self._present():
+                    epoch_trace.note_set(group, request.joining)
+                    epoch_trace.look(cluster)
+                    epoch_trace.record(cluster, None, name)
             case BrokerRegistered(broker_id=broker, incarnation=incarnation, restarted=True):
                 assert isinstance(request, RegisterBroker)
                 self._memory.register(broker, incarnation, torn=request.log_torn)
-                for reign in self._open:
-                    self._registered(reign, cluster, broker)
+                for epoch_trace in self._open:
+                    self._registered(epoch_trace, cluster, broker)
             case DataCleaned():
                 self._open.clear()
             case BrokerRegistered() | BrokerIdAssigned() | BrokerEvicted():
@@ -174,137 +174,145 @@ class SetProjection:
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _present(self) -> list[Reign]:
-        """Return the reign that the controller has not ended, if there is one."""
-        return [reign for reign in self._open if not reign.is_over]
+    def _present(self) -> list[MasterEpochTrace]:
+        """Return the master epoch that the controller has not ended, if there is one."""
+        return [epoch_trace for epoch_trace in self._open if not epoch_trace.is_over]
 
     def _elected(self, cluster: GroupCluster, master: BrokerId) -> None:
         group = cluster.group
         assert group is not None
-        for reign in self._present():
-            if reign.master == master:
-                self._end(reign)
+        for epoch_trace in self._present():
+            if epoch_trace.master == master:
+                self._end(epoch_trace)
                 continue
-            reign.note_election(group)
-            reign.look(cluster)
-            reign.record(cluster, None, "Elect", (reign.names[master],))
-            if not reign.is_master(cluster.nodes[reign.master]):
-                self._end(reign)
+            epoch_trace.note_election(group)
+            epoch_trace.look(cluster)
+            epoch_trace.record(cluster, None, "Elect", (epoch_trace.names[master],))
+            if not epoch_trace.is_master(cluster.nodes[epoch_trace.master]):
+                self._end(epoch_trace)
 
-    def _registered(self, reign: Reign, cluster: GroupCluster, broker: BrokerId) -> None:
-        reign.note_start(broker)
-        if reign.has_left(broker):
+    def _registered(
+        self, epoch_trace: MasterEpochTrace, cluster: GroupCluster, broker: BrokerId
+    ) -> None:
+        epoch_trace.note_start(broker)
+        if epoch_trace.has_left(broker):
             return
-        reign.look(cluster)
-        if broker == reign.master:
-            reign.record(cluster, broker, "RestartMaster")
+        epoch_trace.look(cluster)
+        if broker == epoch_trace.master:
+            epoch_trace.record(cluster, broker, "RestartMaster")
         else:
-            reign.record(cluster, broker, "Restart", (reign.names[broker],))
+            epoch_trace.record(cluster, broker, "Restart", (epoch_trace.names[broker],))
 
     # ---- brokers ----
 
     def _crashed(self, cluster: GroupCluster, broker: BrokerId) -> None:
         record_epochs = self._record_epochs(cluster.nodes[broker])
-        for reign in list(self._open):
-            if reign.has_left(broker):
+        for epoch_trace in list(self._open):
+            if epoch_trace.has_left(broker):
                 continue
-            kept = reign.note_stop(broker, record_epochs)
-            reign.look(cluster)
-            if broker != reign.master:
-                reign.record(cluster, broker, "Crash", (reign.names[broker], kept))
+            kept = epoch_trace.note_stop(broker, record_epochs)
+            epoch_trace.look(cluster)
+            if broker != epoch_trace.master:
+                epoch_trace.record(cluster, broker, "Crash", (epoch_trace.names[broker], kept))
                 continue
-            reign.record(cluster, broker, "CrashMaster", (kept,))
-            if reign.is_over:
-                self._end(reign)
+            epoch_trace.record(cluster, broker, "CrashMaster", (kept,))
+            if epoch_trace.is_over:
+                self._end(epoch_trace)
 
     def _replica_acted(self, cluster: GroupCluster, broker: BrokerId, action: SpecAction) -> None:
         if action.name in (ActionName.BECOME_MASTER, ActionName.BECOME_SLAVE):
             self._role_changed(cluster, broker)
             return
         self._memory.look(cluster)
-        for reign in self._open:
-            self._replicated(reign, cluster, broker, action)
+        for epoch_trace in self._open:
+            self._replicated(epoch_trace, cluster, broker, action)
 
     def _replicated(
-        self, reign: Reign, cluster: GroupCluster, broker: BrokerId, action: SpecAction
+        self,
+        epoch_trace: MasterEpochTrace,
+        cluster: GroupCluster,
+        broker: BrokerId,
+        action: SpecAction,
     ) -> None:
-        name = reign.names[broker]
-        if action.name is ActionName.RECEIVE_ACK and broker == reign.master:
+        name = epoch_trace.names[broker]
+        if action.name is ActionName.RECEIVE_ACK and broker == epoch_trace.master:
             assert action.slave is not None
-            report = reign.note_report(cluster.nodes[broker].running(), action.slave)
-            if reign.look(cluster):
-                params: tuple[Value, ...] = (reign.names[action.slave], report)
-                reign.record(cluster, broker, "ReceiveAck", params)
-        elif not reign.look(cluster):
+            report = epoch_trace.note_report(cluster.nodes[broker].running(), action.slave)
+            if epoch_trace.look(cluster):
+                params: tuple[Value, ...] = (epoch_trace.names[action.slave], report)
+                epoch_trace.record(cluster, broker, "ReceiveAck", params)
+        elif not epoch_trace.look(cluster):
             return
-        elif action.name is ActionName.PUT_MESSAGE and broker == reign.master:
-            reign.record(cluster, broker, "PutMessage")
-        elif broker == reign.master or not reign.hears(broker):
-            _record_rest(reign, cluster, broker)
+        elif action.name is ActionName.PUT_MESSAGE and broker == epoch_trace.master:
+            epoch_trace.record(cluster, broker, "PutMessage")
+        elif broker == epoch_trace.master or not epoch_trace.hears(broker):
+            _record_rest(epoch_trace, cluster, broker)
         elif action.name is ActionName.RECEIVE_HANDSHAKE:
-            reign.record(cluster, broker, "Connect", (name,))
+            epoch_trace.record(cluster, broker, "Connect", (name,))
         elif action.name is ActionName.RECEIVE_TRANSFER:
-            reign.record(cluster, broker, "Copy", (name, reign.end_of(broker)))
+            epoch_trace.record(cluster, broker, "Copy", (name, epoch_trace.end_of(broker)))
         else:
-            _record_rest(reign, cluster, broker)
+            _record_rest(epoch_trace, cluster, broker)
 
     def _role_changed(self, cluster: GroupCluster, broker: BrokerId) -> None:
-        for reign in [one for one in self._open if one.master == broker]:
-            self._end(reign)
+        for epoch_trace in [one for one in self._open if one.master == broker]:
+            self._end(epoch_trace)
         self._look(cluster)
-        for reign in self._open:
-            _record_rest(reign, cluster, broker)
+        for epoch_trace in self._open:
+            _record_rest(epoch_trace, cluster, broker)
         group, ha = cluster.group, cluster.nodes[broker].running().ha
         if group is None or (group.master, group.master_epoch) != (broker, ha.known_epoch):
             return
-        reign = Reign(cluster, self._memory, broker)
-        self.reigns.append(reign)
-        self._open.append(reign)
+        epoch_trace = MasterEpochTrace(cluster, self._memory, broker)
+        self.epoch_traces.append(epoch_trace)
+        self._open.append(epoch_trace)
 
     def _broker_acted(self, cluster: GroupCluster, broker: BrokerId, action: GroupAction) -> None:
         if action.name is GroupActionName.BECOME_SLAVE:
             self._role_changed(cluster, broker)
             return
         self._look(cluster)
-        for reign in self._open:
-            if reign.master == broker:
-                self._master_acted(reign, cluster, action)
+        for epoch_trace in self._open:
+            if epoch_trace.master == broker:
+                self._master_acted(epoch_trace, cluster, action)
             else:
-                _record_rest(reign, cluster, broker)
+                _record_rest(epoch_trace, cluster, broker)
 
-    def _master_acted(self, reign: Reign, cluster: GroupCluster, action: GroupAction) -> None:
-        master = reign.master
+    def _master_acted(
+        self, epoch_trace: MasterEpochTrace, cluster: GroupCluster, action: GroupAction
+    ) -> None:
+        master = epoch_trace.master
         match action.name:
             case GroupActionName.ACKNOWLEDGE:
                 assert action.offset is not None
-                reign.amend(cluster, _CONFIRMING)
-                reign.acked = max(reign.acked, index(action.offset))
-                if reign.look(cluster):
-                    reign.record(cluster, master, "Acknowledge", (reign.acked,))
+                epoch_trace.amend(cluster, _CONFIRMING)
+                epoch_trace.acked = max(epoch_trace.acked, index(action.offset))
+                if epoch_trace.look(cluster):
+                    epoch_trace.record(cluster, master, "Acknowledge", (epoch_trace.acked,))
             case GroupActionName.CONSUME:
                 assert action.offset is not None
-                reign.visible = max(reign.visible, index(action.offset))
-                if reign.look(cluster):
-                    reign.record(cluster, master, "Consume", (reign.visible,))
+                epoch_trace.visible = max(epoch_trace.visible, index(action.offset))
+                if epoch_trace.look(cluster):
+                    epoch_trace.record(cluster, master, "Consume", (epoch_trace.visible,))
             case GroupActionName.MAYBE_EXPAND:
                 (slave,) = action.slaves
-                reign.record_proposal(cluster, "Expand", (reign.names[slave],))
+                epoch_trace.record_proposal(cluster, "Expand", (epoch_trace.names[slave],))
             case GroupActionName.MAYBE_SHRINK:
-                removed = tla_set(reign.names[slave] for slave in action.slaves)
-                reign.record_proposal(cluster, "Shrink", (removed,))
+                removed = tla_set(epoch_trace.names[slave] for slave in action.slaves)
+                epoch_trace.record_proposal(cluster, "Shrink", (removed,))
             case GroupActionName.LEARN_SYNC_STATE_SET:
-                if reign.look(cluster):
-                    reign.record(cluster, master, "Learn", (reign.known_set,))
+                if epoch_trace.look(cluster):
+                    epoch_trace.record(cluster, master, "Learn", (epoch_trace.known_set,))
             case GroupActionName.CLOSE_CONNECTION | GroupActionName.BECOME_SLAVE:
-                _record_rest(reign, cluster, master)
+                _record_rest(epoch_trace, cluster, master)
             case _ as unreachable:
                 assert_never(unreachable)
 
 
-def _record_rest(reign: Reign, cluster: GroupCluster, broker: BrokerId) -> None:
+def _record_rest(epoch_trace: MasterEpochTrace, cluster: GroupCluster, broker: BrokerId) -> None:
     """Record what no action explains: connections that are lost, and what slaves hear elsewhere."""
-    if reign.look(cluster):
-        reign.record_losses(cluster)
-        reign.record_elsewhere(cluster)
-    if reign.look(cluster):
-        reign.record(cluster, broker, None)
+    if epoch_trace.look(cluster):
+        epoch_trace.record_losses(cluster)
+        epoch_trace.record_elsewhere(cluster)
+    if epoch_trace.look(cluster):
+        epoch_trace.record(cluster, broker, None)

@@ -1,4 +1,4 @@
-"""What a step of a reign changed, as text: a member is written `s1.0`, with its incarnation."""
+"""What a step of SyncStateSet changed, as text: `s1.0` is a member with its incarnation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from rocketproof.timeline_text import fields_of, items, plain
 from tlatrace.values import Fcn, State, TlaSet, Value, canonical
 
-__all__ = ["SET_SPEC", "reign_changes"]
+__all__ = ["SET_SPEC", "master_epoch_changes"]
 
 SET_SPEC: Final = "SyncStateSet"
 
@@ -15,7 +15,7 @@ _SAME_WORDS: Final = {"views", "alters"}
 """What the controller and proposals ever were: their last ones show elsewhere."""
 
 
-def reign_changes(before: State, after: State) -> str:
+def master_epoch_changes(before: State, after: State) -> str:
     """Say what changed, the controller's first."""
     texts: list[str] = []
     for name, new in after.items():

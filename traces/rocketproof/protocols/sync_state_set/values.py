@@ -1,8 +1,9 @@
 """The values of SyncStateSet, made from what the implementation has.
 
-The broker that reigns is `m`, the others are `s1`, `s2`, ... by their ids, so that the reigns of
-all brokers are traces of one specification with the same constants. Offsets in bytes become numbers
-of records; epochs of the SyncStateSet and incarnations are counted from the election on.
+The broker that is master is `m`, the others are `s1`, `s2`, ... by their ids, so that the master
+epochs of all brokers are traces of one specification with the same constants. Offsets in bytes
+become numbers of records; epochs of the SyncStateSet and incarnations are counted from the
+election on.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ Members: TypeAlias = Mapping[BrokerId, int]
 
 
 def names_of(master: BrokerId, brokers: Iterable[BrokerId]) -> dict[BrokerId, str]:
-    """Return what the brokers are called in the traces of a reign."""
+    """Return what the brokers are called in the traces of a master epoch."""
     others = [broker for broker in sorted(brokers) if broker != master]
     return {master: MASTER, **{broker: f"s{at}" for at, broker in enumerate(others, start=1)}}
 
 
 def constants_of(brokers: int) -> State:
-    """Return the constants of the reigns in a group of so many brokers."""
+    """Return the constants of the master epochs in a group of so many brokers."""
     slaves = tla_set(f"s{number}" for number in range(1, brokers))
     return {"Master": MASTER, "Slave": slaves, "None": NONE}
 

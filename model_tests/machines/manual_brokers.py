@@ -1,6 +1,6 @@
 """A cluster of real cores that a test drives: an adapter for EpochTruncation.
 
-Nothing happens by itself: no time passes, packets lie on a `HandNetwork` until a step moves them.
+Nothing happens by itself: no time passes, packets lie on a `ManualNetwork` until a step moves them.
 A core sends a heartbeat, or reports its log end, whenever it is asked.
 
 A step is taken by doing to the cores what makes them take it: they get an event, and what they do
@@ -13,8 +13,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
-from model_tests.machines.hand_disk import cut_power
-from model_tests.machines.hand_network import HandNetwork, Wire
+from model_tests.machines.manual_disk import cut_power
+from model_tests.machines.manual_network import ManualNetwork, Wire
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
 from rocketha.ha.events import MasterAddressLearnt, MasterLearnt, MessagePut
 from rocketha.ha.state import BrokerState, HaOptions
@@ -37,19 +37,19 @@ from tlatrace.testing.calls import Call, call_of
 from tlatrace.testing.moves import Moves
 from tlatrace.values import Fcn, State, Value
 
-__all__ = ["HandDriven"]
+__all__ = ["ManualBrokers"]
 
 _BROKERS: Final = 2
 _FOREVER_MS: Final = 10**9
 
 
-class HandDriven:
+class ManualBrokers:
     """Two brokers that take the steps of the small model."""
 
     def __init__(self, moves: Moves, bugs: Bugs) -> None:
         """Begin in the initial state; `moves` tells what else the model allows at each step."""
         self._moves = moves
-        self._network = HandNetwork()
+        self._network = ManualNetwork()
         self._projection = EpochProjection()
         plan = draw_run(PerPurposeStreams(0), SimOptions(brokers=_BROKERS, bugs=bugs))
         self._options = HaOptions(
@@ -99,7 +99,7 @@ class HandDriven:
             case _:
                 return True
 
-    def idle_calls(self) -> Sequence[str]:
+    def stuttering_calls(self) -> Sequence[str]:
         """List attempts to connect to a broker that is not a master: nothing may come of them."""
         return list(self._strangers())
 

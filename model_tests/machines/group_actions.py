@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from model_tests.machines.hand_group import GroupNode, HandGroup
-from model_tests.machines.hand_network import Wire
-from model_tests.machines.hand_post import Letter, Sent
+from model_tests.machines.manual_cluster import GroupNode, ManualCluster
+from model_tests.machines.manual_network import Wire
+from model_tests.machines.manual_rpc import Frame, Sent
 from rocketha.broker.events import ConfirmDue, ExpandDue, PullRequested, PutRequested
 from rocketha.broker.options import GroupOptions
 from rocketha.broker.replicas import connection_of
@@ -34,7 +34,7 @@ from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch
 from rocketha.types import BrokerId, Offset, PutId
 from rocketproof.protocols.replica_group.projection import GroupProjection
 
-__all__ = ["GroupHands"]
+__all__ = ["GroupActions"]
 
 _METADATA: Final = MetadataInfo(
     group="controllers", leader_id="n0", leader_address="n0", is_leader=True, peers="n0"
@@ -72,13 +72,13 @@ def _options(bugs: Bugs) -> GroupOptions:
     )
 
 
-class GroupHands:
-    """Moves what a `HandGroup` leaves lying."""
+class GroupActions:
+    """Moves what a `ManualCluster` leaves lying."""
 
     def __init__(self, *, brokers: int, elect_unclean: bool, bugs: Bugs) -> None:
         """Begin with brokers that are registered."""
         self.projection = GroupProjection()
-        self.group = HandGroup(
+        self.group = ManualCluster(
             brokers=brokers,
             options=_options(bugs),
             controller=ControllerOptions(
@@ -233,48 +233,48 @@ class GroupHands:
             if node.state is not None:
                 self._ask(node)
 
-    def _ask(self, node: GroupNode) -> Letter:
+    def _ask(self, node: GroupNode) -> Frame:
         """Let a broker ask how it is, and return the answer."""
         self.group.fire(node, _POLL_MS)
         query = self.last_sent(node.id, GetReplicaInfo)
         assert query is not None
         self.group.serve(query)
-        return self.group.post.letters[-1]
+        return self.group.post.frames[-1]
 
     # ---- frames of the controller ----
 
-    def letters(self, node: GroupNode) -> list[tuple[Letter, View]]:
+    def frames(self, node: GroupNode) -> list[tuple[Frame, View]]:
         """Return what a broker may still hear of the group, old or new."""
         state = node.state
         if state is None:
             return []
         return [
-            (letter, letter.view)
-            for letter in self.group.post.letters
-            if letter.broker == node.id
-            and letter.view is not None
-            and (letter.start is None or letter.command.opaque in state.asked)
+            (frame, frame.view)
+            for frame in self.group.post.frames
+            if frame.broker == node.id
+            and frame.view is not None
+            and (frame.start is None or frame.command.opaque in state.asked)
         ]
 
-    def refusals(self, node: GroupNode) -> list[Letter]:
+    def refusals(self, node: GroupNode) -> list[Frame]:
         """Return the refusals that a broker may still hear."""
         state = node.state
         if state is None:
             return []
         return [
-            letter
-            for letter in self.group.post.letters
-            if letter.broker == node.id and letter.refuses and letter.command.opaque in state.asked
+            frame
+            for frame in self.group.post.frames
+            if frame.broker == node.id and frame.refuses and frame.command.opaque in state.asked
         ]
 
-    def news(self, action: str, node: GroupNode) -> Letter | None:
-        """Return the oldest letter that makes a broker take an action.
+    def news(self, action: str, node: GroupNode) -> Frame | None:
+        """Return the oldest frame that makes a broker take an action.
 
         A master may also hear of the set that it has.
         """
         found = [
-            (view.sync_state_set.epoch == node.running().local.epoch, view, letter)
-            for letter, view in self.letters(node)
+            (view.sync_state_set.epoch == node.running().local.epoch, view, frame)
+            for frame, view in self.frames(node)
             if leads_to(node, view) == action
         ]
         if not found:

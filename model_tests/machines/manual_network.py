@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rocketha.sim.engine.network import Sockets
 from rocketha.types import BrokerId, ConnectionId
 
-__all__ = ["HandNetwork", "Wire"]
+__all__ = ["ManualNetwork", "Wire"]
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Wire:
     """The server has closed, and what it had sent still arrives."""
 
 
-class HandNetwork:
+class ManualNetwork:
     """Has the methods of `rocketha.sim.network.Network` that a cluster calls."""
 
     def __init__(self, *, half_open: bool = False) -> None:
@@ -86,7 +86,7 @@ class HandNetwork:
 
     def drop_broker(self, broker: BrokerId, *, silent: bool = False) -> None:
         """Close the ends of a broker that stops; nobody is told before `establish` or `lose`."""
-        assert not silent, "the hand drives no half-open connections"
+        assert not silent, "a test drives no half-open connections"
         for wire in self._wires.values():
             if broker in (wire.client, wire.server):
                 self.close(wire.id, broker, lingers=True)

@@ -4,7 +4,7 @@ The subject is the node of the simulation (`rocketha.sim.snapshot_loading.cluste
 `rocketha.replicated_log` with its registers, over a log on a disk in memory. What it does, and its
 state, are seen as in a run.
 
-A save is one call, and many steps: it is stopped at the end of each (`hand_stops`). To go on, all
+A save is one call, and many steps: it is stopped at the end of each (`manual_stops`). To go on, all
 that has happened is done again on an empty disk, up to the next stop.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from model_tests.machines.hand_stops import Operation, Stops
+from model_tests.machines.manual_stops import Operation, Stops
 from rocketha.known_bugs import Bugs
 from rocketha.replicated_log.register import push_set
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
@@ -26,7 +26,7 @@ from rocketproof.protocols.snapshot_loading.values import surviving
 from tlatrace.testing import Moves
 from tlatrace.values import Fcn, State, TlaSet, Value
 
-__all__ = ["HandSnapshots"]
+__all__ = ["ManualSnapshots"]
 
 _ENTRIES: Final = (push_set("a", 1), push_set("b", 2), push_set("a", None), push_set("c", 4))
 _STRAY: Final = Term(2)
@@ -38,7 +38,7 @@ _LATE: Final = "a late snapshot arrives"
 _Deed: TypeAlias = Callable[[SnapshotCluster], None]
 
 
-class HandSnapshots:
+class ManualSnapshots:
     """A node that takes the steps of a model."""
 
     def __init__(
@@ -102,7 +102,7 @@ class HandSnapshots:
             case _:
                 return False
 
-    def idle_calls(self) -> Sequence[str]:
+    def stuttering_calls(self) -> Sequence[str]:
         """List calls that must change nothing."""
         if self._state["mode"] != "up" or not self._is_free():
             return []

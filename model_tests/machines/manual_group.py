@@ -25,11 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from model_tests.machines.group_hands import GroupHands
-from model_tests.machines.group_idle_calls import idle_calls
+from model_tests.machines.group_actions import GroupActions
 from model_tests.machines.group_model import Bounds
-from model_tests.machines.hand_disk import cut_power
-from model_tests.machines.hand_group import GroupNode
+from model_tests.machines.group_stuttering import stuttering_calls
+from model_tests.machines.manual_cluster import GroupNode
+from model_tests.machines.manual_disk import cut_power
 from rocketha.broker.events import ConfirmDue, ExpandDue
 from rocketha.formats.controller_requests import AlterSyncStateSet, CleanBrokerData, ElectMaster
 from rocketha.ha.state import NOT_YET
@@ -42,26 +42,26 @@ from tlatrace.testing.calls import Call, call_of
 from tlatrace.testing.moves import Moves
 from tlatrace.values import Fcn, State, Value
 
-__all__ = ["GroupHandDriven"]
+__all__ = ["ManualGroup"]
 
 
-class GroupHandDriven:
+class ManualGroup:
     """A group that takes the steps of a finite model."""
 
     def __init__(self, moves: Moves, bounds: Bounds, bugs: Bugs) -> None:
         """Begin in the initial state; `moves` tells what else the model allows at each step."""
         self._moves = moves
         self._bounds = bounds
-        self._hands = GroupHands(
+        self._actions = GroupActions(
             brokers=bounds.brokers, elect_unclean=bounds.elect_unclean, bugs=bugs
         )
-        self._group = self._hands.group
+        self._group = self._actions.group
 
     # ---- what an adapter has ----
 
     def perform(self, action: str, params: tuple[Value, ...]) -> None:
         """Let the group take one action, and no other."""
-        events = self._hands.projection.events
+        events = self._actions.projection.events
         before = len(events)
         self._make(call_of(action, params))
         self._group.network.settle()
@@ -69,52 +69,52 @@ class GroupHandDriven:
         if action == "LearnSyncStateSet" and not taken:
             return  # it has heard what it knows
         assert taken == [call_of(action, params)], f"the group took {taken or 'no action'}"
-        self._hands.ask_around()
+        self._actions.ask_around()
         assert len(events) == before + 1, f"the group took {events[-1].action} by itself"
 
     def observe(self) -> State:
         """Return the state of the group after the last action."""
-        state = self._hands.projection.events[-1].state
+        state = self._actions.projection.events[-1].state
         assert state is not None
         return state
 
     def feasible(self, action: str, params: tuple[Value, ...]) -> bool:
         """Tell whether somebody can make the group take an action now."""
-        hands = self._hands
+        actions = self._actions
         match action, [self._node_or_value(param) for param in params]:
             case "ElectMaster", [Node() as node]:
                 return self._can_win(node)
             case "DesignateMaster", [Node() as node]:
-                return hands.can_be_heard(node.id)
+                return actions.can_be_heard(node.id)
             case "AlterSyncStateSet", [Node() as node]:
                 members = self._proposed(node)
-                return bool(members) and all(map(hands.can_be_heard, members))
+                return bool(members) and all(map(actions.can_be_heard, members))
             case "RefuseAlter", [Node() as node]:
                 return bool(self._proposed(node))
             case "EvictBroker", [Node() as node, _]:
-                return bool(hands.channels(node.id)) or hands.can_be_heard(node.id)
+                return bool(actions.channels(node.id)) or actions.can_be_heard(node.id)
             case (("BecomeMaster" | "BecomeSlave" | "LearnSyncStateSet"), [Node() as node]):
-                return hands.news(action, node) is not None
+                return actions.news(action, node) is not None
             case "Crash", [Node() as node, int() as kept]:
                 return kept >= record_count(node.log.flushed_offset)
             case "MaybeShrink", [Node() as node, members]:
-                return members == names(hands.behind(node))
+                return members == names(actions.behind(node))
             case "MaybeExpand", [Node() as master, Node() as slave]:
                 return self._can_look(master, slave)
             case "Handshake", [Node() as master, Node() as slave]:
                 return self._can_connect(master, slave)
             case (("Replicate" | "HearEpoch"), [Node() as slave]):
-                return hands.served(slave)[1].next_offset != NOT_YET
+                return actions.served(slave)[1].next_offset != NOT_YET
             case _:
                 return True
 
-    def idle_calls(self) -> Sequence[str]:
+    def stuttering_calls(self) -> Sequence[str]:
         """List what must change nothing now."""
         return list(self._idle_calls())
 
     def make_idle_call(self, name: str) -> None:
         """Have something happen that must change nothing."""
-        events = self._hands.projection.events
+        events = self._actions.projection.events
         before = len(events)
         make = self._idle_calls().get(name)
         if make is None:
@@ -125,12 +125,12 @@ class GroupHandDriven:
         assert not taken, f"the group took {taken}"
 
     def _idle_calls(self) -> dict[str, Callable[[], None]]:
-        return idle_calls(self._hands, self._bounds, self.observe(), self._allowed())
+        return stuttering_calls(self._actions, self._bounds, self.observe(), self._allowed())
 
     # ---- what the group is ----
 
     def _node_or_value(self, param: Value) -> Value | GroupNode:
-        return self._hands.node(param) if isinstance(param, str) else param
+        return self._actions.node(param) if isinstance(param, str) else param
 
     def _of(self, variable: str, *brokers: GroupNode) -> Value:
         """Return what a variable has for a broker, or for two."""
@@ -148,7 +148,7 @@ class GroupHandDriven:
 
     def _proposed(self, master: GroupNode) -> Collection[BrokerId]:
         """Return who is in the proposal of a master that may arrive."""
-        sent = None if self._hands.is_cleaned else self._hands.proposal(master.id)
+        sent = None if self._actions.is_cleaned else self._actions.proposal(master.id)
         if sent is None:
             return ()
         assert isinstance(sent.request, AlterSyncStateSet)
@@ -156,13 +156,13 @@ class GroupHandDriven:
 
     def _can_win(self, node: GroupNode) -> bool:
         """Tell whether a broker can be elected while nothing else happens at the controller."""
-        hands = self._hands
-        if not hands.can_be_heard(node.id):
+        actions = self._actions
+        if not actions.can_be_heard(node.id):
             return False
-        if not hands.known.members:
-            return hands.election(node.id) is not None
-        others = [other for other in hands.nodes() if other is not node]
-        return not any(other.state is None and hands.channels(other.id) for other in others)
+        if not actions.known.members:
+            return actions.election(node.id) is not None
+        others = [other for other in actions.nodes() if other is not node]
+        return not any(other.state is None and actions.channels(other.id) for other in others)
 
     def _can_look(self, master: GroupNode, slave: GroupNode) -> bool:
         """Tell whether a master asked itself if a slave can join, or can be made to."""
@@ -180,19 +180,19 @@ class GroupHandDriven:
     # ---- the steps ----
 
     def _make(self, step: Call) -> None:
-        hands, group = self._hands, self._group
+        actions, group = self._actions, self._group
         match step.action, [self._node_or_value(param) for param in step.params]:
             case "EvictBroker", [Node() as node, _]:
-                if not hands.channels(node.id):
-                    hands.hear(node.id)
-                for channel in hands.channels(node.id):
+                if not actions.channels(node.id):
+                    actions.hear(node.id)
+                for channel in actions.channels(node.id):
                     group.close(channel)
             case "CleanBrokerData", []:
-                group.operate(CleanBrokerData(broker_name=hands.known.broker_name))
+                group.operate(CleanBrokerData(broker_name=actions.known.broker_name))
             case (("BecomeMaster" | "BecomeSlave" | "LearnSyncStateSet"), [Node() as node]):
-                letter = hands.news(step.action, node)
-                assert letter is not None
-                group.read(letter)
+                frame = actions.news(step.action, node)
+                assert frame is not None
+                group.read(frame)
             case "Crash", [Node() as node, int() as kept]:
                 if kept < record_count(node.log.max_phy_offset):
                     cut_power(node, kept)
@@ -201,16 +201,16 @@ class GroupHandDriven:
             case "Restart", [Node() as node]:
                 group.restart(node)
                 group.answer(group.post.sent[-1])
-                hands.hear(node.id)
+                actions.hear(node.id)
             case "PutMessage", [Node() as node]:
-                hands.put(node)
+                actions.put(node)
             case "Consume", [Node() as node]:
-                hands.pull(node)
+                actions.pull(node)
             case "Acknowledge", [Node() as node]:
                 assert ConfirmDue() in group.due[node.id], "the master does not look by itself"
-                hands.look(node, ConfirmDue())
+                actions.look(node, ConfirmDue())
             case "MaybeShrink", [Node() as node, _]:
-                hands.check_set(node)
+                actions.check_set(node)
             case _, [Node() as node] if step.action in _OF_CONTROLLER:
                 self._decide(step, node)
             case _, nodes:
@@ -218,55 +218,55 @@ class GroupHandDriven:
 
     def _decide(self, step: Call, node: GroupNode) -> None:
         """Let the controller elect a broker, or judge its proposal."""
-        hands, group = self._hands, self._group
+        actions, group = self._actions, self._group
         match step.action:
-            case "ElectMaster" if hands.known.members:
-                hands.be_deaf()
-                hands.hear(node.id)
+            case "ElectMaster" if actions.known.members:
+                actions.be_deaf()
+                actions.hear(node.id)
                 group.host.scan()
-                hands.hear_everybody()
+                actions.hear_everybody()
             case "ElectMaster":
-                hands.hear(node.id)
-                wish = hands.election(node.id)
+                actions.hear(node.id)
+                wish = actions.election(node.id)
                 assert wish is not None
                 group.serve(wish)
             case "DesignateMaster":
-                hands.hear(node.id)
-                name = hands.known.broker_name
+                actions.hear(node.id)
+                name = actions.known.broker_name
                 wanted = ElectMaster(broker_name=name, broker_id=node.id, designate_elect=True)
                 group.operate(wanted)
             case _:
-                sent = hands.proposal(node.id)
+                sent = actions.proposal(node.id)
                 assert sent is not None
                 may_be_taken = call_of("AlterSyncStateSet", step.params) in self._allowed()
                 if step.action == "RefuseAlter" and may_be_taken:
-                    hands.be_deaf()
+                    actions.be_deaf()
                 else:
-                    hands.hear_everybody()
+                    actions.hear_everybody()
                 group.serve(sent)
 
     def _connect(self, action: str, nodes: Sequence[GroupNode]) -> None:
         """Let something happen between a master and a slave."""
-        hands, network = self._hands, self._group.network
+        actions, network = self._actions, self._group.network
         match action, nodes:
             case "Handshake", [master, slave]:
-                hands.shake_hands(master, slave)
+                actions.shake_hands(master, slave)
             case "ReceiveAck", [master, slave]:
-                wire = hands.wire(hands.end_at(master, slave))
-                before = len(hands.projection.events)
-                while len(hands.projection.events) == before:
-                    hands.report(slave, wire)
+                wire = actions.wire(actions.end_at(master, slave))
+                before = len(actions.projection.events)
+                while len(actions.projection.events) == before:
+                    actions.report(slave, wire)
             case "MaybeExpand", [master, slave]:
                 due = ExpandDue(slave=slave.id)
                 if due not in self._group.due[master.id]:
-                    hands.report(slave, hands.wire(hands.end_at(master, slave)))
-                hands.look(master, due)
+                    actions.report(slave, actions.wire(actions.end_at(master, slave)))
+                actions.look(master, due)
             case "CloseConnection", [master, slave]:
-                network.tell_server(hands.end_at(master, slave).id)
+                network.tell_server(actions.end_at(master, slave).id)
             case "Disconnect", [slave]:
-                network.sever(hands.served(slave)[1].id)
+                network.sever(actions.served(slave)[1].id)
             case "Replicate" | "HearEpoch", [slave]:
-                hands.transfer(slave)
+                actions.transfer(slave)
             case _:
                 raise AssertionError(f"nobody knows how to make {action}")
 

@@ -1,4 +1,4 @@
-"""Runs of a group, told as a trace of SyncStateSet for each reign of a master."""
+"""Runs of a group, told as a trace of SyncStateSet for each master epoch."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def runs() -> tuple[tuple[Trace, ...], ...]:
     return tuple(simulate_traces(PROTOCOL, seed) for seed in SEEDS)
 
 
-def reigns() -> Iterator[Trace]:
+def epoch_traces() -> Iterator[Trace]:
     for run in runs():
         yield from run
 
@@ -77,11 +77,11 @@ def call(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, [*map(str, arguments)])
 
 
-# ---- What a reign is ----
+# ---- What a master epoch is ----
 
 
-def test_all_reigns_are_traces_of_one_specification_with_the_same_constants() -> None:
-    headers = [trace.header for trace in reigns()]
+def test_all_master_epochs_are_traces_of_one_specification_with_the_same_constants() -> None:
+    headers = [trace.header for trace in epoch_traces()]
 
     assert {header.spec for header in headers if header is not None} == {"SyncStateSet"}
     for header in headers:
@@ -100,7 +100,7 @@ def test_the_master_is_named_m_and_the_others_by_their_ids() -> None:
     assert names_of(two, [three, one, two]) == {two: "m", one: "s1", three: "s2"}
 
 
-def test_the_reigns_of_a_run_are_numbered_and_their_epochs_grow() -> None:
+def test_the_master_epochs_of_a_run_are_numbered_and_their_epochs_grow() -> None:
     for run in runs():
         told = [trace.header.meta["reign"] for trace in run if trace.header is not None]
         numbers = [one["number"] for one in told if isinstance(one, dict)]
@@ -111,8 +111,8 @@ def test_the_reigns_of_a_run_are_numbered_and_their_epochs_grow() -> None:
         ]
 
 
-def test_a_reign_begins_with_the_master_alone_and_anything_in_the_logs_of_slaves() -> None:
-    begins = [state_of(trace.events[0]) for trace in reigns()]
+def test_a_master_epoch_begins_with_the_master_alone_and_anything_in_the_logs_of_slaves() -> None:
+    begins = [state_of(trace.events[0]) for trace in epoch_traces()]
     parts: set[str] = set()
     for state in begins:
         assert canonical(state["local"]) == '{"#set":[["m",0]]}'
@@ -128,7 +128,7 @@ def test_a_reign_begins_with_the_master_alone_and_anything_in_the_logs_of_slaves
 
 def test_members_come_back_with_a_whole_log_or_as_another_incarnation() -> None:
     kept: set[bool] = set()
-    for trace in reigns():
+    for trace in epoch_traces():
         for before, event in zip(trace.events, trace.events[1:], strict=False):
             if event.action == "Restart":
                 kept.add(canonical(state_of(before)["inc"]) == canonical(state_of(event)["inc"]))
@@ -136,21 +136,21 @@ def test_members_come_back_with_a_whole_log_or_as_another_incarnation() -> None:
 
 
 def test_the_runs_take_every_action_of_the_specification() -> None:
-    taken = Counter(event.action for trace in reigns() for event in trace.events)
+    taken = Counter(event.action for trace in epoch_traces() for event in trace.events)
 
     # That a slave still copies from the master before is in the next test.
     assert set(taken) | {"CopyElsewhere"} == ACTIONS | {"CopyElsewhere"}
 
 
 @pytest.mark.java
-def test_a_slave_that_has_not_heard_of_a_reign_may_copy_from_the_master_before() -> None:
+def test_a_slave_that_has_not_heard_of_a_master_epoch_may_copy_from_the_master_before() -> None:
     traces = list(simulate_traces(PROTOCOL, 245))
 
     assert "CopyElsewhere" in {event.action for trace in traces for event in trace.events}
     assert {type(verdict) for verdict in judged(traces)} == {Conforms}
 
 
-def test_the_same_seed_gives_the_same_reigns() -> None:
+def test_the_same_seed_gives_the_same_master_epoch() -> None:
     for one, again in zip(runs()[3], simulate_traces(PROTOCOL, 3), strict=True):
         assert list(map(canonical_event, one.events)) == list(map(canonical_event, again.events))
 
@@ -159,14 +159,14 @@ def canonical_event(event: Event) -> tuple[str | None, str, str]:
     return event.action, canonical(event.params), canonical(record(state_of(event)))
 
 
-def test_a_master_without_slaves_has_no_reign() -> None:
+def test_a_master_without_slaves_has_no_master_epoch() -> None:
     run = PROTOCOLS[PROTOCOL].run(0, SimOptions(brokers=1))
 
     assert run.traces == ()
     assert run.trace.events == ()
 
 
-def test_the_trace_of_a_run_is_its_longest_reign() -> None:
+def test_the_trace_of_a_run_is_its_longest_master_epoch() -> None:
     longest = max(runs()[0], key=lambda trace: len(trace.events))
 
     assert len(simulate_trace(PROTOCOL, 0).events) == len(longest.events)
@@ -176,8 +176,8 @@ def test_the_trace_of_a_run_is_its_longest_reign() -> None:
 
 
 @pytest.mark.java
-def test_every_reign_conforms() -> None:
-    traces = list(reigns())
+def test_every_master_epoch_conforms() -> None:
+    traces = list(epoch_traces())
 
     verdicts = judged(traces)
 
@@ -208,7 +208,7 @@ def corrupted(trace: Trace, at: int, variable: str, value: Value) -> Trace:
     ],
 )
 def test_a_step_whose_effect_is_missing_is_rejected(action: str, variable: str) -> None:
-    for trace in reigns():
+    for trace in epoch_traces():
         for before, event in zip(trace.events, trace.events[1:], strict=False):
             old, new = state_of(before)[variable], state_of(event)[variable]
             if event.action == action and canonical(old) != canonical(new):
@@ -221,7 +221,7 @@ def test_a_step_whose_effect_is_missing_is_rejected(action: str, variable: str) 
 
 @pytest.mark.java
 def test_an_acknowledgement_that_a_member_lacks_breaks_the_promise() -> None:
-    for trace in reigns():
+    for trace in epoch_traces():
         last = trace.events[-1]
         sss = state_of(last)["local"]
         if isinstance(sss, TlaSet) and len(sss) > 1:
@@ -230,7 +230,7 @@ def test_an_acknowledgement_that_a_member_lacks_breaks_the_promise() -> None:
             (verdict,) = judged([corrupted(trace, last.step, "acked", acked + 1)])
             assert isinstance(verdict, Diverges)
             return
-    pytest.fail("no reign ends with a second member")
+    pytest.fail("no master epoch ends with a second member")
 
 
 @pytest.mark.java
@@ -242,7 +242,7 @@ def test_an_acknowledgement_that_a_member_lacks_breaks_the_promise() -> None:
         ("B25", 0, "Shrink"),
     ],
 )
-def test_a_bug_shows_in_a_reign(bug: str, seed: int, action: str) -> None:
+def test_a_bug_shows_in_a_master_epoch(bug: str, seed: int, action: str) -> None:
     verdicts = judged(list(simulate_traces(PROTOCOL, seed, (bug,))))
 
     (first, *_) = [v for v in verdicts if isinstance(v, Diverges)]
@@ -259,7 +259,7 @@ def test_the_default_of_rocketmq_is_no_behaviour_of_the_specification() -> None:
 # ---- The commands ----
 
 
-def test_simulate_writes_a_file_for_each_reign(tmp_path: Path) -> None:
+def test_simulate_writes_a_file_for_each_master_epoch(tmp_path: Path) -> None:
     result = call("simulate", PROTOCOL, "--seed", "7", "--out", tmp_path / "run.ndjson")
 
     assert result.exit_code == 0
@@ -270,22 +270,22 @@ def test_simulate_writes_a_file_for_each_reign(tmp_path: Path) -> None:
     assert [len(read_trace(path).events) for path in files] == [len(t.events) for t in runs()[7]]
 
 
-def test_one_reign_can_be_asked_for(tmp_path: Path) -> None:
+def test_one_master_epoch_can_be_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "run.ndjson"
 
-    result = call("simulate", PROTOCOL, "--seed", "7", "--reign", "2", "--out", path)
+    result = call("simulate", PROTOCOL, "--seed", "7", "--master-epoch", "2", "--out", path)
 
     assert result.exit_code == 0
     assert len(read_trace(path).events) == len(runs()[7][1].events)
-    assert call("simulate", PROTOCOL, "--seed", "7", "--reign", "99").exit_code == 2
-    assert call("simulate", "replica_group", "--seed", "7", "--reign", "1").exit_code == 2
+    assert call("simulate", PROTOCOL, "--seed", "7", "--master-epoch", "99").exit_code == 2
+    assert call("simulate", "replica_group", "--seed", "7", "--master-epoch", "1").exit_code == 2
 
 
-def test_a_timeline_tells_each_reign() -> None:
+def test_a_timeline_tells_each_master_epoch() -> None:
     text = call("simulate", PROTOCOL, "--seed", "7").output
 
-    assert "reign 1, of epoch 1: m is " in text
-    assert f" events of {len(runs()[7])} reigns in " in text
+    assert "master epoch 1, of epoch 1: m is " in text
+    assert f" events of {len(runs()[7])} master epochs in " in text
 
 
 @pytest.mark.parametrize(
@@ -298,18 +298,18 @@ def test_a_timeline_tells_each_reign() -> None:
     ],
 )
 def test_a_timeline_says_what_changed(part: str) -> None:
-    assert any(part in line for trace in reigns() for line in timeline(trace))
+    assert any(part in line for trace in epoch_traces() for line in timeline(trace))
 
 
 @pytest.mark.java
-def test_a_corpus_has_the_reigns_of_each_seed_and_they_conform(tmp_path: Path) -> None:
+def test_a_corpus_has_the_master_epochs_of_each_seed_and_they_conform(tmp_path: Path) -> None:
     out = tmp_path / "corpus"
 
     made = call("corpus", "generate", PROTOCOL, "--runs", "2", "--first-seed", "6", "--out", out)
 
     assert made.exit_code == 0, made.output
     count = len(runs()[6]) + len(runs()[7])
-    assert f"{count} reigns, " in made.output
+    assert f"{count} master epochs, " in made.output
     names = pq.read_table(out / "traces").column("trace_id").to_pylist()
     assert names[0] == "seed-0000000006/1"
     assert len(set(names)) == count

@@ -34,7 +34,7 @@ from rocketproof.protocols.lock_quorum.projection import LockProjection
 from tlatrace.testing.calls import call_of
 from tlatrace.values import State, TlaSet, Value
 
-__all__ = ["HandLocks"]
+__all__ = ["ManualLocks"]
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class _Said:
 
 
 @dataclass(slots=True)
-class _HandCalls:
+class _ManualCalls:
     """What peers have said to each other."""
 
     requests: list[_Said] = field(default_factory=list)
@@ -98,7 +98,7 @@ class _HandCalls:
             del self.waiting[opaque]
 
 
-class _HandCluster(LockCluster):
+class _ManualLockCluster(LockCluster):
     """A cluster in which a step says whom a consumer takes for the master."""
 
     at: BrokerId = BrokerId(1)
@@ -114,7 +114,7 @@ class _NoNetwork:
         del sockets
 
 
-class HandLocks:
+class ManualLocks:
     """The brokers and two consumers of a model, which take its steps."""
 
     def __init__(self, model: str, bugs: Bugs) -> None:
@@ -146,7 +146,7 @@ class HandLocks:
         )
         self._projection = LockProjection()
         self._scheduler = Scheduler()  # never run
-        self._cluster = _HandCluster(
+        self._cluster = _ManualLockCluster(
             plan=plan,
             scheduler=self._scheduler,
             network=cast(Network, _NoNetwork()),
@@ -154,7 +154,7 @@ class HandLocks:
             counts=FaultCounts(),
             observer=self._projection,
         )
-        self._calls = self._cluster.calls = _HandCalls()
+        self._calls = self._cluster.calls = _ManualCalls()
 
     # ---- what an adapter has ----
 
@@ -191,7 +191,7 @@ class HandLocks:
             case _:
                 return True
 
-    def idle_calls(self) -> Sequence[str]:
+    def stuttering_calls(self) -> Sequence[str]:
         """List answers that come too late: nothing may come of them."""
         return [
             f"{consumer.state.client_id} hears a late answer"

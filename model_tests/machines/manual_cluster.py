@@ -1,6 +1,6 @@
 """A broker group that a test drives: real cores, a real controller, real frames and files.
 
-Nothing happens by itself: packets lie on a `HandNetwork` and frames on a `HandPost` until a test
+Nothing happens by itself: packets lie on a `ManualNetwork` and frames on a `ManualRpc` until a test
 has them delivered, and every machine has a clock that goes on when the test says so.
 
 What a core asks to be told at once (`Then`) it is told at once, but for two questions that it asks
@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import cast
 
-from model_tests.machines.hand_network import HandNetwork
-from model_tests.machines.hand_post import HandPost, Letter, Sent
+from model_tests.machines.manual_network import ManualNetwork
+from model_tests.machines.manual_rpc import Frame, ManualRpc, Sent
 from rocketha.broker.connections import GroupCore
 from rocketha.broker.core import new_broker
 from rocketha.broker.effects import GroupAction, GroupEffect, GroupStepped
@@ -55,7 +55,7 @@ from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, HaAddress, TimestampMs
 
-__all__ = ["GroupNode", "HandGroup"]
+__all__ = ["GroupNode", "ManualCluster"]
 
 GroupNode = Node[GroupBroker]
 
@@ -89,7 +89,7 @@ class _PatientCore(GroupCore):
         return replace(stepped, effects=tuple(now))
 
 
-class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]):
+class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]):
     """Has what a projection asks of a `rocketha.sim.group_cluster.GroupCluster`."""
 
     def __init__(
@@ -103,8 +103,8 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
     ) -> None:
         """Start all brokers, and let them register; nobody asks for an election yet."""
         self.plan = _Plan(bugs=bugs)
-        self.network = HandNetwork(half_open=True)
-        self.post = HandPost()
+        self.network = ManualNetwork(half_open=True)
+        self.post = ManualRpc()
         self.route: BrokerId | None = None
         """Whom the next connection leads to, whatever the address."""
         self.due: dict[BrokerId, set[ConfirmDue | ExpandDue]] = {}
@@ -216,15 +216,15 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
     def answer(self, sent: Sent) -> None:
         """Hand a frame to the controller, and its answer to the broker."""
         self.serve(sent)
-        self.read(self.post.letters[-1])
+        self.read(self.post.frames[-1])
 
     def operate(self, request: ControllerRequest) -> None:
         """Hand an operator's request to the controller."""
         self.host.received(self.post.new_channel(), push_command(push_request(request, opaque=0)))
 
-    def read(self, letter: Letter) -> None:
+    def read(self, frame: Frame) -> None:
         """Hand a frame of the controller to a broker."""
-        self.deliver(self.nodes[letter.broker], CommandReceived(command=letter.command))
+        self.deliver(self.nodes[frame.broker], CommandReceived(command=frame.command))
 
     def fire(self, node: GroupNode, after_ms: int) -> None:
         """Let time pass at a broker; a connection that it asks for then is refused."""
@@ -296,7 +296,7 @@ class HandGroup(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]
 class _AroundController:
     """The ports of the controller; its scans are the test's."""
 
-    def __init__(self, group: HandGroup) -> None:
+    def __init__(self, group: ManualCluster) -> None:
         self.shows_ms = 0
         self._group = group
 

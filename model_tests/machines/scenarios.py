@@ -1,4 +1,4 @@
-"""Ways to a bug that random steps hardly find: calls as a text, and the check that one is found."""
+"""Scenarios that random steps hardly find: calls as a text, and the check that a bug shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tlatrace.testing import Call, Mismatch, ModelMachine, check, replay
 from tlatrace.testing.calls import call_of
 from tlatrace.values import Value, tla_set
 
-__all__ = ["ALONE", "found_at_the_end", "way"]
+__all__ = ["ALONE", "assert_scenario_fails", "scenario"]
 
 ALONE: Final = settings(
     stateful_step_count=6,
@@ -22,11 +22,11 @@ ALONE: Final = settings(
     max_examples=1,
     phases=[Phase.generate],
 )
-"""Next to nothing beside the ways that are given."""
+"""Next to nothing beside the scenarios that are given."""
 _WORDS: Final[dict[str, Value]] = {"TRUE": True, "FALSE": False}
 
 
-def way(text: str) -> Sequence[Call]:
+def scenario(text: str) -> Sequence[Call]:
     """Read calls, one after the other: `Crash b1 0; MaybeShrink b1 {b2,b3}; Lose {} TRUE`."""
     calls = [words.split() for words in text.split(";")]
     return [call_of(action, tuple(map(_param, params))) for action, *params in calls]
@@ -38,15 +38,15 @@ def _param(word: str) -> Value:
     return int(word) if word.isdigit() else _WORDS.get(word, word)
 
 
-def found_at_the_end(
+def assert_scenario_fails(
     text: str, buggy: type[ModelMachine], sound: Callable[[], type[ModelMachine]]
 ) -> int:
-    """Let a buggy system go a way, and return how many steps are left when it is shrunk.
+    """Let a buggy system take a scenario, and return how many steps are left when it is shrunk.
 
     The system without the bug must be able to take these.
     """
     with pytest.raises(Mismatch) as caught:
-        check(buggy, ALONE, [way(text)])
+        check(buggy, ALONE, [scenario(text)])
     print(caught.value)
     assert replay(sound(), caught.value.steps) is None
     return len(caught.value.steps)

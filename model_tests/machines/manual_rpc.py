@@ -25,7 +25,7 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
 from rocketha.types import BrokerId
 
-__all__ = ["HandPost", "Letter", "Sent", "read_command"]
+__all__ = ["Frame", "ManualRpc", "Sent", "read_command"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
+class Frame:
     """What the controller said to a broker."""
 
     broker: BrokerId
@@ -54,13 +54,13 @@ class Letter:
     """It is a refusal of a proposal."""
 
 
-class HandPost:
+class ManualRpc:
     """Nothing moves by itself."""
 
     def __init__(self) -> None:
         """Begin without frames."""
         self.sent: list[Sent] = []
-        self.letters: list[Letter] = []
+        self.frames: list[Frame] = []
         self.channels: dict[ChannelId, tuple[BrokerId, int]] = {}
         """Whose each channel was, and in which start."""
         self._open: dict[BrokerId, ChannelId] = {}
@@ -104,13 +104,13 @@ class HandPost:
         """Keep the controller's answer to a frame; those to operators are not."""
         if self._served is not None:
             assert self._served.channel == channel
-            self.letters.append(_answer(self._served, read_command(data)))
+            self.frames.append(_answer(self._served, read_command(data)))
 
     def notify(self, broker: BrokerId, data: bytes) -> None:
         """Keep a frame of the controller that nobody asked for."""
         command = read_command(data)
         view = View.of_notice(pull_role_changed(command))
-        self.letters.append(Letter(broker=broker, start=None, command=command, view=view))
+        self.frames.append(Frame(broker=broker, start=None, command=command, view=view))
 
     def leave(self, broker: BrokerId) -> None:
         """Forget the channel of a broker that stops; the controller does not know it."""
@@ -129,7 +129,7 @@ def read_command(data: bytes) -> RemotingCommand:
     return pulled[0]
 
 
-def _answer(sent: Sent, command: RemotingCommand) -> Letter:
+def _answer(sent: Sent, command: RemotingCommand) -> Frame:
     request = sent.request
     reply = pull_reply(command, RequestCode(read_command(sent.data).code))
     content, view = reply.content, None
@@ -150,4 +150,4 @@ def _answer(sent: Sent, command: RemotingCommand) -> Letter:
         case _:
             pass
     refuses = isinstance(request, AlterSyncStateSet) and reply.code is not ResponseCode.SUCCESS
-    return Letter(broker=sent.broker, start=sent.start, command=command, view=view, refuses=refuses)
+    return Frame(broker=sent.broker, start=sent.start, command=command, view=view, refuses=refuses)

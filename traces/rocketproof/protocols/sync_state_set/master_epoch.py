@@ -1,7 +1,7 @@
-"""One reign of one master, as a trace of SyncStateSet: its state, read from a simulated group.
+"""One master epoch as a trace of SyncStateSet: its state, read from a simulated group.
 
 The state is read as a whole whenever something may have changed. What a broker does that knows of
-a later reign is left to ReplicaGroup: it has left, and what was read of it last stays.
+a later master epoch is left to ReplicaGroup: it has left, and what was read of it last stays.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rocketproof.protocols.sync_state_set.values import (
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, State, TlaSet, Value, canonical, record, tla_set
 
-__all__ = ["Memory", "Reign"]
+__all__ = ["MasterEpochTrace", "Memory"]
 
 _CONTROLLER: Final = "controller"
 _NOBODY_JOINS: Final[Mapping[BrokerId, Incarnation]] = MappingProxyType({})
@@ -40,7 +40,7 @@ _NOBODY_JOINS: Final[Mapping[BrokerId, Incarnation]] = MappingProxyType({})
 
 @dataclass(slots=True)
 class Memory:
-    """What is remembered of the whole run, for all its reigns."""
+    """What is remembered of the whole run, for all its master epochs."""
 
     record_epochs: Callable[[Node[GroupBroker]], RecordEpochs]
     """What a log has; of a broker that is down, what recovery would find."""
@@ -68,10 +68,10 @@ class Memory:
 
 @dataclass(slots=True)
 class _Broker:
-    """What a reign has of a broker; of one that has left, what was read last."""
+    """What a master epoch has of a broker; of one that has left, what was read last."""
 
     born: int
-    """Losses when the reign began: incarnations count those since."""
+    """Losses when the master epoch began: incarnations count those since."""
     up: bool = True
     inc: int = 0
     torn: bool = False
@@ -79,8 +79,8 @@ class _Broker:
     has_left: bool = False
 
 
-class Reign:
-    """A reign, and the events of its trace so far."""
+class MasterEpochTrace:
+    """A master epoch, and the events of its trace so far."""
 
     def __init__(self, cluster: GroupCluster, memory: Memory, master: BrokerId) -> None:
         """Look at a group of which a broker has just become the master."""
@@ -101,11 +101,11 @@ class Reign:
         self._members: Members = dict.fromkeys(group.members, 0)
         self._views: list[Members] = [self._members]
         self._after: Value | None = None
-        """What the controller had when the reign was over."""
+        """What the controller had when the master epoch was over."""
         self._alters: dict[str, Value] = {}
         self._proposals: list[tuple[Proposal, Value]] = []
         self._ready: dict[ConnectionId, bool] = {}
-        self._glance: tuple[object, ...] = ()
+        self._change_key: tuple[object, ...] = ()
         self._state: dict[str, Value] = {}
         self._recorded: State = {}
         self.look(cluster)
@@ -114,7 +114,7 @@ class Reign:
     # ---- what there is ----
 
     def is_master(self, node: Node[GroupBroker]) -> bool:
-        """Tell whether a broker is the master of this reign, perhaps without being told its end."""
+        """Tell whether a broker is the master of this epoch, even if it does not know its end."""
         state = node.state
         return (
             node.id == self.master
@@ -124,7 +124,7 @@ class Reign:
         )
 
     def has_left(self, broker: BrokerId) -> bool:
-        """Tell whether what a broker does is no step of this reign any more."""
+        """Tell whether what a broker does is no step of this master epoch any more."""
         return self._of[broker].has_left
 
     def hears(self, slave: BrokerId) -> bool:
@@ -139,36 +139,36 @@ class Reign:
 
     def look(self, cluster: GroupCluster) -> bool:
         """Read the state; tell whether it is another one than what was recorded."""
-        glance = (
+        change_key = (
             cluster.group,
             cluster.starting,
-            tuple([_glance(node) for node in cluster.nodes.values()]),
+            tuple([_change_key(node) for node in cluster.nodes.values()]),
             len(self._alters),
             len(self._ready),
             self.acked,
             self.visible,
         )
-        if glance != self._glance:
-            self._glance = glance
+        if change_key != self._change_key:
+            self._change_key = change_key
             self._read(cluster)
         return self._state != self._recorded
 
     def _read(self, cluster: GroupCluster) -> None:
         group, master = cluster.group, cluster.nodes[self.master]
         assert group is not None
-        reigns = self.is_master(master)
-        if reigns:
+        epoch_traces = self.is_master(master)
+        if epoch_traces:
             self._log = self._memory.record_epochs(master)
         for node in cluster.nodes.values():
             self._read_broker(cluster, node)
-        state = master.running() if reigns else None
+        state = master.running() if epoch_traces else None
         local = {} if state is None else self._local(state)
         pending = () if state is None else self._pending(state, local)
         self._state = {
             "ctl": self._control(group),
             "views": tuple([members_value(view, self.names) for view in self._views]),
             "alters": tla_set(self._alters.values()),
-            "role": "Master" if reigns else "Fenced",
+            "role": "Master" if epoch_traces else "Fenced",
             "start": self._recorded.get("start", len(self._log)),
             "local": members_value(local, self.names),
             "sssE": 0 if state is None else int(state.local.epoch) - self._base,
@@ -267,7 +267,7 @@ class Reign:
             return -1
         ack = state.ha.servers[conn].slave_ack
         self._ready[conn] = ack >= state.confirm
-        self._glance = ()
+        self._change_key = ()
         return index_or_minus_one(ack)
 
     def note_stop(self, broker: BrokerId, record_epochs: RecordEpochs) -> int:
@@ -277,7 +277,7 @@ class Reign:
         return kept
 
     def note_start(self, broker: BrokerId) -> None:
-        """Note that the controller knows of a start, and the broker of the present reign."""
+        """Note that the controller knows of a start, and the broker of the present master epoch."""
         of = self._of[broker]
         if self.is_over and broker != self.master:
             of.has_left = True
@@ -294,7 +294,7 @@ class Reign:
         self._views.append(self._members)
 
     def note_election(self, group: Group) -> None:
-        """Note that another broker was elected: the controller goes on without this reign."""
+        """Note that another broker was elected: the controller goes on without this epoch."""
         self._members = {b: self._of[b].inc for b in group.members}
         self._after = self._control(group)
         self.is_over = True
@@ -387,7 +387,7 @@ def _common(one: RecordEpochs, other: RecordEpochs) -> int:
     return min(len(one), len(other))
 
 
-def _glance(node: Node[GroupBroker]) -> tuple[object, ...]:
+def _change_key(node: Node[GroupBroker]) -> tuple[object, ...]:
     """Return what is read of a broker; timers and requests are left out."""
     state = node.state
     if state is None:
