@@ -78,3 +78,19 @@ def _fits(vote: int, lease: int, patience: int, *, rho: float) -> bool:
     solver.add(times.vote == vote, times.lease == lease, times.patience == patience)
     solver.add(times.rho == z3.RealVal(str(rho)))
     return bool(solver.check() == z3.sat)
+
+
+def test_the_action_that_contributing_follows_is_where_it_says() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    table = text.partition("## Follow one action")[2].partition("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ") and "→" in line]
+    assert len(rows) >= 4
+    assert all(row.count("→") <= 5 for row in rows)
+    places = re.findall(r"`(\w+)` in `([\w/.]+)`", table)
+    assert len(places) >= 6
+    for name, path in places:
+        assert re.search(rf"\b{name}\b", (ROOT / path).read_text("utf-8")), (name, path)
+    tag = re.search(r"grep -rn '([^']*)' impl", table)
+    assert tag is not None
+    core = (ROOT / "impl/rocketha/controller/sync_state_set.py").read_text("utf-8")
+    assert tag[1] in core
