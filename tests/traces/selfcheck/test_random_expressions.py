@@ -15,10 +15,7 @@ import pytest
 from tlatrace.errors import ToolError
 from tlatrace.selfcheck.expressions import Answer, Is, Raises, read_answers
 from tlatrace.selfcheck.random_expressions import examine, questions
-from tlatrace.selfcheck.random_expressions.categories import (
-    categories,
-    rewritten_categories,
-)
+from tlatrace.selfcheck.random_expressions.categories import categories, rewritten_categories
 from tlatrace.selfcheck.random_expressions.examine import (
     draw_question,
     examine_random_expressions,
@@ -274,12 +271,16 @@ def test_an_empty_function_has_keys_of_its_own_where_it_stays_empty() -> None:
     assert category(term, Raises("an error"), Is("[]"), ["[]", "0"]) is None
 
 
-def test_subset_has_an_operand_that_is_no_set_only_where_it_is_empty() -> None:
+def test_an_operand_that_is_no_set_is_explained_only_where_one_is_empty() -> None:
     term = Term("powerset", ("SUBSET ", ""), (atom("f"),))
     none, found = Raises("a function is not a set"), Is('{"#set":[{"#set":[]}]}')
     assert category(term, found, none, ["[]"]) == "an operand that TLC does not look at"
     assert category(term, found, none, ["[1]"]) is None
     assert category(term, found, Raises("an integer is not a set"), ["1"]) is None
+    term = Term("records", ("[a : ", ", b : ", "]"), (atom("{}"), atom("f")))
+    empty = '{"#set":[]}'
+    assert category(term, Is(empty), none, [empty]) == "an operand that TLC does not look at"
+    assert category(term, Is(empty), none, ['{"#set":[1]}']) is None
 
 
 def test_elements_cannot_be_ordered_only_where_tlc_compares_them() -> None:

@@ -57,6 +57,7 @@ _RANGES: Final = (
     (84, 85, _OF_FUNCTIONS),
     (86, 86, _PARTLY),
     (87, 89, _FIELDS),
+    (90, 90, _OPERAND),
 )
 """(first, last, reason): the expressions with these numbers."""
 

@@ -54,6 +54,7 @@ _IN_TUPLES: Final = tuple(
 _MIXED: Final = ("function", "string")
 _UNITED: Final = "} \\cup "
 _RECORDS: Final = "[a : "
+_NO_RECORDS: Final = '{"#set":[]}'
 _FIELDS: Final = frozenset({"a", "b"})
 """Of every set of records that is drawn."""
 
@@ -114,6 +115,8 @@ def _without_a_value(term: Term, text: str, reason: str, known: _Operands) -> st
         return _OPERAND
     if form == "powerset" and reason == "a function is not a set" and () in operands:
         return _OPERAND
+    if form == "records" and reason.endswith("is not a set") and text == _NO_RECORDS:
+        return _OPERAND if tla_set([]) in operands else None
     if form == "image" and len(term.parts) == 3 and tla_set([]) in operands:
         return _OPERAND
     if form == "except" and text == "[]" and reason.endswith("is no index of a sequence"):
