@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import pytest
 
-from rocketha.histories import AllKept
+from rocketha.histories import AllKept, AnyVerdict, Broken
+from rocketha.histories.verdicts import Promise
+from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import NO_FAULTS
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED, Schedule
@@ -87,3 +89,24 @@ def test_without_faults_clients_get_what_they_are_promised(name: str) -> None:
     kept = [verdict for one in runs if isinstance(verdict := one.clients.check(), AllKept)]
     assert len(kept) >= 3
     assert all(verdict.counted > 0 for verdict in kept)
+
+
+@pytest.mark.parametrize(
+    ("name", "bug", "seed", "promise"),
+    [
+        (LEGACY.name, Bug.SYNC_WAITS, 0, Promise.COPIED),
+        (LEGACY.name, Bug.START_COVERS_WAITING, 32, Promise.COPIED),
+        (EPOCHS.name, Bug.B07, 59, Promise.GROWS),
+        (EPOCHS.name, Bug.MIN_END, 0, Promise.ALIKE),
+    ],
+)
+def test_readers_of_replicas_see_a_bug(name: str, bug: Bug, seed: int, promise: Promise) -> None:
+    simulation: Simulation[Any, Any] = ALL[name]
+
+    def verdict(options: SimOptions) -> AnyVerdict:
+        return simulate(simulation, seed, options, simulation.unobserved()).clients.check()
+
+    broken = verdict(SimOptions(bugs=frozenset({bug})))
+    assert isinstance(broken, Broken)
+    assert broken.promise == promise
+    assert not isinstance(verdict(SimOptions()), Broken)

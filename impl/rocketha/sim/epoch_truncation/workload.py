@@ -7,7 +7,7 @@ step. Producers write to every broker that believes to be master.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
@@ -87,6 +87,16 @@ class EpochWorkload:
 
     def converged(self) -> bool:
         """Tell whether all brokers have the bytes of the current master's log, and it knows."""
+        if not self._all_acked():
+            return False
+        first, *others = (n.log.read(n.log.min_offset, n.log.max_phy_offset) for n in self._all())
+        return all(log == first for log in others)
+
+    def _all(self) -> Iterable[Node[BrokerState]]:
+        return self._cluster.nodes.values()
+
+    def _all_acked(self) -> bool:
+        """Tell whether the current master knows that all brokers have the end of its log."""
         cluster = self._cluster
         if cluster.master is None or len(cluster.up()) < len(cluster.nodes):
             return False
@@ -96,11 +106,8 @@ class EpochWorkload:
             return False
         end = node.log.max_phy_offset
         acks = {c.slave_id: c.slave_ack for c in state.servers.values()}
-        others = [other for other in cluster.nodes.values() if other is not node]
-        if any(acks.get(other.id) != end or other.log.max_phy_offset != end for other in others):
-            return False
-        bytes_of_master = node.log.read(node.log.min_offset, end)
-        return all(other.log.read(other.log.min_offset, end) == bytes_of_master for other in others)
+        others = [other for other in self._all() if other is not node]
+        return all(acks.get(n.id) == n.log.max_phy_offset == end for n in others)
 
     def unavailable_because(self) -> str | None:
         """Return None: an abstract controller always finds somebody."""
@@ -108,13 +115,14 @@ class EpochWorkload:
 
     def clients(self, *, converged: bool) -> ReplicaReaders:
         """Read the logs of brokers that run."""
+        del converged
         cluster = self._cluster
         return ReplicaReaders(
             ReplicaReads(
                 written=frozenset(self._written),
                 epochs=self._written,
                 logs={node.id: messages_of(node.log) for node in cluster.up()},
-                alike=converged,
+                alike=self._all_acked(),
                 at_ms=cluster.now_ms,
             )
         )
