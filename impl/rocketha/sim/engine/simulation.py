@@ -16,6 +16,7 @@ from rocketha.histories.clients import ClientHistory
 from rocketha.known_bugs import Bugs
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
+from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import (
     UNRESTRICTED,
@@ -51,6 +52,16 @@ class Environment:
     scheduler: Scheduler
     streams: PerPurposeStreams
     counts: FaultCounts
+
+    def network(self, faults: FaultPlan, *, servers_linger: bool = True) -> Network:
+        """Make a network without connections, with these faults (see `Network`)."""
+        return Network(
+            self.scheduler,
+            self.streams,
+            counts=self.counts,
+            plan=faults,
+            servers_linger=servers_linger,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from typing import Final
 
 from rocketha.known_bugs import EPOCH_BUGS
 from rocketha.sim.engine.faults import EPOCH_FAULTS
-from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.simulation import Environment, Simulation
 from rocketha.sim.epoch_truncation.cluster import Cluster, NullObserver, Observer
 from rocketha.sim.epoch_truncation.plan import RunPlan, draw_run
@@ -21,9 +20,7 @@ def _workload(environment: Environment, plan: RunPlan, observer: Observer) -> Ep
         brokers=environment.options.brokers,
         plan=plan,
         scheduler=environment.scheduler,
-        network=Network(
-            environment.scheduler, streams, counts=environment.counts, plan=plan.faults
-        ),
+        network=environment.network(plan.faults),
         random_source=streams,
         counts=environment.counts,
         observer=observer,

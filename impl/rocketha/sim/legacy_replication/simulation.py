@@ -6,7 +6,6 @@ from typing import Final
 
 from rocketha.known_bugs import LEGACY_BUGS
 from rocketha.sim.engine.faults import LEGACY_FAULTS
-from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
 from rocketha.sim.legacy_replication.cluster import (
     LegacyCluster,
@@ -30,9 +29,7 @@ def _workload(
         brokers=environment.options.brokers,
         plan=plan,
         scheduler=environment.scheduler,
-        network=Network(
-            environment.scheduler, streams, counts=environment.counts, plan=plan.faults
-        ),
+        network=environment.network(plan.faults),
         random_source=streams,
         counts=environment.counts,
         observer=observer,

@@ -6,7 +6,6 @@ from typing import Final
 
 from rocketha.known_bugs import LOCK_BUGS
 from rocketha.sim.engine.faults import LOCK_FAULTS
-from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
 from rocketha.sim.lock_quorum.cluster import LockCluster, LockObserver, NullLockObserver
 from rocketha.sim.lock_quorum.plan import LockPlan, draw_lock_run
@@ -20,9 +19,7 @@ def _workload(environment: Environment, plan: LockPlan, observer: LockObserver) 
     cluster = LockCluster(
         plan=plan,
         scheduler=environment.scheduler,
-        network=Network(
-            environment.scheduler, streams, counts=environment.counts, plan=plan.faults
-        ),
+        network=environment.network(plan.faults),
         random_source=streams,
         counts=environment.counts,
         observer=observer,

@@ -7,7 +7,6 @@ from typing import Final
 from rocketha.known_bugs import GROUP_BUGS
 from rocketha.sim.engine.clock import TRUE_TIME
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault
-from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
 from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver, NullGroupObserver
 from rocketha.sim.replica_group.history import HistoryRecorder
@@ -26,7 +25,7 @@ def _workload(environment: Environment, plan: GroupPlan, observer: GroupObserver
         brokers=environment.options.brokers,
         plan=plan,
         scheduler=scheduler,
-        network=Network(scheduler, streams, counts=counts, plan=plan.faults, servers_linger=False),
+        network=environment.network(plan.faults, servers_linger=False),
         random_source=streams,
         counts=counts,
         observer=recorder,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
@@ -110,21 +111,23 @@ class SnapshotWorkload:
         """Let something happen to a node that runs; the power may go off in the middle of it."""
         if self._has_refused():
             return
-        try:
+        with self._failing_by_bugs():
             try:
                 act(injection)
             except PowerCutError:
                 self._cut(injection)
-        except (AssertionError, RockethaError) as error:
-            if not self._bugs:
-                raise
-            raise CoreFailure(f"{type(error).__name__}: {error}") from error
 
     def _catch_up(self) -> None:
         if self._has_refused() or self.converged():
             return
-        try:
+        with self._failing_by_bugs():
             self._follow()
+
+    @contextmanager
+    def _failing_by_bugs(self) -> Iterator[None]:
+        """End the run where a bug that is switched on makes the node fail."""
+        try:
+            yield
         except (AssertionError, RockethaError) as error:
             if not self._bugs:
                 raise
