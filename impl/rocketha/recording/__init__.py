@@ -1,0 +1,1 @@
+"""What each node saw and did, written by the node itself."""

@@ -1,0 +1,56 @@
+"""Parts of a state as JSON: dataclasses by their fields, mappings by pairs, sets in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from rocketha.recording.record import Json
+
+__all__ = ["as_json"]
+
+
+def as_json(value: object) -> Json:
+    """Return a value as JSON; a mapping is an array of pairs, as keys need not be texts.
+
+    Raises:
+        TypeError: what is in it has no form in JSON: a function, a float.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Enum):
+        return as_json(value.value)
+    if isinstance(value, int | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [as_json(part) for part in value]
+    if isinstance(value, frozenset | set):
+        return sorted((as_json(part) for part in value), key=_text)
+    if isinstance(value, Mapping):
+        return _mapping(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        names, read = _fields(type(value))
+        parts = read(value) if len(names) > 1 else (read(value),)
+        return {name: as_json(part) for name, part in zip(names, parts, strict=True)}
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _mapping(value: Mapping[Any, Any]) -> Json:
+    pairs: list[Json] = [[as_json(key), as_json(part)] for key, part in value.items()]
+    return sorted(pairs, key=_text)
+
+
+def _text(value: Json) -> bytes:
+    return msgspec.json.encode(value)
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, ...], attrgetter[Any]]:
+    names = tuple(one.name for one in fields(kind))
+    return names, attrgetter(*names)

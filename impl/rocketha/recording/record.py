@@ -1,0 +1,135 @@
+"""One step of one node as one line of JSON, and what stands before the lines of a node.
+
+| line        | members                                                                        |
+|-------------|--------------------------------------------------------------------------------|
+| the first   | `format`, `version`, `protocol`, `node`, `settings`: how the node is set up    |
+| each other  | `node`, `incarnation` and `sequence`: which step of which node                 |
+|             | `at_ns`: the recorder's clock, which all nodes of a machine share              |
+|             | `shows_ms`: the node's own clock, by which its core goes                       |
+|             | `event`: what it took, or `Started` and `Stopped`                              |
+|             | `action`, `params`: the action of the specification that the step was, if any  |
+|             | `state`: the parts of its state that the step changed, all at its start        |
+|             | `sent`: messages, each with an `id`, `to`, `code` and perhaps its `body`       |
+|             | `received`: ids of the messages that made it take the step                     |
+
+Members at their defaults are left out. An id is the same at both ends without a byte more on the
+wire: the connection, and the message's place or number on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+__all__ = [
+    "FORMAT",
+    "STARTED",
+    "STOPPED",
+    "VERSION",
+    "Json",
+    "NodeHeader",
+    "NodeRecord",
+    "RecordError",
+    "SentMessage",
+    "pull_header",
+    "pull_record",
+    "push_line",
+]
+
+FORMAT: Final = "rocketproof-records"
+VERSION: Final = 1
+
+STARTED: Final = "Started"
+"""The event of a node's first record in each incarnation."""
+STOPPED: Final = "Stopped"
+"""The event of what the machine writes for a node that runs no more."""
+
+Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
+
+
+class RecordError(Exception):
+    """A text that is no record, or records that do not belong together."""
+
+
+class SentMessage(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """A message, as its sender knows it."""
+
+    id: str
+    to: str | None = None
+    """The node at the other end; None: who sent the request that this answers."""
+    code: int | None = None
+    """Of a RemotingCommand; None: a packet of replication."""
+    body: str | None = None
+    """Of a body that is text; None: it is empty, or bytes that only the ends look at."""
+
+
+class NodeHeader(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What stands before the records of a node."""
+
+    format: Literal["rocketproof-records"] = FORMAT
+    version: Literal[1] = VERSION
+    protocol: str
+    """As in `spec/<protocol>/`."""
+    node: str
+    settings: dict[str, Any]
+    """How the node is set up; durations are in milliseconds."""
+
+
+class NodeRecord(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """One step of a node."""
+
+    node: str
+    incarnation: int
+    """How often the node had started, from 1."""
+    sequence: int
+    """Of the node's steps in this incarnation, from 0: its start."""
+    at_ns: int
+    """Never less than before, on one machine; it says nothing to the core."""
+    shows_ms: int
+    event: str
+    action: str | None = None
+    params: dict[str, Any] = {}
+    state: dict[str, Any] = {}
+    sent: tuple[SentMessage, ...] = ()
+    received: tuple[str, ...] = ()
+
+
+_ENCODER: Final = msgspec.json.Encoder()
+_RECORDS: Final = msgspec.json.Decoder(NodeRecord)
+_HEADERS: Final = msgspec.json.Decoder(NodeHeader)
+
+
+def push_line(line: NodeHeader | NodeRecord) -> bytes:
+    """Write a line with its end."""
+    if isinstance(line, NodeHeader):
+        fields: Mapping[str, object] = {
+            "format": line.format,
+            "version": line.version,
+            "protocol": line.protocol,
+            "node": line.node,
+            "settings": line.settings,
+        }
+        return _ENCODER.encode(fields) + b"\n"
+    return _ENCODER.encode(line) + b"\n"
+
+
+def pull_record(line: bytes) -> NodeRecord:
+    """Read a line. Raises: RecordError"""
+    try:
+        return _RECORDS.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise RecordError(f"no record: {error}") from error
+
+
+def pull_header(line: bytes) -> NodeHeader:
+    """Read the first line. Raises: RecordError"""
+    try:
+        return _HEADERS.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise RecordError(f"no header of records: {error}") from error
