@@ -61,11 +61,11 @@ class _ManualCalls:
 
     def ask(
         self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes, on_answer: OnAnswer
-    ) -> None:
-        self._say(sender, receiver, code, body, on_answer)
+    ) -> str:
+        return self._say(sender, receiver, code, body, on_answer)
 
-    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> None:
-        self._say(sender, receiver, code, body, None)
+    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> str:
+        return self._say(sender, receiver, code, body, None)
 
     def _say(
         self,
@@ -74,10 +74,11 @@ class _ManualCalls:
         code: int,
         body: bytes,
         on_answer: OnAnswer | None,
-    ) -> None:
+    ) -> str:
         self.said += 1
         command = RemotingCommand(code=code, opaque=self.said, body=body)
         self.requests.append(_Said(sender, receiver, command, on_answer))
+        return str(self.said)
 
     def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
         del peer

@@ -17,7 +17,7 @@ from rocketha.formats.remoting_frame import command_stream, push_command
 from rocketha.sim.engine.network import End, Network
 from rocketha.types import BrokerId, ConnectionId
 
-__all__ = ["Arrived", "Calls", "OnAnswer", "RemotingCalls", "Servers"]
+__all__ = ["Arrived", "Calls", "OnAnswer", "RemotingCalls", "Servers", "response_to"]
 
 OnAnswer: TypeAlias = Callable[[RemotingCommand | None], None]
 """Hears the answer; None when the connection is lost first."""
@@ -29,6 +29,21 @@ class Arrived:
 
     conn: ConnectionId
     command: RemotingCommand
+
+    @property
+    def message(self) -> str:
+        """Return what both ends call it."""
+        return f"{self.conn}:{self.command.opaque}"
+
+    @property
+    def response(self) -> str:
+        """Return what both ends call its answer."""
+        return response_to(self.message)
+
+
+def response_to(message: str) -> str:
+    """Return what both ends call the answer to a request."""
+    return f"{message}:response"
 
 
 class Servers(Protocol):
@@ -48,12 +63,12 @@ class Calls(Protocol):
 
     def ask(
         self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes, on_answer: OnAnswer
-    ) -> None:
-        """Send a request and wait for its answer."""
+    ) -> str:
+        """Send a request and wait for its answer; return what `Arrived.message` is there."""
         ...
 
-    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> None:
-        """Send a request that has no answer."""
+    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> str:
+        """Send a request that has no answer; return what `Arrived.message` is there."""
         ...
 
     def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
@@ -99,18 +114,18 @@ class RemotingCalls:
 
     def ask(
         self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes, on_answer: OnAnswer
-    ) -> None:
-        """Send a request and wait for its answer."""
+    ) -> str:
+        """Send a request and wait for its answer; return what both ends call it."""
         line = self._line(sender, receiver)
         self._opaque += 1
         self._pending.setdefault(line.conn, {})[self._opaque] = on_answer
-        self._send(line, sender, RemotingCommand(code=code, opaque=self._opaque, body=body))
+        return self._send(line, sender, RemotingCommand(code=code, opaque=self._opaque, body=body))
 
-    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> None:
-        """Send a request that has no answer."""
+    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> str:
+        """Send a request that has no answer; return what both ends call it."""
         self._opaque += 1
         command = RemotingCommand(code=code, opaque=self._opaque, flag=FLAG_ONEWAY, body=body)
-        self._send(self._line(sender, receiver), sender, command)
+        return self._send(self._line(sender, receiver), sender, command)
 
     def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
         """Answer a request; it is lost if the connection is."""
@@ -203,12 +218,13 @@ class RemotingCalls:
             self._lines[sender, receiver] = line
         return line
 
-    def _send(self, line: _Line, sender: BrokerId, command: RemotingCommand) -> None:
+    def _send(self, line: _Line, sender: BrokerId, command: RemotingCommand) -> str:
         data = push_command(command)
         if line.stands:
             self._network.send(line.conn, sender, data)
         else:
             line.waiting.append(data)
+        return Arrived(line.conn, command).message
 
     def _drop(self, conn: ConnectionId, end: End) -> None:
         self._streams.pop((conn, end), None)

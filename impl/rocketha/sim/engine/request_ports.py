@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
 from rocketha.runtime.core import Core
 from rocketha.runtime.effects import AnswerClient, SendRequest
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
 from rocketha.runtime.node_host import NodeHost, no_files
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
-from rocketha.sim.engine.remoting_calls import Arrived, Calls
+from rocketha.sim.engine.remoting_calls import Arrived, Calls, response_to
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, RequestId, RequestReference, TimestampMs
 
@@ -47,6 +48,7 @@ class CallingNode(ABC, Generic[S, E, A]):
     ) -> None:
         """Make a node that is down."""
         self.id = number
+        self.recorder: StepRecorder = NOT_RECORDED
         self._around = cluster
         self._starts = 0
         self._arrived: dict[RequestId, Arrived] = {}
@@ -73,6 +75,7 @@ class CallingNode(ABC, Generic[S, E, A]):
         self._last_request += 1
         request = RequestId(self._last_request)
         self._arrived[request] = arrived
+        self.recorder.received(arrived.message)
         self.host.take(RequestArrived(request=request, command=arrived.command))
         if arrived.command.is_oneway:
             self._arrived.pop(request, None)
@@ -96,8 +99,19 @@ class CallingNode(ABC, Generic[S, E, A]):
         raise AssertionError(f"{self.id} answers nobody in this protocol: {answer}")
 
     @abstractmethod
-    def stepped(self, event: E | RequestEvent, action: A | None) -> None:
+    def name_of(self, peer: BrokerId) -> str:
+        """Return how a peer calls itself in its records."""
+
+    @abstractmethod
+    def after_step(self, event: E | RequestEvent, action: A | None) -> None:
         """Hear that an event was taken, and its effects performed."""
+
+    # ---- the recorder of its host ----
+
+    def stepped(self, event: E | RequestEvent, action: A | None) -> None:
+        """Have the step recorded, and then looked at."""
+        self.recorder.stepped(event, action)
+        self.after_step(event, action)
 
     # ---- remoting ----
 
@@ -114,23 +128,28 @@ class CallingNode(ABC, Generic[S, E, A]):
                 return
             if command is not None:
                 self._receivers.pop(reference, None)
+                self.recorder.received(response_to(message))
             self.host.hear(ResponseArrived(reference=reference, command=command))
 
         def over() -> None:
             if waits and self._starts == starts:
                 self._around.calls.hang_up(self.id, receiver)
 
-        self._around.calls.ask(self.id, receiver, request.code, request.body, answered)
+        message = self._around.calls.ask(self.id, receiver, request.code, request.body, answered)
+        self._note(message, receiver, request.code, request.body)
         if request.timeout_ms is not None:
             self._around.scheduler.after(request.timeout_ms, over)
 
     def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
         """Send a request that has no answer."""
-        self._around.calls.tell(self.id, self.resolve(peer), code, body)
+        receiver = self.resolve(peer)
+        self._note(self._around.calls.tell(self.id, receiver, code, body), receiver, code, body)
 
     def respond(self, request: RequestId, code: int, body: bytes) -> None:
         """Answer a request."""
-        self._around.calls.answer(self.id, self._arrived.pop(request), code, body)
+        arrived = self._arrived.pop(request)
+        self._around.calls.answer(self.id, arrived, code, body)
+        self.recorder.sent(arrived.response, code=code, body=body)
 
     def refuse(self, request: RequestId) -> None:
         """Close the connection of a request."""
@@ -141,6 +160,9 @@ class CallingNode(ABC, Generic[S, E, A]):
         receiver = self._receivers.pop(reference, None)
         if receiver is not None:
             self._around.calls.hang_up(self.id, receiver)
+
+    def _note(self, message: str, receiver: BrokerId, code: int, body: bytes) -> None:
+        self.recorder.sent(message, to=self.name_of(receiver), code=code, body=body)
 
     # ---- alarms ----
 

@@ -14,6 +14,9 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from rocketha.histories.clients import ClientHistory
 from rocketha.known_bugs import Bugs
+from rocketha.recording.record import NodeHeader, NodeRecord
+from rocketha.recording.recorder import NOT_RECORDED, MachineRecording, Recording
+from rocketha.sim.engine.clock import MachineClock
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
 from rocketha.sim.engine.network import Network
@@ -52,6 +55,8 @@ class Environment:
     scheduler: Scheduler
     streams: PerPurposeStreams
     counts: FaultCounts
+    recording: Recording = NOT_RECORDED
+    """Where nodes write what they saw and did."""
 
     def network(self, faults: FaultPlan, *, servers_linger: bool = True) -> Network:
         """Make a network without connections, with these faults (see `Network`)."""
@@ -157,12 +162,22 @@ def simulate(
     options: SimOptions,
     observer: O,
     schedule: Schedule = UNRESTRICTED,
+    *,
+    write: Callable[[NodeHeader | NodeRecord], None] | None = None,
 ) -> SimulatedRun:
-    """Run a protocol; the same arguments give the same run, always and everywhere."""
+    """Run a protocol; the same arguments give the same run, always and everywhere.
+
+    With `write`, nodes are recorded; that changes nothing.
+    """
     scheduler, counts = Scheduler(), FaultCounts()
     streams = PerPurposeStreams(seed, schedule, lambda: scheduler.now_ms)
     plan = simulation.draw_plan(streams, options)
-    environment = Environment(options=options, scheduler=scheduler, streams=streams, counts=counts)
+    recording: Recording = NOT_RECORDED
+    if write is not None:
+        recording = MachineRecording(simulation.name, write, MachineClock(scheduler))
+    environment = Environment(
+        options=options, scheduler=scheduler, streams=streams, counts=counts, recording=recording
+    )
     workload = simulation.workload(environment, plan, observer)
     failure = _run_phases(
         workload, environment, steps=plan.steps, limits=simulation.limits, schedule=schedule

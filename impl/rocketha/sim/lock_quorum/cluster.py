@@ -24,6 +24,7 @@ from rocketha.locks.consumer import (
 )
 from rocketha.locks.state import ConsumerState, LockManagerState, Round
 from rocketha.locks.voting import ManagerAction
+from rocketha.recording.recorder import NOT_RECORDED, Parts, Recording
 from rocketha.runtime.effects import AnswerClient, SendRequest
 from rocketha.runtime.events import RequestEvent, ResponseArrived
 from rocketha.sim.engine.faults import Fault, FaultCounts
@@ -113,10 +114,22 @@ class Consumer(CallingNode[ConsumerState, ConsumerTold, ConsumerAction]):
         self.wanted: frozenset[MessageQueue] = frozenset()
         self.positions: dict[MessageQueue, int] | None = None
         """Of the queues that it processes: the next message."""
-        self.host.state = state
         self._cluster = cluster
         self._master: BrokerId | None = None
         """Whom it takes for the master in this step."""
+        self.host.state = state
+        self.recorder = cluster.recording.of(
+            state.client_id,
+            {
+                "kind": "consumer",
+                "consumer_group": state.consumer_group,
+                "lease_ms": state.options.lease_ms,
+                "patience_ms": state.options.patience_ms,
+            },
+            parts=self._parts,
+            shows_ms=self.now_ms,
+        )
+        self.recorder.started()
 
     @property
     def state(self) -> ConsumerState:
@@ -124,9 +137,17 @@ class Consumer(CallingNode[ConsumerState, ConsumerTold, ConsumerAction]):
         assert self.host.state is not None
         return self.host.state
 
+    def _parts(self) -> Parts:
+        state = self.state
+        return {"tries": state.tries, "attempt": state.attempt, "leases": state.leases}
+
     def now_ms(self) -> TimestampMs:
         """Return the virtual time."""
         return TimestampMs(self._cluster.now_ms)
+
+    def name_of(self, peer: BrokerId) -> str:
+        """Return the name of a broker."""
+        return broker_address(peer)
 
     def resolve(self, peer: BrokerId) -> BrokerId:
         """Ask the route once in a step."""
@@ -140,7 +161,7 @@ class Consumer(CallingNode[ConsumerState, ConsumerTold, ConsumerAction]):
         assert isinstance(answer, ProcessNext)
         self._cluster.processed(self, answer)
 
-    def stepped(self, event: ConsumerTold | RequestEvent, action: ConsumerAction | None) -> None:
+    def after_step(self, event: ConsumerTold | RequestEvent, action: ConsumerAction | None) -> None:
         """Tell the cluster of an action; the route is asked also in steps that need none."""
         lost = isinstance(event, ResponseArrived) and event.command is None
         if action is None and (lost or isinstance(event, PatienceOver)):
@@ -159,15 +180,36 @@ class _Manager(CallingNode[LockManagerState, ManagerTold, ManagerAction]):
         self._cluster = cluster
         self._asked: list[BrokerId] = []
         node.host = self.host
+        locks = cluster.plan.locks
+        self.recorder = cluster.recording.of(
+            self.name_of(node.id),
+            {
+                "kind": "broker",
+                "members": [self.name_of(broker) for broker in locks.members],
+                "queues": cluster.queues,
+                "total_replicas": locks.total_replicas,
+                "strict": locks.strict,
+                "life_ms": locks.life_ms,
+            },
+            parts=self._parts,
+            shows_ms=self.now_ms,
+        )
+
+    def _parts(self) -> Parts:
+        state = self._node.running()
+        return {"votes": state.votes, "released": state.released, "rounds": state.rounds}
 
     def now_ms(self) -> TimestampMs:
         return self._node.clock.shows(self._cluster.now_ms)
+
+    def name_of(self, peer: BrokerId) -> str:
+        return broker_address(peer)
 
     def request(self, request: SendRequest) -> None:
         self._asked.append(request.peer)
         super().request(request)
 
-    def stepped(self, event: ManagerTold | RequestEvent, action: ManagerAction | None) -> None:
+    def after_step(self, event: ManagerTold | RequestEvent, action: ManagerAction | None) -> None:
         del event
         asked, self._asked = tuple(self._asked), []
         if action is not None:
@@ -186,6 +228,7 @@ class LockCluster:
         random_source: RandomSource,
         counts: FaultCounts,
         observer: LockObserver,
+        recording: Recording = NOT_RECORDED,
     ) -> None:
         """Make a cluster whose brokers have run for long, except for one that is gone."""
         self.plan = plan
@@ -202,6 +245,7 @@ class LockCluster:
         self._random_source = random_source
         self._stale_routes = 0
         self._observer = observer
+        self.recording = recording
         self._retry: dict[BrokerId, int] = {}
         self.nodes: dict[BrokerId, Node[LockManagerState]] = {}
         self._managers: dict[BrokerId, _Manager] = {}
@@ -213,6 +257,7 @@ class LockCluster:
             node.state = fresh
             node.clock = clock
             self.nodes[broker] = node
+            self._managers[broker].recorder.started()
         self.consumers = {
             number: Consumer(number, self._fresh(number), self)
             for number in (BrokerId(FIRST_CONSUMER + at) for at in range(plan.consumers))
@@ -243,6 +288,7 @@ class LockCluster:
         self.calls.stop(node.id, silent=silent)
 
     def _stop(self, node: Node[LockManagerState]) -> None:
+        self._managers[node.id].recorder.stopped({})
         self._managers[node.id].stop()
         node.stop()
 
@@ -253,6 +299,7 @@ class LockCluster:
         assert node.state is None
         now_ms = node.clock.shows(self.now_ms)
         node.state = voting.started(node.id, self.plan.locks, now_ms=now_ms)
+        self._managers[node.id].recorder.started()
         self.report(BrokerRestarted(node.id))
 
     def want(self, consumer: Consumer, queues: frozenset[MessageQueue]) -> None:

@@ -23,6 +23,7 @@ def _workload(environment: Environment, plan: LockPlan, observer: LockObserver) 
         random_source=streams,
         counts=environment.counts,
         observer=observer,
+        recording=environment.recording,
     )
     return LockWorkload(cluster, plan, streams)
 
