@@ -15,31 +15,25 @@ from typing import Any, Generic, TypeVar
 from rocketha.histories import AnyVerdict
 from rocketha.histories.clients import ClientHistory
 from rocketha.known_bugs import Bug, Bugs
+from rocketha.recording.node_log import NodeLog
+from rocketha.recording.record import NodeHeader, NodeRecord
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED, InjectedEvent
 from rocketha.sim.engine.report import SimReport
 from rocketha.sim.engine.simulation import SimulatedRun, Simulation, simulate
 from rocketproof import __version__
+from rocketproof.projected_trace import ProjectedTrace
+from rocketproof.record_projection import RecordProjection, project
 from rocketproof.schedule import Scheduled, schedule_json
-from tlatrace.errors import SpecError
+from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.trace import Event, Header, Implementation, Trace
+from tlatrace.trace import Header, Implementation, Trace
 from tlatrace.values import Json, State
 
-__all__ = ["ProjectedTrace", "ProtocolPlug", "Run", "spec_sha256"]
+__all__ = ["ProtocolPlug", "Run", "spec_sha256"]
 
 O = TypeVar("O")  # noqa: E741
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedTrace:
-    """A trace without its header."""
-
-    constants: State
-    events: Sequence[Event]
-    meta: Mapping[str, Json] = field(default_factory=dict)
-    """What is said of it beside what is said of its run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +72,8 @@ class ProtocolPlug(Generic[O]):
     """Says what a step changed, for timelines."""
     settings: Mapping[str, Callable[[SimOptions], Json]] = field(default_factory=dict)
     """Options that it has beside those of all protocols, by their names in headers."""
+    records: Callable[[Sequence[NodeHeader]], RecordProjection] | None = None
+    """Makes a trace of what the nodes of a run wrote; None: whole states only."""
     has_master_epochs: bool = False
     """Its runs are a trace for each epoch of a master."""
 
@@ -104,6 +100,38 @@ class ProtocolPlug(Generic[O]):
     def observe(self, seed: int, options: SimOptions) -> SimulatedRun:
         """Simulate a seed, and ask only what its clients saw."""
         return simulate(self.simulation, seed, options, self.simulation.unobserved())
+
+    def record(
+        self, scheduled: Scheduled, write: Callable[[NodeHeader | NodeRecord], None]
+    ) -> SimulatedRun:
+        """Simulate a run whose nodes write what they see and do."""
+        return simulate(
+            self.simulation,
+            scheduled.seed,
+            scheduled.options,
+            self.simulation.unobserved(),
+            scheduled.schedule,
+            write=write,
+        )
+
+    def trace_of_records(self, logs: Sequence[NodeLog]) -> Trace:
+        """Merge what nodes wrote, and make a trace of it.
+
+        Raises:
+            RecordError: the logs do not belong together, or a record lacks what its kind has.
+            ModelGapError: the protocol has no projection of records.
+        """
+        if self.records is None:
+            raise ModelGapError(f"{self.name} has no projection of records")
+        projected = project(self.records([log.header for log in logs]), logs)
+        header = Header(
+            spec=self.spec,
+            spec_sha256=spec_sha256(self.name, self.spec),
+            constants=projected.constants,
+            meta={"recorded_by": [log.header.node for log in logs], **projected.meta},
+            silent=projected.silent,
+        )
+        return Trace(header=header, events=tuple(projected.events))
 
     def run_scheduled(self, scheduled: Scheduled) -> Run:
         """Simulate a run that is given a schedule; its traces say so."""

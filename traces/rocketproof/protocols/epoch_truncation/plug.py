@@ -8,7 +8,8 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun
 from rocketha.sim.epoch_truncation.simulation import SIMULATION
 from rocketproof.broker_timeline import broker_changes
-from rocketproof.plug import ProjectedTrace, ProtocolPlug
+from rocketproof.plug import ProtocolPlug
+from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.epoch_truncation.projection import SPEC, EpochProjection
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from tlatrace.values import State, tla_set

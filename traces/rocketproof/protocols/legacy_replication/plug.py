@@ -11,7 +11,8 @@ from rocketha.sim.legacy_replication.cluster import MASTER
 from rocketha.sim.legacy_replication.plan import MOST_NEEDED
 from rocketha.sim.legacy_replication.simulation import SIMULATION
 from rocketproof.broker_timeline import broker_changes
-from rocketproof.plug import ProjectedTrace, ProtocolPlug
+from rocketproof.plug import ProtocolPlug
+from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.legacy_replication.projection import LEGACY_SPEC, LegacyProjection
 from tlatrace.values import State, tla_set

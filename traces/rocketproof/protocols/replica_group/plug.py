@@ -8,7 +8,8 @@ from rocketha.histories.clients import GroupClients
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun
 from rocketha.sim.replica_group.simulation import SIMULATION
-from rocketproof.plug import ProjectedTrace, ProtocolPlug
+from rocketproof.plug import ProtocolPlug
+from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from rocketproof.protocols.replica_group.projection import GROUP_SPEC, GroupProjection
 from rocketproof.protocols.replica_group.timeline import group_changes

@@ -7,7 +7,8 @@ from typing import Final
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun
 from rocketha.sim.snapshot_loading.simulation import SIMULATION
-from rocketproof.plug import ProjectedTrace, ProtocolPlug
+from rocketproof.plug import ProtocolPlug
+from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.snapshot_loading.projection import SNAPSHOT_SPEC, SnapshotProjection
 from rocketproof.protocols.snapshot_loading.timeline import snapshot_changes
 

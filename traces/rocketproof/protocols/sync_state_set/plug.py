@@ -8,7 +8,8 @@ from typing import Final
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun
 from rocketha.sim.sync_state_set.simulation import SIMULATION
-from rocketproof.plug import ProjectedTrace, ProtocolPlug
+from rocketproof.plug import ProtocolPlug
+from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.replica_group.plug import GROUP_SETTINGS
 from rocketproof.protocols.sync_state_set.projection import SET_SPEC, SetProjection

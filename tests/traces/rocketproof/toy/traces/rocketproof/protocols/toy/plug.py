@@ -7,7 +7,8 @@ from typing import Final
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun
 from rocketha.sim.toy.simulation import SIMULATION
-from rocketproof.plug import ProjectedTrace, ProtocolPlug
+from rocketproof.plug import ProtocolPlug
+from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.toy.projection import ToyProjection
 from rocketproof.protocols.toy.timeline import toy_changes
 

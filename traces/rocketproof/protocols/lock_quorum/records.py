@@ -1,0 +1,305 @@
+"""Records of brokers and consumers as behaviours of LockQuorum.
+
+| a record                                     | the specification                              |
+|----------------------------------------------|------------------------------------------------|
+| later than the one before                    | Tick, by the recorders' clock                  |
+| Started again                                | Restart                                        |
+| ReceiveAsk, ReceiveFree of a broker          | the same, of the consumer that the body names  |
+| Lock of a consumer                           | Lock, at the broker to which the request goes  |
+| ReceiveAnswer, GiveUp, Unlock, Process       | the same                                       |
+| `votes`, `released` of a broker              | who has its vote, and what was given up        |
+| `tries`, `attempt`, `leases` of a consumer   | tries, attempt, lease, fresh                   |
+| LOCK_BATCH_MQ sent, and not received         | asks                                           |
+| UNLOCK_BATCH_MQ of a consumer, for each      | frees                                          |
+| broker that has not received it              |                                                |
+
+A vote counts while the broker's own clock says so. Where that is fast, the vote is over early:
+ExpireEarly and WaitLess, of which the broker knows nothing, are found by search. So are who has
+voted (`attempt.yes`), what is left of votes and `last`: the specification's actions say them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+
+from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, RecordError, SentMessage
+from rocketha.sim.lock_quorum.plan import SKEW_MS
+from rocketproof.protocols.epoch_truncation.values import NONE
+from rocketproof.record_projection import RecordProjection, part, read_field
+from tlatrace.trace import Part, Silent
+from tlatrace.values import State, Value, tla_set
+from tlatrace.values import record as tla_record
+
+__all__ = ["LockRecords"]
+
+_LOCK: Final = 41
+_UNLOCK: Final = 42
+_SILENT_MOST: Final = 6
+
+
+class _Queue(msgspec.Struct, frozen=True):
+    topic: str
+    broker_name: str
+    queue_id: int
+
+
+class _WireQueue(msgspec.Struct, frozen=True, rename="camel"):
+    topic: str
+    broker_name: str
+    queue_id: int
+
+
+class _Body(msgspec.Struct, frozen=True, rename="camel"):
+    attempt: int
+    client_id: str
+    mq_set: tuple[_WireQueue, ...]
+    only_this_broker: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(f"q{queue.queue_id + 1}" for queue in self.mq_set))
+
+
+class _Broker(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
+    members: tuple[str, ...]
+    queues: tuple[_Queue, ...]
+    total_replicas: int
+    strict: bool
+    life_ms: int
+
+
+class _Consumer(msgspec.Struct, frozen=True, tag_field="kind", tag="consumer"):
+    consumer_group: str
+    lease_ms: int
+    patience_ms: int
+
+
+class _Vote(msgspec.Struct, frozen=True):
+    client_id: str
+    attempt: int
+    voted_ms: int
+
+
+class _Attempt(msgspec.Struct, frozen=True):
+    number: int
+    queues: tuple[_Queue, ...]
+    began_ms: int
+
+
+class _Lease(msgspec.Struct, frozen=True):
+    ends_ms: int
+    begun: bool
+
+
+class _Queues(msgspec.Struct, frozen=True):
+    queues: tuple[_Queue, ...] = ()
+
+
+_Key: TypeAlias = tuple[str, _Queue]
+_Votes: TypeAlias = tuple[tuple[_Key, _Vote], ...]
+_Released: TypeAlias = tuple[tuple[tuple[str, _Key], int], ...]
+_Leases: TypeAlias = tuple[tuple[_Queue, _Lease], ...]
+_Ask: TypeAlias = tuple[str, int, str, tuple[str, ...], bool]
+_Release: TypeAlias = tuple[str, int, str, tuple[str, ...]]
+
+
+class LockRecords(RecordProjection):
+    """Makes a trace of the records of a group's brokers and their consumers."""
+
+    silent = Silent(actions=("ExpireEarly", "WaitLess"), most=_SILENT_MOST)
+
+    def __init__(self, headers: Sequence[NodeHeader]) -> None:
+        """Read how brokers and consumers are set up. Raises: RecordError"""
+        super().__init__(headers)
+        self._brokers: dict[str, _Broker] = {}
+        self._consumers: dict[str, _Consumer] = {}
+        for header in headers:
+            settings = read_field(
+                header.settings, _Broker | _Consumer, f"settings of {header.node}"
+            )
+            if isinstance(settings, _Broker):
+                self._brokers[header.node] = settings
+            else:
+                self._consumers[header.node] = settings
+        if not self._brokers or not self._consumers:
+            raise RecordError("there are no records of a broker, or none of a consumer")
+        self._broker = next(iter(self._brokers.values()))
+        self._consumer = next(iter(self._consumers.values()))
+        self._queues = tuple(sorted(map(_name, self._broker.queues)))
+        self._ticked_ms = 0
+        self._asks: set[_Ask] = set()
+        self._frees: set[_Release] = set()
+
+    @property
+    def constants(self) -> State:
+        """Return the constants, of which Skew is what clocks of the simulator gain at most."""
+        return {
+            "Replica": tla_set(self._broker.members),
+            "Client": tla_set(self._consumers),
+            "Queue": tla_set(self._queues),
+            "None": NONE,
+            "Configured": self._broker.total_replicas,
+            "Strict": self._broker.strict,
+            "VoteLife": self._broker.life_ms,
+            "LeaseLife": self._consumer.lease_ms,
+            "Patience": self._consumer.patience_ms,
+            "Skew": SKEW_MS,
+        }
+
+    def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
+        """Make the event of a record, after a Tick if time has passed. Raises: RecordError"""
+        if record.node in self._brokers:
+            if record.event == STARTED and record.incarnation > 1:
+                self._event(record, "Restart", (record.node,), self._of_broker(record))
+            elif record.action is not None:
+                self._arrived(record.node, received)
+                for message in record.sent:
+                    if message.code == _LOCK:
+                        self._asked(message)
+                body = _body(received[-1]) if received else None
+                if body is None:
+                    raise RecordError(f"{record.action} without a request")
+                params = (body.client_id, record.node)
+                self._event(record, record.action, params, self._of_broker(record))
+        elif record.action is not None:
+            self._consumer_acted(record)
+
+    # ---- messages ----
+
+    def _arrived(self, broker: str, received: Iterable[SentMessage]) -> None:
+        """Take what a broker received from what is under way."""
+        for message in received:
+            body = _body(message)
+            if message.code == _LOCK:
+                first = not body.only_this_broker
+                self._asks.discard((body.client_id, body.attempt, broker, body.names, first))
+            else:
+                self._frees.discard((body.client_id, body.attempt, broker, body.names))
+
+    def _asked(self, message: SentMessage) -> None:
+        body = _body(message)
+        first = not body.only_this_broker
+        self._asks.add((body.client_id, body.attempt, _to(message), body.names, first))
+
+    # ---- nodes ----
+
+    def _consumer_acted(self, record: NodeRecord) -> None:
+        """Make the event of a consumer's action, with what it sent."""
+        name, client = record.action, record.node
+        at: tuple[str, ...] = ()
+        for message in record.sent:
+            body = _body(message)
+            if message.code == _LOCK:
+                at = (_to(message),)
+                self._asked(message)
+            elif message.code == _UNLOCK:
+                for broker in self._broker.members:
+                    self._frees.add((body.client_id, body.attempt, broker, body.names))
+        named = [_name(one) for one in read_field(record.params, _Queues, "params").queues]
+        params: tuple[Value, ...]
+        match name:
+            case "Lock":
+                if not at:
+                    raise RecordError("Lock without a request")
+                params = (client, tla_set(named), *at)
+            case "GiveUp":
+                params = (client,)
+            case "Process":
+                (queue,) = named
+                params = (client, queue)
+            case "ReceiveAnswer" | "Unlock":
+                params = (client, tla_set(named))
+            case _:
+                raise RecordError(f"a consumer has no action {name!r}")
+        self._event(record, str(name), params, self._of_consumer(record))
+
+    def _of_broker(self, record: NodeRecord) -> list[Part]:
+        """Return the votes that a broker's clock has not ended, and what was given up."""
+        state, me, parts = record.state, record.node, []
+        if "votes" in state:
+            table: _Votes = read_field(state["votes"], _Votes, "votes")
+            votes = {_name(queue): vote for (_, queue), vote in table}
+            life_ms = self._brokers[me].life_ms
+            for queue in self._queues:
+                vote = votes.get(queue)
+                if vote is None or record.shows_ms - vote.voted_ms >= life_ms:
+                    parts.append(part("votes", me, queue, "c", value=NONE))
+                else:
+                    parts.append(part("votes", me, queue, "c", value=vote.client_id))
+                    parts.append(part("votes", me, queue, "n", value=vote.attempt))
+        if "released" in state:
+            released: _Released = read_field(state["released"], _Released, "released")
+            for (client, (_, key)), number in released:
+                parts.append(part("released", me, client, _name(key), value=number))
+        return parts
+
+    def _of_consumer(self, record: NodeRecord) -> list[Part]:
+        """Return a consumer's attempt and leases; what is left is by its clock, which is right."""
+        state, me, now_ms, parts = record.state, record.node, record.shows_ms, []
+        if "tries" in state:
+            parts.append(part("tries", me, value=read_field(state["tries"], int, "tries")))
+        if "attempt" in state:
+            attempt: _Attempt | None = read_field(state["attempt"], _Attempt | None, "attempt")
+            parts.append(part("attempt", me, "n", value=0 if attempt is None else attempt.number))
+            if attempt is not None:
+                ends_ms = attempt.began_ms + self._consumers[me].patience_ms + 1
+                parts.append(part("attempt", me, "qs", value=tla_set(map(_name, attempt.queues))))
+                parts.append(part("attempt", me, "left", value=max(0, ends_ms - now_ms)))
+        if "leases" in state:
+            leases = {
+                _name(queue): lease
+                for queue, lease in read_field(state["leases"], _Leases, "leases")
+            }
+            left_ms = {q: max(0, lease.ends_ms - now_ms) for q, lease in leases.items()}
+            held = {queue: left_ms.get(queue, 0) for queue in self._queues}
+            fresh = [queue for queue in held if held[queue] and not leases[queue].begun]
+            parts.append(part("lease", me, value=tla_record(held)))
+            parts.append(part("fresh", me, value=tla_set(fresh)))
+        return parts
+
+    # ---- events ----
+
+    def _event(
+        self, record: NodeRecord, action: str, params: tuple[Value, ...], parts: list[Part]
+    ) -> None:
+        if self.now_ms > self._ticked_ms:
+            passed_ms, self._ticked_ms = self.now_ms - self._ticked_ms, self.now_ms
+            self.event("Tick", (passed_ms,))
+        observed: State = {
+            "asks": tla_set(map(_ask_value, self._asks)),
+            "frees": tla_set(map(_release_value, self._frees)),
+        }
+        self.event(action, params, node=record.node, observed=observed, parts=tuple(parts))
+
+
+def _name(queue: _Queue) -> str:
+    return f"q{queue.queue_id + 1}"
+
+
+def _to(message: SentMessage) -> str:
+    if message.to is None:
+        raise RecordError(f"message {message.id} goes to nobody")
+    return message.to
+
+
+def _body(message: SentMessage) -> _Body:
+    """Read the body of a request for locks. Raises: RecordError"""
+    try:
+        return msgspec.json.decode(message.body or "", type=_Body)
+    except msgspec.MsgspecError as error:
+        raise RecordError(f"message {message.id}: {error}") from None
+
+
+def _ask_value(ask: _Ask) -> Value:
+    client, number, receiver, queues, first = ask
+    return tla_record(
+        {"c": client, "n": number, "r": receiver, "qs": tla_set(queues), "first": first}
+    )
+
+
+def _release_value(release: _Release) -> Value:
+    client, number, receiver, queues = release
+    return tla_record({"c": client, "n": number, "r": receiver, "qs": tla_set(queues)})

@@ -1,0 +1,115 @@
+"""From the records of all nodes to a trace: what every projection of records has and does.
+
+A projection takes the merged records one by one. What it has of those before is what a reader of
+them would remember: what each node had, and which messages are under way. It computes no step of
+the specification, and it takes nothing back: the events of the first records are the first events.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, cast
+
+import msgspec
+
+from rocketha.recording.merge import MergedRecord, merge
+from rocketha.recording.node_log import NodeLog
+from rocketha.recording.record import NodeHeader, NodeRecord, RecordError, SentMessage
+from rocketproof.projected_trace import ProjectedTrace
+from tlatrace.trace import Event, Part, Silent
+from tlatrace.values import State, Value
+
+__all__ = ["RecordProjection", "part", "project", "read_field"]
+
+_NS_PER_MS: Final = 1_000_000
+
+
+class RecordProjection(ABC):
+    """Makes the events of a trace of records, in order."""
+
+    silent: Silent | None = None
+    """Actions that nodes take without knowing it."""
+
+    def __init__(self, headers: Sequence[NodeHeader]) -> None:
+        """Begin with what nodes say of themselves."""
+        self._headers = headers
+        self._sent: dict[str, SentMessage] = {}
+        self._events = 0
+        self._made: list[Event] = []
+        self.now_ms = 0
+        """The time of the record that is looked at."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> State:
+        """Return the constants of the specification, as nodes are set up."""
+
+    @abstractmethod
+    def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
+        """Make the events of a record (`event`), with the messages that its node received."""
+
+    def events(self, merged: Iterable[MergedRecord]) -> Iterator[Event]:
+        """Make the events of a trace: those of a record before the next one is looked at.
+
+        Raises:
+            RecordError: a record lacks what its kind has.
+        """
+        self.event("Init", ())
+        for one in merged:
+            self.now_ms = one.time_ns // _NS_PER_MS
+            record = one.record
+            received = [self._sent[message] for message in record.received]
+            try:
+                self.take(record, received)
+            except RecordError as error:
+                where = f"{record.node}, record {record.sequence} of incarnation"
+                raise RecordError(f"{where} {record.incarnation}: {error}") from error
+            self._sent.update((message.id, message) for message in record.sent)
+            made, self._made = self._made, []
+            yield from made
+
+    def event(
+        self,
+        action: str | None,
+        params: tuple[Value, ...],
+        *,
+        node: str | None = None,
+        observed: State | None = None,
+        parts: tuple[Part, ...] = (),
+    ) -> None:
+        """Make an event."""
+        event = Event(
+            step=self._events,
+            action=action,
+            params=params,
+            node=node,
+            observed=observed,
+            parts=parts,
+            clock=self.now_ms,
+        )
+        self._made.append(event)
+        self._events += 1
+
+
+def project(projection: RecordProjection, logs: Sequence[NodeLog]) -> ProjectedTrace:
+    """Merge logs, and make a trace of them.
+
+    Raises:
+        RecordError: they do not belong together, or a record lacks what its kind has.
+    """
+    events = tuple(projection.events(merge(logs)))
+    return ProjectedTrace(constants=projection.constants, events=events, silent=projection.silent)
+
+
+def part(variable: str, *at: Value, value: Value) -> Part:
+    """Return a part of a variable."""
+    return Part(variable=variable, at=at, value=value)
+
+
+def read_field(fields: object, kind: object, what: str) -> Any:
+    """Read JSON as a type of `msgspec`; `what` is said in the error. Raises: RecordError"""
+    try:
+        return msgspec.convert(fields, cast(type[Any], kind))
+    except msgspec.ValidationError as error:
+        raise RecordError(f"{what}: {error}") from None
