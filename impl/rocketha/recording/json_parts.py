@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -35,9 +34,7 @@ def as_json(value: object) -> Json:
     if isinstance(value, Mapping):
         return _mapping(value)
     if is_dataclass(value) and not isinstance(value, type):
-        names, read = _fields(type(value))
-        parts = read(value) if len(names) > 1 else (read(value),)
-        return {name: as_json(part) for name, part in zip(names, parts, strict=True)}
+        return {name: as_json(getattr(value, name)) for name in _fields(type(value))}
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
@@ -51,6 +48,5 @@ def _text(value: Json) -> bytes:
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, ...], attrgetter[Any]]:
-    names = tuple(one.name for one in fields(kind))
-    return names, attrgetter(*names)
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))

@@ -1,8 +1,8 @@
 """The records of each node: where they are written, and how they are read again.
 
-A log is a node's header and its records. Each incarnation begins with `Started`, its records are
-numbered without a gap, and a record without an end was not written: what is not so is refused, as
-nobody knows what the node did meanwhile.
+A log is a node's header and its records. Each incarnation begins with `Started`, nothing of it
+follows `Stopped`, its records are numbered without a gap, and a record without an end was not
+written: what is not so is refused, as nobody knows what the node did meanwhile.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import IO, Final, Self
 
 from rocketha.recording.record import (
     STARTED,
+    STOPPED,
     NodeHeader,
     NodeRecord,
     RecordError,
@@ -131,6 +132,8 @@ def _check_next(header: NodeHeader, records: Sequence[NodeRecord], record: NodeR
             f"record {record.sequence} of incarnation {record.incarnation}"
             f" in the place of record {sequence} of incarnation {incarnation}"
         )
+    if before is not None and before.event == STOPPED and record.event != STARTED:
+        raise RecordError(f"{record.event} of a node that runs no more")
     if (record.event == STARTED) != (sequence == 0):
         raise RecordError(f"{record.event} is record {sequence} of its incarnation")
     if before is not None and record.at_ns < before.at_ns:

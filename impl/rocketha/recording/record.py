@@ -18,10 +18,11 @@ wire: the connection, and the message's place or number on it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
+
+from rocketha.errors import RockethaError
 
 __all__ = [
     "FORMAT",
@@ -46,10 +47,12 @@ STARTED: Final = "Started"
 STOPPED: Final = "Stopped"
 """The event of what the machine writes for a node that runs no more."""
 
+_NS_MAX: Final = (1 << 63) - 1
+
 Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
 
 
-class RecordError(Exception):
+class RecordError(RockethaError):
     """A text that is no record, or records that do not belong together."""
 
 
@@ -67,11 +70,9 @@ class SentMessage(
     """Of a body that is text; None: it is empty, or bytes that only the ends look at."""
 
 
-class NodeHeader(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NodeHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What stands before the records of a node."""
 
-    format: Literal["rocketproof-records"] = FORMAT
-    version: Literal[1] = VERSION
     protocol: str
     """As in `spec/<protocol>/`."""
     node: str
@@ -85,11 +86,11 @@ class NodeRecord(
     """One step of a node."""
 
     node: str
-    incarnation: int
+    incarnation: Annotated[int, msgspec.Meta(ge=1)]
     """How often the node had started, from 1."""
-    sequence: int
+    sequence: Annotated[int, msgspec.Meta(ge=0)]
     """Of the node's steps in this incarnation, from 0: its start."""
-    at_ns: int
+    at_ns: Annotated[int, msgspec.Meta(ge=0, le=_NS_MAX)]
     """Never less than before, on one machine; it says nothing to the core."""
     shows_ms: int
     event: str
@@ -100,23 +101,31 @@ class NodeRecord(
     received: tuple[str, ...] = ()
 
 
+class _HeaderLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    format: Literal["rocketproof-records"]
+    version: Literal[1]
+    protocol: str
+    node: str
+    settings: dict[str, Any]
+
+
 _ENCODER: Final = msgspec.json.Encoder()
 _RECORDS: Final = msgspec.json.Decoder(NodeRecord)
-_HEADERS: Final = msgspec.json.Decoder(NodeHeader)
+_HEADERS: Final = msgspec.json.Decoder(_HeaderLine)
 
 
 def push_line(line: NodeHeader | NodeRecord) -> bytes:
     """Write a line with its end."""
-    if isinstance(line, NodeHeader):
-        fields: Mapping[str, object] = {
-            "format": line.format,
-            "version": line.version,
-            "protocol": line.protocol,
-            "node": line.node,
-            "settings": line.settings,
-        }
-        return _ENCODER.encode(fields) + b"\n"
-    return _ENCODER.encode(line) + b"\n"
+    if isinstance(line, NodeRecord):
+        return _ENCODER.encode(line) + b"\n"
+    header = _HeaderLine(
+        format=FORMAT,
+        version=VERSION,
+        protocol=line.protocol,
+        node=line.node,
+        settings=line.settings,
+    )
+    return _ENCODER.encode(header) + b"\n"
 
 
 def pull_record(line: bytes) -> NodeRecord:
@@ -130,6 +139,7 @@ def pull_record(line: bytes) -> NodeRecord:
 def pull_header(line: bytes) -> NodeHeader:
     """Read the first line. Raises: RecordError"""
     try:
-        return _HEADERS.decode(line)
+        read = _HEADERS.decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(f"no header of records: {error}") from error
+    return NodeHeader(protocol=read.protocol, node=read.node, settings=read.settings)
