@@ -14,7 +14,7 @@ Source: Kulkarni et al., "Logical Physical Clocks" (OPODIS 2014), section 3
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -37,7 +37,8 @@ def merge(logs: Sequence[NodeLog]) -> Iterator[MergedRecord]:
     """Put the records of all nodes in order.
 
     Raises:
-        RecordError: a message was received that no record sends.
+        RecordError: a message was received that no record sends, or not before it is received; or
+            two records send it.
     """
     heads = [0] * len(logs)
     times = [-1] * len(logs)
@@ -58,14 +59,38 @@ def merge(logs: Sequence[NodeLog]) -> Iterator[MergedRecord]:
         heads[of] += 1
         again = [of] if heads[of] < len(logs[of].records) else []
         for message in record.sent:
+            if message.id in sent_ns:
+                raise RecordError(f"{_place(record)}: {message.id!r} is sent a second time")
             sent_ns[message.id] = times[of]
             again += waiting.pop(message.id, [])
         for other in again:
             at_ns = logs[other].records[heads[other]].at_ns
             heappush(ready, (max(at_ns, times[other] + 1), other))
-    for lost, receivers in waiting.items():
-        record = logs[receivers[0]].records[heads[receivers[0]]]
-        raise RecordError(
-            f"{record.node} received {lost!r} in record {record.sequence} of incarnation"
-            f" {record.incarnation}, and no record sends it: the log of its sender is cut off"
-        )
+    if waiting:
+        raise _never_received(logs, heads, waiting)
+
+
+def _never_received(
+    logs: Sequence[NodeLog], heads: Sequence[int], waiting: Mapping[str, Sequence[int]]
+) -> RecordError:
+    """Say why records are left whose messages never come: the sender's are missing, or wait, too.
+
+    What waits for a record that waits itself is not to blame, so who lacks a sender is looked for.
+    """
+    later = {
+        message.id
+        for log, head in zip(logs, heads, strict=True)
+        for record in log.records[head:]
+        for message in record.sent
+    }
+    lost, why = next(iter(waiting)), "it is sent only after what follows from it"
+    for message in waiting:
+        if message not in later:
+            lost, why = message, "no record sends it: the log of its sender is cut off"
+            break
+    of = waiting[lost][0]
+    return RecordError(f"{_place(logs[of].records[heads[of]])}: {lost!r} is received, and {why}")
+
+
+def _place(record: NodeRecord) -> str:
+    return f"{record.node}, record {record.sequence} of incarnation {record.incarnation}"
