@@ -20,8 +20,8 @@ voted (`attempt.yes`), what is left of votes and `last`: the specification's act
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -37,7 +37,10 @@ __all__ = ["LockRecords"]
 
 _LOCK: Final = 41
 _UNLOCK: Final = 42
+_OF_BROKERS: Final = frozenset({"ReceiveAsk", "ReceiveFree"})
 _SILENT_MOST: Final = 6
+
+_S = TypeVar("_S", "_Broker", "_Consumer")
 
 
 class _Queue(msgspec.Struct, frozen=True):
@@ -126,8 +129,11 @@ class LockRecords(RecordProjection):
                 self._consumers[header.node] = settings
         if not self._brokers or not self._consumers:
             raise RecordError("there are no records of a broker, or none of a consumer")
-        self._broker = next(iter(self._brokers.values()))
-        self._consumer = next(iter(self._consumers.values()))
+        self._broker = _alike(self._brokers)
+        self._consumer = _alike(self._consumers)
+        strange = sorted(set(self._brokers) - set(self._broker.members))
+        if strange:
+            raise RecordError(f"{strange[0]} is no member of the group that it names")
         self._queues = tuple(sorted(map(_name, self._broker.queues)))
         self._ticked_ms = 0
         self._asks: set[_Ask] = set()
@@ -155,6 +161,8 @@ class LockRecords(RecordProjection):
             if record.event == STARTED and record.incarnation > 1:
                 self._event(record, "Restart", (record.node,), self._of_broker(record))
             elif record.action is not None:
+                if record.action not in _OF_BROKERS:
+                    raise RecordError(f"a broker has no action {record.action!r}")
                 self._arrived(record.node, received)
                 for message in record.sent:
                     if message.code == _LOCK:
@@ -208,8 +216,9 @@ class LockRecords(RecordProjection):
             case "GiveUp":
                 params = (client,)
             case "Process":
-                (queue,) = named
-                params = (client, queue)
+                if len(named) != 1:
+                    raise RecordError(f"Process of {len(named)} queues")
+                params = (client, named[0])
             case "ReceiveAnswer" | "Unlock":
                 params = (client, tla_set(named))
             case _:
@@ -222,7 +231,7 @@ class LockRecords(RecordProjection):
         if "votes" in state:
             table: _Votes = read_field(state["votes"], _Votes, "votes")
             votes = {_name(queue): vote for (_, queue), vote in table}
-            life_ms = self._brokers[me].life_ms
+            life_ms = self._broker.life_ms
             for queue in self._queues:
                 vote = votes.get(queue)
                 if vote is None or record.shows_ms - vote.voted_ms >= life_ms:
@@ -245,7 +254,7 @@ class LockRecords(RecordProjection):
             attempt: _Attempt | None = read_field(state["attempt"], _Attempt | None, "attempt")
             parts.append(part("attempt", me, "n", value=0 if attempt is None else attempt.number))
             if attempt is not None:
-                ends_ms = attempt.began_ms + self._consumers[me].patience_ms + 1
+                ends_ms = attempt.began_ms + self._consumer.patience_ms + 1
                 parts.append(part("attempt", me, "qs", value=tla_set(map(_name, attempt.queues))))
                 parts.append(part("attempt", me, "left", value=max(0, ends_ms - now_ms)))
         if "leases" in state:
@@ -273,6 +282,15 @@ class LockRecords(RecordProjection):
             "frees": tla_set(map(_release_value, self._frees)),
         }
         self.event(action, params, node=record.node, observed=observed, parts=tuple(parts))
+
+
+def _alike(settings: Mapping[str, _S]) -> _S:
+    """Return what all nodes of a kind are set up with. Raises: RecordError"""
+    (first, found), *others = settings.items()
+    for node, other in others:
+        if other != found:
+            raise RecordError(f"{first} and {node} are set up differently")
+    return found
 
 
 def _name(queue: _Queue) -> str:
