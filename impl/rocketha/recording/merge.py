@@ -60,7 +60,7 @@ def merge(logs: Sequence[NodeLog]) -> Iterator[MergedRecord]:
         again = [of] if heads[of] < len(logs[of].records) else []
         for message in record.sent:
             if message.id in sent_ns:
-                raise RecordError(f"{_place(record)}: {message.id!r} is sent a second time")
+                raise RecordError(f"{message.id!r} is sent a second time", record)
             sent_ns[message.id] = times[of]
             again += waiting.pop(message.id, [])
         for other in again:
@@ -89,8 +89,4 @@ def _never_received(
             lost, why = message, "no record sends it: the log of its sender is cut off"
             break
     of = waiting[lost][0]
-    return RecordError(f"{_place(logs[of].records[heads[of]])}: {lost!r} is received, and {why}")
-
-
-def _place(record: NodeRecord) -> str:
-    return f"{record.node}, record {record.sequence} of incarnation {record.incarnation}"
+    return RecordError(f"{lost!r} is received, and {why}", logs[of].records[heads[of]])

@@ -8,7 +8,7 @@ written: what is not so is refused, as nobody knows what the node did meanwhile.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
@@ -29,6 +29,9 @@ __all__ = ["NodeLines", "NodeLog", "RecordFiles", "pull_log", "read_logs"]
 SUFFIX: Final = ".records.jsonl"
 """Of the file of a node: `b1.records.jsonl`."""
 
+_LINES_BEFORE: Final = 2
+"""Line of the first record: lines are counted from 1, and the first one is the header."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeLog:
@@ -36,6 +39,14 @@ class NodeLog:
 
     header: NodeHeader
     records: tuple[NodeRecord, ...]
+    name: str = field(default="", compare=False)
+    """Of its file; of lines in memory, the node's."""
+
+    def place_of(self, record: NodeRecord) -> tuple[str, int]:
+        """Return the file of a record of it, and the number of the line."""
+        meant = record.incarnation, record.sequence
+        numbers = [(one.incarnation, one.sequence) for one in self.records]
+        return self.name, numbers.index(meant) + _LINES_BEFORE
 
 
 class NodeLines:
@@ -87,6 +98,8 @@ class RecordFiles:
 
 def read_logs(folder: Path) -> tuple[NodeLog, ...]:
     """Read the files of a folder. Raises: RecordError, OSError"""
+    if not folder.is_dir():
+        raise RecordError(f"{folder} is no folder")
     paths = sorted(folder.glob(f"*{SUFFIX}"))
     if not paths:
         raise RecordError(f"{folder}: no file here ends with {SUFFIX}")
@@ -116,7 +129,7 @@ def pull_log(lines: Iterable[bytes], name: str) -> NodeLog:
         records.append(record)
     if header is None or not records:
         raise RecordError(f"{name}: no record")
-    return NodeLog(header=header, records=tuple(records))
+    return NodeLog(header=header, records=tuple(records), name=name)
 
 
 def _check_next(header: NodeHeader, records: Sequence[NodeRecord], record: NodeRecord) -> None:

@@ -53,7 +53,18 @@ Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
 
 
 class RecordError(RockethaError):
-    """A text that is no record, or records that do not belong together."""
+    """A text that is no record, or records that do not belong together.
+
+    `record` is the one that is wrong; None where there is none yet, or all of them are.
+    """
+
+    def __init__(self, reason: str, record: NodeRecord | None = None) -> None:
+        where = ""
+        if record is not None:
+            where = f"{record.node}, record {record.sequence} of incarnation {record.incarnation}: "
+        super().__init__(f"{where}{reason}")
+        self.reason = reason
+        self.record = record
 
 
 class SentMessage(

@@ -97,6 +97,10 @@ def test_a_message_that_is_sent_twice_is_refused() -> None:
     b = log("b", record(0, node="b"), record(1, node="b", at_ns=2, sent=["m"]))
 
     assert refused(a, b) == "b, record 1 of incarnation 1: 'm' is sent a second time"
+    with pytest.raises(RecordError) as caught:
+        list(merge([a, b]))
+    assert caught.value.record is b.records[1]
+    assert caught.value.reason == "'m' is sent a second time"
 
 
 # ---- any run ----

@@ -173,6 +173,15 @@ def test_what_is_no_run_is_refused(
         read_logs(folder(tmp_path, **files))
 
 
-def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="no file here ends with"):
-        read_logs(tmp_path / "nowhere")
+def test_what_is_no_folder_has_no_files(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for name in ("file", "nowhere"):
+        with pytest.raises(RecordError, match=f"{name} is no folder"):
+            read_logs(tmp_path / name)
+
+
+def test_the_place_of_a_record_is_its_file_and_line(tmp_path: Path) -> None:
+    (log,) = read_logs(folder(tmp_path, other=lines(HEADER, *WHOLE)))
+
+    path = str(tmp_path / "other.records.jsonl")
+    assert [log.place_of(one) for one in WHOLE] == [(path, number) for number in range(2, 7)]
