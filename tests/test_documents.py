@@ -72,7 +72,7 @@ NOT_TYPED: Final = {
 """command -> why it is only looked up."""
 
 PLACEHOLDERS: Final = {"N": "1", "PROTOCOL": "epoch_truncation", "<protocol>": "epoch_truncation"}
-_WRITES: Final = frozenset({"--out", "--write-baseline", "--history"})
+_WRITES: Final = frozenset({"--out", "--write-baseline", "--history", "--records"})
 
 ALL: Final = [command for document in documents() for command in commands(document)]
 TYPED: Final = [

@@ -46,6 +46,7 @@ COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("check", "Run TLC and compare its result with the one that the manifest expects."),
     ("rings", "All models, witnesses and mutants of a ring: at every push, or once a week."),
     ("simulate", "Run the implementation once, under faults, and record the run."),
+    ("records", "Make one trace of what the nodes of a run wrote, each for itself, and judge it."),
     ("validate", "Hold recorded runs against the TLA+ text."),
     ("explain", "Show the first step of a run that the TLA+ text does not allow, and why."),
     ("view", "What runs are for a higher specification; or the runs themselves, as ITF."),

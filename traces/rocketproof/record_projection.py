@@ -20,7 +20,7 @@ from rocketproof.projected_trace import ProjectedTrace
 from tlatrace.trace import Event, Part, Silent
 from tlatrace.values import State, Value
 
-__all__ = ["RecordProjection", "part", "project", "read_field"]
+__all__ = ["RecordProjection", "part", "project", "read_field", "record_of_event"]
 
 _NS_PER_MS: Final = 1_000_000
 
@@ -63,8 +63,7 @@ class RecordProjection(ABC):
             try:
                 self.take(record, received)
             except RecordError as error:
-                where = f"{record.node}, record {record.sequence} of incarnation"
-                raise RecordError(f"{where} {record.incarnation}: {error}") from error
+                raise RecordError(error.reason, record) from error
             self._sent.update((message.id, message) for message in record.sent)
             made, self._made = self._made, []
             yield from made
@@ -100,6 +99,30 @@ def project(projection: RecordProjection, logs: Sequence[NodeLog]) -> ProjectedT
     """
     events = tuple(projection.events(merge(logs)))
     return ProjectedTrace(constants=projection.constants, events=events, silent=projection.silent)
+
+
+def record_of_event(
+    projection: RecordProjection, logs: Sequence[NodeLog], step: int
+) -> NodeRecord | None:
+    """Return the record that an event of the trace is made of; None: it is of no record.
+
+    The projection is a new one; it makes the events up to this one again.
+
+    Raises:
+        RecordError: as `project`.
+    """
+    looked_at: NodeRecord | None = None
+
+    def one_by_one() -> Iterator[MergedRecord]:
+        nonlocal looked_at
+        for one in merge(logs):
+            looked_at = one.record
+            yield one
+
+    for event in projection.events(one_by_one()):
+        if event.step == step:
+            return None if step == 0 else looked_at
+    return None
 
 
 def part(variable: str, *at: Value, value: Value) -> Part:

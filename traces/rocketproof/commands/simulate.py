@@ -12,7 +12,9 @@ import click
 
 from rocketha.histories import write_history
 from rocketha.histories.clients import GroupClients
+from rocketha.recording.node_log import RecordFiles
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.engine.report import SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
 from rocketproof.names import Named
@@ -21,7 +23,7 @@ from rocketproof.plug import Run
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.run_judge import judge_traces, run_verdict, verdict_lines
 from rocketproof.runs import run_scheduled
-from rocketproof.schedule import read_scheduled
+from rocketproof.schedule import Scheduled, read_scheduled
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import ToolError
@@ -76,6 +78,13 @@ def _out(_context: click.Context, _param: click.Parameter, path: Path | None) ->
     help="replica_group: write what clients saw to FILE, as JSON lines.",
 )
 @click.option(
+    "--records",
+    "records_folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Have each node write what it saw and did to a file in DIR, which is new or empty.",
+)
+@click.option(
     "--judge",
     is_flag=True,
     help="Hold the run against the TLA+ text at once; the exit code is that of the verdict.",
@@ -93,21 +102,25 @@ def command(
     out: Path | None,
     master_epoch: int | None,
     history_file: Path | None,
+    records_folder: Path | None,
     judge: bool,
     show: bool,
     as_json: bool,
 ) -> None:
     """Run the implementation of PROTOCOL once, with faults that the seed draws.
 
-    Without --out and --judge it prints a timeline: one line an action, with what the action
-    changed. Runs have clients, too: producers, consumers, or who reads registers and the logs of
-    replicas. What they saw is held against what is promised to them. A run of sync_state_set is one
-    of replica_group, told as a trace for each master epoch.
+    Without --out, --records and --judge it prints a timeline: one line an action, with what the
+    action changed. Runs have clients, too: producers, consumers, or who reads registers and the
+    logs of replicas. What they saw is held against what is promised to them. A run of
+    sync_state_set is one of replica_group, told as a trace for each master epoch.
 
     Exit codes: 0; 1 if a promise to a client is broken or, with --judge, the run diverges; 3 if it
     does not come back to life when its faults end or, with --judge, is undecided.
     """
-    run = _run(protocol, seed, options, schedule_file)
+    scheduled = _scheduled(protocol, seed, options, schedule_file)
+    if records_folder is not None:
+        _refuse_folder(protocol, records_folder)
+    run = run_scheduled(scheduled)
     history = run.clients.history if isinstance(run.clients, GroupClients) else None
     if history_file is not None and history is None:
         raise click.UsageError(f"{protocol} has no history to write")
@@ -123,15 +136,18 @@ def command(
             write_history(history_file, history)
     except OSError as error:
         raise ToolError("simulate", f"cannot write {error.filename}: {error.strerror}") from None
+    others = [] if history_file is None else [history_file]
+    if records_folder is not None:
+        others += _write_records(scheduled, records_folder)
     results = judge_traces(traces, list(written), SpecChoice()) if judge else None
     if as_json:
         click.echo(json.dumps(_figures(run, traces, results), sort_keys=True))
     else:
-        if show or (out is None and not judge):
+        if show or (out is None and records_folder is None and not judge):
             for trace in traces:
                 for line in (*_heading(trace), *timeline(trace)):
                     click.echo(line)
-        _print(run, traces, [*written, *filter(None, [history_file])], results)
+        _print(run, traces, [*written, *others], results)
     verdict = run_verdict(run, results)
     sys.exit(0 if verdict is None else exit_code(verdict))
 
@@ -181,19 +197,46 @@ def _heading(trace: Trace) -> list[str]:
     return ["", f"master epoch {master_epoch['number']}, of epoch {master_epoch['epoch']}: {names}"]
 
 
-def _run(protocol: str, seed: int | None, options: SimOptions, schedule_file: Path | None) -> Run:
+def _scheduled(
+    protocol: str, seed: int | None, options: SimOptions, schedule_file: Path | None
+) -> Scheduled:
+    """Return the run that is asked for. Raises: UsageError, TraceFormatError"""
     if schedule_file is None:
         if seed is None:
             raise click.UsageError("Missing option '--seed' (or '--schedule').")
         refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
-        return PROTOCOLS[protocol].run(seed, options)
+        return Scheduled(protocol=protocol, seed=seed, options=options, schedule=UNRESTRICTED)
     if seed is not None or options != SimOptions():
         raise click.UsageError("--schedule says what the run is; there is no more to say")
     has_bugs = {name: plug.bugs for name, plug in PROTOCOLS.items()}
     scheduled = read_scheduled(schedule_file, has_bugs)
     if protocol != scheduled.protocol:
         raise click.UsageError(f"{schedule_file} is a schedule of {scheduled.protocol}")
-    return run_scheduled(scheduled)
+    return scheduled
+
+
+def _refuse_folder(protocol: str, folder: Path) -> None:
+    """Refuse to write records that would be none, or beside other files. Raises: UsageError"""
+    if PROTOCOLS[protocol].records is None:
+        having = ", ".join(name for name, plug in PROTOCOLS.items() if plug.records is not None)
+        raise click.UsageError(f"nodes of {protocol} write no records (those of {having} do)")
+    try:
+        is_empty = not folder.exists() or not any(folder.iterdir())
+    except OSError as error:
+        raise ToolError("simulate", f"cannot read {folder}: {error.strerror}") from None
+    if not is_empty:
+        raise click.UsageError(f"{folder} is not empty")
+
+
+def _write_records(scheduled: Scheduled, folder: Path) -> list[Path]:
+    """Run it again, which is the same run, and have its nodes recorded; return the files."""
+    try:
+        with RecordFiles(folder) as files:
+            PROTOCOLS[scheduled.protocol].record(scheduled, files.write)
+        return sorted(folder.iterdir())
+    except OSError as error:
+        where = error.filename or folder
+        raise ToolError("simulate", f"cannot write {where}: {error.strerror}") from None
 
 
 def _summary(report: SimReport, traces: tuple[Trace, ...]) -> str:
