@@ -21,6 +21,7 @@ voted (`attempt.yes`), what is left of votes and `last`: the specification's act
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 import msgspec
@@ -39,6 +40,8 @@ _LOCK: Final = 41
 _UNLOCK: Final = 42
 _OF_BROKERS: Final = frozenset({"ReceiveAsk", "ReceiveFree"})
 _SILENT_MOST: Final = 6
+_REMEMBERED: Final = 4096
+"""Messages whose values are kept: what is lost is under way for ever."""
 
 _S = TypeVar("_S", "_Broker", "_Consumer")
 
@@ -311,6 +314,7 @@ def _body(message: SentMessage) -> _Body:
         raise RecordError(f"message {message.id}: {error}") from None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _ask_value(ask: _Ask) -> Value:
     client, number, receiver, queues, first = ask
     return tla_record(
@@ -318,6 +322,7 @@ def _ask_value(ask: _Ask) -> Value:
     )
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _release_value(release: _Release) -> Value:
     client, number, receiver, queues = release
     return tla_record({"c": client, "n": number, "r": receiver, "qs": tla_set(queues)})
