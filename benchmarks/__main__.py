@@ -12,6 +12,7 @@ from benchmarks import (
     corpus_drivers,
     long_partial_traces,
     record_decoding,
+    records,
     symmetric_search,
 )
 
@@ -23,3 +24,4 @@ if __name__ == "__main__":
     long_partial_traces.main()
     symmetric_search.main()
     controller_restart.main()
+    records.main()

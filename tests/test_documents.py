@@ -68,6 +68,7 @@ NOT_TYPED: Final = {
     "python -m benchmarks.long_partial_traces": _MINUTES,
     "python -m benchmarks.symmetric_search": _MINUTES,
     "python -m benchmarks.hidden_parts": _MINUTES,
+    "python -m benchmarks.records 40 lock_quorum": "half a minute of CPU",
 }
 """command -> why it is only looked up."""
 
