@@ -17,6 +17,7 @@ from rocketha.recording.merge import MergedRecord, merge
 from rocketha.recording.node_log import NodeLog
 from rocketha.recording.record import NodeHeader, NodeRecord, RecordError, SentMessage
 from rocketproof.projected_trace import ProjectedTrace
+from tlatrace.errors import ValueFormatError
 from tlatrace.trace import Event, Part, Silent
 from tlatrace.values import State, Value
 
@@ -62,7 +63,7 @@ class RecordProjection(ABC):
             received = [self._sent[message] for message in record.received]
             try:
                 self.take(record, received)
-            except RecordError as error:
+            except (RecordError, ValueFormatError) as error:
                 raise RecordError(error.reason, record) from error
             self._sent.update((message.id, message) for message in record.sent)
             made, self._made = self._made, []

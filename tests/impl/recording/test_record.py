@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rocketha.recording.record import (
+    STARTED,
     NodeHeader,
     NodeRecord,
     RecordError,
@@ -48,7 +49,8 @@ def test_the_lines_are_those_of_the_table() -> None:
         b'"settings":{"life_ms":3000}}\n'
     )
     assert push_line(record(0)) == (
-        b'{"node":"b1","incarnation":1,"sequence":0,"at_ns":0,"shows_ms":0,"event":"Started"}\n'
+        b'{"node":"b1","incarnation":1,"sequence":0,"at_ns":0,"shows_ms":0,"event":"%s"}\n'
+        % STARTED.encode()
     )
     assert list(json.loads(push_line(FULL))) == [
         "node",

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from rocketha.recording.node_log import NodeLines
-from rocketha.recording.record import NodeHeader, NodeRecord, SentMessage
+from rocketha.recording.record import STARTED, STOPPED, NodeHeader, NodeRecord, SentMessage
 from rocketha.recording.recorder import NOT_RECORDED, MachineRecording, NodeRecorder, StepRecorder
 
 
@@ -124,10 +124,10 @@ def test_records_are_numbered_in_each_incarnation() -> None:
 
     records = [one for one in bench.written if isinstance(one, NodeRecord)]
     assert [(r.incarnation, r.sequence, r.event) for r in records] == [
-        (1, 0, "Started"),
+        (1, 0, STARTED),
         (1, 1, "PutWanted"),
-        (1, 2, "Stopped"),
-        (2, 0, "Started"),
+        (1, 2, STOPPED),
+        (2, 0, STARTED),
         (2, 1, "PutWanted"),
     ]
     assert [r.at_ns for r in records] == [0, 1, 2, 3, 4]
@@ -147,7 +147,7 @@ def test_what_is_written_can_be_read() -> None:
 
     (log,) = lines.logs()
 
-    assert [record.event for record in log.records] == ["Started", "Stopped", "Started"]
+    assert [record.event for record in log.records] == [STARTED, STOPPED, STARTED]
     assert log.records[1].sent == (SentMessage(id="m", body="\\xff"),)
 
 

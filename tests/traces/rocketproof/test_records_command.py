@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketha.recording.node_log import NodeLines, pull_log
-from rocketha.recording.record import NodeHeader, NodeRecord, push_line
+from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, push_line
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.cli import main
@@ -204,7 +204,7 @@ def test_the_page_shows_lines_that_are_some() -> None:
 
     log = pull_log(shown, "RECORDS.md")
 
-    assert [record.event for record in log.records] == ["Started", "UnlockWanted", "LockWanted"]
+    assert [record.event for record in log.records] == [STARTED, "UnlockWanted", "LockWanted"]
     lines = b"".join([push_line(log.header), *map(push_line, log.records)])
     assert lines == b"".join(shown)
 
