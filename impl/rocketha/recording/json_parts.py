@@ -15,8 +15,10 @@ from rocketha.recording.record import Json
 __all__ = ["as_json"]
 
 
-def as_json(value: object) -> Json:
+def as_json(value: object, *, tagged: bool = False) -> Json:
     """Return a value as JSON; a mapping is an array of pairs, as keys need not be texts.
+
+    Of bytes it is their number. If it is `tagged`, each dataclass says in `is` which one it is.
 
     Raises:
         TypeError: what is in it has no form in JSON: a function, a float.
@@ -28,18 +30,25 @@ def as_json(value: object) -> Json:
     if isinstance(value, int | str):
         return value
     if isinstance(value, tuple | list):
-        return [as_json(part) for part in value]
+        return [as_json(part, tagged=tagged) for part in value]
+    if isinstance(value, bytes):
+        return {"size": len(value)}
     if isinstance(value, frozenset | set):
-        return sorted((as_json(part) for part in value), key=_text)
+        return sorted((as_json(part, tagged=tagged) for part in value), key=_text)
     if isinstance(value, Mapping):
-        return _mapping(value)
+        return _mapping(value, tagged=tagged)
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: as_json(getattr(value, name)) for name in _fields(type(value))}
+        said: dict[str, Json] = {"is": type(value).__name__} if tagged else {}
+        for name in _fields(type(value)):
+            said[name] = as_json(getattr(value, name), tagged=tagged)
+        return said
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def _mapping(value: Mapping[Any, Any]) -> Json:
-    pairs: list[Json] = [[as_json(key), as_json(part)] for key, part in value.items()]
+def _mapping(value: Mapping[Any, Any], *, tagged: bool) -> Json:
+    pairs: list[Json] = [
+        [as_json(key, tagged=tagged), as_json(part, tagged=tagged)] for key, part in value.items()
+    ]
     return sorted(pairs, key=_text)
 
 

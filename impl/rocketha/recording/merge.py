@@ -38,11 +38,12 @@ def merge(logs: Sequence[NodeLog]) -> Iterator[MergedRecord]:
 
     Raises:
         RecordError: a message was received that no record sends, or not before it is received; or
-            two records send it.
+            two nodes send it. A node may: it answers a request that comes twice.
     """
     heads = [0] * len(logs)
     times = [-1] * len(logs)
     sent_ns: dict[str, int] = {}
+    senders: dict[str, int] = {}
     waiting: dict[str, list[int]] = {}
     ready = [(log.records[0].at_ns, of) for of, log in enumerate(logs)]
     heapify(ready)
@@ -59,9 +60,9 @@ def merge(logs: Sequence[NodeLog]) -> Iterator[MergedRecord]:
         heads[of] += 1
         again = [of] if heads[of] < len(logs[of].records) else []
         for message in record.sent:
-            if message.id in sent_ns:
+            if senders.setdefault(message.id, of) != of:
                 raise RecordError(f"{message.id!r} is sent a second time", record)
-            sent_ns[message.id] = times[of]
+            sent_ns.setdefault(message.id, times[of])
             again += waiting.pop(message.id, [])
         for other in again:
             at_ns = logs[other].records[heads[other]].at_ns

@@ -1,7 +1,7 @@
 """The records of each node: where they are written, and how they are read again.
 
-A log is a node's header and its records. Each incarnation begins with `Started`, nothing of it
-follows `Stopped`, its records are numbered without a gap, and a record without an end was not
+A log is a node's header and its records. Each incarnation begins with `NodeStarted`, nothing of it
+follows `NodeStopped`, its records are numbered without a gap, and a record without an end was not
 written: what is not so is refused, as nobody knows what the node did meanwhile.
 """
 

@@ -6,13 +6,15 @@
 | each other  | `node`, `incarnation` and `sequence`: which step of which node                 |
 |             | `at_ns`: the recorder's clock, which all nodes of a machine share              |
 |             | `shows_ms`: the node's own clock, by which its core goes                       |
-|             | `event`: what it took, or `Started` and `Stopped`                              |
+|             | `event`: what it took, `NodeStarted`, `NodeStopped`                            |
 |             | `action`, `params`: the action of the specification that the step was, if any  |
 |             | `state`: the parts of its state that the step changed, all at its start        |
 |             | `sent`: messages, each with an `id`, `to`, `code` and perhaps its `body`       |
 |             | `received`: ids of the messages that made it take the step                     |
+|             | `answered`: what it answered to clients, who keep no records                   |
 
-Members at their defaults are left out. An id is the same at both ends without a byte more on the
+Members at their defaults are left out. Of a log, `state` has how many records are `kept`, and which
+are `added` behind them. An id is the same at both ends without a byte more on the
 wire: the connection, and the message's place or number on it.
 """
 
@@ -42,9 +44,9 @@ __all__ = [
 FORMAT: Final = "rocketproof-records"
 VERSION: Final = 1
 
-STARTED: Final = "Started"
+STARTED: Final = "NodeStarted"
 """The event of a node's first record in each incarnation."""
-STOPPED: Final = "Stopped"
+STOPPED: Final = "NodeStopped"
 """The event of what the machine writes for a node that runs no more."""
 
 _NS_MAX: Final = (1 << 63) - 1
@@ -110,6 +112,7 @@ class NodeRecord(
     state: dict[str, Any] = {}
     sent: tuple[SentMessage, ...] = ()
     received: tuple[str, ...] = ()
+    answered: tuple[Any, ...] = ()
 
 
 class _HeaderLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -8,7 +8,7 @@ node's state that are not what they were. A recorder changes nothing, and asks t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Final, Protocol, TypeAlias
 
 from rocketha.recording.json_parts import as_json
@@ -16,6 +16,7 @@ from rocketha.recording.record import STARTED, STOPPED, Json, NodeHeader, NodeRe
 
 __all__ = [
     "NOT_RECORDED",
+    "LongSequence",
     "MachineRecording",
     "NodeRecorder",
     "Parts",
@@ -26,6 +27,24 @@ __all__ = [
 
 Parts: TypeAlias = Mapping[str, object]
 """Name -> what a node has now."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongSequence:
+    """A part that grows and is cut, such as a log; only what changed of it is written."""
+
+    items: tuple[object, ...]
+
+    def since(self, before: object) -> Json:
+        """Say how many of the items were there before, and which come behind them."""
+        kept = 0
+        if isinstance(before, LongSequence):
+            pairs = zip(self.items, before.items, strict=False)
+            kept = next(
+                (at for at, (new, old) in enumerate(pairs) if new != old),
+                min(len(self.items), len(before.items)),
+            )
+        return {"kept": kept, "added": [as_json(item) for item in self.items[kept:]]}
 
 
 class RecorderClock(Protocol):
@@ -43,8 +62,8 @@ class StepRecorder(Protocol):
         """Hear that the node runs, before its first event."""
         ...
 
-    def stopped(self, left: Parts) -> None:
-        """Hear from the machine that the node runs no more, and what is left of it."""
+    def stopped(self, left: Callable[[], Parts]) -> None:
+        """Hear from the machine that the node runs no more; `left` reads what is left of it."""
         ...
 
     def sent(
@@ -60,6 +79,10 @@ class StepRecorder(Protocol):
 
     def received(self, message: str) -> None:
         """Hear that a message is why the next step is taken."""
+        ...
+
+    def answered(self, answer: object) -> None:
+        """Hear that a client is answered, in the step under way."""
         ...
 
     def stepped(self, event: object, action: object | None) -> None:
@@ -89,6 +112,7 @@ class NodeRecorder:
     """Writes the records of one node."""
 
     __slots__ = (
+        "_answered",
         "_clock",
         "_incarnation",
         "_known",
@@ -121,6 +145,7 @@ class NodeRecorder:
         self._known: dict[str, object] = {}
         self._sent: list[SentMessage] = []
         self._received: list[str] = []
+        self._answered: list[Json] = []
         write(header)
 
     def started(self) -> None:
@@ -130,10 +155,10 @@ class NodeRecorder:
         self._known.clear()
         self._record(STARTED, None, self._changed(self._parts()))
 
-    def stopped(self, left: Parts) -> None:
+    def stopped(self, left: Callable[[], Parts]) -> None:
         """Write what the machine sees of a node that runs no more."""
         self._received.clear()
-        self._record(STOPPED, None, {name: as_json(value) for name, value in left.items()})
+        self._record(STOPPED, None, self._changed(left()))
 
     def sent(
         self,
@@ -151,6 +176,10 @@ class NodeRecorder:
         """Note why the next step is taken."""
         self._received.append(message)
 
+    def answered(self, answer: object) -> None:
+        """Note an answer of the step under way."""
+        self._answered.append(as_json(answer, tagged=True))
+
     def stepped(self, event: object, action: object | None) -> None:
         """Write a record."""
         self._record(type(event).__name__, action, self._changed(self._parts()))
@@ -163,13 +192,17 @@ class NodeRecorder:
                 before = known[name]
                 if before is value or before == value:
                     continue
+            if isinstance(value, LongSequence):
+                changed[name] = value.since(known.get(name))
+            else:
+                changed[name] = as_json(value)
             known[name] = value
-            changed[name] = as_json(value)
         return changed
 
     def _record(self, event: str, action: object | None, state: dict[str, Json]) -> None:
         sent, self._sent = self._sent, []
         received, self._received = self._received, []
+        answered, self._answered = self._answered, []
         name, params = _action(action)
         self._write(
             NodeRecord(
@@ -184,6 +217,7 @@ class NodeRecorder:
                 state=state,
                 sent=tuple(sent),
                 received=tuple(received),
+                answered=tuple(answered),
             )
         )
         self._sequence += 1
@@ -198,7 +232,9 @@ def _action(action: object | None) -> tuple[str | None, dict[str, Json]]:
     values = {one.name: getattr(action, one.name) for one in fields(action)}
     name = values.pop("name", type(action).__name__)
     return str(name), {
-        key: as_json(value) for key, value in values.items() if value not in (None, frozenset())
+        key: as_json(value, tagged=True)
+        for key, value in values.items()
+        if value not in (None, frozenset())
     }
 
 
@@ -220,7 +256,7 @@ class _NotRecorded:
     def started(self) -> None:
         """Do nothing."""
 
-    def stopped(self, left: Parts) -> None:
+    def stopped(self, left: Callable[[], Parts]) -> None:
         """Do nothing."""
 
     def sent(
@@ -234,6 +270,9 @@ class _NotRecorded:
         """Do nothing."""
 
     def received(self, message: str) -> None:
+        """Do nothing."""
+
+    def answered(self, answer: object) -> None:
         """Do nothing."""
 
     def stepped(self, event: object, action: object | None) -> None:

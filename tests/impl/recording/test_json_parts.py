@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketha.recording.json_parts import as_json
+from rocketha.recording.record import Json
 
 
 class Role(StrEnum):
@@ -87,8 +88,19 @@ def test_equal_values_have_the_same_form(value: dict[int, frozenset[str]]) -> No
     assert as_json(turned) == as_json(value)
 
 
-@pytest.mark.parametrize("value", [1.5, b"bytes", print, Queue, object(), [{"a": 0.0}]])
+@pytest.mark.parametrize("value", [1.5, print, Queue, object(), [{"a": 0.0}]])
 def test_what_has_no_form_is_named(value: object) -> None:
     inner = 0.0 if isinstance(value, list) else value
     with pytest.raises(TypeError, match=f"{type(inner).__name__} has no form in JSON"):
         as_json(value)
+
+
+def test_bytes_are_their_number_and_tags_say_the_class() -> None:
+    assert as_json(b"body") == {"size": 4}
+    queue = Queue("t", 1)
+    assert as_json((queue,), tagged=True) == [{"is": "Queue", **as_object(as_json(queue))}]
+
+
+def as_object(value: Json) -> dict[str, Json]:
+    assert isinstance(value, dict)
+    return value

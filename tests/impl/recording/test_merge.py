@@ -92,7 +92,19 @@ def test_a_message_that_is_sent_after_what_follows_from_it_is_refused() -> None:
     )
 
 
-def test_a_message_that_is_sent_twice_is_refused() -> None:
+def test_a_request_that_comes_twice_is_answered_twice() -> None:
+    a = log(
+        "a", record(0, node="a"), record(1, node="a", sent=["m"]), record(2, node="a", sent=["m"])
+    )
+    b = log("b", record(0, node="b"), *(record(n, node="b", received=["m"]) for n in (1, 2)))
+
+    order = [(one.record.node, one.record.sequence) for one in merge([a, b])]
+
+    assert sorted(order) == [(node, at) for node in "ab" for at in range(3)]
+    assert order.index(("a", 1)) < order.index(("b", 1))
+
+
+def test_a_message_that_two_nodes_send_is_refused() -> None:
     a = log("a", record(0, node="a"), record(1, node="a", sent=["m"]))
     b = log("b", record(0, node="b"), record(1, node="b", at_ns=2, sent=["m"]))
 

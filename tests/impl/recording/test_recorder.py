@@ -10,7 +10,13 @@ import pytest
 
 from rocketha.recording.node_log import NodeLines
 from rocketha.recording.record import STARTED, STOPPED, NodeHeader, NodeRecord, SentMessage
-from rocketha.recording.recorder import NOT_RECORDED, MachineRecording, NodeRecorder, StepRecorder
+from rocketha.recording.recorder import (
+    NOT_RECORDED,
+    LongSequence,
+    MachineRecording,
+    NodeRecorder,
+    StepRecorder,
+)
 
 
 class Name(StrEnum):
@@ -118,7 +124,7 @@ def test_records_are_numbered_in_each_incarnation() -> None:
     recorder.started()
     recorder.stepped(EVENT, None)
     bench.shows_ms = 7
-    recorder.stopped({"disk": (1,)})
+    recorder.stopped(lambda: {"disk": (1,)})
     recorder.started()
     recorder.stepped(EVENT, Elect(2))
 
@@ -136,13 +142,35 @@ def test_records_are_numbered_in_each_incarnation() -> None:
     assert records[3].state == {"log": [1], "role": None}, "all parts again"
 
 
+def test_of_a_long_sequence_only_the_end_is_written_that_is_new() -> None:
+    bench = Bench()
+    bench.parts = {"log": LongSequence((3, 3, 4))}
+    recorder = bench.recorder()
+    recorder.started()
+    found = [bench.last.state["log"]]
+    for items in ((3, 3, 4), (3, 3, 4, 4), (3, 3), (3, 5)):
+        bench.parts = {"log": LongSequence(items)}
+        recorder.stepped(EVENT, None)
+        found.append(bench.last.state.get("log"))
+    recorder.started()
+
+    assert found == [
+        {"kept": 0, "added": [3, 3, 4]},
+        None,
+        {"kept": 3, "added": [4]},
+        {"kept": 2, "added": []},
+        {"kept": 1, "added": [5]},
+    ]
+    assert bench.last.state["log"] == {"kept": 0, "added": [3, 5]}
+
+
 def test_what_is_written_can_be_read() -> None:
     lines = NodeLines()
     recording = MachineRecording("lock_quorum", lines.write, Clock())
     recorder = recording.of("b1", {}, parts=lambda: {"n": 1}, shows_ms=lambda: 0)
     recorder.started()
     recorder.sent("m", body=b"\xff")
-    recorder.stopped({})
+    recorder.stopped(dict)
     recorder.started()
 
     (log,) = lines.logs()
@@ -177,7 +205,7 @@ def test_a_node_that_runs_no_more_has_received_nothing_that_it_did_not_take() ->
 
     recorder.received("1:1")
     recorder.sent("2:1")
-    recorder.stopped({})
+    recorder.stopped(dict)
     assert not bench.last.received
     assert [one.id for one in bench.last.sent] == ["2:1"]
 
@@ -220,6 +248,6 @@ def test_a_run_that_nobody_reads_is_asked_nothing() -> None:
     recorder.received("m")
     recorder.sent("n")
     recorder.stepped(EVENT, None)
-    recorder.stopped({})
+    recorder.stopped(dict)
 
     assert recorder is NOT_RECORDED
