@@ -158,6 +158,9 @@ class ManualNode(Generic[S, E, A]):
     def sent(self, conn: ConnectionId, data: bytes) -> None:
         pass
 
+    def received(self, conn: ConnectionId) -> None:
+        pass
+
     def stepped(self, event: E | HostEvent, action: A | None) -> None:
         del event
         if action is not None:

@@ -27,9 +27,10 @@ from rocketha.controller.core import (
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import ChannelId
+from rocketha.controller.state import ChannelId, ControllerState
 from rocketha.formats.controller_request_codec import push_role_changed
 from rocketha.formats.remoting_frame import push_command
+from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
 from rocketha.replicated_log.replicated_log import LeadershipGained, ProposalPerformer
 from rocketha.runtime.node_host import NodeHost, no_files
 from rocketha.runtime.performer import Performer
@@ -88,6 +89,8 @@ class ControllerPorts:
     channels: Channels
     timer: ScanTimer
     recorder: ControllerRecorder
+    steps: StepRecorder = NOT_RECORDED
+    """Writes down what each step was."""
 
 
 class ChannelPerformer(Performer[Never, object]):
@@ -142,6 +145,12 @@ class ControllerHost:
         """Tell whether it hears brokers."""
         return self._host is not None and self._host.is_up
 
+    @property
+    def state(self) -> ControllerState:
+        """Return the state after the last step; while the controller is down, the one it had."""
+        host = self._host
+        return self.node.state if host is None or host.state is None else host.state.state
+
     # ---- what befalls it ----
 
     def start(self) -> None:
@@ -160,11 +169,13 @@ class ControllerHost:
             see=no_files,
         )
         self._host.state = LeadingController(self._node.state)
+        ports.steps.started()
         self._host.take(LeadershipGained())
 
     def stop(self) -> None:
         """Hear nothing more, and forget who asked; what was answered is on the disk."""
-        if self._host is not None:
+        if self._host is not None and self._host.is_up:
+            self._ports.steps.stopped(dict)
             self._host.stop()
 
     def received(self, channel: ChannelId, data: bytes) -> None:
@@ -189,7 +200,7 @@ class ControllerHost:
     # ---- the recorder of the node ----
 
     def stepped(self, event: object, action: EntryActed | None) -> None:
-        """Tell who watches of an entry."""
-        del event
+        """Have the step recorded, and tell who watches of an entry."""
+        self._ports.steps.stepped(event, action)
         if action is not None:
             self._ports.recorder.applied(action.entry, action.events)

@@ -221,6 +221,7 @@ class ConnectionPerformer(Performer[E | _ConnectionEvent, A], Generic[E, A]):
                 return
             if event is None:
                 return
+            self._recorder.received(conn)
             self.node.take(event)
 
     def lost(self, conn: ConnectionId) -> None:

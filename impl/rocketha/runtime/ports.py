@@ -78,10 +78,14 @@ class Transport(Protocol[A_contra]):
 
 
 class PacketRecorder(Protocol):
-    """Whoever notes what a node sends. It changes nothing."""
+    """Whoever notes what a node sends and receives. It changes nothing."""
 
     def sent(self, conn: ConnectionId, data: bytes) -> None:
         """Hear one packet, before it is sent and before `Recorder.stepped` tells in which step."""
+        ...
+
+    def received(self, conn: ConnectionId) -> None:
+        """Hear that the next packet of a connection is taken, in the next step."""
         ...
 
 

@@ -201,6 +201,9 @@ class World:
     def sent(self, conn: ConnectionId, data: bytes) -> None:
         self.calls.append(("sent", conn, data))
 
+    def received(self, conn: ConnectionId) -> None:
+        self.calls.append(("received", conn))
+
     def stepped(self, event: object, action: str | None) -> None:
         self.calls.append(("stepped", action))
         self.events.append(event)

@@ -8,11 +8,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from rocketha.errors import CommitLogError
+from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
 from rocketha.runtime.core import Core, Sender
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import HostEvent, TimerFired, TransferDue
@@ -57,6 +59,11 @@ class HostedCluster(ABC, Generic[S, E, A]):
     @abstractmethod
     def acted(self, broker: BrokerId, action: A) -> None:
         """Hear an action."""
+
+    def recorder_of(self, node: Node[S]) -> StepRecorder:
+        """Return what writes down what a broker sees and does."""
+        del node
+        return NOT_RECORDED
 
     def sent(self, node: Node[S], conn: ConnectionId, data: bytes) -> None:
         """Hear one packet that a broker sends."""
@@ -135,6 +142,7 @@ class Hosts(Generic[S, E, A]):
         """Tell a server that a client is there; False if the broker is down."""
         connection = self._network.find(conn)
         host = None if connection is None else broker_address(connection.client)
+        self._hosts[server].accepted.add(conn)
         return self._hosts[server].connections.accepted(conn, host)
 
     def connected(self, conn: ConnectionId, client: BrokerId) -> None:
@@ -157,6 +165,8 @@ class _Hosted(Generic[S, E, A]):
     host: NodeHost[S, E | HostEvent, A]
     connections: ConnectionPerformer[E | HostEvent, A]
     files: FilePerformer
+    accepted: set[ConnectionId]
+    """Connections that another broker asked for."""
 
 
 class _NodePorts(Generic[S, E, A]):
@@ -178,6 +188,9 @@ class _NodePorts(Generic[S, E, A]):
         self._network = network
         self._random_source = random_source
         self._ended: list[tuple[ConnectionId, BrokerId]] = []
+        self._recorder = cluster.recorder_of(node)
+        self._accepted: set[ConnectionId] = set()
+        self._packets: Counter[str] = Counter()
 
     def hosted(self, core: Core[S, E | HostEvent, A, CommitLog]) -> _Hosted[S, E, A]:
         connections: ConnectionPerformer[E | HostEvent, A] = ConnectionPerformer(
@@ -192,7 +205,7 @@ class _NodePorts(Generic[S, E, A]):
             see=files.log,
             timers=self,
         )
-        return _Hosted(host, connections, files)
+        return _Hosted(host, connections, files, self._accepted)
 
     # ---- clock, controller, clients, flush service ----
 
@@ -203,6 +216,7 @@ class _NodePorts(Generic[S, E, A]):
         self._cluster.ask_controller(self._node, data)
 
     def answer(self, answer: AnswerClient) -> None:
+        self._recorder.answered(answer)
         self._cluster.answer_client(self._node, answer)
 
     def request(self) -> None:
@@ -233,9 +247,27 @@ class _NodePorts(Generic[S, E, A]):
     # ---- recorder ----
 
     def sent(self, conn: ConnectionId, data: bytes) -> None:
+        if self._recorder is not NOT_RECORDED:
+            is_server = conn in self._accepted
+            found = self._network.find(conn)
+            peer = None if found is None else found.client if is_server else found.server
+            to = None if peer is None else broker_address(peer)
+            self._recorder.sent(self._next_packet(conn, of_server=is_server), to=to)
         self._cluster.sent(self._node, conn, data)
 
+    def received(self, conn: ConnectionId) -> None:
+        if self._recorder is not NOT_RECORDED:
+            of_server = conn not in self._accepted
+            self._recorder.received(self._next_packet(conn, of_server=of_server))
+
+    def _next_packet(self, conn: ConnectionId, *, of_server: bool) -> str:
+        """Return what both ends call the next packet of an end of a connection."""
+        of = f"{conn}:{'server' if of_server else 'client'}"
+        self._packets[of] += 1
+        return f"{of}:{self._packets[of]}"
+
     def stepped(self, event: E | HostEvent, action: A | None) -> None:
+        self._recorder.stepped(event, action)
         if action is not None:
             self._cluster.acted(self._node.id, action)
         ended, self._ended = self._ended, []

@@ -159,6 +159,7 @@ class Consumer(CallingNode[ConsumerState, ConsumerTold, ConsumerAction]):
     def answer(self, answer: AnswerClient) -> None:
         """Process a message."""
         assert isinstance(answer, ProcessNext)
+        self.recorder.answered(answer)
         self._cluster.processed(self, answer)
 
     def after_step(self, event: ConsumerTold | RequestEvent, action: ConsumerAction | None) -> None:
@@ -288,7 +289,7 @@ class LockCluster:
         self.calls.stop(node.id, silent=silent)
 
     def _stop(self, node: Node[LockManagerState]) -> None:
-        self._managers[node.id].recorder.stopped({})
+        self._managers[node.id].recorder.stopped(dict)
         self._managers[node.id].stop()
         node.stop()
 

@@ -105,14 +105,19 @@ class Channels:
         """Return the channel that a broker uses."""
         return self._open.get(broker)
 
+    def owner(self, channel: ChannelId) -> BrokerId | None:
+        """Return whose a channel is on which the controller was asked; None: an operator's."""
+        return self._owners.get(channel)
+
     # ---- what is said ----
 
-    def ask(self, broker: BrokerId, data: bytes) -> None:
-        """Send a broker's frame to the controller."""
+    def ask(self, broker: BrokerId, data: bytes) -> ChannelId:
+        """Send a broker's frame to the controller; return the channel that it goes over."""
         channel = self._open.get(broker)
         if channel is None:
             channel = self._open[broker] = self._next()
         self._post(broker, lambda: self._reach(broker, channel, data), up=True)
+        return channel
 
     def notify(self, broker: BrokerId, data: bytes) -> None:
         """Send a frame of the controller that nobody asked for."""

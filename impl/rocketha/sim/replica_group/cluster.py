@@ -32,6 +32,7 @@ from rocketha.formats.controller_requests import Heartbeat, RegisterBroker
 from rocketha.formats.message import Message
 from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.runtime.broker_files import BrokerName
 from rocketha.runtime.effects import (
     AnswerClient,
@@ -46,8 +47,13 @@ from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
 from rocketha.sim.replica_group.channels import Channels
-from rocketha.sim.replica_group.controller import ControllerMachine
+from rocketha.sim.replica_group.controller import CONTROLLER, ControllerMachine
 from rocketha.sim.replica_group.plan import GroupPlan
+from rocketha.sim.replica_group.recorders import (
+    BrokerRecorders,
+    note_frame_received,
+    note_frame_sent,
+)
 from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId
 
 __all__ = ["Callers", "GroupCluster", "GroupObserver", "NullGroupObserver"]
@@ -135,6 +141,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         random_source: RandomSource,
         counts: FaultCounts,
         observer: GroupObserver,
+        recording: Recording = NOT_RECORDED,
     ) -> None:
         """Make a group whose brokers were never started; nobody is observed before `observe`."""
         self.plan = plan
@@ -163,6 +170,8 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         }
         for node in self.nodes.values():
             node.clock = plan.clocks[node.id - 1]
+        self._is_recorded = recording is not NOT_RECORDED
+        self._recorders = BrokerRecorders(self.nodes, plan, scheduler, recording)
         self._hosts: Hosts[GroupBroker, GroupEvent, SpecAction | GroupAction] = Hosts(
             GroupCore(),
             self,
@@ -185,6 +194,8 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
             rng=random_source.of("controller"),
             channels=self,
             recorder=self,
+            recording=recording,
+            broker_name=plan.broker.broker_name,
         )
         self.host = self.controller_machine.host
 
@@ -262,6 +273,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
         Spec: ReplicaGroup!Crash
         """
+        self._recorders.stopped(node)
         self._hosts.stop(node, silent=silent)
         self.channels.drop(node.id, silent=silent)
         self._report(node.id, Crashed(broker=node.id))
@@ -272,6 +284,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         node.files.recover()
         start = node.files.identity.begin()
         node.state = self._fresh(node.id)
+        self._recorders.of(node.id).started()
         self.deliver(
             node,
             Started(
@@ -327,7 +340,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     def ask_controller(self, node: Node[GroupBroker], data: bytes) -> None:
         """Send a frame to the controller; there are no elections before the group is observed."""
         if self._observed or not _wants_election(data):
-            self.channels.ask(node.id, data)
+            channel = self.channels.ask(node.id, data)
+            if self._is_recorded:
+                note_frame_sent(self._recorders.of(node.id), channel, data, to=CONTROLLER)
 
     def answer_client(self, node: Node[GroupBroker], answer: AnswerClient) -> None:
         """Answer a producer or a consumer."""
@@ -339,6 +354,10 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
                 self._callers.pull_answered(node.id, answer)
             case _:
                 raise AssertionError(f"no answer of a group's broker: {answer}")
+
+    def recorder_of(self, node: Node[GroupBroker]) -> StepRecorder:
+        """Return what writes down what a broker sees and does."""
+        return self._recorders.of(node.id)
 
     def resolve(self, node: Node[GroupBroker], peer: HaAddress) -> BrokerId:
         """Find the broker at an address; a stale route leads to another one, rather to a zombie."""
@@ -390,6 +409,8 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def asked(self, channel: ChannelId, data: bytes) -> None:
         """Let the controller serve a frame."""
+        if self._is_recorded and self.host.is_up and self.channels.owner(channel) is not None:
+            note_frame_received(self.controller_machine.steps, channel, data)
         self.host.received(channel, data)
 
     def closed(self, channel: ChannelId) -> None:
@@ -402,6 +423,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         if node.state is not None:
             pulled = pull_command(data)
             assert pulled is not None
+            channel = self.channels.of(broker)
+            if self._is_recorded and channel is not None and pulled[0].is_response:
+                note_frame_received(self._recorders.of(broker), channel, data)
             self.deliver(node, CommandReceived(command=pulled[0]))
 
     # ---- what the controller asks (rocketha.controller.host) ----
@@ -412,6 +436,10 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def answer(self, channel: ChannelId, data: bytes) -> None:
         """Send an answer of the controller over the channel of who asked."""
+        owner = self.channels.owner(channel)
+        if self._is_recorded and owner is not None:
+            to = broker_address(owner)
+            note_frame_sent(self.controller_machine.steps, channel, data, to=to)
         self.channels.answer(channel, data)
 
     def notify(self, address: str, data: bytes) -> None:

@@ -7,12 +7,16 @@ from typing import Final
 
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.host import Channels, ControllerHost, ControllerPorts, ControllerRecorder
+from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.sim.engine.clock import Clock
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import TimestampMs
 
-__all__ = ["ControllerMachine"]
+__all__ = ["CONTROLLER", "ControllerMachine"]
+
+CONTROLLER: Final = "controller"
+"""The name of its machine."""
 
 _SOON_MAX_MS: Final = 4
 
@@ -29,15 +33,39 @@ class ControllerMachine:
         rng: Random,
         channels: Channels,
         recorder: ControllerRecorder,
+        recording: Recording,
+        broker_name: str,
     ) -> None:
         """Begin with an empty disk, and a controller that is up."""
         self._clock = clock
         self._disk = MemoryDisk()
         self._scheduler = scheduler
         self._rng = rng
-        ports = ControllerPorts(clock=self, channels=channels, timer=self, recorder=recorder)
+        self._broker_name = broker_name
+        self.steps: StepRecorder = recording.of(
+            CONTROLLER,
+            {"kind": "controller", "elect_unclean": options.elect_unclean},
+            parts=self._parts,
+            shows_ms=self.now_ms,
+        )
+        ports = ControllerPorts(
+            clock=self, channels=channels, timer=self, recorder=recorder, steps=self.steps
+        )
         self.host = ControllerHost(self._disk, options, ports)
         self.host.start()
+
+    def _parts(self) -> Parts:
+        """Return what its log says of the group."""
+        group = self.host.state.groups.get(self._broker_name)
+        if group is None:
+            return {}
+        return {
+            "master": group.master,
+            "master_epoch": group.master_epoch,
+            "sync_state_set": group.sync_state_set,
+            "unfit": group.unfit,
+            "incarnations": {b: replica.incarnation for b, replica in group.replicas.items()},
+        }
 
     def crash(self) -> None:
         """Stop; what was answered is on the disk."""

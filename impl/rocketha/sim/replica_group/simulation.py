@@ -29,6 +29,7 @@ def _workload(environment: Environment, plan: GroupPlan, observer: GroupObserver
         random_source=streams,
         counts=counts,
         observer=recorder,
+        recording=environment.recording,
     )
     return GroupWorkload(cluster, plan, streams, recorder)
 

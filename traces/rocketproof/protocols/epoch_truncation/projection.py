@@ -30,6 +30,7 @@ from rocketha.ha.state import BrokerState
 from rocketha.known_bugs.storage import file_options
 from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
 from rocketha.sim.epoch_truncation.cluster import Cluster
@@ -44,7 +45,6 @@ from rocketproof.protocols.epoch_truncation.values import (
     starts_value,
     transfer_value,
 )
-from rocketproof.protocols.record_epochs import RecordEpochReader, RecordEpochs
 from tlatrace.trace import Event
 from tlatrace.values import State, Value, record
 

@@ -27,13 +27,13 @@ from rocketha.known_bugs.storage import file_options
 from rocketha.legacy_ha.effects import LegacyAction, LegacyActionName
 from rocketha.legacy_ha.state import LegacyState
 from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE, record_count
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.legacy_replication.cluster import MASTER, LegacyCluster, LegacyClusterAction, Put
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import broker_name, index
 from rocketproof.protocols.legacy_replication.links import LegacyLinks
-from rocketproof.protocols.record_epochs import RecordEpochReader, RecordEpochs
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, State, Value, record, tla_set
 

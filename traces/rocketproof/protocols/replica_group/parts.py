@@ -16,6 +16,7 @@ from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.ha.state import Phase, Role
 from rocketha.known_bugs.storage import file_options
 from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
@@ -26,7 +27,6 @@ from rocketproof.protocols.epoch_truncation.values import (
     index,
     index_or_minus_one,
 )
-from rocketproof.protocols.record_epochs import RecordEpochReader, RecordEpochs
 from rocketproof.protocols.replica_group.values import (
     NO_PROPOSAL,
     NO_SET,

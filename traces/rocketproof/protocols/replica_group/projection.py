@@ -46,12 +46,12 @@ from rocketha.controller.applied import (
 from rocketha.controller.state import Group
 from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name, index
-from rocketproof.protocols.record_epochs import RecordEpochs
 from rocketproof.protocols.replica_group.evictions import without_eviction
 from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
 from rocketproof.protocols.replica_group.values import NO_CONN, names

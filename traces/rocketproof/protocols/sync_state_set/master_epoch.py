@@ -16,10 +16,10 @@ from rocketha.controller.state import Group
 from rocketha.formats.controller_requests import Incarnation
 from rocketha.ha.state import Phase, Role
 from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId, Epoch
 from rocketproof.protocols.epoch_truncation.values import NONE, index, index_or_minus_one
-from rocketproof.protocols.record_epochs import RecordEpochs
 from rocketproof.protocols.sync_state_set.values import (
     NO_CONN,
     Members,

@@ -46,13 +46,13 @@ from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBrok
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.known_bugs.storage import file_options
 from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.protocols.epoch_truncation.values import index
-from rocketproof.protocols.record_epochs import RecordEpochReader, RecordEpochs
 from rocketproof.protocols.sync_state_set.master_epoch import MasterEpochTrace, Memory
 from tlatrace.values import Value, tla_set
 

@@ -1,0 +1,137 @@
+"""What brokers of a group write of their steps: parts of their states, and how frames are named.
+
+Of its log a broker writes which epoch each record's body names, as it reads them from the bytes;
+of a broker that is down its machine writes the same of what recovery would find on the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from rocketha.broker.state import GroupBroker
+from rocketha.controller.state import ChannelId
+from rocketha.formats.remoting_frame import pull_command
+from rocketha.ha.state import Phase
+from rocketha.known_bugs.storage import file_options
+from rocketha.recording.recorder import LongSequence, Parts, Recording, StepRecorder
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.record_epochs import RecordEpochReader
+from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.replica_group.plan import GroupPlan
+from rocketha.types import BrokerId, ConnectionId, Offset
+
+__all__ = ["BrokerRecorders", "note_frame_received", "note_frame_sent"]
+
+_NO_LOG: Final = (-1, LongSequence(()))
+
+
+@dataclass(frozen=True, slots=True)
+class _ClientEnd:
+    id: ConnectionId
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class _ServerEnd:
+    slave: BrokerId | None
+    slave_ack: Offset
+
+
+class BrokerRecorders:
+    """The recorders of all brokers of a group."""
+
+    def __init__(
+        self,
+        nodes: Mapping[BrokerId, Node[GroupBroker]],
+        plan: GroupPlan,
+        scheduler: Scheduler,
+        recording: Recording,
+    ) -> None:
+        """Begin to record each of them."""
+        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, plan.bugs).log)
+        self._logs: dict[BrokerId, tuple[int, LongSequence]] = {}
+        self._recorders: dict[BrokerId, StepRecorder] = {}
+        settings = {
+            "kind": "broker",
+            "brokers": [broker_address(broker) for broker in nodes],
+            "all_ack_in_sync_state_set": plan.broker.all_ack_in_sync_state_set,
+            "in_sync_replicas": plan.broker.in_sync_replicas,
+        }
+        for node in nodes.values():
+            self._recorders[node.id] = recording.of(
+                broker_address(node.id),
+                settings,
+                parts=partial(self._parts, node),
+                shows_ms=partial(_shows_ms, node, scheduler),
+            )
+
+    def of(self, broker: BrokerId) -> StepRecorder:
+        """Return the recorder of a broker."""
+        return self._recorders[broker]
+
+    def stopped(self, node: Node[GroupBroker]) -> None:
+        """Write what is left of a broker that is down."""
+        self.of(node.id).stopped(lambda: {"log": LongSequence(self._reader.on_disk(node.disk))})
+
+    def _parts(self, node: Node[GroupBroker]) -> Parts:
+        state = node.running()
+        ha, client = state.ha, state.ha.client
+        return {
+            "registration": state.registration,
+            "incarnation": state.incarnation,
+            "role": ha.role,
+            "known_epoch": ha.known_epoch,
+            "epochs": ha.cache.entries,
+            "log": self._log(node),
+            "local": state.local,
+            "pending": state.pending,
+            "confirm": state.confirm,
+            "client": None if client is None else _ClientEnd(client.id, client.phase),
+            "servers": {
+                conn: _ServerEnd(server.slave_id, server.slave_ack)
+                for conn, server in ha.servers.items()
+            },
+            "slave_incarnations": state.slave_incarnations,
+        }
+
+    def _log(self, node: Node[GroupBroker]) -> LongSequence:
+        """Read the log again if it may have changed."""
+        version, present = self._logs.get(node.id, _NO_LOG)
+        if version != node.files.log_version:
+            epochs = self._reader.in_log(node.log)
+            present = present if present.items == epochs else LongSequence(epochs)
+            self._logs[node.id] = (node.files.log_version, present)
+        return present
+
+
+def _shows_ms(node: Node[GroupBroker], scheduler: Scheduler) -> int:
+    return node.clock.shows(scheduler.now_ms)
+
+
+def note_frame_sent(recorder: StepRecorder, channel: ChannelId, data: bytes, *, to: str) -> None:
+    """Note a frame on a channel to the controller, or an answer on it."""
+    named = _frame(channel, data)
+    if named is not None:
+        message, code = named
+        recorder.sent(message, to=to, code=code)
+
+
+def note_frame_received(recorder: StepRecorder, channel: ChannelId, data: bytes) -> None:
+    """Note a frame that came over a channel, at whichever end."""
+    named = _frame(channel, data)
+    if named is not None:
+        recorder.received(named[0])
+
+
+def _frame(channel: ChannelId, data: bytes) -> tuple[str, int] | None:
+    """Return what both ends call a frame, and its code; one that has no number has no name."""
+    pulled = pull_command(data)
+    if pulled is None or pulled[0].opaque == 0:
+        return None
+    command = pulled[0]
+    kind = "response" if command.is_response else "request"
+    return f"controller-{channel}:{command.opaque}:{kind}", command.code
