@@ -36,6 +36,7 @@ class RecordProjection(ABC):
         """Begin with what nodes say of themselves."""
         self._headers = headers
         self._sent: dict[str, SentMessage] = {}
+        self._senders: dict[str, str] = {}
         self._events = 0
         self._made: list[Event] = []
         self.now_ms = 0
@@ -49,6 +50,10 @@ class RecordProjection(ABC):
     @abstractmethod
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the events of a record (`event`), with the messages that its node received."""
+
+    def sender(self, message: SentMessage) -> str:
+        """Return the node that sent a message."""
+        return self._senders[message.id]
 
     def events(self, merged: Iterable[MergedRecord]) -> Iterator[Event]:
         """Make the events of a trace: those of a record before the next one is looked at.
@@ -65,7 +70,9 @@ class RecordProjection(ABC):
                 self.take(record, received)
             except (RecordError, ValueFormatError) as error:
                 raise RecordError(error.reason, record) from error
-            self._sent.update((message.id, message) for message in record.sent)
+            for message in record.sent:
+                self._sent[message.id] = message
+                self._senders[message.id] = record.node
             made, self._made = self._made, []
             yield from made
 

@@ -3,7 +3,7 @@
 | a record                                     | the specification                              |
 |----------------------------------------------|------------------------------------------------|
 | later than the one before                    | Tick, by the recorders' clock                  |
-| Started again                                | Restart                                        |
+| NodeStarted again                            | Restart                                        |
 | ReceiveAsk, ReceiveFree of a broker          | the same, of the consumer that the body names  |
 | Lock of a consumer                           | Lock, at the broker to which the request goes  |
 | ReceiveAnswer, GiveUp, Unlock, Process       | the same                                       |

@@ -12,6 +12,7 @@ from rocketproof.plug import ProtocolPlug
 from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from rocketproof.protocols.replica_group.projection import GROUP_SPEC, GroupProjection
+from rocketproof.protocols.replica_group.records import GroupRecords
 from rocketproof.protocols.replica_group.timeline import group_changes
 from tlatrace.values import State, tla_set
 
@@ -46,5 +47,6 @@ PLUG: Final = ProtocolPlug(
     projection=GroupProjection,
     traces=_traces,
     changes=group_changes,
+    records=GroupRecords,
     settings=GROUP_SETTINGS,
 )

@@ -1,0 +1,199 @@
+"""What records say of one broker of a group, as values of ReplicaGroup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from rocketha.recording.record import NodeRecord, RecordError
+from rocketha.sim.engine.records import record_count
+from rocketha.types import UNBOUNDED
+from rocketproof.protocols.epoch_truncation.values import NONE
+from rocketproof.protocols.replica_group.values import NO_PROPOSAL, NO_SET
+from rocketproof.record_projection import part, read_field
+from tlatrace.trace import Part
+from tlatrace.values import Value, record, tla_set
+
+__all__ = ["BrokerSettings", "RecordedBroker", "ServerEnd", "broker"]
+
+Starts: TypeAlias = Mapping[str, Mapping[int, int]]
+"""Broker -> its registered incarnation -> crashes before that."""
+
+_REGISTERED: Final = "Registered"
+_MASTER: Final = "Master"
+
+
+class BrokerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
+    """How a broker is set up."""
+
+    brokers: tuple[str, ...]
+    all_ack_in_sync_state_set: bool
+    in_sync_replicas: int
+
+
+class _Log(msgspec.Struct, frozen=True):
+    kept: int
+    added: tuple[int, ...]
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    epoch: int
+    start_offset: int
+    end_offset: int
+
+
+class _Set(msgspec.Struct, frozen=True):
+    members: tuple[int, ...]
+    epoch: int
+
+
+class _Proposal(msgspec.Struct, frozen=True):
+    members: tuple[int, ...]
+    expected: int
+    joining: tuple[tuple[int, int], ...]
+    master_epoch: int
+
+
+class _ClientEnd(msgspec.Struct, frozen=True):
+    id: int
+    phase: str
+
+
+class ServerEnd(msgspec.Struct, frozen=True):
+    """A master's end of a connection."""
+
+    slave: int | None
+    slave_ack: int
+
+
+def broker(number: int) -> str:
+    """Return the name of a broker."""
+    return f"b{number}"
+
+
+_NO_SET: Final = _Set((), 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedBroker:
+    """The parts of a broker's state, as it has written them last."""
+
+    name: str
+    registration: str = ""
+    role: str = "Slave"
+    known_epoch: int = 0
+    epochs: tuple[_Entry, ...] = ()
+    log: tuple[int, ...] = ()
+    """Of each record the epoch that its body names."""
+    local: _Set = _NO_SET
+    pending: _Proposal | None = None
+    confirm: int = 0
+    client: _ClientEnd | None = None
+    servers: Mapping[int, ServerEnd] = field(default_factory=dict)
+    registered_epoch: int = 0
+    """The masterEpoch when the controller registered it: it knows that, or will."""
+
+    @property
+    def known(self) -> int:
+        """Return the masterEpoch that it knows, once it hears that it is registered."""
+        if self.registration == _REGISTERED:
+            return self.known_epoch
+        return max(self.known_epoch, self.registered_epoch)
+
+    @property
+    def is_master(self) -> bool:
+        """Tell whether it believes to be master."""
+        return self.role == _MASTER
+
+    @property
+    def link(self) -> int | None:
+        """Return the connection over which it copies."""
+        return None if self.client is None else self.client.id
+
+    def after(self, written: NodeRecord) -> RecordedBroker:
+        """Return what it has after a step. Raises: RecordError"""
+        changed: dict[str, Any] = {}
+        for name, kind in _KINDS.items():
+            if name in written.state:
+                changed[name] = read_field(written.state[name], kind, name)
+        if "servers" in changed:
+            changed["servers"] = dict(changed["servers"])
+        if "log" in written.state:
+            log: _Log = read_field(written.state["log"], _Log, "log")
+            if log.kept > len(self.log):
+                raise RecordError(f"log: keeps {log.kept} of {len(self.log)} records")
+            changed["log"] = self.log[: log.kept] + log.added
+        return replace(self, **changed) if changed else self
+
+    # ---- values of the specification ----
+
+    def visible(self) -> tuple[object, ...]:
+        """Return what the specification can see of it by itself."""
+        own = (self.role, self.known, self.epochs, self.log)
+        if not self.is_master:
+            return own
+        return (*own, self.local, self.pending, record_count(self.confirm))
+
+    def parts(self, starts: Starts, *, log: tuple[int, ...] | None = None) -> list[Part]:
+        """Return its parts of the state; with a `log`, as if it had that, and only what is sure."""
+        me = self.name
+        parts = [
+            part("role", me, value=self.role),
+            part("log", me, value=self.log if log is None else log),
+        ]
+        if log is not None:
+            return parts
+        is_master, pending = self.is_master, self.pending if self.is_master else None
+        local: Value = NO_SET
+        if is_master:
+            local = record({"set": _names(self.local.members), "epoch": self.local.epoch})
+        proposal = NO_PROPOSAL if pending is None else self._proposal(pending, starts)
+        return [
+            *parts,
+            part("epochs", me, value=tuple(map(_entry_value, self.epochs))),
+            part("known", me, value=self.known),
+            part("local", me, value=local),
+            part("pend", me, value=proposal),
+            part("confirm", me, value=record_count(self.confirm) if is_master else 0),
+        ]
+
+    def _proposal(self, proposal: _Proposal, starts: Starts) -> Value:
+        joins = next(iter(proposal.joining), None)
+        incarnation = 0
+        if joins is not None:
+            incarnation = starts.get(broker(joins[0]), {}).get(joins[1], 0)
+        return record(
+            {
+                "from": self.name,
+                "epoch": proposal.master_epoch,
+                "exp": proposal.expected,
+                "set": _names(proposal.members),
+                "new": NONE if joins is None else broker(joins[0]),
+                "inc": incarnation,
+            }
+        )
+
+
+_KINDS: Final[dict[str, object]] = {
+    "registration": str,
+    "role": str,
+    "known_epoch": int,
+    "epochs": tuple[_Entry, ...],
+    "local": _Set,
+    "pending": _Proposal | None,
+    "confirm": int,
+    "client": _ClientEnd | None,
+    "servers": tuple[tuple[int, ServerEnd], ...],
+}
+
+
+def _names(members: tuple[int, ...]) -> Value:
+    return tla_set(map(broker, members))
+
+
+def _entry_value(entry: _Entry) -> Value:
+    end = -1 if entry.end_offset == UNBOUNDED else record_count(entry.end_offset)
+    return record({"e": entry.epoch, "s": record_count(entry.start_offset), "end": end})

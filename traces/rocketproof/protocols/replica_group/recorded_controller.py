@@ -1,0 +1,198 @@
+"""What records say of the controller of a group: what it decided, and what it knows since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from rocketha.recording.record import NodeRecord
+from rocketproof.protocols.epoch_truncation.values import NONE
+from rocketproof.protocols.replica_group.recorded_broker import broker
+from rocketproof.record_projection import read_field
+from tlatrace.values import Value, record, tla_set
+
+__all__ = ["ControllerSettings", "Decided", "RecordedController"]
+
+_SIGNS: Final = ("Heartbeat", "RegisterBroker")
+_DEFAULT_TIMEOUT_MS: Final = 10_000
+
+
+class ControllerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
+    """How the controller is set up."""
+
+    elect_unclean: bool
+
+
+class _Set(msgspec.Struct, frozen=True):
+    members: tuple[int, ...]
+    epoch: int
+
+
+class _Change(msgspec.Struct, frozen=True, rename={"kind": "is"}):
+    kind: str
+    broker_id: int | None = None
+    master_broker_id: int | None = None
+    incarnation: int = 0
+    timeout_ms: int | None = None
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    at_ms: int
+    change: _Change
+    channel: int
+
+
+class _Happened(msgspec.Struct, frozen=True, rename={"kind": "is"}):
+    kind: str
+    master: int = 0
+    broker_id: int = 0
+    incarnation: int = 0
+    restarted: bool = False
+
+
+class _Applied(msgspec.Struct, frozen=True):
+    entry: _Entry
+    events: tuple[_Happened, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An action of the controller."""
+
+    action: str | None
+    params: tuple[Value, ...] = ()
+    restarted: str | None = None
+    """Who has come back."""
+
+
+class RecordedController:
+    """What the controller knows of the group, as it has written it last."""
+
+    def __init__(self, brokers: Sequence[str]) -> None:
+        """Begin with a controller that knows nobody."""
+        self.starts: dict[str, dict[int, int]] = {name: {} for name in brokers}
+        """Broker -> its registered incarnation -> crashes before that."""
+        self._incarnations: dict[str, int] = dict.fromkeys(brokers, 0)
+        self._master: int | None = None
+        self.epoch = 0
+        """The masterEpoch."""
+        self._set = _Set((), 0)
+        self._unfit: tuple[int, ...] = ()
+        self._registered: dict[int, int] = {}
+        self._gone: set[str] = set()
+        """Brokers that had stopped when the controller noticed."""
+        self._channels: dict[str, int] = {}
+        self._signs: dict[tuple[str, int], tuple[int, int]] = {}
+        """Broker and channel -> when it gave a sign of life on it, and for how long that holds."""
+
+    def value(self) -> Value:
+        """Return `ctl`."""
+        return record(
+            {
+                "master": NONE if self._master is None else broker(self._master),
+                "epoch": self.epoch,
+                "sss": tla_set(map(broker, self._set.members)),
+                "sssEpoch": self._set.epoch,
+                "inc": record(dict(self._incarnations)),
+                "unfit": tla_set(map(broker, self._unfit)),
+            }
+        )
+
+    def note_channel(self, name: str, message: str) -> None:
+        """Note on which channel a broker sends, by the id of a frame."""
+        channel, _, _ = message.partition(":")
+        _, named, number = channel.partition("controller-")
+        if named and number.isdecimal():
+            self._channels[name] = int(number)
+
+    def after(self, written: NodeRecord, crashes: Mapping[str, int]) -> list[Decided]:
+        """Take a record; return what the controller has decided in it. Raises: RecordError"""
+        before, master = self.value(), self._master
+        self._read(written.state)
+        decided: list[Decided] = []
+        if written.action == "EntryActed":
+            applied: _Applied = read_field(written.params, _Applied, "entry")
+            self._note_sign(applied.entry)
+            for one in applied.events:
+                decided += self._decided(one, applied.entry, master, crashes)
+        self._incarnations |= {
+            broker(number): self.starts[broker(number)].get(incarnation, 0)
+            for number, incarnation in self._registered.items()
+        }
+        if not decided and self.value() != before:
+            decided.append(Decided(None))
+        return decided
+
+    def _read(self, state: Mapping[str, Any]) -> None:
+        if "master" in state:
+            self._master = read_field(state["master"], int | None, "master")
+        if "master_epoch" in state:
+            self.epoch = read_field(state["master_epoch"], int, "master_epoch")
+        if "sync_state_set" in state:
+            self._set = read_field(state["sync_state_set"], _Set, "sync_state_set")
+        if "unfit" in state:
+            self._unfit = read_field(state["unfit"], tuple[int, ...], "unfit")
+        if "incarnations" in state:
+            pairs = read_field(state["incarnations"], tuple[tuple[int, int], ...], "incarnations")
+            self._registered = dict(pairs)
+
+    def _note_sign(self, entry: _Entry) -> None:
+        change = entry.change
+        if change.kind not in _SIGNS or change.broker_id is None:
+            return
+        if self._registered.get(change.broker_id) == change.incarnation:
+            name = broker(change.broker_id)
+            for_ms = change.timeout_ms or _DEFAULT_TIMEOUT_MS
+            self._signs[name, entry.channel] = (entry.at_ms, for_ms)
+
+    def _decided(
+        self, one: _Happened, entry: _Entry, master: int | None, crashes: Mapping[str, int]
+    ) -> list[Decided]:
+        change = entry.change
+        name = broker(one.broker_id)
+        match one.kind:
+            case "MasterElected":
+                evicted = self._evicted(master, crashes)
+                self._gone.discard(broker(one.master))
+                action = "ElectMaster" if master is None or evicted else "DesignateMaster"
+                return [*evicted, Decided(action, (broker(one.master),))]
+            case "SetAltered" | "SetKept":
+                action = "AlterSyncStateSet" if one.kind == "SetAltered" else "RefuseAlter"
+                return [Decided(action, (broker(change.master_broker_id or 0),))]
+            case "DataCleaned":
+                return [*self._evicted(master, crashes), Decided("CleanBrokerData")]
+            case "BrokerRegistered":
+                if not one.restarted:
+                    self.starts[name].setdefault(one.incarnation, crashes[name])
+                    return []
+                self.starts[name][one.incarnation] = crashes[name]
+                self._gone.discard(name)
+                return [Decided("Restart", (name,), restarted=name)]
+            case "BrokerEvicted":
+                before = self.starts[name].get(one.incarnation, 0)
+                if before < crashes[name]:
+                    self._gone.add(name)
+                elif self._is_heard_elsewhere(name, entry):
+                    return [Decided("EvictBroker", (name, before))]
+                return []
+            case _:
+                return []
+
+    def _evicted(self, master: int | None, crashes: Mapping[str, int]) -> list[Decided]:
+        """Return that the master is gone, when the controller acts because of that."""
+        if master is None or broker(master) not in self._gone:
+            return []
+        name = broker(master)
+        known = self._incarnations[name]
+        return [Decided("EvictBroker", (name, known))] if known < crashes[name] else []
+
+    def _is_heard_elsewhere(self, name: str, entry: _Entry) -> bool:
+        """Tell whether an old channel was closed while the broker is heard on another one."""
+        present = self._channels.get(name)
+        if entry.change.kind != "ChannelClosed" or present in (None, entry.channel):
+            return False
+        sign = self._signs.get((name, present or 0))
+        return sign is not None and sum(sign) >= entry.at_ms

@@ -1,0 +1,336 @@
+"""Records of brokers and their controller as behaviours of ReplicaGroup.
+
+| a record                                     | the specification                               |
+|----------------------------------------------|-------------------------------------------------|
+| an action of a broker                        | the same, if it changed what that can see       |
+| RECEIVE_TRANSFER                             | Replicate for each record, or HearEpoch         |
+| RECEIVE_HANDSHAKE                            | Handshake with who sent the packet              |
+| a server's, or the client's, end is gone     | CloseConnection, Disconnect                     |
+| NodeStopped, with what is left of the log    | Crash                                           |
+| answered: AnswerPull                         | Consume, if it is more than anybody has seen    |
+| an entry of the controller: MasterElected    | ElectMaster; DesignateMaster if the controller  |
+|                                              | had no reason: its master had not stopped       |
+| SetAltered, SetKept, DataCleaned             | AlterSyncStateSet, RefuseAlter, CleanBrokerData |
+| BrokerRegistered, in a new incarnation       | Restart                                         |
+| BrokerEvicted of one that had not stopped,   | EvictBroker                                     |
+| by the close of an old channel               |                                                 |
+| the changed parts of a state                 | those of the node; ctl                          |
+
+Each event shows what its node has, and nothing of the others. That a master that had stopped was
+evicted is an event when the controller acts because of it: until then it may hear the broker again.
+Proposals under way, what was acknowledged and the rest of connections are the specification's.
+
+An incarnation is the number of crashes before it. A broker that is not registered is down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import msgspec
+
+from rocketha.recording.record import (
+    STARTED,
+    STOPPED,
+    NodeHeader,
+    NodeRecord,
+    RecordError,
+    SentMessage,
+)
+from rocketha.sim.engine.records import record_count
+from rocketproof.protocols.epoch_truncation.values import NONE
+from rocketproof.protocols.replica_group.recorded_broker import (
+    BrokerSettings,
+    RecordedBroker,
+    broker,
+)
+from rocketproof.protocols.replica_group.recorded_controller import (
+    ControllerSettings,
+    RecordedController,
+)
+from rocketproof.record_projection import RecordProjection, part, read_field
+from tlatrace.trace import Part
+from tlatrace.values import State, Value, tla_set
+
+__all__ = ["GroupRecords"]
+
+_ROLE_CHANGES: Final = ("BecomeMaster", "BecomeSlave")
+
+
+class _Params(msgspec.Struct, frozen=True):
+    conn: int | None = None
+    slave: int | None = None
+    slaves: tuple[int, ...] = ()
+
+
+class _Pull(msgspec.Struct, frozen=True):
+    offset: int
+    data: dict[str, int] | None
+
+
+@dataclass(slots=True)
+class _Of:
+    """What is remembered of a broker."""
+
+    now: RecordedBroker
+    crashes: int = 0
+    is_down: bool = False
+    """The controller does not know this incarnation."""
+    is_unshown: bool = False
+    """It has changed in this step, and no event has shown it."""
+    link: int | None = None
+    """The connection over which it copies, if its master has not closed it."""
+
+
+@dataclass(slots=True)
+class _Conn:
+    """A connection over which a slave has shaken hands."""
+
+    master: str
+    slave: str
+    ack: int = -1
+
+
+@dataclass(slots=True)
+class _Conns:
+    """Connections that masters have not closed."""
+
+    by_id: dict[int, _Conn] = field(default_factory=dict)
+    newest: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+class GroupRecords(RecordProjection):
+    """Makes a trace of the records of a group."""
+
+    def __init__(self, headers: Sequence[NodeHeader]) -> None:
+        """Read how brokers and the controller are set up. Raises: RecordError"""
+        super().__init__(headers)
+        self._of: dict[str, _Of] = {}
+        controllers: dict[str, ControllerSettings] = {}
+        for header in headers:
+            what = f"settings of {header.node}"
+            settings: BrokerSettings | ControllerSettings = read_field(
+                header.settings, BrokerSettings | ControllerSettings, what
+            )
+            if isinstance(settings, BrokerSettings):
+                self._settings = settings
+                self._of[header.node] = _Of(RecordedBroker(name=header.node))
+            else:
+                controllers[header.node] = settings
+        if len(controllers) != 1 or sorted(self._of) != sorted(self._settings.brokers):
+            raise RecordError("there are not the records of one controller and all brokers")
+        ((self._controller, self._controller_settings),) = controllers.items()
+        self._ctl = RecordedController(tuple(self._of))
+        self._conns = _Conns()
+        self._seen: tuple[int, ...] = ()
+
+    @property
+    def constants(self) -> State:
+        """Return the constants, as brokers and controller are set up."""
+        return {
+            "Broker": tla_set(self._of),
+            "None": NONE,
+            "AllAckInSyncStateSet": self._settings.all_ack_in_sync_state_set,
+            "InSyncReplicas": self._settings.in_sync_replicas,
+            "EnableElectUncleanMaster": self._controller_settings.elect_unclean,
+        }
+
+    def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
+        """Make the events of a record. Raises: RecordError"""
+        if record.node == self._controller:
+            self._entry_applied(record)
+        elif record.event == STOPPED:
+            self._crashed(record)
+        else:
+            for message in record.sent:
+                self._ctl.note_channel(record.node, message.id)
+            self._stepped(record, received)
+
+    # ---- brokers ----
+
+    def _crashed(self, record: NodeRecord) -> None:
+        of = self._of[record.node]
+        of.now = RecordedBroker(name=record.node, log=of.now.after(record).log)
+        if of.is_down:
+            return
+        of.crashes += 1
+        of.is_down = True
+        self._drop_connections(record.node)
+        left = part("log", record.node, value=of.now.log)
+        self._event(record.node, "Crash", len(of.now.log), parts=[left])
+
+    def _stepped(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
+        me, of = record.node, self._of[record.node]
+        before, of.now = of.now, of.now.after(record)
+        if of.is_down or record.event == STARTED:
+            return
+        of.is_unshown = before.visible() != of.now.visible()
+        if record.action in _ROLE_CHANGES:
+            if self._drop_connections(me) or of.is_unshown:
+                self._event(me, str(record.action))
+            return
+        self._close_ends(me)
+        self._acted(record, before, received)
+        for answer in record.answered:
+            if answer.get("is") == "AnswerPull":
+                self._consumed(me, read_field(answer, _Pull, "AnswerPull"))
+        if of.is_unshown:
+            self._event(me, None)
+
+    def _acted(
+        self, record: NodeRecord, before: RecordedBroker, received: Sequence[SentMessage]
+    ) -> None:
+        """Make the event of an action, if the specification can see what it did."""
+        me, of = record.node, self._of[record.node]
+        is_seen = before.visible() != of.now.visible()
+        params: _Params = read_field(record.params, _Params, "params")
+        match record.action:
+            case "ReceiveHandshake":
+                self._shook_hands(me, received)
+            case "ReceiveAck":
+                self._acknowledged(me, params)
+            case "ReceiveTransfer" if is_seen:
+                self._replicated(me, before)
+            case "PutMessage" | "Acknowledge" | "LearnSyncStateSet" if is_seen:
+                self._event(me, record.action)
+            case "MaybeShrink" if is_seen:
+                self._event(me, "MaybeShrink", tla_set(map(broker, params.slaves)))
+            case "MaybeExpand" if is_seen:
+                (slave,) = params.slaves
+                self._event(me, "MaybeExpand", broker(slave))
+            case _:
+                pass
+
+    def _replicated(self, me: str, before: RecordedBroker) -> None:
+        """Make one event a record that a batch brought, or one for an epoch without records."""
+        now = self._of[me].now
+        if before.log == now.log:
+            self._event(me, "HearEpoch")
+            return
+        for length in range(len(before.log) + 1, len(now.log)):
+            shown = now.parts(self._ctl.starts, log=now.log[:length])
+            self._event(me, "Replicate", parts=shown)
+        self._event(me, "Replicate")
+
+    def _consumed(self, me: str, pull: _Pull) -> None:
+        if pull.data is None:
+            return
+        shown = self._of[me].now.log[: record_count(pull.offset + pull.data["size"])]
+        if self._seen[: len(shown)] != shown:
+            self._seen = shown
+            self._event(me, "Consume", observed={"seen": shown})
+
+    # ---- connections ----
+
+    def _shook_hands(self, me: str, received: Sequence[SentMessage]) -> None:
+        of = self._of[me]
+        conn = of.now.link
+        if conn is None:
+            return
+        if not received:
+            raise RecordError("ReceiveHandshake without a packet")
+        master = self.sender(received[-1])
+        of.link = conn
+        self._conns.by_id[conn] = _Conn(master, me)
+        self._conns.newest[master, me] = conn
+        self._event(me, "Handshake", first=master)
+
+    def _acknowledged(self, me: str, params: _Params) -> None:
+        number = params.conn
+        conn = None if number is None else self._conns.by_id.get(number)
+        if number is None or conn is None or self._conns.newest[me, conn.slave] != number:
+            return
+        end = self._of[me].now.servers.get(number)
+        ack = -1 if end is None or end.slave_ack < 0 else record_count(end.slave_ack)
+        if ack > conn.ack:
+            conn.ack = ack
+            shown = part("conn", me, conn.slave, "ack", value=ack)
+            self._event(me, "ReceiveAck", conn.slave, more=[shown])
+
+    def _close_ends(self, me: str) -> None:
+        """Make events of the ends of connections that a node does not have any more."""
+        of = self._of[me]
+        gone = [
+            number
+            for number, conn in self._conns.by_id.items()
+            if conn.master == me and number not in of.now.servers
+        ]
+        for number in gone:
+            conn = self._conns.by_id.pop(number)
+            if self._conns.newest.get((me, conn.slave)) == number:
+                del self._conns.newest[me, conn.slave]
+                self._unlink(conn.slave, number)
+                self._event(me, "CloseConnection", conn.slave, parts=[])
+        if of.link is not None and of.link != of.now.link:
+            of.link = None
+            self._event(me, "Disconnect", parts=[])
+
+    def _drop_connections(self, me: str) -> bool:
+        """Forget the connections of a broker that has another role, or is down."""
+        of = self._of[me]
+        had = of.link is not None
+        of.link = None
+        for number, conn in list(self._conns.by_id.items()):
+            if conn.master == me:
+                had = True
+                del self._conns.by_id[number]
+                self._conns.newest.pop((me, conn.slave), None)
+                self._unlink(conn.slave, number)
+        return had
+
+    def _unlink(self, slave: str, conn: int) -> None:
+        of = self._of[slave]
+        if of.link == conn:
+            of.link = None
+
+    # ---- the controller ----
+
+    def _entry_applied(self, record: NodeRecord) -> None:
+        ctl = self._ctl
+        crashes = {name: of.crashes for name, of in self._of.items()}
+        decided = ctl.after(record, crashes)
+        for at, one in enumerate(decided, start=1):
+            observed: State = {"ctl": ctl.value()} if at == len(decided) else {}
+            params = list(one.params)
+            parts: list[Part] = []
+            if one.restarted is not None:
+                of = self._of[one.restarted]
+                of.is_down = False
+                of.now = replace(of.now, registered_epoch=ctl.epoch)
+                parts = of.now.parts(ctl.starts)
+            self._event(
+                self._controller, one.action, *params, first="", parts=parts, observed=observed
+            )
+
+    # ---- events ----
+
+    def _event(
+        self,
+        node: str,
+        action: str | None,
+        *params: Value,
+        first: str | None = None,
+        parts: list[Part] | None = None,
+        more: Sequence[Part] = (),
+        observed: State | None = None,
+    ) -> None:
+        """Make an event with what its node has, or the `parts` that are given.
+
+        The first argument is the node, or `first` before it; "": it is none.
+        """
+        arguments: tuple[Value, ...] = () if first == "" else (node,)
+        if first:
+            arguments = (first, *arguments)
+        shown: list[Part] = list(parts or ())
+        if parts is None:
+            shown = self._of[node].now.parts(self._ctl.starts)
+            self._of[node].is_unshown = False
+        self.event(
+            action,
+            () if action is None else (*arguments, *params),
+            node=node,
+            observed=observed,
+            parts=(*shown, *more),
+        )
