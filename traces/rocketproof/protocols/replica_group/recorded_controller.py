@@ -83,10 +83,9 @@ class RecordedController:
         self._unfit: tuple[int, ...] = ()
         self._registered: dict[int, int] = {}
         self._gone: set[str] = set()
-        """Brokers that had stopped when the controller noticed."""
-        self._channels: dict[str, int] = {}
-        self._signs: dict[tuple[str, int], tuple[int, int]] = {}
-        """Broker and channel -> when it gave a sign of life on it, and for how long that holds."""
+        """Brokers that had stopped when the controller noticed, or that it took for others."""
+        self._signs: dict[str, dict[int, int]] = {name: {} for name in brokers}
+        """Broker -> channel that is not closed -> until when its last sign of life on it holds."""
 
     def value(self) -> Value:
         """Return `ctl`."""
@@ -100,13 +99,6 @@ class RecordedController:
                 "unfit": tla_set(map(broker, self._unfit)),
             }
         )
-
-    def note_channel(self, name: str, message: str) -> None:
-        """Note on which channel a broker sends, by the id of a frame."""
-        channel, _, _ = message.partition(":")
-        _, named, number = channel.partition("controller-")
-        if named and number.isdecimal():
-            self._channels[name] = int(number)
 
     def after(self, written: NodeRecord, crashes: Mapping[str, int]) -> list[Decided]:
         """Take a record; return what the controller has decided in it. Raises: RecordError"""
@@ -141,23 +133,27 @@ class RecordedController:
 
     def _note_sign(self, entry: _Entry) -> None:
         change = entry.change
+        if change.kind == "ChannelClosed":
+            for signs in self._signs.values():
+                signs.pop(entry.channel, None)
         if change.kind not in _SIGNS or change.broker_id is None:
             return
         if self._registered.get(change.broker_id) == change.incarnation:
             name = broker(change.broker_id)
             for_ms = change.timeout_ms or _DEFAULT_TIMEOUT_MS
-            self._signs[name, entry.channel] = (entry.at_ms, for_ms)
+            self._signs[name][entry.channel] = entry.at_ms + for_ms
 
     def _decided(
         self, one: _Happened, entry: _Entry, master: int | None, crashes: Mapping[str, int]
     ) -> list[Decided]:
         change = entry.change
-        name = broker(one.broker_id)
+        name, at = broker(one.broker_id), entry.channel
         match one.kind:
             case "MasterElected":
                 evicted = self._evicted(master, crashes)
+                needed = master is None or broker(master) in self._gone
                 self._gone.discard(broker(one.master))
-                action = "ElectMaster" if master is None or evicted else "DesignateMaster"
+                action = "ElectMaster" if needed else "DesignateMaster"
                 return [*evicted, Decided(action, (broker(one.master),))]
             case "SetAltered" | "SetKept":
                 action = "AlterSyncStateSet" if one.kind == "SetAltered" else "RefuseAlter"
@@ -169,13 +165,15 @@ class RecordedController:
                     self.starts[name].setdefault(one.incarnation, crashes[name])
                     return []
                 self.starts[name][one.incarnation] = crashes[name]
+                self._signs[name] = {c: t for c, t in self._signs[name].items() if c == at}
                 self._gone.discard(name)
                 return [Decided("Restart", (name,), restarted=name)]
             case "BrokerEvicted":
                 before = self.starts[name].get(one.incarnation, 0)
                 if before < crashes[name]:
                     self._gone.add(name)
-                elif self._is_heard_elsewhere(name, entry):
+                elif name not in self._gone and self._is_heard_elsewhere(name, entry):
+                    self._gone.add(name)
                     return [Decided("EvictBroker", (name, before))]
                 return []
             case _:
@@ -191,8 +189,6 @@ class RecordedController:
 
     def _is_heard_elsewhere(self, name: str, entry: _Entry) -> bool:
         """Tell whether an old channel was closed while the broker is heard on another one."""
-        present = self._channels.get(name)
-        if entry.change.kind != "ChannelClosed" or present in (None, entry.channel):
+        if entry.change.kind != "ChannelClosed":
             return False
-        sign = self._signs.get((name, present or 0))
-        return sign is not None and sum(sign) >= entry.at_ms
+        return any(until_ms >= entry.at_ms for until_ms in self._signs[name].values())

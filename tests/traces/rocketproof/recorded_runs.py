@@ -1,0 +1,125 @@
+"""Runs that an observer of whole states and the recorders of their nodes have both seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final
+
+from rocketha.known_bugs import Bug, Bugs
+from rocketha.recording.merge import merge
+from rocketha.recording.node_log import NodeLines, NodeLog
+from rocketha.recording.record import NodeRecord
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import SimulatedRun, simulate
+from rocketproof.engines import Judges, match_by_model
+from rocketproof.plug import ProtocolPlug, Run
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.trace_inputs import SpecChoice
+from tests.source_files import ROOT
+from tlatrace.judgement.verdict import Verdict
+from tlatrace.trace import Event, Trace
+
+__all__ = ["SUBJECTS", "Recorded", "Subject", "changed", "judged", "recorded"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Which runs of a protocol are looked at, and what only whole states show of them."""
+
+    clean: range
+    """Seeds without a bug."""
+    seed_of_bug: dict[Bug, int]
+    """Bug -> a seed at which it is seen in a trace."""
+    passed_by: frozenset[str]
+    """Actions that records do not show, or elsewhere."""
+    unseen: dict[Bug, int]
+    """Bug -> a seed at which no trace shows it."""
+
+
+SUBJECTS: Final[dict[str, Subject]] = {
+    "lock_quorum": Subject(
+        clean=range(8),
+        seed_of_bug={
+            Bug.B45_LEASE: 0,
+            Bug.B45_PARTIAL: 0,
+            Bug.B45_QUORUM: 0,
+            Bug.B45_RESTART: 4,
+            Bug.COUNT_ONCE: 1,
+            Bug.LATE_ANSWER: 1,
+            Bug.LATE_ASK: 1,
+            Bug.LATE_FREE: 8,
+            Bug.UNLOCK_OWN: 0,
+            Bug.VOTE_ONCE: 0,
+        },
+        passed_by=frozenset({"ExpireEarly", "WaitLess"}),
+        unseen={Bug.B46: 0, Bug.B77: 0},
+    ),
+    "replica_group": Subject(
+        clean=range(6),
+        seed_of_bug={Bug.B28: 1, Bug.B31: 0, Bug.B37: 1, Bug.B79: 0, Bug.HALF_OPEN: 0, Bug.W8: 3},
+        passed_by=frozenset({"EvictBroker"}),
+        unseen={},
+    ),
+}
+"""Those whose nodes write records."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """One such run."""
+
+    plug: ProtocolPlug[Any]
+    whole: Run
+    """The same run without recorders."""
+    simulated: SimulatedRun
+    observer: Any
+    logs: tuple[NodeLog, ...]
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the records."""
+        return self.plug.trace_of_records(self.logs)
+
+    @property
+    def observed(self) -> Sequence[Event]:
+        """The events that the observer has made."""
+        (projected,) = self.plug.traces(self.observer, self.simulated, SimOptions())
+        return projected.events
+
+
+@cache
+def recorded(protocol: str, seed: int, bugs: Bugs = frozenset()) -> Recorded:
+    plug, lines = PROTOCOLS[protocol], NodeLines()
+    options, observer = SimOptions(bugs=bugs), plug.projection()
+    simulated = simulate(plug.simulation, seed, options, observer, write=lines.write)
+    return Recorded(
+        plug=plug,
+        whole=plug.run(seed, options),
+        simulated=simulated,
+        observer=observer,
+        logs=lines.logs(),
+    )
+
+
+def judged(traces: Sequence[Trace]) -> list[Verdict]:
+    """Hold traces of one protocol against its text, whole ones and partial ones alike."""
+    choice = SpecChoice(spec_root=ROOT / "spec")
+    header = traces[0].header
+    assert header is not None
+    return match_by_model(Judges(choice=choice), choice.model(header), header, traces)
+
+
+def changed(
+    logs: Sequence[NodeLog],
+    is_it: Callable[[NodeRecord], object],
+    change: Callable[[NodeRecord], NodeRecord],
+    which: int = 0,
+) -> tuple[NodeLog, ...]:
+    """Change one of the records that are meant, counted in the order of the merge."""
+    meant = [one.record for one in merge(logs) if is_it(one.record)][which]
+    return tuple(
+        replace(log, records=tuple([change(r) if r is meant else r for r in log.records]))
+        for log in logs
+    )

@@ -1,0 +1,156 @@
+"""What nodes wrote of a run is what an observer of whole states saw of it, for each protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from rocketha.recording.merge import MergedRecord, merge
+from rocketha.recording.node_log import NodeLines, NodeLog
+from rocketha.recording.record import NodeRecord
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import simulate
+from rocketproof.protocols import PROTOCOLS
+from tests.traces.rocketproof.recorded_runs import SUBJECTS, Recorded, judged, recorded
+from tlatrace.judgement.verdict import kind
+from tlatrace.trace import Event
+from tlatrace.trace.ndjson import dump_trace
+from tlatrace.values import Value
+
+of_each_protocol = pytest.mark.parametrize("protocol", list(SUBJECTS))
+_LATE_NS: Final = 3_000_000_000
+
+
+def clean_runs(protocol: str) -> list[Recorded]:
+    return [recorded(protocol, seed) for seed in SUBJECTS[protocol].clean]
+
+
+def buggy_runs(protocol: str) -> list[Recorded]:
+    subject = SUBJECTS[protocol]
+    seeds = {**subject.seed_of_bug, **subject.unseen}
+    return [recorded(protocol, seed, frozenset({bug})) for bug, seed in seeds.items()]
+
+
+def test_every_protocol_with_records_is_looked_at() -> None:
+    assert {name for name, plug in PROTOCOLS.items() if plug.records is not None} == set(SUBJECTS)
+
+
+@pytest.mark.java
+@of_each_protocol
+def test_records_and_whole_states_have_the_same_verdicts(protocol: str) -> None:
+    subject, runs = SUBJECTS[protocol], [*clean_runs(protocol), *buggy_runs(protocol)]
+
+    verdicts = judged([*(one.whole.trace for one in runs), *(one.trace for one in runs)])
+
+    kinds = [kind(verdict) for verdict in verdicts]
+    assert kinds[len(runs) :] == kinds[: len(runs)]
+    expected = ["conforms"] * len(subject.clean) + ["diverges"] * len(subject.seed_of_bug)
+    assert kinds[: len(expected)] == expected, "each bug that breaks a rule is seen"
+
+
+@of_each_protocol
+def test_recording_changes_nothing(protocol: str) -> None:
+    for run in [*clean_runs(protocol), *buggy_runs(protocol)]:
+        header = run.whole.trace.header
+        assert header is not None
+
+        assert b"".join(dump_trace(header, run.observed)) == b"".join(
+            dump_trace(header, run.whole.trace.events)
+        )
+        assert run.simulated.report == run.whole.report
+        assert run.simulated.clients == run.whole.clients
+        assert run.simulated.injected == run.whole.injected
+
+
+@of_each_protocol
+def test_recording_the_same_run_again_gives_the_same_lines(protocol: str) -> None:
+    simulation, lines = PROTOCOLS[protocol].simulation, NodeLines()
+    simulate(simulation, 3, SimOptions(), simulation.unobserved(), write=lines.write)
+
+    assert lines.logs() == recorded(protocol, 3).logs
+
+
+# ---- what records show ----
+
+
+def at(value: Any, path: Iterable[Value]) -> Value:
+    """Return what is at a place in a value."""
+    for key in path:
+        value = value[key]
+    found: Value = value
+    return found
+
+
+@of_each_protocol
+def test_what_records_show_is_what_whole_states_have(protocol: str) -> None:
+    passed_by = SUBJECTS[protocol].passed_by
+    compared = 0
+    for run in [*clean_runs(protocol), *buggy_runs(protocol)]:
+        trace = run.trace
+        assert trace.header is not None
+        assert run.whole.trace.header is not None
+        assert trace.header.constants == run.whole.trace.header.constants
+        shown = [event for event in trace.events if event.action not in passed_by]
+        known = [event for event in run.observed if event.action not in passed_by]
+        for one, whole in zip(shown, known, strict=True):
+            assert (one.action, one.params) == (whole.action, whole.params), whole.step
+            assert whole.state is not None
+            for variable, value in (one.observed or {}).items():
+                assert value == whole.state[variable], (whole.step, variable)
+            for part in one.parts:
+                assert part.value == at(whole.state[part.variable], part.at), (whole.step, part)
+                compared += 1
+    assert compared > 3_000
+
+
+# ---- a projection is a function of records in order ----
+
+
+def events(protocol: str, merged: Iterable[MergedRecord], logs: Iterable[NodeLog]) -> list[Event]:
+    projection = PROTOCOLS[protocol].records
+    assert projection is not None
+    return list(projection([log.header for log in logs]).events(merged))
+
+
+@of_each_protocol
+@pytest.mark.parametrize("seed", [0, 5])
+def test_the_events_of_the_first_records_are_the_first_events(protocol: str, seed: int) -> None:
+    logs = recorded(protocol, seed).logs
+    everything = list(merge(logs))
+    whole = events(protocol, everything, logs)
+
+    lengths = set()
+    for count in (0, 1, 6, 40, *range(100, len(everything), 150), len(everything) - 1):
+        first = events(protocol, islice(merge(logs), count), logs)
+        assert first == whole[: len(first)]
+        lengths.add(len(first))
+    assert len(lengths) >= 3
+    assert max(lengths) > len(whole) - 5
+
+
+@of_each_protocol
+def test_a_recorder_whose_clock_is_behind_leaves_an_order_that_is_causal(protocol: str) -> None:
+    logs = recorded(protocol, 0).logs
+
+    def later(record: NodeRecord) -> NodeRecord:
+        return msgspec.structs.replace(record, at_ns=record.at_ns + _LATE_NS)
+
+    shifted = [
+        log
+        if log.header.node == "b1"
+        else replace(log, records=tuple([later(record) for record in log.records]))
+        for log in logs
+    ]
+    merged = [one.record for one in merge(shifted)]
+
+    for log in shifted:
+        assert [one for one in merged if one.node == log.header.node] == list(log.records)
+    sent: set[str] = set()
+    for record in merged:
+        assert sent.issuperset(record.received)
+        sent |= {message.id for message in record.sent}
