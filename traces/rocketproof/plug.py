@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, TypeVar
 
 from rocketha.histories import AnyVerdict
 from rocketha.histories.clients import ClientHistory
 from rocketha.known_bugs import Bug, Bugs
-from rocketha.recording.node_log import NodeLog
+from rocketha.recording.node_log import NodeLines, NodeLog
 from rocketha.recording.record import NodeHeader, NodeRecord
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import SimOptions
@@ -113,6 +113,18 @@ class ProtocolPlug(Generic[O]):
             scheduled.schedule,
             write=write,
         )
+
+    def recorded_trace(self, scheduled: Scheduled) -> Trace:
+        """Simulate a run whose nodes are recorded; return the trace of what they wrote.
+
+        Raises: as `trace_of_records`.
+        """
+        lines = NodeLines()
+        simulated = self.record(scheduled, lines.write)
+        trace = self.trace_of_records(lines.logs())
+        assert trace.header is not None
+        meta = {**_meta(self, scheduled.options, simulated.report), **trace.header.meta}
+        return replace(trace, header=replace(trace.header, seed=scheduled.seed, meta=meta))
 
     def trace_of_records(self, logs: Sequence[NodeLog]) -> Trace:
         """Merge what nodes wrote, and make a trace of it.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import ALL_FAULTS, Fault
 from rocketha.sim.engine.options import SimOptions
-from rocketproof.plug import Run
+from rocketha.sim.engine.random_source import UNRESTRICTED
+from rocketproof.plug import ProtocolPlug, Run
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.schedule import Scheduled
 from tlatrace.errors import ModelGapError
 from tlatrace.trace import Trace
 
-__all__ = ["run_scheduled", "simulate_trace", "simulate_traces"]
+__all__ = ["recorded_traces", "run_scheduled", "simulate_trace", "simulate_traces"]
 
 
 def run_scheduled(scheduled: Scheduled) -> Run:
@@ -49,13 +52,35 @@ def simulate_traces(
     return _simulated(protocol, seed, bugs, faults).traces
 
 
+def recorded_traces(
+    protocol: str,
+    seed: int,
+    bugs: tuple[str, ...] = (),
+    faults: tuple[str, ...] | None = None,
+) -> tuple[Trace, ...]:
+    """Simulate a run as `simulate_traces`, and return the trace of what its nodes wrote.
+
+    Raises: as `simulate_traces`; ModelGapError, too, if the protocol has no projection of records.
+    """
+    plug, options = _chosen(protocol, bugs, faults)
+    scheduled = Scheduled(protocol=protocol, seed=seed, options=options, schedule=UNRESTRICTED)
+    return (plug.recorded_trace(scheduled),)
+
+
 def _simulated(
     protocol: str, seed: int, bugs: tuple[str, ...], faults: tuple[str, ...] | None
 ) -> Run:
+    plug, options = _chosen(protocol, bugs, faults)
+    return plug.run(seed, options)
+
+
+def _chosen(
+    protocol: str, bugs: tuple[str, ...], faults: tuple[str, ...] | None
+) -> tuple[ProtocolPlug[Any], SimOptions]:
     if protocol not in PROTOCOLS:
         raise ModelGapError(f"unknown protocol {protocol!r}; there are: {', '.join(PROTOCOLS)}")
     options = SimOptions(
         bugs=frozenset(Bug(name) for name in bugs),
         faults=ALL_FAULTS if faults is None else frozenset(Fault(name) for name in faults),
     )
-    return PROTOCOLS[protocol].run(seed, options)
+    return PROTOCOLS[protocol], options

@@ -227,3 +227,20 @@ def test_a_run_that_a_harmless_row_comes_with_fails_when_it_is_run() -> None:
 
     assert result.exit_code == 1
     assert "diverges at step 28, Transfer" in result.output
+
+
+@pytest.mark.java
+def test_a_bug_is_caught_by_what_nodes_wrote() -> None:
+    arguments = ["mutants", "lock_quorum", "--records", "--bug", "B45Lease", "--seeds", "1"]
+    result = CliRunner().invoke(main, arguments)
+
+    assert result.exit_code == 0, result.output
+    assert "caught after 1 (seed 0, step " in result.output
+
+
+@pytest.mark.parametrize("protocol", [[], ["sync_state_set"]])
+def test_records_are_asked_for_where_there_are_some(protocol: list[str]) -> None:
+    result = CliRunner().invoke(main, ["mutants", *protocol, "--records"])
+
+    assert result.exit_code == 2
+    assert "--records is for one of: " in result.output

@@ -35,7 +35,7 @@ from rocketproof.names import did_you_mean
 from rocketproof.output import command_with, print_text
 from rocketproof.progress_display import open_progress_display
 from rocketproof.protocols import PROTOCOLS
-from rocketproof.runs import simulate_traces
+from rocketproof.runs import recorded_traces, simulate_traces
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.heartbeat import duration
 from tlatrace.judgement.verdict import Diverges, Undecided, Verdict
@@ -57,6 +57,7 @@ __all__ = ["command", "shown_again"]
     help=f"Runs to try for each bug (the manifest's number, else {DEFAULT_SEEDS}).",
 )
 @click.option("--no-runs", is_flag=True, help="TLC only: do not run the implementation.")
+@click.option("--records", is_flag=True, help="Judge runs by what each node wrote for itself.")
 @click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
 @verbose_option
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
@@ -65,6 +66,7 @@ def command(
     bugs: tuple[str, ...],
     seeds: int | None,
     no_runs: bool,
+    records: bool,
     spec_root: Path | None,
     verbose: bool,
     as_json: bool,
@@ -83,6 +85,9 @@ def command(
         raise click.UsageError(
             f"{protocol!r} is no protocol of the manifest{meant} (known: {known})"
         )
+    recorded = [name for name, plug in PROTOCOLS.items() if plug.records is not None]
+    if records and protocol not in recorded:
+        raise click.UsageError(f"--records is for one of: {', '.join(recorded)}")
     mutants = [m for m in manifest.mutants if protocol in (None, m.protocol)]
     unknown = sorted(set(bugs) - {m.name for m in mutants})
     if unknown:
@@ -97,14 +102,18 @@ def command(
             head, start = f"{number}/{len(mutants)}", time.monotonic()
             display.doing(f"{head} {mutant.name}: {mutant.title}")
             checked = check_entry(manifest, mutant)
-            runs = _searched(manifest, mutant, seeds=seeds, no_runs=no_runs)
+            runs: SearchResult = NotTried()
+            if mutant.bug and not no_runs:
+                runs = _searched(manifest, mutant, seeds=seeds, records=records)
             row = BugRow(mutant=mutant, tlc=checked.row, runs=runs)
             rows.append(row)
             display.line(f"{head} {_text(row, no_runs)}, {time.monotonic() - start:.1f} s")
             if verbose or not row.tlc.ok:
                 for line in (*filter(None, [row.tlc.message]), *counterexample_lines(checked.run)):
                     display.line(indented(line))
-    again = functools.partial(shown_again, seeds=seeds, no_runs=no_runs, spec_root=spec_root)
+    again = functools.partial(
+        shown_again, seeds=seeds, no_runs=no_runs, records=records, spec_root=spec_root
+    )
     if as_json:
         answer = [{**_row_json(row, no_runs), "command": again(row)} for row in rows]
         click.echo(json.dumps(answer, indent=2))
@@ -119,13 +128,12 @@ def command(
 
 
 def _searched(
-    manifest: Manifest, mutant: Mutant, *, seeds: int | None, no_runs: bool
+    manifest: Manifest, mutant: Mutant, *, seeds: int | None, records: bool
 ) -> SearchResult:
-    if not mutant.bug or no_runs:
-        return NotTried()
+    traces = recorded_traces if records else simulate_traces
     return search_seeds(
-        functools.partial(simulate_traces, mutant.protocol, bugs=tuple(switches_of(mutant))),
-        judge_of(manifest),
+        functools.partial(traces, mutant.protocol, bugs=tuple(switches_of(mutant))),
+        judge_of(manifest, by_tlc=not records),
         seeds=seeds or mutant.seeds or DEFAULT_SEEDS,
     )
 
@@ -137,8 +145,13 @@ def switches_of(mutant: Mutant) -> list[str]:
     return [part for part in mutant.name.split("_") if part in values]
 
 
-def judge_of(manifest: Manifest) -> Callable[[Sequence[Trace]], list[Verdict]]:
-    """Return a judge of traces: the compiled model, and TLC on the first trace that it rejects."""
+def judge_of(
+    manifest: Manifest, *, by_tlc: bool = True
+) -> Callable[[Sequence[Trace]], list[Verdict]]:
+    """Return a judge of traces: the compiled model, and TLC on the first trace that it rejects.
+
+    TLC cannot be asked about partial traces.
+    """
     choice = SpecChoice(spec_root=manifest.root)
 
     def judge(traces: Sequence[Trace]) -> list[Verdict]:
@@ -146,9 +159,9 @@ def judge_of(manifest: Manifest) -> Callable[[Sequence[Trace]], list[Verdict]]:
         assert header is not None, "the simulator writes a header"
         verdicts = Judges(choice=choice).judge(header, traces).verdicts
         for at, verdict in enumerate(verdicts):
-            if isinstance(verdict, Diverges):
-                by_tlc = Judges(choice=choice, engine="tlc").judge(header, [traces[at]])
-                verdicts[at] = _agreed(verdict, by_tlc.verdicts[0])
+            if isinstance(verdict, Diverges) and by_tlc:
+                other = Judges(choice=choice, engine="tlc").judge(header, [traces[at]])
+                verdicts[at] = _agreed(verdict, other.verdicts[0])
                 break
         return verdicts
 
@@ -162,7 +175,7 @@ def _agreed(verdict: Diverges, by_tlc: Verdict) -> Verdict:
 
 
 def shown_again(
-    row: BugRow, *, seeds: int | None, no_runs: bool, spec_root: Path | None
+    row: BugRow, *, seeds: int | None, no_runs: bool, spec_root: Path | None, records: bool = False
 ) -> str | None:
     """Return the command that shows why a row is open; None for one that is closed.
 
@@ -171,12 +184,13 @@ def shown_again(
     if _closed(row, no_runs):
         return None
     mutant = row.mutant
-    if row.tlc.ok and isinstance(row.runs, Caught) and spec_root is None:
+    if row.tlc.ok and isinstance(row.runs, Caught) and spec_root is None and not records:
         bugs = frozenset([Bug(name) for name in switches_of(mutant)])
         return repeat_command(mutant.protocol, SimOptions(bugs=bugs), row.runs.seed)
     parts = ["rocketproof", "mutants", mutant.protocol, "--bug", mutant.name]
     parts += [] if seeds is None else ["--seeds", str(seeds)]
     parts += ["--no-runs"] if no_runs else []
+    parts += ["--records"] if records else []
     parts += [] if spec_root is None else ["--spec-root", str(spec_root)]
     return shlex.join(parts)
 
