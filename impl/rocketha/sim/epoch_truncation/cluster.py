@@ -14,8 +14,9 @@ from typing import Final, Protocol
 
 from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.ha.events import Event, Restarted
+from rocketha.ha.events import Event, MasterLearnt, Restarted
 from rocketha.ha.state import BrokerState, Role
+from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
@@ -24,6 +25,7 @@ from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
 from rocketha.sim.epoch_truncation.plan import RunPlan
+from rocketha.sim.epoch_truncation.recorders import ClusterRecorders
 from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress
 
 __all__ = ["Cluster", "NullObserver", "Observer"]
@@ -73,6 +75,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         random_source: RandomSource,
         counts: FaultCounts,
         observer: Observer,
+        recording: Recording = NOT_RECORDED,
     ) -> None:
         """Make a cluster whose brokers run and know nothing."""
         self.plan = plan
@@ -90,6 +93,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         self._random_source = random_source
         self._lookups: Counter[BrokerId] = Counter()
         self._observer = observer
+        self._recorders = ClusterRecorders(self.nodes, plan, scheduler, recording)
         self._hosts = Hosts(
             ReplicationCore(),
             self,
@@ -100,6 +104,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         )
         for node in self.nodes.values():
             node.state = self._fresh(node.id)
+        self._recorders.started()
         observer.started(self)
 
     def _fresh(self, broker: BrokerId) -> BrokerState:
@@ -120,10 +125,21 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         """Elect a master; brokers learn it when they ask."""
         self.master = broker
         self.epoch = Epoch(self.epoch + 1)
-        self._report(None, Elected(master=broker))
+        elected = Elected(master=broker)
+        self._recorders.elected(elected, self.epoch)
+        self._report(None, elected)
+
+    def tell_master(self, node: Node[BrokerState]) -> None:
+        """Let a broker that runs hear who is elected."""
+        master = self.master
+        assert master is not None
+        self._recorders.told(node.id, self.epoch)
+        address = broker_address(master)
+        self.deliver(node, MasterLearnt(epoch=self.epoch, master=master, address=address))
 
     def crash(self, node: Node[BrokerState], *, silent: bool = False) -> None:
         """Stop a broker of which the disk is already what survives."""
+        self._recorders.stopped(node)
         self._hosts.stop(node, silent=silent)
         self._report(node.id, Crashed(broker=node.id))
 
@@ -133,6 +149,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         node.files.recover()
         entries = node.files.load_epochs()
         node.state = self._fresh(node.id)
+        self._recorders.of(node.id).started()
         self.deliver(node, Restarted(incarnation=node.incarnation, entries=entries))
 
     def flush(self, node: Node[BrokerState]) -> None:
@@ -171,6 +188,10 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         )
         self.counts.add(Fault.STALE_ROUTE)
         return found
+
+    def recorder_of(self, node: Node[BrokerState]) -> StepRecorder:
+        """Return what writes down what a broker sees and does."""
+        return self._recorders.of(node.id)
 
     def lingers(self, action: SpecAction | None, end: End) -> bool:
         """Tell whether what was sent over connections that an action closes still arrives."""

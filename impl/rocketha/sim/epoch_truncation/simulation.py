@@ -24,6 +24,7 @@ def _workload(environment: Environment, plan: RunPlan, observer: Observer) -> Ep
         random_source=streams,
         counts=environment.counts,
         observer=observer,
+        recording=environment.recording,
     )
     return EpochWorkload(cluster, plan, streams)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from rocketha.ha.events import MasterLearnt, MessagePut
+from rocketha.ha.events import MessagePut
 from rocketha.ha.state import BrokerState, Role
 from rocketha.histories.clients import ReplicaReaders
 from rocketha.histories.replicas import ReplicaReads
@@ -136,7 +136,6 @@ class EpochWorkload:
             return
         if cluster.now_ms < self._deaf_until_ms.get(node.id, 0):
             return
-        address = broker_address(cluster.master)
         news = cluster.epoch > state.known_epoch
         if news and Fault.SLOW_POLL in self._plan.faults and not self._injector.healed:
             if node.id not in self._deaf_until_ms and self._hears_late(node.id):
@@ -144,9 +143,7 @@ class EpochWorkload:
             self._deaf_until_ms.pop(node.id, None)
         stranger = state.role is Role.SLAVE and state.master_address is None
         if news or (stranger and cluster.master != node.id):
-            cluster.deliver(
-                node, MasterLearnt(epoch=cluster.epoch, master=cluster.master, address=address)
-            )
+            cluster.tell_master(node)
 
     def _hears_late(self, broker: BrokerId) -> bool:
         """Tell whether the controller's answer comes late, and draw how late."""

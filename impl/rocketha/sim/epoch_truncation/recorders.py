@@ -1,0 +1,199 @@
+"""What brokers and their abstract controller write of their steps: parts of what they have.
+
+Of its log a broker writes which epoch each record's body names, as it reads them from the bytes;
+also of what is in its files, which a truncation may have failed to reach. Of a broker that is down
+its machine writes the same. The controller writes its elections, as an operator's tool would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from rocketha.errors import EpochFileError
+from rocketha.ha.state import BrokerState, Phase
+from rocketha.known_bugs.storage import file_options
+from rocketha.recording.recorder import LongSequence, Parts, Recording, StepRecorder
+from rocketha.runtime.broker_files import BrokerFiles
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.record_epochs import RecordEpochReader
+from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.epoch_truncation.actions import Elected
+from rocketha.sim.epoch_truncation.plan import RunPlan
+from rocketha.types import (
+    BrokerId,
+    ConnectionId,
+    Epoch,
+    EpochEntry,
+    HaAddress,
+    Offset,
+    chain_epochs,
+)
+
+__all__ = ["ClusterRecorders"]
+
+_CONTROLLER: Final = "controller"
+"""The name of whoever elects."""
+
+_NOTHING: Final = LongSequence(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectMaster:
+    """The controller elected a broker.
+
+    Spec: EpochTruncation!ElectMaster
+    """
+
+    master: HaAddress
+
+
+@dataclass(frozen=True, slots=True)
+class _ClientEnd:
+    id: ConnectionId
+    phase: Phase
+    reported: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class _ServerEnd:
+    slave_ack: Offset
+    next_offset: Offset
+    cur: EpochEntry | None
+
+
+@dataclass(slots=True)
+class _Files:
+    """What a broker has read from its files, and when."""
+
+    log_version: int = -1
+    epochs_version: int = -1
+    log: LongSequence = _NOTHING
+    on_disk: LongSequence = _NOTHING
+    epochs: tuple[EpochEntry, ...] = ()
+
+
+class ClusterRecorders:
+    """The recorders of all brokers of a cluster, and of its controller."""
+
+    def __init__(
+        self,
+        nodes: Mapping[BrokerId, Node[BrokerState]],
+        plan: RunPlan,
+        scheduler: Scheduler,
+        recording: Recording,
+    ) -> None:
+        """Begin to record each of them; nobody was elected."""
+        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, plan.bugs).log)
+        self._files = {broker: _Files() for broker in nodes}
+        self._elected: tuple[HaAddress | None, Epoch] = (None, Epoch(0))
+        names = [broker_address(broker) for broker in nodes]
+        self._recorders: dict[BrokerId, StepRecorder] = {}
+        for node in nodes.values():
+            self._recorders[node.id] = recording.of(
+                broker_address(node.id),
+                {"kind": "broker", "brokers": names},
+                parts=partial(self._parts, node),
+                shows_ms=partial(_shows_ms, node, scheduler),
+            )
+        self._controller = recording.of(
+            _CONTROLLER,
+            {"kind": "controller"},
+            parts=self._election,
+            shows_ms=lambda: scheduler.now_ms,
+        )
+
+    def of(self, broker: BrokerId) -> StepRecorder:
+        """Return the recorder of a broker."""
+        return self._recorders[broker]
+
+    def started(self) -> None:
+        """Write that all of them run."""
+        self._controller.started()
+        for recorder in self._recorders.values():
+            recorder.started()
+
+    def stopped(self, node: Node[BrokerState]) -> None:
+        """Write what is left of a broker that is down."""
+        self.of(node.id).stopped(lambda: self._left(node))
+
+    # ---- the controller ----
+
+    def elected(self, elected: Elected, epoch: Epoch) -> None:
+        """Write an election, of which brokers will hear."""
+        master = broker_address(elected.master)
+        self._elected = (master, epoch)
+        self._controller.sent(_election_named(epoch))
+        self._controller.stepped(elected, ElectMaster(master=master))
+
+    def told(self, broker: BrokerId, epoch: Epoch) -> None:
+        """Note that a broker hears of an election next."""
+        self.of(broker).received(_election_named(epoch))
+
+    def _election(self) -> Parts:
+        master, epoch = self._elected
+        return {"master": master, "epoch": epoch}
+
+    # ---- brokers ----
+
+    def _parts(self, node: Node[BrokerState]) -> Parts:
+        state, files = node.running(), self._read(node)
+        client = state.client
+        return {
+            "role": state.role,
+            "known_epoch": state.known_epoch,
+            "received_epoch": state.received_epoch,
+            "epochs": state.cache.entries,
+            "epoch_file": files.epochs,
+            "log": files.log,
+            "on_disk": files.on_disk,
+            "flushed_offset": node.log.flushed_offset,
+            "client": None
+            if client is None
+            else _ClientEnd(client.id, client.phase, client.reported),
+            "servers": {
+                conn: _ServerEnd(server.slave_ack, server.next_offset, server.cur)
+                for conn, server in state.servers.items()
+            },
+        }
+
+    def _left(self, node: Node[BrokerState]) -> Parts:
+        on_disk = LongSequence(self._reader.on_disk(node.disk))
+        return {"log": on_disk, "on_disk": on_disk, "epoch_file": _epochs_on(node.files)}
+
+    def _read(self, node: Node[BrokerState]) -> _Files:
+        """Read files again that may have changed."""
+        files, present = node.files, self._files[node.id]
+        if present.log_version != files.log_version:
+            present.log_version = files.log_version
+            present.log = _unless_same(present.log, self._reader.in_log(node.log))
+            present.on_disk = _unless_same(present.on_disk, self._reader.on_disk(node.disk))
+        if present.epochs_version != files.epochs_version:
+            present.epochs_version = files.epochs_version
+            present.epochs = _epochs_on(files)
+        return present
+
+
+def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:
+    """Return what a program that starts now finds in the epoch file."""
+    try:
+        entries = files.epochs.load().entries
+    except EpochFileError:
+        return ()
+    return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])
+
+
+def _unless_same(before: LongSequence, epochs: tuple[int, ...]) -> LongSequence:
+    return before if before.items == epochs else LongSequence(epochs)
+
+
+def _election_named(epoch: Epoch) -> str:
+    """Return what both ends call the controller's answer."""
+    return f"election:{epoch}"
+
+
+def _shows_ms(node: Node[BrokerState], scheduler: Scheduler) -> int:
+    return node.clock.shows(scheduler.now_ms)
