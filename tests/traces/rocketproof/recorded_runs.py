@@ -39,6 +39,27 @@ class Subject:
 
 
 SUBJECTS: Final[dict[str, Subject]] = {
+    "epoch_truncation": Subject(
+        clean=range(6),
+        seed_of_bug={
+            Bug.B01: 0,
+            Bug.B02: 5,
+            Bug.B03: 3,
+            Bug.B04: 2,
+            Bug.B05: 9,
+            Bug.B06: 1,
+            Bug.B07: 0,
+            Bug.B10: 2,
+            Bug.B11: 12,
+            Bug.B86: 0,
+            Bug.FLUSH_BEFORE_EPOCH: 0,
+            Bug.KNOWN_FOLLOWS_BATCH: 3,
+            Bug.MASTER_ANSWERS: 0,
+            Bug.MIN_END: 0,
+        },
+        passed_by=frozenset({"Disconnect"}),
+        unseen={},
+    ),
     "lock_quorum": Subject(
         clean=range(8),
         seed_of_bug={

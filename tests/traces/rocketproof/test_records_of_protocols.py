@@ -79,8 +79,11 @@ def test_recording_the_same_run_again_gives_the_same_lines(protocol: str) -> Non
 
 
 def at(value: Any, path: Iterable[Value]) -> Value:
-    """Return what is at a place in a value."""
+    """Return what is at a place in a value; sequences begin with 1."""
     for key in path:
+        if isinstance(value, tuple):
+            assert isinstance(key, int)
+            key -= 1
         value = value[key]
     found: Value = value
     return found

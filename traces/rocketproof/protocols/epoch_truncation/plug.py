@@ -11,6 +11,7 @@ from rocketproof.broker_timeline import broker_changes
 from rocketproof.plug import ProtocolPlug
 from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.epoch_truncation.projection import SPEC, EpochProjection
+from rocketproof.protocols.epoch_truncation.records import EpochRecords
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from tlatrace.values import State, tla_set
 
@@ -34,4 +35,5 @@ PLUG: Final = ProtocolPlug(
     projection=EpochProjection,
     traces=_traces,
     changes=broker_changes,
+    records=EpochRecords,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, Protocol
 
 from rocketha.ha.state import NOT_YET
 from rocketha.sim.engine.node import broker_address
@@ -29,6 +29,18 @@ __all__ = [
     "starts_value",
     "transfer_value",
 ]
+
+
+class EntryFields(Protocol):
+    """An epoch entry, as a core has it, or read from a record."""
+
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def start_offset(self) -> Offset: ...
+    @property
+    def end_offset(self) -> Offset: ...
+
 
 NONE: Final = "none"
 NO_LINK: Final = record({"peer": NONE})
@@ -51,7 +63,7 @@ def index_or_minus_one(offset: Offset) -> int:
     return -1 if offset == NOT_YET else record_count(offset)
 
 
-def entry_value(entry: EpochEntry | None) -> Value:
+def entry_value(entry: EntryFields | None) -> Value:
     """Return an `Entry`, `NoEntry` for none."""
     if entry is None:
         return _NO_ENTRY
@@ -59,12 +71,12 @@ def entry_value(entry: EpochEntry | None) -> Value:
     return record({"e": int(entry.epoch), "s": index(entry.start_offset), "end": end})
 
 
-def entries_value(entries: Iterable[EpochEntry]) -> Value:
+def entries_value(entries: Iterable[EntryFields]) -> Value:
     """Return a sequence of `Entry`."""
     return tuple([entry_value(entry) for entry in entries])
 
 
-def starts_value(entries: Iterable[EpochEntry]) -> Value:
+def starts_value(entries: Iterable[EntryFields]) -> Value:
     """Return a sequence of `Start`."""
     return tuple(
         [record({"e": int(entry.epoch), "s": index(entry.start_offset)}) for entry in entries]

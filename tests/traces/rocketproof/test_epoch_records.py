@@ -1,0 +1,190 @@
+"""What brokers and their controller wrote, as behaviours of EpochTruncation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from rocketha.recording.node_log import NodeLog
+from rocketha.recording.record import STOPPED, NodeRecord, RecordError
+from rocketproof.protocols import PROTOCOLS
+from tests.traces.rocketproof.recorded_runs import changed, judged, recorded
+from tlatrace.judgement.verdict import Diverges, kind
+
+PLUG: Final = PROTOCOLS["epoch_truncation"]
+SEED: Final = 1
+LATE: Final = 22
+"""A master closes its end a while before the slave sees it."""
+
+Change = Callable[[NodeRecord], NodeRecord]
+
+
+def logs() -> tuple[NodeLog, ...]:
+    return recorded("epoch_truncation", SEED).logs
+
+
+def acts(action: str, part: str = "") -> Callable[[NodeRecord], bool]:
+    return lambda r: r.action == action and (not part or part in r.state)
+
+
+def with_part(name: str, value: object) -> Change:
+    return lambda r: msgspec.structs.replace(r, state={**r.state, name: value})
+
+
+def with_params(**params: object) -> Change:
+    return lambda r: msgspec.structs.replace(r, params={**r.params, **params})
+
+
+def with_end(part: str, **fields: object) -> Change:
+    """Change an end of a connection."""
+
+    def change(record: NodeRecord) -> NodeRecord:
+        end: Any = record.state[part]
+        if part == "client":
+            return with_part(part, {**end, **fields})(record)
+        return with_part(part, [[conn, {**one, **fields}] for conn, one in end])(record)
+
+    return change
+
+
+def without_action(record: NodeRecord) -> NodeRecord:
+    return msgspec.structs.replace(record, action=None, params={})
+
+
+_LOG: Final = {"kept": 0, "added": [9]}
+
+CASES: Final[dict[str, tuple[Callable[[NodeRecord], object], Change, str]]] = {
+    "somebody else's election": (acts("ElectMaster"), with_part("epoch", 5), "ElectMaster"),
+    "a role that nobody gave": (acts("BecomeSlave"), with_part("role", "Master"), "BecomeSlave"),
+    "a record of another epoch": (acts("PutMessage"), with_part("log", _LOG), "PutMessage"),
+    "a file that another record is in": (
+        acts("ReceiveTransfer", "on_disk"),
+        with_part("on_disk", _LOG),
+        "ReceiveTransfer",
+    ),
+    "an epoch that is not stored": (
+        acts("BecomeMaster"),
+        with_part("epoch_file", []),
+        "BecomeMaster",
+    ),
+    "records that are safe too early": (
+        acts("PutMessage"),
+        with_part("flushed_offset", 1 << 20),
+        "PutMessage",
+    ),
+    "a slave that says more than it has": (
+        acts("ReceiveHandshake", "client"),
+        with_end("client", reported=1 << 20),
+        "ReceiveHandshake",
+    ),
+    "a master that hears more than was said": (
+        acts("ReceiveAck", "servers"),
+        with_end("servers", slave_ack=1 << 20),
+        "ReceiveAck",
+    ),
+    "a batch of another epoch, under way": (acts("Transfer"), with_params(epoch=77), "Transfer"),
+    "a longer batch": (acts("Transfer"), with_params(size=1 << 20), "Transfer"),
+    "more left after a crash": (
+        lambda r: r.event == STOPPED,
+        with_part("on_disk", {"kept": 0, "added": [1, 2, 3, 4, 5]}),
+        "Crash",
+    ),
+}
+
+
+@pytest.mark.java
+def test_what_is_changed_in_a_record_diverges() -> None:
+    runs = [changed(logs(), is_it, change) for is_it, change, _ in CASES.values()]
+
+    verdicts = judged([PLUG.trace_of_records(run) for run in (logs(), *runs)])
+
+    assert kind(verdicts[0]) == "conforms"
+    found = {name: kind(verdict) for name, verdict in zip(CASES, verdicts[1:], strict=True)}
+    assert found == dict.fromkeys(CASES, "diverges")
+    for (name, (_, _, action)), verdict in zip(CASES.items(), verdicts[1:], strict=True):
+        assert isinstance(verdict, Diverges)
+        assert verdict.action == action, name
+
+
+@pytest.mark.java
+def test_a_change_without_an_action_is_not_passed() -> None:
+    trace = PLUG.trace_of_records(changed(logs(), acts("PutMessage"), without_action))
+
+    (unnamed,) = [event for event in trace.events if event.action is None]
+    assert any(part.variable == "log" for part in unnamed.parts)
+    (verdict,) = judged([trace])
+    assert kind(verdict) == "undecided", "Next has a Nat, so that it is not enumerated"
+
+
+def test_a_slave_that_notices_late_that_its_connection_is_gone_disconnects_late() -> None:
+    run = recorded("epoch_truncation", LATE)
+
+    at = [event.step for event in run.trace.events if event.action == "Disconnect"]
+    whole = [event.step for event in run.observed if event.action == "Disconnect"]
+    assert len(at) == len(whole)
+    assert max(late - early for late, early in zip(at, whole, strict=True)) > 0
+
+
+def test_brokers_hear_of_an_election_after_it() -> None:
+    elected = {
+        message.id
+        for log in logs()
+        if log.header.node == "controller"
+        for record in log.records
+        for message in record.sent
+    }
+    learnt = [
+        record.received
+        for log in logs()
+        for record in log.records
+        if record.action in ("BecomeMaster", "BecomeSlave")
+    ]
+    assert learnt
+    assert elected >= {message for received in learnt for message in received}
+    assert all(len(received) == 1 for received in learnt)
+
+
+@pytest.mark.parametrize(
+    ("is_it", "change", "said"),
+    [
+        (acts("PutMessage"), with_part("role", 1), "role: Expected `str`, got `int`"),
+        (
+            acts("PutMessage"),
+            with_part("on_disk", {"kept": 99, "added": []}),
+            "on_disk: keeps 99 of",
+        ),
+        (
+            acts("Transfer"),
+            lambda r: msgspec.structs.replace(r, params={}),
+            "params: Object missing required field `conn`",
+        ),
+        (
+            acts("ElectMaster"),
+            lambda r: msgspec.structs.replace(r, params={}),
+            "params: Object missing required field `master`",
+        ),
+        (
+            acts("Restart"),
+            lambda r: msgspec.structs.replace(r, action="Sleep"),
+            "a broker has no action 'Sleep'",
+        ),
+    ],
+)
+def test_a_record_that_lacks_what_its_kind_has_is_named(
+    is_it: Callable[[NodeRecord], object], change: Change, said: str
+) -> None:
+    with pytest.raises(RecordError) as caught:
+        PLUG.trace_of_records(changed(logs(), is_it, change))
+
+    assert caught.value.record is not None
+    assert caught.value.reason.startswith(said)
+
+
+def test_a_log_is_needed_of_the_controller_and_of_each_broker() -> None:
+    for missing in ("controller", "b2"):
+        left = [log for log in logs() if log.header.node != missing]
+        with pytest.raises(RecordError, match="records of one controller and all brokers"):
+            PLUG.trace_of_records(left)
