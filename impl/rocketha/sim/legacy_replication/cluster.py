@@ -19,6 +19,7 @@ from rocketha.legacy_ha.events import (
     Started,
 )
 from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
+from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import HostEvent, MessageAppended
 from rocketha.sim.engine.faults import FaultCounts
@@ -31,6 +32,7 @@ from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.legacy_replication.plan import LegacyPlan
 from rocketha.sim.legacy_replication.readers import Readers
+from rocketha.sim.legacy_replication.recorders import LegacyRecorders
 from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, PutId, TimestampMs
 
 __all__ = [
@@ -105,6 +107,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         random_source: RandomSource,
         counts: FaultCounts,
         observer: LegacyObserver,
+        recording: Recording = NOT_RECORDED,
     ) -> None:
         """Make a cluster whose brokers run and have empty logs."""
         self.plan = plan
@@ -125,6 +128,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         self.nodes: dict[BrokerId, Node[LegacyState]] = {
             broker: Node(broker, plan.bugs) for broker in map(BrokerId, range(1, brokers + 1))
         }
+        self._recorders = LegacyRecorders(self.nodes, plan, scheduler, recording, master=MASTER)
         self._hosts: Hosts[LegacyState, LegacyEvent, LegacyAction] = Hosts(
             LegacyCore(),
             self,
@@ -135,6 +139,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         )
         for node in self.nodes.values():
             node.state = self._fresh(node.id)
+            self._recorders.of(node.id).started()
         observer.started(self)
 
     def _fresh(self, broker: BrokerId) -> LegacyState:
@@ -183,6 +188,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
 
     def crash(self, node: Node[LegacyState], *, silent: bool = False) -> None:
         """Stop a broker of which the disk is already what survives."""
+        self._recorders.stopped(node)
         self._hosts.stop(node, silent=silent)
         if node.id == MASTER:
             self._looks_at_ms = None
@@ -197,6 +203,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         if node.id == MASTER:
             self.readers.came_back(node, self.nodes)
         node.state = self._fresh(node.id)
+        self._recorders.of(node.id).started()
         self._hosts.deliver(node, Started())
 
     def flush(self, node: Node[LegacyState]) -> None:
@@ -234,6 +241,10 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         if put is not None and answer.status is PutStatus.PUT_OK:
             self.answered_ok.append(put)
             self.readers.heard(node, put.offset, put.need, self.now_ms)
+
+    def recorder_of(self, node: Node[LegacyState]) -> StepRecorder:
+        """Return what writes down what a broker sees and does."""
+        return self._recorders.of(node.id)
 
     def resolve(self, node: Node[LegacyState], peer: HaAddress) -> BrokerId:
         """Find the broker at an address: there is only one that is asked for."""

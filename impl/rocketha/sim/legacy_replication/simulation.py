@@ -33,6 +33,7 @@ def _workload(
         random_source=streams,
         counts=environment.counts,
         observer=observer,
+        recording=environment.recording,
     )
     return LegacyWorkload(cluster, plan, streams)
 
