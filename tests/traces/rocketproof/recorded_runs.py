@@ -60,6 +60,18 @@ SUBJECTS: Final[dict[str, Subject]] = {
         passed_by=frozenset({"Disconnect"}),
         unseen={},
     ),
+    "legacy_replication": Subject(
+        clean=range(10),
+        seed_of_bug={
+            Bug.B23: 114,
+            Bug.B52: 0,
+            Bug.FIRST_REPORT: 0,
+            Bug.START_COVERS_WAITING: 22,
+            Bug.SYNC_WAITS: 0,
+        },
+        passed_by=frozenset(),
+        unseen={Bug.OFFSET_CONTINUES: 0},
+    ),
     "lock_quorum": Subject(
         clean=range(8),
         seed_of_bug={

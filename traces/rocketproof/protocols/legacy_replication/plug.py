@@ -15,6 +15,7 @@ from rocketproof.plug import ProtocolPlug
 from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.legacy_replication.projection import LEGACY_SPEC, LegacyProjection
+from rocketproof.protocols.legacy_replication.records import LegacyRecords
 from tlatrace.values import State, tla_set
 
 __all__ = ["PLUG"]
@@ -39,4 +40,5 @@ PLUG: Final = ProtocolPlug(
     projection=LegacyProjection,
     traces=_traces,
     changes=broker_changes,
+    records=LegacyRecords,
 )

@@ -1,0 +1,361 @@
+"""Records of a master and its slaves as behaviours of LegacyReplication.
+
+| a record                                      | the specification                              |
+|-----------------------------------------------|------------------------------------------------|
+| Restart, PutMessage, PutOk, PutTimeout        | the same                                       |
+| Flush that completes a record                 | Flush                                          |
+| a slave's end of a connection, and its report | Connect, Disconnect                            |
+| Transfer, ReceiveReport and ReceiveTransfer   | the same; ReceiveStaleReport over a connection |
+|                                               | that its slave has given up                    |
+| a master's end is gone                        | CloseConnection; DropStale of such a one       |
+| NodeStopped, with what is left of the log     | Crash                                          |
+| the changed parts of a state                  | begin, log, flushed; waiting; of link and      |
+|                                               | stale what this end of them has                |
+| answered: PUT_OK to a producer that waits     | acked                                          |
+
+Which connections are links, and in which order slaves gave up the others, is remembered from the
+records before. One that the master had lost before its slave knew of it is none, and what happens
+on it is left out. What is in flight, and the ghosts, are the specification's.
+
+A log changes one step before the action that says why (PutMessage): the next event shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import msgspec
+
+from rocketha.recording.record import (
+    STARTED,
+    STOPPED,
+    NodeHeader,
+    NodeRecord,
+    RecordError,
+    SentMessage,
+)
+from rocketha.sim.engine.records import record_count
+from rocketproof.record_projection import RecordProjection, part, read_field
+from tlatrace.trace import Part
+from tlatrace.values import State, Value, record, tla_set
+
+__all__ = ["LegacyRecords"]
+
+_RECEIVES: Final = ("ReceiveReport", "ReceiveTransfer")
+_NEVER: Final = -1
+
+
+class _MasterSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="master"):
+    slaves: tuple[str, ...]
+    slaves_to_wait_for_max: int
+    segment_bytes: int
+
+
+class _SlaveSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="slave"):
+    master: str
+
+
+class _Log(msgspec.Struct, frozen=True):
+    kept: int
+    added: tuple[int, ...]
+
+
+class _Waiting(msgspec.Struct, frozen=True):
+    put: int
+    offset: int
+    need: int
+
+
+class _MasterEnd(msgspec.Struct, frozen=True):
+    slave_ack: int
+    next_offset: int
+
+
+class _SlaveEnd(msgspec.Struct, frozen=True):
+    id: int
+    reported: int
+
+
+class _Params(msgspec.Struct, frozen=True):
+    conn: int = _NEVER
+    offset: int = 0
+    size: int = 0
+    need: int = 0
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    put: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Broker:
+    """The parts of a broker's state, as it has written them last."""
+
+    begin: int = 0
+    log: tuple[int, ...] = ()
+    """Of each record the master's life that its body names, from 1."""
+    flushed: int = 0
+    waiting: tuple[_Waiting, ...] = ()
+    ends: Mapping[int, _MasterEnd] = field(default_factory=dict)
+    client: _SlaveEnd | None = None
+
+    @property
+    def end(self) -> int:
+        """Return where its log ends, in records."""
+        return record_count(self.begin) + len(self.log)
+
+    @property
+    def link(self) -> int | None:
+        """Return the connection that it holds."""
+        return None if self.client is None else self.client.id
+
+    def after(self, written: NodeRecord) -> _Broker:
+        """Return what it has after a step. Raises: RecordError"""
+        changed: dict[str, Any] = {}
+        for name, kind in _KINDS.items():
+            if name in written.state:
+                changed[name] = read_field(written.state[name], kind, name)
+        if "ends" in changed:
+            changed["ends"] = dict(changed["ends"])
+        if "log" in changed:
+            log: _Log = changed["log"]
+            if not 0 <= log.kept <= len(self.log):
+                raise RecordError(f"log: keeps {log.kept} of {len(self.log)} records")
+            changed["log"] = self.log[: log.kept] + log.added
+        return replace(self, **changed) if changed else self
+
+
+_KINDS: Final[dict[str, object]] = {
+    "begin": int,
+    "log": _Log,
+    "flushed": int,
+    "waiting": tuple[_Waiting, ...],
+    "ends": tuple[tuple[int, _MasterEnd], ...],
+    "client": _SlaveEnd | None,
+}
+
+
+class LegacyRecords(RecordProjection):
+    """Makes a trace of the records of a master and its slaves."""
+
+    def __init__(self, headers: Sequence[NodeHeader]) -> None:
+        """Read how they are set up. Raises: RecordError"""
+        super().__init__(headers)
+        masters: dict[str, _MasterSettings] = {}
+        slaves: dict[str, _SlaveSettings] = {}
+        for header in headers:
+            settings: _MasterSettings | _SlaveSettings = read_field(
+                header.settings, _MasterSettings | _SlaveSettings, f"settings of {header.node}"
+            )
+            if isinstance(settings, _MasterSettings):
+                masters[header.node] = settings
+            else:
+                slaves[header.node] = settings
+        if len(masters) != 1:
+            raise RecordError(f"there are the records of {len(masters)} masters")
+        ((self._master, self._settings),) = masters.items()
+        if sorted(slaves) != sorted(self._settings.slaves):
+            raise RecordError(f"there are not the records of all slaves of {self._master}")
+        for slave, its in slaves.items():
+            if its.master != self._master:
+                raise RecordError(f"{slave} is a slave of {its.master}, not of {self._master}")
+        self._now = {header.node: _Broker() for header in headers}
+        self._links: dict[str, int] = {}
+        self._given_up: dict[str, list[int]] = {slave: [] for slave in slaves}
+        """Connections of which the master's end is still there, oldest first."""
+        self._ended: set[int] = set()
+        """Connections that the master had."""
+        self._acked: set[Value] = set()
+
+    @property
+    def constants(self) -> State:
+        """Return the constants, as the brokers are set up."""
+        settings = self._settings
+        return {
+            "Master": self._master,
+            "Slave": tla_set(settings.slaves),
+            "Needs": tla_set(range(settings.slaves_to_wait_for_max + 1)),
+            "FileRecords": record_count(settings.segment_bytes),
+        }
+
+    def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
+        """Make the events of a record. Raises: RecordError"""
+        me, before = record.node, self._now[record.node]
+        now = self._now[me] = before.after(record)
+        if record.event == STOPPED:
+            self._crashed(record)
+            return
+        if record.event == STARTED:
+            return
+        params: _Params = read_field(record.params, _Params, "params")
+        is_sent = record.action != "Transfer" or record.sent
+        if not is_sent or (record.action in _RECEIVES and not received):
+            raise RecordError(f"{record.action} without a packet")
+        if record.action == "Restart":
+            up = part("up", me, value=True), part("inc", me, value=record.incarnation - 1)
+            self._event(me, "Restart", me, more=up)
+        elif record.action == "Flush":
+            if record_count(before.flushed) != record_count(now.flushed):
+                self._event(me, "Flush", me)
+        elif me == self._master:
+            self._answered(record, before)
+            self._master_acted(record, params)
+            self._close_ends(before)
+        else:
+            self._slave_acted(record, before)
+
+    def _crashed(self, record: NodeRecord) -> None:
+        me, now = record.node, self._now[record.node]
+        self._now[me] = _Broker(begin=now.begin, log=now.log)
+        if me == self._master:
+            self._ended |= set(now.ends)
+            for given_up in self._given_up.values():
+                given_up.clear()
+        else:
+            self._give_up(me)
+        self.event(
+            "Crash",
+            (me, now.end),
+            node=me,
+            parts=(
+                part("up", me, value=False),
+                part("inc", me, value=record.incarnation),
+                part("begin", me, value=record_count(now.begin)),
+                part("log", me, value=_lives(now.log)),
+            ),
+        )
+
+    # ---- the master ----
+
+    def _answered(self, record: NodeRecord, before: _Broker) -> None:
+        """Note which producers heard PUT_OK after they had waited."""
+        waiting = {one.put: one for one in before.waiting}
+        for said in record.answered:
+            answer: _Answer = read_field(said, _Answer, "answered")
+            if answer.status == "PUT_OK" and answer.put in waiting:
+                put = waiting[answer.put]
+                self._acked.add(_acked(put, record.incarnation - 1))
+
+    def _master_acted(self, record: NodeRecord, params: _Params) -> None:
+        me, at = self._master, record_count(params.offset)
+        match record.action:
+            case "PutMessage":
+                self._event(me, "PutMessage", params.need)
+            case "PutOk" | "PutTimeout":
+                self._event(me, record.action, at)
+            case "ReceiveReport":
+                slave, place = self._holder(params.conn)
+                if slave is not None and place is not None:
+                    self._event(me, "ReceiveStaleReport", slave, place, at)
+                elif slave is not None:
+                    self._event(me, "ReceiveReport", slave, at)
+            case "Transfer":
+                slave, place = self._holder(params.conn)
+                if slave is not None and place is None:
+                    size = record_count(params.offset + params.size) - at
+                    self._event(me, "Transfer", slave, size)
+            case _:
+                pass
+
+    def _close_ends(self, before: _Broker) -> None:
+        """Make events of the ends of connections that the master does not have any more."""
+        for conn in before.ends:
+            if conn in self._now[self._master].ends:
+                continue
+            slave, place = self._holder(conn)
+            self._ended.add(conn)
+            if slave is None:
+                continue
+            if place is None:
+                served = part("link", slave, "served", value=False)
+                self._event(self._master, "CloseConnection", slave, more=(served,))
+            else:
+                self._given_up[slave].remove(conn)
+                self._event(self._master, "DropStale", slave, place)
+
+    def _holder(self, conn: int) -> tuple[str | None, int | None]:
+        """Return whose connection it is, and its place among those that were given up, from 1."""
+        for slave, link in self._links.items():
+            if link == conn:
+                return slave, None
+        for slave, given_up in self._given_up.items():
+            if conn in given_up:
+                return slave, given_up.index(conn) + 1
+        return None, None
+
+    # ---- slaves ----
+
+    def _slave_acted(self, record: NodeRecord, before: _Broker) -> None:
+        me, link = record.node, self._now[record.node].link
+        if before.link is not None and before.link != link and self._give_up(me):
+            self._event(me, "Disconnect", me)
+        if link is not None and before.link != link and link not in self._ended:
+            self._links[me] = link
+            self._event(me, "Connect", me)
+        if record.action == "ReceiveTransfer" and me in self._links:
+            self._event(me, "ReceiveTransfer", me)
+
+    def _give_up(self, slave: str) -> bool:
+        """End a slave's link; False if it has none."""
+        conn = self._links.pop(slave, None)
+        if conn is None:
+            return False
+        if conn not in self._ended:
+            self._given_up[slave].append(conn)
+        return True
+
+    # ---- events ----
+
+    def _event(self, node: str, action: str, *params: Value, more: Sequence[Part] = ()) -> None:
+        """Make an event with what its node has."""
+        now, observed = self._now[node], None
+        parts = [
+            part("begin", node, value=record_count(now.begin)),
+            part("log", node, value=_lives(now.log)),
+            part("flushed", node, value=record_count(now.flushed)),
+        ]
+        if node == self._master:
+            parts += self._ends(now)
+            observed = {"waiting": _waiting(now), "acked": tla_set(self._acked)}
+        else:
+            held = node in self._links
+            parts.append(part("link", node, "held", value=held))
+            if held and now.client is not None:
+                reported = record_count(now.client.reported)
+                parts.append(part("link", node, "reported", value=reported))
+        self.event(action, params, node=node, observed=observed, parts=(*parts, *more))
+
+    def _ends(self, now: _Broker) -> list[Part]:
+        """Show what the master has of the connections of slaves that have connected."""
+        parts = []
+        for conn, end in now.ends.items():
+            slave, place = self._holder(conn)
+            if slave is None:
+                continue
+            ack = _index(end.slave_ack)
+            if place is None:
+                parts.append(part("link", slave, "ack", value=ack))
+                parts.append(part("link", slave, "next", value=_index(end.next_offset)))
+            else:
+                parts.append(part("stale", slave, place, "ack", value=ack))
+        return parts
+
+
+def _index(offset: int) -> int:
+    return _NEVER if offset < 0 else record_count(offset)
+
+
+def _lives(log: tuple[int, ...]) -> Value:
+    """Count the master's lives from 0; -1 is unreadable."""
+    return tuple(life - 1 for life in log)
+
+
+def _waiting(now: _Broker) -> Value:
+    return tla_set(record({"o": record_count(r.offset), "need": r.need}) for r in now.waiting)
+
+
+def _acked(put: _Waiting, incarnation: int) -> Value:
+    return record({"o": record_count(put.offset), "i": incarnation, "need": put.need})
