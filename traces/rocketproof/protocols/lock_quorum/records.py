@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -138,6 +138,11 @@ class LockRecords(RecordProjection):
         if strange:
             raise RecordError(f"{strange[0]} is no member of the group that it names")
         self._queues = tuple(sorted(map(_name, self._broker.queues)))
+        self._votes: dict[str, dict[str, _Vote]] = {}
+        self._released: dict[str, _Released] = {}
+        self._tries: dict[str, int] = {}
+        self._attempts: dict[str, _Attempt | None] = {}
+        self._leases: dict[str, dict[str, _Lease]] = {}
         self._ticked_ms = 0
         self._asks: set[_Ask] = set()
         self._frees: set[_Release] = set()
@@ -160,6 +165,7 @@ class LockRecords(RecordProjection):
 
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the event of a record, after a Tick if time has passed. Raises: RecordError"""
+        self._read(record.node, record.state)
         if record.node in self._brokers:
             if record.event == STARTED and record.incarnation > 1:
                 self._event(record, "Restart", (record.node,), self._of_broker(record))
@@ -177,6 +183,21 @@ class LockRecords(RecordProjection):
                 self._event(record, record.action, params, self._of_broker(record))
         elif record.action is not None:
             self._consumer_acted(record)
+
+    def _read(self, node: str, state: Mapping[str, Any]) -> None:
+        """Note what has changed of a node."""
+        if "votes" in state:
+            votes: _Votes = read_field(state["votes"], _Votes, "votes")
+            self._votes[node] = {_name(queue): vote for (_, queue), vote in votes}
+        if "released" in state:
+            self._released[node] = read_field(state["released"], _Released, "released")
+        if "tries" in state:
+            self._tries[node] = read_field(state["tries"], int, "tries")
+        if "attempt" in state:
+            self._attempts[node] = read_field(state["attempt"], _Attempt | None, "attempt")
+        if "leases" in state:
+            leases: _Leases = read_field(state["leases"], _Leases, "leases")
+            self._leases[node] = {_name(queue): lease for queue, lease in leases}
 
     # ---- messages ----
 
@@ -230,46 +251,36 @@ class LockRecords(RecordProjection):
 
     def _of_broker(self, record: NodeRecord) -> list[Part]:
         """Return the votes that a broker's clock has not ended, and what was given up."""
-        state, me, parts = record.state, record.node, []
-        if "votes" in state:
-            table: _Votes = read_field(state["votes"], _Votes, "votes")
-            votes = {_name(queue): vote for (_, queue), vote in table}
-            life_ms = self._broker.life_ms
-            for queue in self._queues:
-                vote = votes.get(queue)
-                if vote is None or record.shows_ms - vote.voted_ms >= life_ms:
-                    parts.append(part("votes", me, queue, "c", value=NONE))
-                else:
-                    parts.append(part("votes", me, queue, "c", value=vote.client_id))
-                    parts.append(part("votes", me, queue, "n", value=vote.attempt))
-        if "released" in state:
-            released: _Released = read_field(state["released"], _Released, "released")
-            for (client, (_, key)), number in released:
-                parts.append(part("released", me, client, _name(key), value=number))
+        me, parts = record.node, []
+        votes, life_ms = self._votes.get(me, {}), self._broker.life_ms
+        for queue in self._queues:
+            vote = votes.get(queue)
+            if vote is None or record.shows_ms - vote.voted_ms >= life_ms:
+                parts.append(part("votes", me, queue, "c", value=NONE))
+            else:
+                parts.append(part("votes", me, queue, "c", value=vote.client_id))
+                parts.append(part("votes", me, queue, "n", value=vote.attempt))
+        for (client, (_, key)), number in self._released.get(me, ()):
+            parts.append(part("released", me, client, _name(key), value=number))
         return parts
 
     def _of_consumer(self, record: NodeRecord) -> list[Part]:
         """Return a consumer's attempt and leases; what is left is by its clock, which is right."""
-        state, me, now_ms, parts = record.state, record.node, record.shows_ms, []
-        if "tries" in state:
-            parts.append(part("tries", me, value=read_field(state["tries"], int, "tries")))
-        if "attempt" in state:
-            attempt: _Attempt | None = read_field(state["attempt"], _Attempt | None, "attempt")
-            parts.append(part("attempt", me, "n", value=0 if attempt is None else attempt.number))
-            if attempt is not None:
-                ends_ms = attempt.began_ms + self._consumer.patience_ms + 1
-                parts.append(part("attempt", me, "qs", value=tla_set(map(_name, attempt.queues))))
-                parts.append(part("attempt", me, "left", value=max(0, ends_ms - now_ms)))
-        if "leases" in state:
-            leases = {
-                _name(queue): lease
-                for queue, lease in read_field(state["leases"], _Leases, "leases")
-            }
-            left_ms = {q: max(0, lease.ends_ms - now_ms) for q, lease in leases.items()}
-            held = {queue: left_ms.get(queue, 0) for queue in self._queues}
-            fresh = [queue for queue in held if held[queue] and not leases[queue].begun]
-            parts.append(part("lease", me, value=tla_record(held)))
-            parts.append(part("fresh", me, value=tla_set(fresh)))
+        me, now_ms = record.node, record.shows_ms
+        attempt, leases = self._attempts.get(me), self._leases.get(me, {})
+        left_ms = {queue: max(0, lease.ends_ms - now_ms) for queue, lease in leases.items()}
+        held = {queue: left_ms.get(queue, 0) for queue in self._queues}
+        fresh = [queue for queue in held if held[queue] and not leases[queue].begun]
+        parts = [
+            part("tries", me, value=self._tries.get(me, 0)),
+            part("lease", me, value=tla_record(held)),
+            part("fresh", me, value=tla_set(fresh)),
+            part("attempt", me, "n", value=0 if attempt is None else attempt.number),
+        ]
+        if attempt is not None:
+            ends_ms = attempt.began_ms + self._consumer.patience_ms + 1
+            parts.append(part("attempt", me, "qs", value=tla_set(map(_name, attempt.queues))))
+            parts.append(part("attempt", me, "left", value=max(0, ends_ms - now_ms)))
         return parts
 
     # ---- events ----
