@@ -1,4 +1,4 @@
-"""Hypothesis strategies for histories of reigns: what an epoch cache can come from."""
+"""Hypothesis strategies for histories of master epochs: what an epoch cache can come from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BROKERS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reign:
+class BecomeMaster:
     """A broker is elected; it writes nothing yet."""
 
     broker: int
@@ -19,7 +19,7 @@ class Reign:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A broker writes so many bytes in its last reign, unless it has followed somebody since."""
+    """A broker writes so many bytes as master, unless it has followed somebody since."""
 
     broker: int
     size: int
@@ -42,7 +42,7 @@ class Lose:
     size: int
 
 
-Happening: TypeAlias = Reign | Write | Follow | Lose
+HistoryStep: TypeAlias = BecomeMaster | Write | Follow | Lose
 
 
 def brokers() -> st.SearchStrategy[int]:
@@ -50,17 +50,17 @@ def brokers() -> st.SearchStrategy[int]:
     return st.integers(0, BROKERS - 1)
 
 
-def happenings() -> st.SearchStrategy[Happening]:
+def steps() -> st.SearchStrategy[HistoryStep]:
     """One step of a history; elections are as unclean as can be."""
     sizes = st.integers(0, 4)
     return st.one_of(
-        st.builds(Reign, brokers()),
+        st.builds(BecomeMaster, brokers()),
         st.builds(Write, brokers(), sizes),
         st.builds(Follow, brokers(), brokers(), sizes),
         st.builds(Lose, brokers(), sizes),
     )
 
 
-def histories() -> st.SearchStrategy[list[Happening]]:
+def histories() -> st.SearchStrategy[list[HistoryStep]]:
     """Histories of a group that begins empty."""
-    return st.lists(happenings(), max_size=30)
+    return st.lists(steps(), max_size=30)

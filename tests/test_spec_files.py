@@ -33,7 +33,7 @@ BY_TLC_ALONE: Final = {
     "W9": "it is no bug but a choice: simulate --unclean",
     "W10": "it is no bug but a choice: simulate --config rocketmq",
 }
-"""Guards of SyncStateSet whose bugs are not searched in reigns of simulated masters, and why."""
+"""Guards of SyncStateSet whose bugs are not searched in simulated runs, and why."""
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_every_switch_of_the_implementation_is_a_mutant_and_all_but_a_few_are_se
     assert switches - searched == NO_RUN_SHOWS
 
 
-def test_a_bug_of_the_sync_state_set_is_searched_for_in_reigns_or_there_is_a_reason(
+def test_a_bug_of_the_sync_state_set_is_searched_for_in_master_epochs_or_there_is_a_reason(
     manifest: Manifest,
 ) -> None:
     mutants = [m for m in manifest.mutants if m.protocol == "sync_state_set"]

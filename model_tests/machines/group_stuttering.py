@@ -216,4 +216,4 @@ class _StutteringCalls:
 
 def _words(view: View) -> str:
     who = "nobody" if view.master is None else broker_name(view.master)
-    return f"{who} reigns in {view.epoch}, {view.sync_state_set.epoch}"
+    return f"{who} is master in {view.epoch}, {view.sync_state_set.epoch}"

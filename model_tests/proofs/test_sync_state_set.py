@@ -55,7 +55,7 @@ class Transition:
 
 @cache
 def walkers() -> tuple[Model, Model]:
-    """Return a model of reigns that begin with nothing, and one with a record from before."""
+    """Return a model that begins with nothing, and one that begins with a record from before."""
     module = SPEC / "MCSyncStateSet.tla"
     small, before = (module.with_name(f"{module.stem}_{name}.cfg") for name in ("small", "before"))
     return load_model(module, small), load_model(module, before)

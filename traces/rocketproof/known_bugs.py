@@ -144,9 +144,9 @@ def _all_of(made: Trace | Sequence[Trace]) -> Sequence[Trace]:
 
 
 def is_dead(trace: Trace) -> bool:
-    """Tell whether the simulator says that the run did not converge, and had no excuse."""
+    """Tell whether the simulator says that the run did not converge, though it could."""
     meta = {} if trace.header is None else trace.header.meta
-    return meta.get("converged") is False and not meta.keys() & {"excuse", "failure"}
+    return meta.get("converged") is False and not meta.keys() & {"unavailable_because", "failure"}
 
 
 def _waves(first: int, end: int) -> Iterator[range]:

@@ -201,7 +201,7 @@ def _meta(plug: ProtocolPlug[Any], options: SimOptions, report: SimReport) -> di
     if report.failure is not None:
         meta["failure"] = report.failure
     if report.unavailable_because is not None:
-        meta["excuse"] = report.unavailable_because
+        meta["unavailable_because"] = report.unavailable_because
     return meta
 
 

@@ -61,7 +61,7 @@ def judge_traces(
 
 def _name(trace: Trace) -> str:
     assert trace.header is not None, "the simulator writes a header"
-    epoch_trace = trace.header.meta.get("reign")
+    epoch_trace = trace.header.meta.get("master_epoch")
     of = f", master epoch {epoch_trace['number']}" if isinstance(epoch_trace, dict) else ""
     return f"seed {trace.header.seed}{of}"
 

@@ -1,4 +1,4 @@
-"""The epoch cache: which master's reign wrote which part of the log.
+"""The epoch cache: which master epoch wrote which part of the log.
 
 A cache is a sequence of entries (epoch, start, end), all three growing; an entry ends where the
 next one starts and the last one is unbounded. Everything here is a pure function of its arguments,

@@ -13,7 +13,7 @@ __all__ = ["EPOCH_RULES", "EpochRules", "last_end", "nearer_end", "same_start"]
 
 
 def same_start(own: EpochEntry, other: EpochEntry) -> bool:
-    """Tell whether two entries are of one reign: a number alone may have been given twice.
+    """Tell whether two entries are of one master epoch: a number alone may have been given twice.
 
     Spec: EpochTruncation!SameStart
     """

@@ -150,7 +150,7 @@ def _master_learnt(
 
 
 def become_master(state: BrokerState, event: MasterLearnt, *, log: LogView) -> Stepped:
-    """Begin a reign: the new epoch starts at the end of the last message, which is on the disk.
+    """Begin a master epoch: it starts at the end of the last message, which is on the disk.
 
     A master that is elected again keeps the connections of its slaves.
 

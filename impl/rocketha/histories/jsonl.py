@@ -6,7 +6,7 @@
 | later | put      | producer, body, epoch, invoked, answered, outcome, status, offset            |
 |       | seen     | consumer, at, broker, epoch, message                                         |
 |       | election | at, broker, epoch, clean                                                     |
-|       | reign    | at, broker, epoch, log                                                       |
+|       | master   | at, broker, epoch, log                                                       |
 |       | final    | at, broker, epoch, log                                                       |
 
 Times are true milliseconds. A message is `[offset, body, digest]`, a log an array of messages in
@@ -49,7 +49,7 @@ _FIELDS: Final[Mapping[str, frozenset[str]]] = {
     ),
     "seen": frozenset({"consumer", "at", "broker", "epoch", "message"}),
     "election": frozenset({"at", "broker", "epoch", "clean"}),
-    "reign": frozenset({"at", "broker", "epoch", "log"}),
+    "master": frozenset({"at", "broker", "epoch", "log"}),
     "final": frozenset({"at", "broker", "epoch", "log"}),
 }
 
@@ -265,7 +265,7 @@ _KINDS: Final[Mapping[str, Callable[[_Line], HistoryEvent]]] = {
     "put": _put,
     "seen": _seen,
     "election": _election,
-    "reign": _became_master,
+    "master": _became_master,
     "final": _final,
 }
 
@@ -303,7 +303,7 @@ def _event_json(event: HistoryEvent) -> JsonObject:
             }
         case BecameMaster() | FinalLog():
             return {
-                "kind": "reign" if isinstance(event, BecameMaster) else "final",
+                "kind": "master" if isinstance(event, BecameMaster) else "final",
                 "at": event.at_ms,
                 "broker": event.broker,
                 "epoch": event.epoch,

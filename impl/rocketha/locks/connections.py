@@ -62,17 +62,17 @@ from rocketha.types import MASTER, BrokerId, TimestampMs
 __all__ = [
     "ConsumerCore",
     "ConsumerDone",
-    "ConsumerTold",
+    "ConsumerHears",
     "ManagerCore",
     "ManagerDone",
-    "ManagerTold",
+    "ManagerHears",
 ]
 
 
-ManagerTold: TypeAlias = RoundOver
+ManagerHears: TypeAlias = RoundOver
 """What a lock manager hears, besides requests."""
 
-_ManagerDoes: TypeAlias = SendRequest | SendOneWay | Respond | RefuseRequest | After[ManagerTold]
+_ManagerDoes: TypeAlias = SendRequest | SendOneWay | Respond | RefuseRequest | After[ManagerHears]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class ManagerDone:
     action: ManagerAction | None = None
 
 
-class ManagerCore(Core[LockManagerState, ManagerTold | RequestEvent, ManagerAction, object]):
+class ManagerCore(Core[LockManagerState, ManagerHears | RequestEvent, ManagerAction, object]):
     """The core of a lock manager."""
 
     effects = get_args(_ManagerDoes)
@@ -92,7 +92,7 @@ class ManagerCore(Core[LockManagerState, ManagerTold | RequestEvent, ManagerActi
     def step(
         self,
         state: LockManagerState,
-        event: ManagerTold | RequestEvent,
+        event: ManagerHears | RequestEvent,
         *,
         now_ms: TimestampMs,
         log: object = None,
@@ -131,7 +131,7 @@ def _done(stepped: ManagerStepped) -> ManagerDone:
     round_ms = stepped.state.options.round_ms
     effects = [_manager_does(effect, round_ms) for effect in stepped.effects]
     begun = {effect.round for effect in stepped.effects if isinstance(effect, AskForVotes)}
-    ends: list[After[ManagerTold]] = [
+    ends: list[After[ManagerHears]] = [
         After(wait_ms=round_ms, event=RoundOver(number)) for number in sorted(begun)
     ]
     return ManagerDone(stepped.state, (*effects, *ends), stepped.action)
@@ -169,11 +169,11 @@ def _locked_queues(command: RemotingCommand | None) -> frozenset[MessageQueue] |
 
 # ---- consumers ----
 
-ConsumerTold: TypeAlias = ConsumerEvent
+ConsumerHears: TypeAlias = ConsumerEvent
 """What a consumer hears, besides answers."""
 
 _ConsumerDoes: TypeAlias = (
-    SendRequest | SendOneWay | Respond | HangUp | ProcessNext | After[ConsumerTold]
+    SendRequest | SendOneWay | Respond | HangUp | ProcessNext | After[ConsumerHears]
 )
 
 
@@ -186,7 +186,7 @@ class ConsumerDone:
     action: ConsumerAction | None = None
 
 
-class ConsumerCore(Core[ConsumerState, ConsumerTold | RequestEvent, ConsumerAction, object]):
+class ConsumerCore(Core[ConsumerState, ConsumerHears | RequestEvent, ConsumerAction, object]):
     """The core of a consumer.
 
     A connection that is lost is no answer: it waits for as long as it has patience.
@@ -197,7 +197,7 @@ class ConsumerCore(Core[ConsumerState, ConsumerTold | RequestEvent, ConsumerActi
     def step(
         self,
         state: ConsumerState,
-        event: ConsumerTold | RequestEvent,
+        event: ConsumerHears | RequestEvent,
         *,
         now_ms: TimestampMs,
         log: object = None,
@@ -238,7 +238,7 @@ def _consumed(stepped: ConsumerStepped) -> ConsumerDone:
 
 def _lock_request(options: ConsumerOptions, attempt: int, data: bytes) -> list[_ConsumerDoes]:
     """Ask for locks, and wait for one millisecond more than an answer counts."""
-    patience: After[ConsumerTold] = After(
+    patience: After[ConsumerHears] = After(
         wait_ms=patience_ms(options) + 1, event=PatienceOver(attempt)
     )
     code = LockCode.LOCK_BATCH_MQ

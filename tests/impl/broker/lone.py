@@ -248,7 +248,7 @@ def registered(options: GroupOptions | None = None, *, epoch: int = 0) -> Lone:
     return lone
 
 
-def reigning(*members: int, options: GroupOptions | None = None) -> Lone:
+def with_master(*members: int, options: GroupOptions | None = None) -> Lone:
     """Make broker 1 master in epoch 1, with a SyncStateSet of version 2 if it is not alone."""
     lone = registered(options)
     lone.notice(1, 1, set_of(1, 1))

@@ -30,7 +30,7 @@ def test_a_message_is_acknowledged_when_all_have_it_and_consumers_see_it_then() 
     assert len({r.log.read(log.min_offset, 4096) for r in bench.replicas}) == 1
 
 
-def test_after_the_masters_death_another_reigns_and_has_all() -> None:
+def test_after_the_masters_death_another_is_master_and_has_all() -> None:
     bench = running(3)
     bench.put(1)
     bench.settle()

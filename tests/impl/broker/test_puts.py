@@ -17,7 +17,7 @@ from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.runtime.events import ConnectionLost, LogFlushed, PeerAccepted
 from rocketha.types import BrokerId, ConnectionId, Offset
 from tests.impl.broker.bench import options_of
-from tests.impl.broker.lone import Lone, registered, reigning, set_of
+from tests.impl.broker.lone import Lone, registered, set_of, with_master
 
 
 def pulled(lone: Lone, offset: int = 0) -> bytes | None:
@@ -37,14 +37,14 @@ def test_a_slave_takes_no_message_and_shows_none() -> None:
 
 
 def test_with_too_few_members_nothing_is_written() -> None:
-    lone = reigning(1, 2, options=options_of(least=3))
+    lone = with_master(1, 2, options=options_of(least=3))
     put = lone.put()
     assert lone.status(put) == PutStatus.IN_SYNC_REPLICAS_NOT_ENOUGH
     assert (lone.end, lone.actions) == (0, [])
 
 
 def test_a_master_alone_in_its_set_answers_at_once() -> None:
-    lone = reigning()
+    lone = with_master()
     put = lone.put()
     assert lone.status(put) == PutStatus.PUT_OK
     assert lone.actions == ["PutMessage", "Acknowledge"]
@@ -53,7 +53,7 @@ def test_a_master_alone_in_its_set_answers_at_once() -> None:
 
 
 def test_a_message_waits_for_the_whole_set() -> None:
-    lone = reigning(1, 2, 3)
+    lone = with_master(1, 2, 3)
     second, third = lone.slave(2, 0), lone.slave(3, 0)
     put = lone.put()
     lone.report(second, lone.end)
@@ -63,7 +63,7 @@ def test_a_message_waits_for_the_whole_set() -> None:
 
 
 def test_whoever_waits_below_is_answered_with_the_last_one() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     conn = lone.slave(2, 0)
     puts = [lone.put() for _ in range(3)]
     lone.report(conn, lone.end)
@@ -72,7 +72,7 @@ def test_whoever_waits_below_is_answered_with_the_last_one() -> None:
 
 
 def test_too_few_slaves_in_time_is_unknown_and_the_message_stays() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     conn = lone.slave(2, 0)
     put = lone.put()
     lone.pass_time(lone.state.options.slave_timeout_ms - 1)
@@ -84,7 +84,7 @@ def test_too_few_slaves_in_time_is_unknown_and_the_message_stays() -> None:
 
 
 def test_with_sync_flush_a_message_waits_for_the_disk_too() -> None:
-    lone = reigning(options=options_of(sync_flush=True))
+    lone = with_master(options=options_of(sync_flush=True))
     put = lone.put()
     assert lone.status(put) == PutStatus.PUT_OK
     assert lone.replica.log.flushed_offset == lone.end
@@ -101,7 +101,7 @@ def test_with_sync_flush_a_message_waits_for_the_disk_too() -> None:
 
 
 def test_a_message_that_is_on_the_disk_still_waits_for_slaves() -> None:
-    lone = reigning(1, 2, options=options_of(sync_flush=True))
+    lone = with_master(1, 2, options=options_of(sync_flush=True))
     conn = lone.slave(2, 0)
     put = lone.put()
     assert lone.status(put) is None
@@ -110,7 +110,7 @@ def test_a_message_that_is_on_the_disk_still_waits_for_slaves() -> None:
 
 
 def test_a_disk_that_is_too_slow_is_unknown() -> None:
-    lone = reigning(options=options_of(sync_flush=True))
+    lone = with_master(options=options_of(sync_flush=True))
     lone.replica.node.flushes = False
     put = lone.put()
     lone.pass_time(lone.state.options.sync_flush_timeout_ms)
@@ -118,7 +118,7 @@ def test_a_disk_that_is_too_slow_is_unknown() -> None:
 
 
 def test_without_async_flush_nobody_waits_for_the_disk() -> None:
-    lone = reigning()
+    lone = with_master()
     lone.replica.node.flushes = False
     assert lone.status(lone.put()) == PutStatus.PUT_OK
 
@@ -134,14 +134,14 @@ def test_without_async_flush_nobody_waits_for_the_disk() -> None:
 def test_without_enough_slaves_a_producer_hears_so_at_once(
     options: GroupOptions, status: PutStatus
 ) -> None:
-    lone = reigning(options=options)
+    lone = with_master(options=options)
     put = lone.put()
     assert lone.status(put) == status
     assert lone.end > 0
 
 
 def test_a_configured_number_of_copies_is_enough_whoever_has_them() -> None:
-    lone = reigning(1, 2, 3, options=options_of(all_ack=False, copies=2))
+    lone = with_master(1, 2, 3, options=options_of(all_ack=False, copies=2))
     lone.slave(2, 0)
     other = lone.slave(4, 0)
     put = lone.put()
@@ -151,12 +151,12 @@ def test_a_configured_number_of_copies_is_enough_whoever_has_them() -> None:
 
 
 def test_by_default_a_message_is_safe_in_the_masters_memory() -> None:
-    lone = reigning(1, 2, options=options_of(all_ack=False))
+    lone = with_master(1, 2, options=options_of(all_ack=False))
     assert lone.status(lone.put()) == PutStatus.PUT_OK
 
 
 def test_two_connections_of_one_slave_are_one_copy() -> None:
-    lone = reigning(1, 2, 3, options=options_of(all_ack=False, copies=3))
+    lone = with_master(1, 2, 3, options=options_of(all_ack=False, copies=3))
     lone.slave(3, 0)
     lone.slave(2, 0)
     put = lone.put()
@@ -165,8 +165,8 @@ def test_two_connections_of_one_slave_are_one_copy() -> None:
     assert lone.status(put) is None
 
 
-def test_who_waits_over_another_election_of_the_master_is_answered_in_its_new_reign() -> None:
-    lone = reigning(1, 2)
+def test_who_waits_over_another_election_of_the_master_is_answered_in_its_new_epoch() -> None:
+    lone = with_master(1, 2)
     put = lone.put()
     lone.notice(1, 2, set_of(3, 1))
     assert lone.status(put) is None
@@ -178,7 +178,7 @@ def test_who_waits_over_another_election_of_the_master_is_answered_in_its_new_re
 
 
 def test_a_member_without_a_connection_has_nothing_and_confirm_stays() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     conn = lone.slave(2, 0)
     lone.put()
     lone.report(conn, lone.end)
@@ -192,7 +192,7 @@ def test_a_member_without_a_connection_has_nothing_and_confirm_stays() -> None:
 
 
 def test_a_member_that_has_just_connected_holds_confirm_where_it_is() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     lone.put()
     conn = lone.slave(2)
     lone.take(ConfirmDue())
@@ -202,7 +202,7 @@ def test_a_member_that_has_just_connected_holds_confirm_where_it_is() -> None:
 
 
 def test_a_report_from_the_middle_of_a_message_covers_the_messages_before() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     conn = lone.slave(2, 0)
     lone.put()
     first = lone.end
@@ -213,7 +213,7 @@ def test_a_report_from_the_middle_of_a_message_covers_the_messages_before() -> N
 
 
 def test_a_report_of_what_is_known_is_no_action() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     conn = lone.slave(2, 0)
     lone.put()
     lone.report(conn, lone.end)
@@ -223,7 +223,7 @@ def test_a_report_of_what_is_known_is_no_action() -> None:
 
 
 def test_a_smaller_set_lets_confirm_move() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     put = lone.put()
     lone.notice(1, 1, set_of(3, 1))
     assert lone.actions[-2:] == ["LearnSyncStateSet", "Acknowledge"]
@@ -232,7 +232,7 @@ def test_a_smaller_set_lets_confirm_move() -> None:
 
 @pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.W2})])
 def test_a_set_that_is_only_proposed_lets_nothing_move(bugs: Bugs) -> None:
-    lone = reigning(1, 2, options=replace(options_of(bugs=bugs), slave_timeout_ms=60_000))
+    lone = with_master(1, 2, options=replace(options_of(bugs=bugs), slave_timeout_ms=60_000))
     put = lone.put()
     lone.pass_time(20_000)
     assert "MaybeShrink" in lone.actions
@@ -240,7 +240,7 @@ def test_a_set_that_is_only_proposed_lets_nothing_move(bugs: Bugs) -> None:
 
 
 def test_the_report_on_a_new_connection_counts_and_the_old_one_is_dropped() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     lone.put()
     old = lone.slave(2, lone.end, incarnation=1)
     new = lone.slave(2, incarnation=2)
@@ -253,7 +253,7 @@ def test_the_report_on_a_new_connection_counts_and_the_old_one_is_dropped() -> N
 
 
 def test_what_a_slave_sent_before_its_crash_does_not_count_when_it_comes_late() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     old, new = ConnectionId(101), ConnectionId(102)
     lone.take(PeerAccepted(conn=old))
     lone.take(PeerAccepted(conn=new))
@@ -269,7 +269,7 @@ def test_what_a_slave_sent_before_its_crash_does_not_count_when_it_comes_late() 
 
 @pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.B15}), frozenset({Bug.COUNTED})])
 def test_a_member_without_a_connection_holds_confirm_offset(bugs: Bugs) -> None:
-    lone = reigning(1, 2, options=options_of(bugs=bugs))
+    lone = with_master(1, 2, options=options_of(bugs=bugs))
     lone.put()
     lone.slave(3, lone.end)
     assert (lone.state.confirm == lone.end) == bool(bugs)
@@ -280,7 +280,7 @@ def test_a_member_without_a_connection_holds_confirm_offset(bugs: Bugs) -> None:
     [(NO_BUGS, False), (frozenset({Bug.B15}), False), (frozenset({Bug.B19}), True)],
 )
 def test_a_member_that_has_just_connected_holds_confirm_offset(bugs: Bugs, moves: bool) -> None:
-    lone = reigning(1, 2, options=options_of(bugs=bugs))
+    lone = with_master(1, 2, options=options_of(bugs=bugs))
     lone.slave(2)
     lone.put()
     assert (lone.state.confirm == lone.end) == moves
@@ -288,7 +288,7 @@ def test_a_member_that_has_just_connected_holds_confirm_offset(bugs: Bugs, moves
 
 @pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.B16})])
 def test_confirm_offset_never_falls(bugs: Bugs) -> None:
-    lone = reigning(1, 2, options=options_of(bugs=bugs))
+    lone = with_master(1, 2, options=options_of(bugs=bugs))
     lone.put()
     lone.slave(2, lone.end)
     confirmed = lone.state.confirm
@@ -300,7 +300,7 @@ def test_confirm_offset_never_falls(bugs: Bugs) -> None:
 
 @pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.ALONE})])
 def test_a_master_that_is_alone_shows_nothing_for_which_it_waits(bugs: Bugs) -> None:
-    lone = reigning(options=options_of(bugs=bugs))
+    lone = with_master(options=options_of(bugs=bugs))
     lone.slave(2, 0)
     lone.put()
     assert lone.state.pending is not None
@@ -311,7 +311,7 @@ def test_a_master_that_is_alone_shows_nothing_for_which_it_waits(bugs: Bugs) -> 
 
 
 def test_a_consumer_sees_what_is_confirmed_from_its_offset_on() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     conn = lone.slave(2, 0)
     lone.put()
     first = lone.end
@@ -326,7 +326,7 @@ def test_a_consumer_sees_what_is_confirmed_from_its_offset_on() -> None:
 
 
 def test_a_pull_that_shows_something_is_an_action_with_the_end() -> None:
-    lone = reigning()
+    lone = with_master()
     lone.put()
     shown = lone.take(PullRequested(pull=PullId(1), offset=Offset(0)))
     end = Offset(lone.end)
@@ -337,13 +337,13 @@ def test_a_pull_that_shows_something_is_an_action_with_the_end() -> None:
 
 @pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.W8})])
 def test_a_consumer_does_not_see_what_a_member_that_is_gone_may_lack(bugs: Bugs) -> None:
-    lone = reigning(1, 2, options=options_of(bugs=bugs))
+    lone = with_master(1, 2, options=options_of(bugs=bugs))
     lone.put()
     assert (pulled(lone) != b"") == bool(bugs)
 
 
 def test_a_master_that_was_replaced_shows_nothing_any_more() -> None:
-    lone = reigning()
+    lone = with_master()
     lone.put()
     lone.notice(2, 2, set_of(2, 2))
     assert pulled(lone) is None

@@ -21,8 +21,8 @@ from tests.impl.broker.lone import (
     answer_registration,
     identified,
     registered,
-    reigning,
     set_of,
+    with_master,
 )
 
 
@@ -54,7 +54,7 @@ def closed(lone: Lone, master: int, epoch: int, version: int, *members: int) -> 
 # ---- to become master ----
 
 
-def test_an_elected_broker_reigns_with_the_set_that_it_is_told() -> None:
+def test_an_elected_broker_works_with_the_set_that_it_is_told() -> None:
     lone = registered()
     lone.notice(1, 1, set_of(1, 1))
     assert lone.actions == ["BecomeMaster"]
@@ -63,7 +63,7 @@ def test_an_elected_broker_reigns_with_the_set_that_it_is_told() -> None:
 
 
 def test_confirm_begins_with_the_log_of_a_master_that_is_alone_in_its_set() -> None:
-    lone = reigning()
+    lone = with_master()
     lone.put()
     lone.notice(2, 2, set_of(2, 2))
     lone.notice(1, 3, set_of(3, 1))
@@ -71,7 +71,7 @@ def test_confirm_begins_with_the_log_of_a_master_that_is_alone_in_its_set() -> N
 
 
 def test_confirm_begins_at_0_if_somebody_else_is_in_the_set() -> None:
-    lone = reigning()
+    lone = with_master()
     lone.put()
     lone.notice(2, 2, set_of(2, 2))
     lone.notice(1, 3, set_of(4, 1, 2))
@@ -86,7 +86,7 @@ def test_a_master_that_hears_late_works_with_the_set_of_that_time(bugs: Bugs) ->
 
 
 def test_a_master_that_is_elected_again_drops_its_slaves_and_goes_on() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     lone.slave(2, 0)
     put = lone.put()
     assert closed(lone, 1, 2, 3, 1) == 1
@@ -115,8 +115,8 @@ def test_another_master_with_a_newer_epoch_is_followed() -> None:
     assert lone.state.local == EMPTY_SET
 
 
-def test_a_master_that_is_replaced_forgets_its_reign_and_answers_everybody() -> None:
-    lone = reigning(1, 2)
+def test_a_master_that_is_replaced_forgets_its_epoch_and_answers_everybody() -> None:
+    lone = with_master(1, 2)
     lone.slave(2, 0)
     puts = [lone.put(), lone.put()]
     assert closed(lone, 2, 2, 3, 2) == 1
@@ -128,7 +128,7 @@ def test_a_master_that_is_replaced_forgets_its_reign_and_answers_everybody() -> 
 
 
 def test_a_newer_epoch_without_master_makes_a_slave_of_nobody_that_wants_an_election() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     put = lone.put()
     lone.show(None, 4, set_of(9))
     assert lone.actions[-1] == "BecomeSlave"
@@ -199,7 +199,7 @@ def test_who_registers_knows_the_present_epoch_and_no_older_election_counts(bugs
 
 
 def test_a_restarted_master_is_none_before_it_is_elected_again() -> None:
-    lone = reigning()
+    lone = with_master()
     lone.again()
     answer_registration(lone, epoch=1)
     assert lone.state.ha.role is Role.SLAVE
@@ -209,7 +209,7 @@ def test_a_restarted_master_is_none_before_it_is_elected_again() -> None:
 def test_a_restarted_master_that_is_still_master_takes_its_epoch_up_again(
     bug: Bug, start: bool
 ) -> None:
-    lone = reigning(options=options_of(bugs=frozenset({bug})))
+    lone = with_master(options=options_of(bugs=frozenset({bug})))
     lone.put()
     lone.replica.identity = lone.state.identity
     lone.again()
@@ -222,7 +222,7 @@ def test_a_restarted_master_that_is_still_master_takes_its_epoch_up_again(
 
 @pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.B35})])
 def test_a_restarted_master_takes_no_messages_before_it_has_registered(bugs: Bugs) -> None:
-    lone = reigning(options=options_of(bugs=bugs))
+    lone = with_master(options=options_of(bugs=bugs))
     lone.replica.identity = lone.state.identity
     lone.again()
     put = lone.put()

@@ -12,7 +12,7 @@ from rocketha.formats.controller_responses import SyncStateSetAltered
 from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.types import BrokerId
 from tests.impl.broker.bench import options_of
-from tests.impl.broker.lone import Lone, identified, reigning, set_of
+from tests.impl.broker.lone import Lone, identified, set_of, with_master
 
 CHECK_MS = 5_000
 LATE_MS = 15_000
@@ -33,7 +33,7 @@ def with_bug(*bugs: Bug) -> Bugs:
 
 def expanding(bugs: Bugs = NO_BUGS) -> Lone:
     """Make master 1 with the set {1}, to which it has proposed to add 2."""
-    lone = reigning(options=options_of(bugs=bugs))
+    lone = with_master(options=options_of(bugs=bugs))
     lone.put()
     lone.slave(2, lone.end, incarnation=4)
     assert lone.actions[-1] == "MaybeExpand"
@@ -62,15 +62,15 @@ def test_a_slave_that_has_caught_up_is_proposed_with_its_incarnation() -> None:
     ("bugs", "joins"), [(NO_BUGS, False), (with_bug(Bug.EXPAND_CONFIRM), True)]
 )
 def test_a_slave_that_lacks_what_is_confirmed_does_not_join(bugs: Bugs, joins: bool) -> None:
-    lone = reigning(options=options_of(bugs=bugs))
+    lone = with_master(options=options_of(bugs=bugs))
     lone.put()
     lone.slave(2, 0)
     assert ("MaybeExpand" in lone.actions) == joins
 
 
 @pytest.mark.parametrize(("bugs", "joins"), [(NO_BUGS, False), (with_bug(Bug.EXPAND_EPOCH), True)])
-def test_a_slave_that_has_not_reached_the_reign_does_not_join(bugs: Bugs, joins: bool) -> None:
-    lone = reigning(options=options_of(bugs=bugs))
+def test_a_slave_that_has_not_reached_the_epoch_does_not_join(bugs: Bugs, joins: bool) -> None:
+    lone = with_master(options=options_of(bugs=bugs))
     lone.put()
     lone.notice(2, 2, set_of(2, 2))
     lone.notice(1, 3, set_of(4, 1, 3))
@@ -80,7 +80,7 @@ def test_a_slave_that_has_not_reached_the_reign_does_not_join(bugs: Bugs, joins:
 
 
 def test_a_slave_that_has_not_reported_does_not_join() -> None:
-    lone = reigning()
+    lone = with_master()
     lone.slave(2)
     lone.take(ExpandDue(slave=BrokerId(2)))
     lone.take(ExpandDue(slave=BrokerId(9)))
@@ -88,7 +88,7 @@ def test_a_slave_that_has_not_reported_does_not_join() -> None:
 
 
 def test_a_learner_a_member_and_the_master_itself_do_not_join() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     lone.slave(3, 0, learner=True)
     lone.slave(2, 0)
     lone.take(ExpandDue(slave=BrokerId(1)))
@@ -119,7 +119,7 @@ def test_the_incarnation_is_that_of_the_handshake_if_slaves_tell_it(
     bugs: Bugs, tells: bool, joining: dict[int, int]
 ) -> None:
     options = options_of(bugs=bugs, tells_incarnation=tells)
-    lone = reigning(options=options)
+    lone = with_master(options=options)
     lone.slave(2, lone.end, incarnation=4)
     [request] = lone.asked(AlterSyncStateSet)
     assert request.joining == joining
@@ -129,7 +129,7 @@ def test_the_incarnation_is_that_of_the_handshake_if_slaves_tell_it(
 
 
 def test_a_member_that_was_behind_for_too_long_is_removed_connected_or_not() -> None:
-    lone = reigning(1, 2, 3)
+    lone = with_master(1, 2, 3)
     lone.slave(2, 0)
     lone.put()
     lone.pass_time(LATE_MS)
@@ -141,7 +141,7 @@ def test_a_member_that_was_behind_for_too_long_is_removed_connected_or_not() -> 
 
 
 def test_a_member_that_has_everything_stays_though_it_says_nothing_for_long() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     conn = lone.slave(2, 0)
     lone.put()
     lone.report(conn, lone.end)
@@ -153,7 +153,7 @@ def test_a_member_that_has_everything_stays_though_it_says_nothing_for_long() ->
 
 
 def test_a_member_that_reports_the_end_of_the_log_stays() -> None:
-    lone = reigning(1, 2, 3)
+    lone = with_master(1, 2, 3)
     conn = lone.slave(2, 0)
     for _ in range(5):
         lone.pass_time(CHECK_MS)
@@ -163,7 +163,7 @@ def test_a_member_that_reports_the_end_of_the_log_stays() -> None:
 
 @pytest.mark.parametrize("bugs", [NO_BUGS, with_bug(Bug.B25)])
 def test_a_master_never_leaves_its_set_and_who_is_gone_does(bugs: Bugs) -> None:
-    lone = reigning(1, 2, 3, options=options_of(bugs=bugs))
+    lone = with_master(1, 2, 3, options=options_of(bugs=bugs))
     conn = lone.slave(2, 0)
     lone.pass_time(LATE_MS)
     lone.report(conn, 0)
@@ -173,7 +173,7 @@ def test_a_master_never_leaves_its_set_and_who_is_gone_does(bugs: Bugs) -> None:
 
 
 def test_nobody_is_removed_while_a_proposal_is_undecided() -> None:
-    lone = reigning(1, 3)
+    lone = with_master(1, 3)
     lone.slave(2, lone.end)
     lone.pass_time(LATE_MS + CHECK_MS)
     assert lone.actions.count("MaybeShrink") == 0
@@ -196,7 +196,7 @@ def test_who_joins_has_its_full_time_from_then_on() -> None:
     [(NO_BUGS, {1, 2}), (with_bug(Bug.W2), {1})],
 )
 def test_a_master_waits_for_whom_it_has_proposed_to_remove(bugs: Bugs, waits_for: set[int]) -> None:
-    lone = reigning(1, 2, options=options_of(bugs=bugs))
+    lone = with_master(1, 2, options=options_of(bugs=bugs))
     lone.pass_time(LATE_MS + CHECK_MS)
     assert lone.actions[-1] == "MaybeShrink"
     assert ack_set(lone.state) == waits_for
@@ -295,7 +295,7 @@ def test_a_set_that_was_overtaken_is_not_learnt(bugs: Bugs) -> None:
     assert lone.state.local == (set_of(3, 1, 3) if bugs else set_of(4, 1, 2))
 
 
-def test_an_answer_to_a_proposal_of_an_earlier_reign_is_not_one_to_this() -> None:
+def test_an_answer_to_a_proposal_of_an_earlier_epoch_is_not_one_to_this() -> None:
     lone = expanding()
     lone.notice(1, 2, set_of(5, 1))
     lone.answer(AlterSyncStateSet, SyncStateSetAltered(sync_state_set=set_of(6, 1, 2)))

@@ -15,7 +15,7 @@ from rocketha.runtime.effects import SendToController
 from rocketha.runtime.events import TimerFired
 from rocketha.types import Offset
 from tests.impl.broker.bench import options_of, running
-from tests.impl.broker.lone import Lone, identified, registered, reigning, set_of
+from tests.impl.broker.lone import Lone, identified, registered, set_of, with_master
 
 
 def due_in(lone: Lone) -> int:
@@ -35,7 +35,7 @@ def test_who_registers_is_woken_to_ask_again() -> None:
 
 
 def test_heartbeats_go_one_way_and_say_how_far_the_broker_is() -> None:
-    lone = reigning()
+    lone = with_master()
     lone.put()
     lone.pass_time(1_000)
     [beat] = lone.asked(Heartbeat)
@@ -59,7 +59,7 @@ def test_heartbeats_and_polls_come_at_their_times() -> None:
 
 
 def test_a_timer_that_fires_early_does_nothing() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     lone.take(TimerFired())
     lone.frames.clear()
     before = lone.state
@@ -68,7 +68,7 @@ def test_a_timer_that_fires_early_does_nothing() -> None:
 
 
 def test_a_timer_that_has_fired_wants_no_other_one_at_the_same_time() -> None:
-    for lone in (identified(), registered(), reigning(), reigning(1, 2)):
+    for lone in (identified(), registered(), with_master(), with_master(1, 2)):
         lone.put()
         for _ in range(50):
             lone.pass_time(max(due_in(lone), 0))
@@ -76,7 +76,7 @@ def test_a_timer_that_has_fired_wants_no_other_one_at_the_same_time() -> None:
 
 
 def test_a_producer_that_waits_wakes_the_master() -> None:
-    lone = reigning(1, 2)
+    lone = with_master(1, 2)
     lone.put()
     wait_ms = lone.state.options.slave_timeout_ms
     lone.pass_time(wait_ms - 1)
@@ -95,7 +95,7 @@ def test_a_slave_gives_up_a_silent_master() -> None:
 
 
 def test_a_master_drops_a_silent_slave_and_may_propose_a_smaller_set_in_one_step() -> None:
-    lone = reigning(1, 2, options=options_of())
+    lone = with_master(1, 2, options=options_of())
     lone.slave(2, 0)
     stepped = lone.pass_time(lone.state.options.ha.housekeeping_ms)
     assert lone.state.ha.servers == {}

@@ -36,9 +36,9 @@ class Witness:
     timeouts: dict[Who, int] = field(default_factory=dict)
     incarnations: dict[Who, int] = field(default_factory=dict)
     torn: set[Who] = field(default_factory=set)
-    reigns: dict[tuple[str, int], int] = field(default_factory=dict)
+    masters: dict[tuple[str, int], int] = field(default_factory=dict)
     """The master of each epoch of a group."""
-    reigning: dict[str, int] = field(default_factory=dict)
+    incarnation_of_master: dict[str, int] = field(default_factory=dict)
     """The incarnation in which the present master of a group was elected."""
 
     def alive(self, who: Who, now: int) -> bool:
@@ -106,7 +106,7 @@ def broken_promises(log: Sequence[Entry], bugs: Bugs = NO_BUGS) -> frozenset[str
         for name, group in outcome.state.groups.items():
             old = state.groups.get(name)
             found.update(_of_step(old, group))
-            found.update(_of_reign(witness, name, old, group))
+            found.update(_of_master(witness, name, old, group))
         if isinstance(entry.change, InactiveScanned):
             found.update(_of_scan(witness, outcome.state))
         if outcome.state.clock_ms < state.clock_ms:
@@ -157,17 +157,17 @@ def _of_refusal(before: ControllerState, entry: Entry, outcome: Applied) -> Iter
         yield "RefusalFinal"
 
 
-def _of_reign(witness: Witness, name: str, old: Group | None, new: Group) -> Iterator[str]:
-    """Promises about who reigns in which epoch and in which incarnation."""
+def _of_master(witness: Witness, name: str, old: Group | None, new: Group) -> Iterator[str]:
+    """Promises about who is master in which epoch and in which incarnation."""
     if new.master is None:
-        witness.reigning.pop(name, None)
+        witness.incarnation_of_master.pop(name, None)
         return
-    if witness.reigns.setdefault((name, new.master_epoch), new.master) != new.master:
+    if witness.masters.setdefault((name, new.master_epoch), new.master) != new.master:
         yield "OneMasterPerEpoch"
     incarnation = new.replicas[new.master].incarnation
     if old is None or (old.master, old.master_epoch) != (new.master, new.master_epoch):
-        witness.reigning[name] = incarnation
-    elif witness.reigning[name] != incarnation:
+        witness.incarnation_of_master[name] = incarnation
+    elif witness.incarnation_of_master[name] != incarnation:
         yield "ReignOfOneIncarnation"
 
 
@@ -226,6 +226,6 @@ def _of_scan(witness: Witness, after: ControllerState) -> Iterator[str]:
     now = after.clock_ms
     for name, group in after.groups.items():
         fit = [b for b in group.members if (name, b) not in witness.torn]
-        reigns = group.master is not None and witness.alive((name, group.master), now)
-        if not reigns and any(witness.alive((name, b), now) for b in fit):
+        has_master = group.master is not None and witness.alive((name, group.master), now)
+        if not has_master and any(witness.alive((name, b), now) for b in fit):
             yield "ElectLive"

@@ -188,7 +188,7 @@ def registered(*brokers: int) -> Scene:
     return scene
 
 
-def reigning(*brokers: int, members: Iterable[int] | None = None) -> Scene:
+def with_master(*brokers: int, members: Iterable[int] | None = None) -> Scene:
     """Make a group whose first replica is master in epoch 1, all or some in the SyncStateSet."""
     scene = registered(*brokers)
     assert code(scene.elect(brokers[0])) is ResponseCode.SUCCESS

@@ -37,7 +37,7 @@ from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch, TimestampMs
 from tests.golden.generate import golden_frames
-from tests.impl.controller.scene import CLUSTER, GROUP, METADATA, ids, reigning
+from tests.impl.controller.scene import CLUSTER, GROUP, METADATA, ids, with_master
 from tests.impl.controller.serving import Front, Served, serve
 
 OPTIONS = ControllerOptions(metadata=METADATA)
@@ -162,7 +162,7 @@ def test_a_response_is_ignored() -> None:
 
 
 def test_a_one_way_request_is_done_and_not_answered() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     command = push_request(_heartbeat(2), opaque=1)
     oneway = push_command(
         RemotingCommand(code=command.code, opaque=1, flag=2, ext_fields=command.ext_fields)
@@ -208,7 +208,7 @@ def test_a_failed_disk_answers_nobody_and_the_outcome_is_what_the_disk_has() -> 
 
 
 def test_the_answer_of_an_election_has_the_group() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.silence(2)
     command = push_request(ElectMaster(broker_name=GROUP, broker_id=BrokerId(2)), opaque=1)
     arrival = Arrival(at_ms=TimestampMs(scene.now_ms), channel=ChannelId(2))
@@ -228,7 +228,7 @@ def test_the_entry_of_a_request_says_when_where_and_whether_unclean_elections_ar
 
 
 def test_a_query_is_not_answered_for_a_time_before_the_last_entry() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.silence(2)
     query = push_request(GetSyncStateData(broker_names=(GROUP,)), opaque=1)
     outcome = served(push_command(query), scene.state)
@@ -242,7 +242,7 @@ def test_every_request_is_answered(
     request_: ControllerRequest, serialization: Serialization
 ) -> None:
     command = push_request(request_, opaque=3, serialization=serialization)
-    outcome = served(push_command(command), reigning(1, 2).state)
+    outcome = served(push_command(command), with_master(1, 2).state)
     answer, _ = reply_in(outcome.out, RequestCode(command.code))
     assert answer.opaque == 3
     assert outcome.close is None
@@ -250,7 +250,7 @@ def test_every_request_is_answered(
 
 @given(remoting_commands())
 def test_any_command_is_answered_ignored_or_closes(command: RemotingCommand) -> None:
-    outcome = served(push_command(command), reigning(1, 2).state)
+    outcome = served(push_command(command), with_master(1, 2).state)
     assert outcome.close is None or outcome.out is None
 
 

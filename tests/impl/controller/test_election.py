@@ -8,7 +8,7 @@ from rocketha.controller.applied import MasterElected, NotifyBroker, ScanSoon
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_responses import Elected
 from rocketha.types import BrokerId
-from tests.impl.controller.scene import GROUP, Scene, code, ids, registered, reigning
+from tests.impl.controller.scene import GROUP, Scene, code, ids, registered, with_master
 
 
 def elected(scene: Scene, unclean: bool = False) -> BrokerId | None:
@@ -21,7 +21,7 @@ def elected(scene: Scene, unclean: bool = False) -> BrokerId | None:
 
 def masterless(*brokers: int) -> Scene:
     """Make a group whose first replica was master of all and is gone."""
-    scene = reigning(*brokers)
+    scene = with_master(*brokers)
     scene.silence(*brokers[1:])
     return scene
 
@@ -106,7 +106,7 @@ def test_what_a_replica_says_last_counts_although_it_is_less() -> None:
 
 
 def test_nobody_outside_of_the_set_is_elected_unless_that_is_allowed() -> None:
-    scene = reigning(1, 2, 3, members=[1, 2])
+    scene = with_master(1, 2, 3, members=[1, 2])
     scene.silence(3)
 
     assert elected(scene) is None
@@ -118,7 +118,7 @@ def test_nobody_outside_of_the_set_is_elected_unless_that_is_allowed() -> None:
 
 
 def test_a_clean_election_comes_before_an_unclean_one() -> None:
-    scene = reigning(1, 2, 3, members=[1, 2])
+    scene = with_master(1, 2, 3, members=[1, 2])
     scene.silence(2, 3)
     scene.beat(3, epoch=9, end=900)
     assert elected(scene, unclean=True) == 2
@@ -126,7 +126,7 @@ def test_a_clean_election_comes_before_an_unclean_one() -> None:
 
 def test_an_election_that_finds_nobody_changes_nothing() -> None:
     """RocketMQ forgets the master and counts an epoch that has none (B75)."""
-    scene = reigning(1, 2, members=[1])
+    scene = with_master(1, 2, members=[1])
     scene.silence(2)
     assert elected(scene) is None
     before = scene.group
@@ -140,7 +140,7 @@ def test_an_election_that_finds_nobody_changes_nothing() -> None:
 
 def test_the_scan_asks_again_until_somebody_can_be_elected() -> None:
     """RocketMQ elects on the edge from alive to dead, and passes groups without master by (B29)."""
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.silence()
     assert elected(scene) is None
     scene.silence()
@@ -150,7 +150,7 @@ def test_the_scan_asks_again_until_somebody_can_be_elected() -> None:
 
 
 def test_a_master_that_lives_stays() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.silence(1, 2)
     scene.beat(2, epoch=9, end=900)
     assert elected(scene) is None
@@ -159,14 +159,14 @@ def test_a_master_that_lives_stays() -> None:
 
 
 def test_an_operator_may_name_another_member() -> None:
-    scene = reigning(1, 2, 3, members=[1, 2])
+    scene = with_master(1, 2, 3, members=[1, 2])
     assert code(scene.elect(3, designate=True)) is ResponseCode.ELECT_MASTER_FAILED
     assert code(scene.elect(2, designate=True)) is ResponseCode.SUCCESS
     assert (scene.group.master, scene.group.members) == (BrokerId(2), ids(2))
 
 
 def test_an_operator_may_name_any_replica_if_unclean_elections_are_allowed() -> None:
-    scene = reigning(1, 2, 3, members=[1, 2])
+    scene = with_master(1, 2, 3, members=[1, 2])
     applied = scene.elect(3, designate=True, unclean=True)
     assert code(applied) is ResponseCode.SUCCESS
     assert [e.clean for e in applied.events if isinstance(e, MasterElected)] == [False]
@@ -178,8 +178,8 @@ def test_a_designated_replica_is_elected_or_nobody() -> None:
 
 
 def test_a_master_that_restarts_is_none_before_it_is_elected_again() -> None:
-    """It forgot what it proposed (B84), and where its reign began (B10)."""
-    scene = reigning(1, 2, members=[1])
+    """It forgot what it proposed (B84), and where its epoch began (B10)."""
+    scene = with_master(1, 2, members=[1])
     applied = scene.register(1, incarnation=1)
 
     assert scene.group.master is None
@@ -189,7 +189,7 @@ def test_a_master_that_restarts_is_none_before_it_is_elected_again() -> None:
 
 
 def test_a_member_that_lost_a_part_of_its_log_is_not_elected_until_it_left_the_set() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.register(2, incarnation=1, torn=True)
     scene.silence(2)
     assert elected(scene) is None
@@ -202,14 +202,14 @@ def test_a_member_that_lost_a_part_of_its_log_is_not_elected_until_it_left_the_s
 
 
 def test_a_torn_master_makes_room_for_a_whole_member() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.beat(1, epoch=1, end=900)
     scene.register(1, incarnation=1, torn=True)
     assert elected(scene) == 2
 
 
 def test_a_torn_member_that_is_elected_all_the_same_is_fit_for_the_next_time() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.register(2, incarnation=1, torn=True)
     scene.silence(2)
     applied = scene.scan(unclean=True)
@@ -218,7 +218,7 @@ def test_a_torn_member_that_is_elected_all_the_same_is_fit_for_the_next_time() -
 
 
 def test_a_torn_replica_outside_of_the_set_has_nothing_that_counts() -> None:
-    scene = reigning(1, 2, members=[1])
+    scene = with_master(1, 2, members=[1])
     scene.register(2, incarnation=1, torn=True)
     assert code(scene.alter([1, 2], joining={2: 1})) is ResponseCode.SUCCESS
     scene.silence(2)

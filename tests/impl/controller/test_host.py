@@ -18,7 +18,7 @@ from rocketha.formats.controller_requests import ControllerRequest, ElectMaster,
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, TimestampMs
-from tests.impl.controller.scene import CLUSTER, METADATA, reigning
+from tests.impl.controller.scene import CLUSTER, METADATA, with_master
 
 NAME: Final = "broker-a"
 
@@ -59,7 +59,7 @@ def a_host(*, unclean: bool = False) -> tuple[ControllerHost, World, MemoryDisk]
     disk, world = MemoryDisk(), World()
     options = ControllerOptions(metadata=METADATA, elect_unclean=unclean)
     node, _ = ControllerNode.open(disk, options)
-    for entry in reigning(1, 2).entries:
+    for entry in with_master(1, 2).entries:
         node.log.propose(entry)
     ports = ControllerPorts(clock=world, channels=world, timer=world, recorder=world)
     host = ControllerHost(disk, options, ports)

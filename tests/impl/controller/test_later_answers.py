@@ -40,7 +40,7 @@ from rocketha.replicated_log.replicated_log import (
 )
 from rocketha.runtime.node_host import NodeHost, no_files
 from rocketha.types import BrokerId, LogIndex, Term, TimestampMs
-from tests.impl.controller.scene import CLUSTER, GROUP, METADATA, reigning
+from tests.impl.controller.scene import CLUSTER, GROUP, METADATA, with_master
 
 ONE, TWO, THREE = ChannelId(1), ChannelId(2), ChannelId(3)
 
@@ -93,7 +93,7 @@ class Controller:
 
     def __init__(self) -> None:
         self.machine = ControllerStateMachine()
-        for entry in reigning(1, 2).entries:
+        for entry in with_master(1, 2).entries:
             self.machine.on_apply(entry)
         self.log = LaterLog(self.machine)
         self.said: list[tuple[ChannelId, RemotingCommand]] = []

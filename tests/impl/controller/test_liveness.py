@@ -6,7 +6,7 @@ from rocketha.controller.applied import BrokerEvicted, ChannelExpired, MasterEle
 from rocketha.controller.state import NO_CHANNEL, ChannelId
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.types import BrokerId, TimestampMs
-from tests.impl.controller.scene import TIMEOUT_MS, Scene, code, registered, reigning
+from tests.impl.controller.scene import TIMEOUT_MS, Scene, code, registered, with_master
 
 
 def alive(scene: Scene, broker: int) -> bool:
@@ -42,7 +42,7 @@ def test_to_apply_for_an_id_is_no_sign_of_life_but_to_register_is() -> None:
 
 def test_the_late_close_of_an_old_channel_takes_nobody_away() -> None:
     """RocketMQ keeps the channel of the first heartbeat (B28)."""
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.beat(1, channel=7)
 
     applied = scene.close(1)
@@ -52,7 +52,7 @@ def test_the_late_close_of_an_old_channel_takes_nobody_away() -> None:
 
 
 def test_the_close_of_the_last_channel_does_and_a_scan_is_due_if_it_was_the_masters() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     applied = scene.close(2)
     assert not alive(scene, 2)
     assert [type(event) for event in applied.events] == [BrokerEvicted]
@@ -63,7 +63,7 @@ def test_the_close_of_the_last_channel_does_and_a_scan_is_due_if_it_was_the_mast
 
 
 def test_a_channel_that_nobody_was_heard_on_closes_without_a_trace() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     before = scene.state
     assert scene.close(99).state == before
 
@@ -77,7 +77,7 @@ def test_a_channel_that_was_silent_for_too_long_does_not_keep_a_replica_alive() 
 
 
 def test_the_channel_of_a_dead_incarnation_neither_keeps_alive_nor_takes_away() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.register(2, incarnation=1, channel=7)
 
     assert code(scene.beat(2, incarnation=0)) is ResponseCode.INVALID_REQUEST
@@ -88,14 +88,14 @@ def test_the_channel_of_a_dead_incarnation_neither_keeps_alive_nor_takes_away() 
 
 
 def test_a_channel_that_a_dead_incarnation_left_open_keeps_nobody_alive() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.register(2, incarnation=1, channel=7)
     scene.close(7)
     assert not alive(scene, 2)
 
 
 def test_the_channels_before_the_start_are_not_closed_once_more() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.start()
     scene.silence()
     applied = scene.scan()
@@ -104,7 +104,7 @@ def test_the_channels_before_the_start_are_not_closed_once_more() -> None:
 
 
 def test_the_scan_closes_silent_channels_and_says_who_is_gone() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.silence(1)
     applied = scene.scan()
 
@@ -114,7 +114,7 @@ def test_the_scan_closes_silent_channels_and_says_who_is_gone() -> None:
 
 
 def test_a_controller_that_starts_again_deposes_nobody_whom_it_could_not_hear() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.now_ms += 10 * TIMEOUT_MS
     scene.start()
 
@@ -126,7 +126,7 @@ def test_a_controller_that_starts_again_deposes_nobody_whom_it_could_not_hear() 
 
 
 def test_who_was_gone_before_the_start_is_gone_after_it() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.silence(1)
     scene.start()
     assert alive(scene, 1)
@@ -134,7 +134,7 @@ def test_who_was_gone_before_the_start_is_gone_after_it() -> None:
 
 
 def test_what_was_heard_before_the_start_ends_with_the_first_heartbeat_after_it() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.start()
     assert set(scene.group.replicas[BrokerId(1)].heard.channels) == {NO_CHANNEL}
     scene.beat(1, channel=8)

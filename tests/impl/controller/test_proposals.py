@@ -12,11 +12,11 @@ from rocketha.formats.controller_codes import ResponseCode as R
 from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.types import Epoch, SyncStateSetEpoch
-from tests.impl.controller.scene import GROUP, Scene, code, ids, reigning
+from tests.impl.controller.scene import GROUP, Scene, code, ids, with_master
 
 
 def _silent_slave() -> Scene:
-    scene = reigning(1, 2, 3, members=[1])
+    scene = with_master(1, 2, 3, members=[1])
     scene.silence(1, 3)
     return scene
 
@@ -62,7 +62,7 @@ def test_members_are_looked_at_one_by_one() -> None:
 
 @pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.SPENT})])
 def test_a_fresh_proposal_that_was_refused_is_refused_for_ever(bugs: Bugs) -> None:
-    scene = reigning(1, 2, members=[1])
+    scene = with_master(1, 2, members=[1])
     scene.silence(1)
     first = scene.alter([1, 2], bugs=bugs)
     scene.beat(2)
@@ -72,7 +72,7 @@ def test_a_fresh_proposal_that_was_refused_is_refused_for_ever(bugs: Bugs) -> No
 
 
 def test_the_refusal_of_a_fresh_proposal_is_an_event_and_a_new_version() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     refused = scene.alter([2])
     assert refused.events == (SetKept(broker_name=GROUP, epoch=SyncStateSetEpoch(3)),)
     assert scene.group.sync_state_set == SyncStateSet(ids(1, 2), SyncStateSetEpoch(3))
@@ -84,7 +84,7 @@ def test_the_refusal_of_a_fresh_proposal_is_an_event_and_a_new_version() -> None
 def test_the_refusal_of_a_proposal_that_is_not_fresh_changes_nothing(
     master: int, epoch: int, expected: int
 ) -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     before = scene.group
     refused = scene.alter([1, 2], master=master, epoch=epoch, expected=expected)
     assert (refused.events, scene.group) == ((), before)
@@ -92,7 +92,7 @@ def test_the_refusal_of_a_proposal_that_is_not_fresh_changes_nothing(
 
 @pytest.mark.parametrize("epoch", [0, 1])
 def test_a_proposal_that_was_refused_by_its_epochs_is_refused_for_ever(epoch: int) -> None:
-    scene = reigning(1, 2, 3)
+    scene = with_master(1, 2, 3)
     late = scene.entries[-1].change
     assert isinstance(late, AlterSyncStateSet)
     for members in ([1, 2], [1, 2, 3], [1]):

@@ -28,7 +28,7 @@ from tests.impl.controller.scene import (
     METADATA,
     Scene,
     registered,
-    reigning,
+    with_master,
 )
 from tests.impl.controller.serving import serve
 from tests.source_files import ROOT, parsed
@@ -65,25 +65,25 @@ def _with(
 
 
 def _silent_slave() -> Scene:
-    scene = reigning(1, 2, 3, members=[1])
+    scene = with_master(1, 2, 3, members=[1])
     scene.silence(1, 3)
     return scene
 
 
 def _dead_master() -> Scene:
-    scene = reigning(1, 2, members=[1])
+    scene = with_master(1, 2, members=[1])
     scene.silence(2)
     return scene
 
 
 def _without_master() -> Scene:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.register(1, incarnation=1)
     return scene
 
 
 def _restarted_slave() -> Scene:
-    scene = reigning(1, 2, members=[1])
+    scene = with_master(1, 2, members=[1])
     scene.register(2, incarnation=1)
     return scene
 
@@ -138,11 +138,11 @@ def _row(
 
 
 def _two() -> Scene:
-    return reigning(1, 2)
+    return with_master(1, 2)
 
 
 def _lonely() -> Scene:
-    return reigning(1, 2, members=[1])
+    return with_master(1, 2, members=[1])
 
 
 REFUSALS: Final = (
@@ -447,7 +447,7 @@ def test_the_table_has_every_code_that_the_controller_can_answer() -> None:
 
 
 def test_a_refused_election_shows_the_master_that_is_still_there() -> None:
-    reply = reigning(1, 2).elect(2).reply
+    reply = with_master(1, 2).elect(2).reply
     sent = pull_reply(
         RemotingCommand(
             code=reply.code,

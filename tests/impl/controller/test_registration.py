@@ -30,7 +30,7 @@ from tests.impl.controller.scene import (
     code,
     ids,
     registered,
-    reigning,
+    with_master,
 )
 
 
@@ -87,7 +87,7 @@ def test_the_last_id_of_64_bits_is_not_given_out() -> None:
 
 def test_a_replica_with_a_new_address_is_the_same_replica() -> None:
     """In RocketMQ the address was once the identity (B34)."""
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.do(
         RegisterBroker(
             cluster_name=CLUSTER,
@@ -102,7 +102,7 @@ def test_a_replica_with_a_new_address_is_the_same_replica() -> None:
 
 
 def test_who_registers_is_told_the_master_if_it_lives() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     applied = scene.register(2)
     content = applied.reply.content
     assert isinstance(content, Registered)
@@ -125,7 +125,7 @@ def test_who_registers_is_told_the_master_if_it_lives() -> None:
 
 
 def test_to_register_again_in_the_same_incarnation_changes_no_role() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.register(1, torn=True)
     assert (scene.group.master, scene.group.unfit) == (BrokerId(1), frozenset())
 
@@ -133,7 +133,7 @@ def test_to_register_again_in_the_same_incarnation_changes_no_role() -> None:
 @pytest.mark.parametrize("living", [False, True])
 def test_a_group_that_was_cleaned_is_unknown_but_its_epochs_and_ids_go_on(living: bool) -> None:
     """In RocketMQ the epoch begins at 0 again, and brokers refuse what comes of it (B37)."""
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     if not living:
         scene.silence()
     epoch = scene.group.sync_state_set.epoch
@@ -157,7 +157,7 @@ def test_a_broker_of_a_group_that_was_cleaned_comes_back_as_the_one_that_it_was(
     restarted: bool,
 ) -> None:
     """RocketMQ does not let it in, and gives its id to another one."""
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.register(1, incarnation=3)
     clean(scene, living=True)
     assert set(scene.group.former) == ids(1, 2)
@@ -175,7 +175,7 @@ def test_a_broker_of_a_group_that_was_cleaned_comes_back_as_the_one_that_it_was(
 
 
 def test_a_replica_that_was_removed_by_its_id_does_not_come_back() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     clean(scene, "2", living=True)
     assert code(scene.register(2)) is ResponseCode.BROKER_NEED_TO_BE_REGISTERED
     clean(scene, "1", living=True)
@@ -183,7 +183,7 @@ def test_a_replica_that_was_removed_by_its_id_does_not_come_back() -> None:
 
 
 def test_nobody_comes_back_to_a_name_that_another_cluster_has_taken() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     clean(scene, living=True)
     scene.do(
         ApplyBrokerId(
@@ -197,7 +197,7 @@ def test_nobody_comes_back_to_a_name_that_another_cluster_has_taken() -> None:
 
 
 def test_the_first_election_after_a_cleaning_is_not_called_clean() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     clean(scene, living=True)
     scene.apply_id(3)
     scene.register(3)
@@ -205,7 +205,7 @@ def test_the_first_election_after_a_cleaning_is_not_called_clean() -> None:
 
 
 def test_a_dead_replica_that_is_removed_leaves_the_set_in_a_new_version() -> None:
-    scene = reigning(1, 2, 3)
+    scene = with_master(1, 2, 3)
     scene.silence(1, 2)
     epoch = scene.group.sync_state_set.epoch
 
@@ -217,7 +217,7 @@ def test_a_dead_replica_that_is_removed_leaves_the_set_in_a_new_version() -> Non
 
 def test_a_removed_master_is_no_master() -> None:
     """RocketMQ keeps its id as the master's."""
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.silence(2)
     assert clean(scene, "1") is ResponseCode.SUCCESS
     assert (scene.group.master, scene.group.members) == (None, ids(2))
@@ -225,7 +225,7 @@ def test_a_removed_master_is_no_master() -> None:
 
 def test_named_replicas_are_all_that_is_removed_even_if_they_may_be_alive() -> None:
     """RocketMQ removes the whole group then."""
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     assert clean(scene, "2", living=True) is ResponseCode.SUCCESS
     assert set(scene.group.replicas) == ids(1)
 
@@ -237,7 +237,7 @@ def test_of_a_group_that_never_had_a_master_any_replica_may_be_removed() -> None
 
 
 def test_to_remove_nobody_changes_nothing() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     before = scene.state.groups
     applied = scene.do(CleanBrokerData(broker_name=GROUP, ids_to_clean="9"))
     assert (code(applied), applied.events, scene.state.groups) == (
@@ -248,13 +248,13 @@ def test_to_remove_nobody_changes_nothing() -> None:
 
 
 def test_what_was_removed_is_told() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     applied = scene.do(CleanBrokerData(broker_name=GROUP, clean_living=True))
     assert applied.events == (DataCleaned(broker_name=GROUP, removed=ids(1, 2)),)
 
 
 def test_another_cluster_may_take_a_cleaned_name() -> None:
-    scene = reigning(1)
+    scene = with_master(1)
     clean(scene, living=True)
     scene.do(
         ApplyBrokerId(
@@ -268,7 +268,7 @@ def test_another_cluster_may_take_a_cleaned_name() -> None:
 
 
 def test_the_replica_info_shows_a_master_that_is_dead() -> None:
-    scene = reigning(1, 2)
+    scene = with_master(1, 2)
     scene.silence()
     content = scene.ask(GetReplicaInfo(broker_name=GROUP)).content
     assert isinstance(content, ReplicaInfo)
@@ -280,7 +280,7 @@ def test_the_replica_info_shows_a_master_that_is_dead() -> None:
 
 
 def test_the_data_of_groups_show_who_is_in_the_set_and_who_is_alive() -> None:
-    scene = reigning(1, 2, 3, members=[1, 2])
+    scene = with_master(1, 2, 3, members=[1, 2])
     scene.silence(1, 3)
     content = scene.ask(GetSyncStateData(broker_names=("nobody", GROUP, GROUP))).content
     assert isinstance(content, SyncStateData)

@@ -44,7 +44,7 @@ from rocketha.formats.remoting_frame import push_command
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
 from tests.impl.controller.promises import broken_promises
-from tests.impl.controller.scene import CLUSTER, METADATA, reigning
+from tests.impl.controller.scene import CLUSTER, METADATA, with_master
 
 _GROUPS = ("broker-a", "broker-b")
 _OPTIONS = ControllerOptions(metadata=METADATA)
@@ -129,7 +129,7 @@ def entries(changes: st.SearchStrategy[Change]) -> st.SearchStrategy[Entry]:
 def logs() -> st.SearchStrategy[list[Entry]]:
     """Logs of which a part has an effect: a group that works, then anything."""
     any_entry = entries(_small_changes())
-    beginning = st.sampled_from(([], list(reigning(1, 2, 3).entries)))
+    beginning = st.sampled_from(([], list(with_master(1, 2, 3).entries)))
     return st.builds(lambda a, b: [*a, *b], beginning, st.lists(any_entry, max_size=25))
 
 
@@ -170,7 +170,7 @@ def test_a_controller_that_starts_again_at_any_point_has_its_state_and_goes_on_a
 
 
 def test_every_point_of_a_long_log_is_a_point_to_start_again() -> None:
-    scene = reigning(1, 2, 3)
+    scene = with_master(1, 2, 3)
     for number in range(6):
         master = scene.group.master or BrokerId(1)
         scene.silence(*{1, 2, 3} - {master})
@@ -246,7 +246,7 @@ def test_a_query_in_the_log_is_refused() -> None:
 
 def test_whether_an_unclean_election_was_allowed_is_in_the_log() -> None:
     """A controller that starts again with another configuration has the same past."""
-    scene = reigning(1, 2, members=[1])
+    scene = with_master(1, 2, members=[1])
     scene.silence(2)
     scene.scan(unclean=True)
     assert scene.group.master == 2

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from rocketha.controller.entry import Entry
 from rocketha.formats.controller_requests import CleanBrokerData
 from rocketha.types import BrokerId
-from tests.impl.controller.scene import GROUP, Scene, reigning
+from tests.impl.controller.scene import GROUP, Scene, with_master
 
 BROKERS = (1, 2, 3)
 
 
 def walk(seed: int, steps: int = 30) -> list[Entry]:
     """Make the log of one seed."""
-    rng, scene = random.Random(seed), reigning(*BROKERS)
+    rng, scene = random.Random(seed), with_master(*BROKERS)
     actions = (_pass, _beat, _beat, _beat, _alter, _alter, _scan, _elect, _restart, _close, _rare)
     for _ in range(steps):
         rng.choice(actions)(rng, scene)

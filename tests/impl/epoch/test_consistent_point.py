@@ -1,4 +1,4 @@
-"""After any history of reigns the consistent point is the longest common prefix of two logs."""
+"""After any history the consistent point is the longest common prefix of two logs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from typing import assert_never
 import pytest
 from hypothesis import given, settings
 
-from model_tests.epoch_strategies import BROKERS, Follow, Happening, Lose, Reign, Write, histories
+from model_tests.epoch_strategies import (
+    BROKERS,
+    BecomeMaster,
+    Follow,
+    HistoryStep,
+    Lose,
+    Write,
+    histories,
+)
 from rocketha.epoch.cache import NO_EPOCHS, EpochCache
 from rocketha.epoch.consistent_point import consistent_point
 from rocketha.epoch.rules import EpochRules
@@ -23,7 +31,7 @@ class Broker:
 
     log: list[tuple[int, int]] = field(default_factory=list)
     cache: EpochCache = NO_EPOCHS
-    reign: int | None = None
+    master_epoch: int | None = None
 
     @property
     def end(self) -> Offset:
@@ -39,38 +47,38 @@ class History:
     epoch: int = 0
     written: int = 0
 
-    def run(self, happenings: list[Happening]) -> None:
-        for happening in happenings:
-            broker = self.brokers[happening.broker]
-            match happening:
-                case Reign():
+    def run(self, steps: list[HistoryStep]) -> None:
+        for step in steps:
+            broker = self.brokers[step.broker]
+            match step:
+                case BecomeMaster():
                     self.epoch += 1
-                    broker.reign = self.epoch
+                    broker.master_epoch = self.epoch
                     broker.cache = self.rules.append_epoch(
                         broker.cache, Epoch(self.epoch), broker.end
                     )
                 case Write():
-                    self._write(broker, happening.size)
+                    self._write(broker, step.size)
                 case Follow():
-                    self._follow(broker, self.brokers[happening.master], happening.size)
+                    self._follow(broker, self.brokers[step.master], step.size)
                 case Lose():
-                    broker.log = broker.log[: max(0, len(broker.log) - happening.size)]
+                    broker.log = broker.log[: max(0, len(broker.log) - step.size)]
                     broker.cache = self.rules.recover_epochs(broker.cache, broker.end)
-                    broker.reign = None
+                    broker.master_epoch = None
                 case _ as unreachable:
                     assert_never(unreachable)
 
     def _write(self, broker: Broker, size: int) -> None:
-        if broker.reign is not None:
+        if broker.master_epoch is not None:
             for _ in range(size):
                 self.written += 1
-                broker.log.append((broker.reign, self.written))
+                broker.log.append((broker.master_epoch, self.written))
 
     def _follow(self, slave: Broker, master: Broker, size: int) -> None:
         if slave is master or not master.cache.entries:
             return
         point = self.point(slave, master)
-        slave.reign = None
+        slave.master_epoch = None
         slave.log = slave.log[:point]
         slave.cache = self.rules.truncate_suffix_by_offset(slave.cache, point)
         for _ in range(size):
@@ -103,20 +111,20 @@ def common_prefix(own: list[tuple[int, int]], other: list[tuple[int, int]]) -> i
 
 @given(histories())
 @settings(max_examples=150, deadline=None)
-def test_the_consistent_point_is_the_longest_common_prefix(happenings: list[Happening]) -> None:
+def test_the_consistent_point_is_the_longest_common_prefix(steps: list[HistoryStep]) -> None:
     history = History()
 
-    history.run(happenings)
+    history.run(steps)
 
     assert history.wrong_points() == []
 
 
 @given(histories())
 @settings(max_examples=100, deadline=None)
-def test_every_byte_belongs_to_the_epoch_that_wrote_it(happenings: list[Happening]) -> None:
+def test_every_byte_belongs_to_the_epoch_that_wrote_it(steps: list[HistoryStep]) -> None:
     history = History()
 
-    history.run(happenings)
+    history.run(steps)
 
     for broker in history.brokers:
         for offset, (epoch, _) in enumerate(broker.log):
@@ -125,27 +133,34 @@ def test_every_byte_belongs_to_the_epoch_that_wrote_it(happenings: list[Happenin
             assert entry.epoch == epoch
 
 
-ZOMBIE = [Reign(0), Write(0, 2), Follow(1, 0, 2), Write(0, 2), Reign(1), Write(1, 1)]
-TWO_EMPTY_REIGNS = [Reign(0), Follow(1, 0, 1), Reign(1), Write(0, 1), Write(1, 1)]
-LOST_EPOCH = [Reign(0), Write(0, 4), Reign(0), Write(0, 1), Follow(1, 0, 5), Lose(1, 3)]
+ZOMBIE = [BecomeMaster(0), Write(0, 2), Follow(1, 0, 2), Write(0, 2), BecomeMaster(1), Write(1, 1)]
+TWO_EMPTY_EPOCHS = [BecomeMaster(0), Follow(1, 0, 1), BecomeMaster(1), Write(0, 1), Write(1, 1)]
+LOST_EPOCH = [
+    BecomeMaster(0),
+    Write(0, 4),
+    BecomeMaster(0),
+    Write(0, 1),
+    Follow(1, 0, 5),
+    Lose(1, 3),
+]
 
 
 @pytest.mark.parametrize(
-    ("bug", "happenings", "wrong"),
+    ("bug", "steps", "wrong"),
     [
         (Bug.MIN_END, ZOMBIE, [(0, 1, 2)]),
-        (Bug.B03, TWO_EMPTY_REIGNS, [(0, 1, 1), (1, 0, 1)]),
+        (Bug.B03, TWO_EMPTY_EPOCHS, [(0, 1, 1), (1, 0, 1)]),
         (Bug.B83, LOST_EPOCH, [(1, 0, 3)]),
     ],
-    ids=["the slave's end alone", "two reigns under one epoch", "an epoch behind the log"],
+    ids=["the slave's end alone", "two master epochs under one epoch", "an epoch behind the log"],
 )
 def test_the_property_finds_a_switch(
-    bug: Bug, happenings: list[Happening], wrong: list[tuple[int, int, int]]
+    bug: Bug, steps: list[HistoryStep], wrong: list[tuple[int, int, int]]
 ) -> None:
     right, history = History(), History(rules=ha_rules(frozenset({bug})))
 
-    right.run(happenings)
-    history.run(happenings)
+    right.run(steps)
+    history.run(steps)
 
     assert right.wrong_points() == []
     assert history.wrong_points() == wrong

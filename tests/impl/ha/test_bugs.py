@@ -1,4 +1,4 @@
-"""Each switch does what the museum says of it, and nothing of the kind happens without it."""
+"""Each switch does what is said of it, and nothing of the kind happens without it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def b02_epochs_of_a_slave_whose_master_is_elected_again(bugs: Bugs) -> object:
     return _epochs(group[2])
 
 
-def b03_epochs_of_a_master_after_an_empty_reign(bugs: Bugs) -> object:
+def b03_epochs_of_a_master_after_an_empty_epoch(bugs: Bugs) -> object:
     group = Group(bugs=bugs)
     group.elect(1, 1)
     group.elect(1, 2)
@@ -249,7 +249,7 @@ def start_compared_two_starts_of_one_epoch(bugs: Bugs) -> object:
 EXPERIMENTS: dict[Bug, tuple[Experiment, object, object]] = {
     Bug.B01: (b01_epochs_of_a_slave_after_an_idle_reconnect, [1, 2], [1]),
     Bug.B02: (b02_epochs_of_a_slave_whose_master_is_elected_again, [1, 2], [1]),
-    Bug.B03: (b03_epochs_of_a_master_after_an_empty_reign, [2], [1]),
+    Bug.B03: (b03_epochs_of_a_master_after_an_empty_epoch, [2], [1]),
     Bug.B04: (b04_a_slave_that_was_cut_knows_the_epoch_at_its_end, True, False),
     Bug.B05: (b05_epochs_of_a_slave_that_lacked_three, [1, 2, 3], [2, 3]),
     Bug.B06: (b06_epochs_after_all_were_cut_and_a_restart, ([], []), ([], [1])),

@@ -38,7 +38,7 @@ def ack(offset: int) -> Ack:
     return Ack(max_phy_offset=Offset(offset))
 
 
-def reign(replica: Replica, epoch: int, records: int) -> None:
+def become_master(replica: Replica, epoch: int, records: int) -> None:
     """Let a broker be master of an epoch and take messages; nobody follows."""
     learnt = MasterLearnt(epoch=Epoch(epoch), master=replica.state.broker_id)
     replica.take(learnt, now_ms=0)
@@ -50,7 +50,7 @@ def reign(replica: Replica, epoch: int, records: int) -> None:
 def make_master(*, records: int = 2, batch: int = 32 * 1024) -> Replica:
     """Make a master of epoch 1 to which somebody has connected."""
     master = Group(batch=batch)[1]
-    reign(master, 1, records)
+    become_master(master, 1, records)
     master.take(PeerAccepted(conn=CONN), now_ms=0)
     return master
 
@@ -148,8 +148,8 @@ def test_batches_have_a_limit_and_need_not_end_with_a_record() -> None:
 def test_a_batch_ends_with_its_epoch_and_the_next_one_begins_at_once() -> None:
     master = make_master(records=1)
     hear(master, HELLO, ack(0))
-    reign(master, 2, 1)
-    reign(master, 4, 2)
+    become_master(master, 2, 1)
+    become_master(master, 4, 2)
 
     batches = [transfer(master) for _ in range(4)]
 

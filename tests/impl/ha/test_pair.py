@@ -17,7 +17,7 @@ Scenario = Callable[[Group], None]
 
 
 def idle_reconnect(group: Group) -> None:
-    """A reign without records survives a reconnect, and its first record comes later."""
+    """A master epoch without records survives a reconnect, and its first record comes later."""
     group.elect(1, 1)
     group.put(1, *BODIES)
     group.pass_time()
@@ -55,7 +55,7 @@ def batch_at_the_epoch_border(group: Group) -> None:
 
 
 def empty_epoch(group: Group) -> None:
-    """Two masters reign without a record, and both entries give way to the third."""
+    """Two masters write no record, and both entries give way to the third."""
     group.elect(1, 1)
     group.put(1, b"one")
     group.pass_time()
@@ -71,7 +71,7 @@ def empty_epoch(group: Group) -> None:
 
 
 def three_epochs_behind(group: Group) -> None:
-    """A slave that saw only the first reign learns each of the others with its first batch."""
+    """A slave that saw only the first epoch learns each of the others with its first batch."""
     group.elect(1, 1)
     group.put(1, b"one")
     group.pass_time()

@@ -17,7 +17,7 @@ from rocketha.formats.lock_bodies import (
     push_queue_lock,
 )
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
-from rocketha.locks.connections import ConsumerCore, ConsumerTold, ManagerCore, ManagerTold
+from rocketha.locks.connections import ConsumerCore, ConsumerHears, ManagerCore, ManagerHears
 from rocketha.locks.consumer import (
     ConsumerAction,
     ConsumerActionName,
@@ -101,11 +101,11 @@ class World(Generic[S, E, A]):
         self.actions.append(action)
 
 
-def manager() -> World[LockManagerState, ManagerTold, ManagerAction]:
+def manager() -> World[LockManagerState, ManagerHears, ManagerAction]:
     return World(ManagerCore(), a_manager())
 
 
-def consumer() -> World[ConsumerState, ConsumerTold, ConsumerAction]:
+def consumer() -> World[ConsumerState, ConsumerHears, ConsumerAction]:
     return World(ConsumerCore(), a_consumer())
 
 

@@ -70,10 +70,10 @@ def test_a_search_counts_from_its_first_seed() -> None:
 
 
 def test_a_seed_may_be_several_traces_or_none() -> None:
-    def reigns(seed: int) -> tuple[Trace, ...]:
+    def master_epochs(seed: int) -> tuple[Trace, ...]:
         return (simulate(seed),) * (seed % 3)
 
-    found = search_seeds(reigns, judge_with({3: DIVERGES, 5: DIVERGES}), seeds=20)
+    found = search_seeds(master_epochs, judge_with({3: DIVERGES, 5: DIVERGES}), seeds=20)
 
     assert found == Caught(seed=5, tried=6, step=3, action="Transfer")
 
@@ -94,12 +94,12 @@ def test_an_undecided_run_is_not_taken_for_one_that_conforms() -> None:
     assert search_seeds(simulate, judge, seeds=20) == Unclear(seed=2, reason="TLC crashed")
 
 
-def test_a_run_that_stays_dead_is_caught_unless_it_has_an_excuse() -> None:
+def test_a_run_that_stays_dead_is_caught_unless_it_could_not_be_available() -> None:
     def ends(seed: int) -> Trace:
         trace = simulate(seed)
         assert trace.header is not None
         meta: dict[int, dict[str, Json]] = {
-            3: {"converged": False, "excuse": "every member is torn"},
+            3: {"converged": False, "unavailable_because": "every member is torn"},
             5: {"converged": False},
         }
         return replace(trace, header=replace(trace.header, meta=meta.get(seed, {})))

@@ -102,7 +102,7 @@ def test_the_master_is_named_m_and_the_others_by_their_ids() -> None:
 
 def test_the_master_epochs_of_a_run_are_numbered_and_their_epochs_grow() -> None:
     for run in runs():
-        told = [trace.header.meta["reign"] for trace in run if trace.header is not None]
+        told = [trace.header.meta["master_epoch"] for trace in run if trace.header is not None]
         numbers = [one["number"] for one in told if isinstance(one, dict)]
         epochs = [one["epoch"] for one in told if isinstance(one, dict)]
         assert numbers == list(range(1, len(run) + 1))

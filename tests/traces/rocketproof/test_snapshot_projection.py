@@ -82,7 +82,7 @@ def test_a_run_comes_back_to_life_unless_all_its_snapshots_are_damaged(
     for seed, trace in enumerate(traces):
         assert trace.header is not None
         assert trace.header.meta["converged"] is (seed not in REFUSE), seed
-        assert ("excuse" in trace.header.meta) is (seed in REFUSE), seed
+        assert ("unavailable_because" in trace.header.meta) is (seed in REFUSE), seed
     last = traces[min(REFUSE)].events[-1].state
     assert last is not None
     assert last["mode"] == "refused"
@@ -112,7 +112,7 @@ def test_a_node_without_install_stays_dead() -> None:
 
     assert header is not None
     assert header.meta["converged"] is False
-    assert not header.meta.keys() & {"excuse", "failure"}
+    assert not header.meta.keys() & {"unavailable_because", "failure"}
 
 
 def test_a_file_of_which_nothing_is_left_is_not_damaged() -> None:

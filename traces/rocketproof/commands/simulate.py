@@ -190,7 +190,7 @@ def _files(out: Path, traces: tuple[Trace, ...], *, is_one: object) -> dict[Path
 
 def _heading(trace: Trace) -> list[str]:
     """Say which master epoch it is, and who is who."""
-    master_epoch = None if trace.header is None else trace.header.meta.get("reign")
+    master_epoch = None if trace.header is None else trace.header.meta.get("master_epoch")
     if not isinstance(master_epoch, dict) or not isinstance(master_epoch["brokers"], dict):
         return []
     names = ", ".join(f"{name} is {broker}" for name, broker in master_epoch["brokers"].items())

@@ -28,8 +28,8 @@ record's. Two records at one offset are the same iff their epochs are.
 
 Assumptions, in the words of `theorem`: EpochWellFormed, EpochLeLog and EpochFaithful for each log,
 EpochStartUnique and ReignHistory for the two together. The first four are invariants of
-EpochTruncation. The last is LogMatching for reigns instead of records: it says something of an
-epoch without records, too, and LogMatching follows from it. Of EpochStartUnique and the comparison
+EpochTruncation. The last is LogMatching for epochs instead of records: it says something of one
+without records, too, and LogMatching follows from it. Of EpochStartUnique and the comparison
 of starts in SameStart one is enough; without both the rule is not sound. EpochFaithful is not for
 z3: it is what makes the logs those that the caches say.
 
@@ -120,7 +120,7 @@ def cache_constants(name: str, entries: int) -> Cache:
 
 
 def same_start(own: Cache, i: int, others: Cache, j: int) -> z3.BoolRef:
-    """Say that two entries are the same reign.
+    """Say that two entries are the same master epoch.
 
     Spec: EpochTruncation!SameStart
     """

@@ -158,7 +158,7 @@ def fault_counts(faults: Json) -> dict[str, int]:
 
 
 def says_dead(header: str | None) -> bool:
-    """Tell whether a header's meta says that the run did not converge, and has no excuse."""
+    """Tell whether a header's meta says that the run did not converge, though it could."""
     if header is None or _NOT_CONVERGED.search(header) is None:
         return False
     try:
@@ -166,7 +166,11 @@ def says_dead(header: str | None) -> bool:
     except (ValueError, RecursionError):
         return False  # whoever reads the trace says so
     meta = data.get("meta") if isinstance(data, dict) else None
-    return isinstance(meta, dict) and meta.get("converged") is False and "excuse" not in meta
+    return (
+        isinstance(meta, dict)
+        and meta.get("converged") is False
+        and "unavailable_because" not in meta
+    )
 
 
 def first_row(chunk: int, chunk_steps: int) -> int:

@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeAlias
 from rocketha.formats.lock_bodies import MessageQueue
 from rocketha.histories.ordered import Processed
 from rocketha.locks import voting
-from rocketha.locks.connections import ConsumerCore, ConsumerTold, ManagerCore, ManagerTold
+from rocketha.locks.connections import ConsumerCore, ConsumerHears, ManagerCore, ManagerHears
 from rocketha.locks.consumer import (
     ConsumerAction,
     ConsumerActionName,
@@ -105,7 +105,7 @@ class NullLockObserver:
         """Do nothing."""
 
 
-class Consumer(CallingNode[ConsumerState, ConsumerTold, ConsumerAction]):
+class Consumer(CallingNode[ConsumerState, ConsumerHears, ConsumerAction]):
     """A consumer and its machine, whose clock is right."""
 
     def __init__(self, number: BrokerId, state: ConsumerState, cluster: LockCluster) -> None:
@@ -162,7 +162,9 @@ class Consumer(CallingNode[ConsumerState, ConsumerTold, ConsumerAction]):
         self.recorder.answered(answer)
         self._cluster.processed(self, answer)
 
-    def after_step(self, event: ConsumerTold | RequestEvent, action: ConsumerAction | None) -> None:
+    def after_step(
+        self, event: ConsumerHears | RequestEvent, action: ConsumerAction | None
+    ) -> None:
         """Tell the cluster of an action; the route is asked also in steps that need none."""
         lost = isinstance(event, ResponseArrived) and event.command is None
         if action is None and (lost or isinstance(event, PatienceOver)):
@@ -172,7 +174,7 @@ class Consumer(CallingNode[ConsumerState, ConsumerTold, ConsumerAction]):
             self._cluster.consumer_acted(self, ConsumerActed(self.id, action, at))
 
 
-class _Manager(CallingNode[LockManagerState, ManagerTold, ManagerAction]):
+class _Manager(CallingNode[LockManagerState, ManagerHears, ManagerAction]):
     """A lock manager on its broker."""
 
     def __init__(self, node: Node[LockManagerState], cluster: LockCluster) -> None:
@@ -210,7 +212,7 @@ class _Manager(CallingNode[LockManagerState, ManagerTold, ManagerAction]):
         self._asked.append(request.peer)
         super().request(request)
 
-    def after_step(self, event: ManagerTold | RequestEvent, action: ManagerAction | None) -> None:
+    def after_step(self, event: ManagerHears | RequestEvent, action: ManagerAction | None) -> None:
         del event
         asked, self._asked = tuple(self._asked), []
         if action is not None:
@@ -319,7 +321,7 @@ class LockCluster:
 
     # ---- consumers ----
 
-    def consume(self, consumer: Consumer, event: ConsumerTold) -> None:
+    def consume(self, consumer: Consumer, event: ConsumerHears) -> None:
         """Let a consumer take an event, and do what it says."""
         consumer.host.take(event)
 
@@ -398,7 +400,7 @@ class LockCluster:
         consumer = self.consumers.get(peer)
         (self._managers[peer] if consumer is None else consumer).arrive(arrived)
 
-    def manage(self, node: Node[LockManagerState], event: ManagerTold) -> None:
+    def manage(self, node: Node[LockManagerState], event: ManagerHears) -> None:
         """Let a lock manager take an event, and do what it says."""
         self._managers[node.id].host.take(event)
 

@@ -32,7 +32,7 @@ def _each(projection: SetProjection, options: SimOptions) -> Iterator[ProjectedT
     """Yield the trace of each master epoch; the run's faults are counted with the first one."""
     for number, epoch_trace in enumerate(projection.epoch_traces, start=1):
         meta: dict[str, Json] = {
-            "reign": {
+            "master_epoch": {
                 "number": number,
                 "epoch": int(epoch_trace.epoch),
                 "brokers": {

@@ -1,4 +1,4 @@
-"""What the theorem ConsistentPoint assumes of reigns holds in every state of the small model."""
+"""What ConsistentPoint assumes of master epochs holds in every state of the small model."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ def test_a_state_in_which_it_is_otherwise_is_seen() -> None:
         without = {**state, "log": fcn([(first[0], ()), *others])}
         if model().violated(model().adopt(without)) == (_NAME,):
             return
-    pytest.fail("no state without the records of a reign violates it")
+    pytest.fail("no state without the records of a master epoch violates it")
