@@ -133,9 +133,11 @@ class RecordedController:
 
     def _note_sign(self, entry: _Entry) -> None:
         change = entry.change
-        if change.kind == "ChannelClosed":
-            for signs in self._signs.values():
+        for signs in self._signs.values():
+            if change.kind == "ChannelClosed":
                 signs.pop(entry.channel, None)
+            elif change.kind == "Started":  # channels do not outlive the controller
+                signs.clear()
         if change.kind not in _SIGNS or change.broker_id is None:
             return
         if self._registered.get(change.broker_id) == change.incarnation:
