@@ -11,6 +11,8 @@
 |             | `state`: the parts of its state that the step changed, all at its start        |
 |             | `sent`: messages, each with an `id`, `to`, `code` and perhaps its `body`       |
 |             | `received`: ids of the messages that made it take the step                     |
+|             | `told`: what others told it who keep no records                                |
+|             | `stored`: what it did to its disk, in order                                    |
 |             | `answered`: what it answered to clients, who keep no records                   |
 
 Members at their defaults are left out. Of a log, `state` has how many records are `kept`, and which
@@ -112,6 +114,8 @@ class NodeRecord(
     state: dict[str, Any] = {}
     sent: tuple[SentMessage, ...] = ()
     received: tuple[str, ...] = ()
+    told: tuple[Any, ...] = ()
+    stored: tuple[Any, ...] = ()
     answered: tuple[Any, ...] = ()
 
 

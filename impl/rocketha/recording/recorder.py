@@ -81,6 +81,14 @@ class StepRecorder(Protocol):
         """Hear that a message is why the next step is taken."""
         ...
 
+    def told(self, message: object) -> None:
+        """Hear what made the node take the next step, and comes from who keeps no records."""
+        ...
+
+    def stored(self, operation: object) -> None:
+        """Hear what is done to the node's disk, in the step under way."""
+        ...
+
     def answered(self, answer: object) -> None:
         """Hear that a client is answered, in the step under way."""
         ...
@@ -122,6 +130,8 @@ class NodeRecorder:
         "_sent",
         "_sequence",
         "_shows_ms",
+        "_stored",
+        "_told",
         "_write",
     )
 
@@ -145,6 +155,8 @@ class NodeRecorder:
         self._known: dict[str, object] = {}
         self._sent: list[SentMessage] = []
         self._received: list[str] = []
+        self._told: list[Json] = []
+        self._stored: list[Json] = []
         self._answered: list[Json] = []
         write(header)
 
@@ -176,6 +188,14 @@ class NodeRecorder:
         """Note why the next step is taken."""
         self._received.append(message)
 
+    def told(self, message: object) -> None:
+        """Note why the next step is taken."""
+        self._told.append(as_json(message, tagged=True))
+
+    def stored(self, operation: object) -> None:
+        """Note what the disk was told, of a step that a power cut ends, too."""
+        self._stored.append(as_json(operation, tagged=True))
+
     def answered(self, answer: object) -> None:
         """Note an answer of the step under way."""
         self._answered.append(as_json(answer, tagged=True))
@@ -202,6 +222,8 @@ class NodeRecorder:
     def _record(self, event: str, action: object | None, state: dict[str, Json]) -> None:
         sent, self._sent = self._sent, []
         received, self._received = self._received, []
+        told, self._told = self._told, []
+        stored, self._stored = self._stored, []
         answered, self._answered = self._answered, []
         name, params = _action(action)
         self._write(
@@ -217,6 +239,8 @@ class NodeRecorder:
                 state=state,
                 sent=tuple(sent),
                 received=tuple(received),
+                told=tuple(told),
+                stored=tuple(stored),
                 answered=tuple(answered),
             )
         )
@@ -270,6 +294,12 @@ class _NotRecorded:
         """Do nothing."""
 
     def received(self, message: str) -> None:
+        """Do nothing."""
+
+    def told(self, message: object) -> None:
+        """Do nothing."""
+
+    def stored(self, operation: object) -> None:
         """Do nothing."""
 
     def answered(self, answer: object) -> None:

@@ -251,3 +251,27 @@ def test_a_run_that_nobody_reads_is_asked_nothing() -> None:
     recorder.stopped(dict)
 
     assert recorder is NOT_RECORDED
+
+
+def test_what_a_node_is_told_and_stores_is_in_the_record_of_the_step_or_of_the_stop() -> None:
+    bench = Bench()
+    recorder = bench.recorder()
+    recorder.started()
+
+    recorder.told(Elect(epoch=3))
+    recorder.stored(PutWanted())
+    recorder.stored(Elect(epoch=4))
+    recorder.stepped(EVENT, None)
+    step = bench.last
+    recorder.stepped(EVENT, None)
+    quiet = bench.last
+    recorder.told(Elect(epoch=5))
+    recorder.stored(PutWanted())
+    recorder.stopped(dict)
+
+    assert step.told == ({"is": "Elect", "epoch": 3},)
+    assert step.stored == ({"is": "PutWanted"}, {"is": "Elect", "epoch": 4})
+    assert (quiet.told, quiet.stored) == ((), ())
+    assert bench.last.event == STOPPED
+    assert bench.last.told == ({"is": "Elect", "epoch": 5},)
+    assert bench.last.stored == ({"is": "PutWanted"},)
