@@ -13,6 +13,7 @@ on. A save is several steps: what one has asked for is done before the next one 
 | event              | what it does, and what comes next                                           |
 |--------------------|-----------------------------------------------------------------------------|
 | `EntryReceived`    | appends, or overwrites                                                      |
+| `CommitLearned`    | notes what was agreed on                                                    |
 | `ApplyDue`         | applies the next entry, if it was agreed on and is there                    |
 | `SaveDue`          | writes the state: `SnapshotWritten`                                         |
 | `SnapshotReceived` | writes the leader's snapshot: `SnapshotWritten`                             |
@@ -40,6 +41,7 @@ from rocketha.replicated_log.snapshot_effects import (
     DeleteSnapshot,
     DropDamaged,
     EntriesReplayed,
+    LearnCommit,
     LoadState,
     OverwriteEntries,
     ReplayLog,
@@ -58,8 +60,13 @@ from rocketha.types import LogIndex, Term, TimestampMs
 __all__ = [
     "ApplyDue",
     "CleanUpDue",
+    "CommitLearned",
     "EntryReceived",
+    "FitLogDue",
     "LoadDue",
+    "LoadNewestDue",
+    "ReadBackDue",
+    "ReplayDue",
     "SaveDue",
     "SnapshotCore",
     "SnapshotEvent",
@@ -67,6 +74,7 @@ __all__ = [
     "SnapshotReceived",
     "SnapshotState",
     "SnapshotStepped",
+    "SnapshotWritten",
     "StartDue",
 ]
 
@@ -93,6 +101,13 @@ class EntryReceived:
     index: LogIndex
     entry: bytes
     term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class CommitLearned:
+    """The group has agreed on everything up to this entry."""
+
+    index: LogIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,37 +149,38 @@ class StartDue:
 
 
 @dataclass(frozen=True, slots=True)
-class _SnapshotWritten:
+class SnapshotWritten:
     index: LogIndex
     data: bytes
     is_own: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadBackDue:
+class ReadBackDue:
     index: LogIndex
     data: bytes
     is_own: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _LoadNewestDue:
+class LoadNewestDue:
     indexes: tuple[LogIndex, ...] | None
     """Which may still be tried; None: all that are there."""
 
 
 @dataclass(frozen=True, slots=True)
-class _FitLogDue:
+class FitLogDue:
     meta: SnapshotMeta
 
 
 @dataclass(frozen=True, slots=True)
-class _ReplayDue:
+class ReplayDue:
     pass
 
 
 SnapshotEvent: TypeAlias = (
     EntryReceived
+    | CommitLearned
     | ApplyDue
     | SaveDue
     | SnapshotReceived
@@ -173,11 +189,11 @@ SnapshotEvent: TypeAlias = (
     | StartDue
     | StateLoaded
     | EntriesReplayed
-    | _SnapshotWritten
-    | _ReadBackDue
-    | _LoadNewestDue
-    | _FitLogDue
-    | _ReplayDue
+    | SnapshotWritten
+    | ReadBackDue
+    | LoadNewestDue
+    | FitLogDue
+    | ReplayDue
 )
 _Does: TypeAlias = SnapshotEffect | Then[SnapshotEvent]
 
@@ -233,19 +249,21 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         match event:
             case EntryReceived():
                 return _append(state, event, log)
+            case CommitLearned(index=index):
+                return SnapshotStepped(state, (LearnCommit(index),))
             case ApplyDue():
                 return _apply_next(state, log)
             case SaveDue():
                 return self._save(state, log)
             case SnapshotReceived(data=data):
                 return self._receive(state, data, log)
-            case _SnapshotWritten():
+            case SnapshotWritten():
                 return self._written(state, event, log)
             case LoadDue():
                 return self._load_received(state)
-            case _ReadBackDue(is_own=True):
+            case ReadBackDue(is_own=True):
                 return _prove(state, event, log)
-            case _ReadBackDue():
+            case ReadBackDue():
                 return _read_received(state, event, log)
             case CleanUpDue():
                 return self._clean_up(state, log)
@@ -275,17 +293,17 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         except EncodingError as error:
             return SnapshotStepped(replace(attempt, failure=error), cut)
         index = saved.meta.last_included_index
-        written: _Does = Then(event=_SnapshotWritten(index, data, is_own=True))
+        written: _Does = Then(event=SnapshotWritten(index, data, is_own=True))
         return SnapshotStepped(attempt, (*cut, WriteSnapshot(index, data), written))
 
     def _written(
-        self, state: SnapshotState, event: _SnapshotWritten, log: SnapshotView
+        self, state: SnapshotState, event: SnapshotWritten, log: SnapshotView
     ) -> SnapshotStepped:
         index, data = event.index, event.data
         expired = self._rules.expired_when_written(log.snapshots, index)
         effects: tuple[_Does, ...] = tuple([DeleteSnapshot(older) for older in expired])
         if event.is_own:
-            effects = (*effects, Then(event=_ReadBackDue(index, data, is_own=True)))
+            effects = (*effects, Then(event=ReadBackDue(index, data, is_own=True)))
         return SnapshotStepped(state, effects)
 
     def _clean_up(self, state: SnapshotState, log: SnapshotView) -> SnapshotStepped:
@@ -313,7 +331,7 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         is_fresh = self._rules.is_fresh(index, log.commit, state.last)
         if not is_fresh or not self._rules.may_install(state.receiving):
             return SnapshotStepped(state)
-        written: _Does = Then(event=_SnapshotWritten(index, data, is_own=False))
+        written: _Does = Then(event=SnapshotWritten(index, data, is_own=False))
         after = replace(state, receiving=(index, data))
         return SnapshotStepped(after, (WriteSnapshot(index, data), written))
 
@@ -321,7 +339,7 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         assert state.receiving is not None
         index, data = state.receiving
         after = replace(state, receiving=self._rules.after_install(state.receiving), refused=None)
-        return SnapshotStepped(after, (Then(event=_ReadBackDue(index, data, is_own=False)),))
+        return SnapshotStepped(after, (Then(event=ReadBackDue(index, data, is_own=False)),))
 
     def _loaded_received(
         self, state: SnapshotState, event: StateLoaded, log: SnapshotView
@@ -343,19 +361,19 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         """
         match event:
             case StartDue(follows=follows):
-                newest: _Does = Then(event=_LoadNewestDue(None))
+                newest: _Does = Then(event=LoadNewestDue(None))
                 return SnapshotStepped(replace(state, follows=follows), (SyncNames(), newest))
-            case _LoadNewestDue(indexes=indexes):
+            case LoadNewestDue(indexes=indexes):
                 return _load_newest(state, log.snapshots() if indexes is None else indexes, log)
             case StateLoaded(older=None):
                 return self._loaded_received(state, event, log)
             case StateLoaded():
                 return _loaded(state, event)
-            case _FitLogDue(meta=meta):
+            case FitLogDue(meta=meta):
                 reaches = meta.last_included_index + 1 >= log.first_index
                 fits = self._fit_log(meta, log) if reaches else ()
-                return SnapshotStepped(state, (*fits, Then(event=_ReplayDue())))
-            case _ReplayDue():
+                return SnapshotStepped(state, (*fits, Then(event=ReplayDue())))
+            case ReplayDue():
                 first = log.first_index
                 if not self._rules.may_replay(state.last, first):
                     raise SnapshotGapError(first_index=first, loaded=state.last)
@@ -398,7 +416,7 @@ def _cut_to(index: LogIndex | None, log: SnapshotView) -> tuple[CutLog, ...]:
     return ()
 
 
-def _prove(state: SnapshotState, event: _ReadBackDue, log: SnapshotView) -> SnapshotStepped:
+def _prove(state: SnapshotState, event: ReadBackDue, log: SnapshotView) -> SnapshotStepped:
     """Count on a snapshot of the own that the disk has as it was written.
 
     Spec: SnapshotLoading!ReadBack
@@ -411,7 +429,7 @@ def _prove(state: SnapshotState, event: _ReadBackDue, log: SnapshotView) -> Snap
     return SnapshotStepped(after, (Then(event=CleanUpDue()),))
 
 
-def _read_received(state: SnapshotState, event: _ReadBackDue, log: SnapshotView) -> SnapshotStepped:
+def _read_received(state: SnapshotState, event: ReadBackDue, log: SnapshotView) -> SnapshotStepped:
     """Load the leader's snapshot unless it is passed meanwhile; the log behind it stays.
 
     Spec: SnapshotLoading!ReadBack
@@ -430,7 +448,7 @@ def _load_newest(
 ) -> SnapshotStepped:
     """Try the newest of these snapshots; one that is damaged goes."""
     if not indexes:
-        return SnapshotStepped(state, (Then(event=_ReplayDue()),))
+        return SnapshotStepped(state, (Then(event=ReplayDue()),))
     *older, index = indexes
     try:
         reader = log.read(index)
@@ -443,7 +461,7 @@ def _passed_over(
     state: SnapshotState, index: LogIndex, older: tuple[LogIndex, ...], error: SnapshotError
 ) -> SnapshotStepped:
     after = replace(state, damaged=(*state.damaged, error))
-    return SnapshotStepped(after, (DropDamaged(index), Then(event=_LoadNewestDue(older))))
+    return SnapshotStepped(after, (DropDamaged(index), Then(event=LoadNewestDue(older))))
 
 
 def _loaded(state: SnapshotState, event: StateLoaded) -> SnapshotStepped:
@@ -453,4 +471,4 @@ def _loaded(state: SnapshotState, event: StateLoaded) -> SnapshotStepped:
     if event.error is not None:
         return _passed_over(state, index, older, event.error)
     after = replace(state, last=index, attempted=index)
-    return SnapshotStepped(after, (Then(event=_FitLogDue(event.meta)),))
+    return SnapshotStepped(after, (Then(event=FitLogDue(event.meta)),))

@@ -21,6 +21,7 @@ __all__ = [
     "DeleteSnapshot",
     "DropDamaged",
     "EntriesReplayed",
+    "LearnCommit",
     "LoadState",
     "OverwriteEntries",
     "ReplayLog",
@@ -101,6 +102,13 @@ class DropDamaged(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class LearnCommit(Effect):
+    """Note that everything up to this entry was agreed on."""
+
+    index: LogIndex
+
+
+@dataclass(frozen=True, slots=True)
 class ApplyEntry(Effect):
     """Apply the next entry again."""
 
@@ -134,6 +142,7 @@ SnapshotEffect: TypeAlias = (
     | WriteSnapshot
     | DeleteSnapshot
     | DropDamaged
+    | LearnCommit
     | ApplyEntry
     | LoadState
     | ReplayLog

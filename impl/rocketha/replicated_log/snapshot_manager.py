@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from rocketha.errors import DiskError, RockethaError, SnapshotError
 from rocketha.replicated_log.log import NO_TERM, LogStore
@@ -18,6 +18,7 @@ from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules
 from rocketha.replicated_log.snapshot_core import (
     ApplyDue,
     CleanUpDue,
+    CommitLearned,
     EntryReceived,
     LoadDue,
     SaveDue,
@@ -32,6 +33,7 @@ from rocketha.replicated_log.snapshot_files import SnapshotFiles, SnapshotMeta
 from rocketha.replicated_log.snapshot_performer import SnapshotPerformer, SnapshotView
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller
 from rocketha.runtime.node_host import NodeHost
+from rocketha.runtime.ports import Recorder
 from rocketha.types import LogIndex, Term, TimestampMs
 
 __all__ = ["SnapshotManager", "SnapshotOptions", "SnapshotsLoaded"]
@@ -59,10 +61,13 @@ class _NoClock:
 
 
 class _NoRecorder:
-    """Whoever looks at a node with snapshots looks at its disk."""
+    """Nobody notes what the node does."""
 
     def stepped(self, event: SnapshotEvent, action: None) -> None:
         pass
+
+
+_NO_RECORDER: Final = _NoRecorder()
 
 
 class SnapshotManager:
@@ -77,6 +82,8 @@ class SnapshotManager:
         caller: StateMachineCaller,
         options: SnapshotOptions,
         rules: SnapshotRules = SNAPSHOT_RULES,
+        *,
+        recorder: Recorder[SnapshotEvent, None] = _NO_RECORDER,
     ) -> None:
         """Take the parts of a node that has not started."""
         self._log = log
@@ -86,7 +93,7 @@ class SnapshotManager:
             SnapshotCore(options, rules),
             (SnapshotPerformer(files, log, caller, rules),),
             clock=_NoClock(),
-            recorder=_NoRecorder(),
+            recorder=recorder,
             see=lambda: view,
         )
         self._host.state = SnapshotState()
@@ -165,6 +172,10 @@ class SnapshotManager:
         Raises: EncodingError, DiskError; then nobody knows whether the entry is there.
         """
         self._host.take(EntryReceived(index, entry, term))
+
+    def learn_commit(self, index: LogIndex) -> None:
+        """Learn that the group has agreed on everything up to this entry."""
+        self._host.take(CommitLearned(index))
 
     def apply_next(self) -> bool:
         """Apply the next entry again if it was agreed on and is there, and tell whether it was.

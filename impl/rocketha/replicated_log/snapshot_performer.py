@@ -15,6 +15,7 @@ from rocketha.replicated_log.snapshot_effects import (
     DeleteSnapshot,
     DropDamaged,
     EntriesReplayed,
+    LearnCommit,
     LoadState,
     OverwriteEntries,
     ReplayLog,
@@ -136,6 +137,8 @@ class SnapshotPerformer(Performer[StateLoaded | EntriesReplayed, object]):
             case DropDamaged(index=index):
                 self._rules.after_failed_load(lambda: self._fill_damaged(index))
                 self._files.remove(index)
+            case LearnCommit(index=index):
+                self._caller.learn_commit(index)
             case ApplyEntry(entry=entry, term=term):
                 self._caller.replay(entry, term)
             case LoadState():

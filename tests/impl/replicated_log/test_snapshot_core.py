@@ -10,6 +10,7 @@ from rocketha.errors import SnapshotError
 from rocketha.replicated_log.snapshot_core import (
     ApplyDue,
     CleanUpDue,
+    CommitLearned,
     EntryReceived,
     LoadDue,
     SaveDue,
@@ -89,7 +90,7 @@ def test_an_entry_is_applied_if_it_was_agreed_on_and_is_there() -> None:
     assert node.step(ApplyDue()).effects == ()
     node.do(EntryReceived(index(1), b'{"key":"a","value":1}', Term(4)))
     assert node.step(ApplyDue()).effects == ()
-    node.registers.caller.learn_commit(index(2))
+    node.do(CommitLearned(index(2)))
     assert node.step(ApplyDue()).effects == (ApplyEntry(b'{"key":"a","value":1}', Term(4)),)
     assert node.registers.applied == 0
 
