@@ -11,6 +11,7 @@ from typing import Protocol
 from rocketha.errors import PowerCutError, SnapshotError, SnapshotGapError
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.snapshot_loading import snapshot_rules
+from rocketha.recording.recorder import NOT_RECORDED, Recording
 from rocketha.replicated_log.log import NO_TERM, DurableLog
 from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.snapshot_files import SnapshotFiles
@@ -18,6 +19,7 @@ from rocketha.replicated_log.snapshot_manager import SnapshotManager, SnapshotOp
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.snapshot_loading.entries import RegisterHistory
+from rocketha.sim.snapshot_loading.recorders import SnapshotNode, SnapshotRecorder
 from rocketha.sim.snapshot_loading.steps import (
     Call,
     SnapshotAction,
@@ -32,17 +34,6 @@ from rocketha.types import LogIndex, Term
 __all__ = ["Job", "NullSnapshotObserver", "SnapshotCluster", "SnapshotNode", "SnapshotObserver"]
 
 _Name = SnapshotActionName
-
-
-@dataclass(slots=True)
-class SnapshotNode:
-    """The memory of a node."""
-
-    log: DurableLog
-    machine: RegisterStateMachine
-    caller: StateMachineCaller
-    manager: SnapshotManager
-    has_refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +74,7 @@ class SnapshotCluster:
         bugs: Bugs,
         observer: SnapshotObserver,
         scheduler: Scheduler,
+        recording: Recording = NOT_RECORDED,
     ) -> None:
         """Start a node on an empty disk."""
         self.history = history
@@ -103,6 +95,7 @@ class SnapshotCluster:
         self._rules = snapshot_rules(bugs)
         self._observer = observer
         self._steps = Steps(self._ended)
+        self._recorder = SnapshotRecorder(history, options, scheduler, recording)
         self._make_node().manager.start(follows=True)
         observer.started(self)
 
@@ -119,7 +112,9 @@ class SnapshotCluster:
         receiving = self.node.manager.receiving
         if receiving is not None:
             return Job("install", receiving)
-        return Job("save", self.applied) if self._steps.is_saving else None
+        if not self._steps.is_saving:
+            return None
+        return Job("save", self._rules.snap_index(self.applied, self.up().caller.commit))
 
     @property
     def is_busy(self) -> bool:
@@ -175,7 +170,7 @@ class SnapshotCluster:
     def append(self, index: LogIndex) -> None:
         """Let the leader's next entry arrive. Raises: PowerCutError"""
         self._steps.begin(Call.FOLLOW, SnapshotAction(_Name.APPEND_ENTRY, index))
-        self.up().manager.append(index, self.history.entry(index), self._term(index))
+        self._get(index, self.history.entry(index), self._term(index))
         self._steps.end()
 
     def append_stray(self) -> None:
@@ -186,13 +181,17 @@ class SnapshotCluster:
         """
         self._steps.begin(Call.FOLLOW, SnapshotAction(_Name.APPEND_STRAY))
         index = LogIndex(self.up().log.end_index + 1)
-        self.up().manager.append(index, self.history.stray_entry(index), self.history.stray)
+        self._get(index, self.history.stray_entry(index), self.history.stray)
         self._steps.end()
+
+    def _get(self, index: LogIndex, entry: bytes, term: Term) -> None:
+        self._recorder.got_entry(index, entry, term)
+        self.up().manager.append(index, entry, term)
 
     def learn(self, index: LogIndex) -> None:
         """Let the node learn that the group has agreed on what it has. Raises: PowerCutError"""
         self._steps.begin(Call.FOLLOW, SnapshotAction(_Name.COMMIT, index))
-        self.up().caller.learn_commit(index)
+        self.up().manager.learn_commit(index)
         self._steps.end()
 
     def apply(self) -> None:
@@ -217,7 +216,9 @@ class SnapshotCluster:
     def receive(self) -> None:
         """Let the leader's snapshot arrive, late perhaps. Raises: PowerCutError"""
         self._steps.begin(Call.RECEIVE)
-        self.up().manager.receive(self.history.snapshot(self.kept - 1))
+        data = self.history.snapshot(self.kept - 1)
+        self._recorder.got_snapshot(data)
+        self.up().manager.receive(data)
         self._steps.end()
 
     def load_received(self) -> None:
@@ -243,21 +244,29 @@ class SnapshotCluster:
         self._steps.begin(Call.START, SnapshotAction(_Name.LOAD_NEWEST))
         try:
             self.up().manager.start(follows=True)
-        except SnapshotGapError:
+        except SnapshotGapError as error:
             self.up().has_refused = True
+            self.failed(error)
         self.is_loading = False
         self._steps.end()
 
     def _make_node(self) -> SnapshotNode:
-        disk = SteppedDisk(self.disk, self._steps)
+        disk = SteppedDisk(self._recorder.on(self.disk), self._steps)
         log, _ = DurableLog.open(disk, rules=self._rules)
         machine = RegisterStateMachine(self._rules)
         caller = StateMachineCaller(machine, self._rules)
         stepped = SteppedLog(log, self._steps)
         files = SnapshotFiles(disk, rules=self._rules)
-        manager = SnapshotManager(files, stepped, caller, self.options, self._rules)
+        manager = SnapshotManager(
+            files, stepped, caller, self.options, self._rules, recorder=self._recorder.steps
+        )
         self.node = SnapshotNode(log=log, machine=machine, caller=caller, manager=manager)
+        self._recorder.started(self.node)
         return self.node
+
+    def failed(self, error: Exception) -> None:
+        """Note that the node has ended with an error."""
+        self._recorder.failed(error)
 
     def _term(self, index: int) -> Term:
         return self.history.term(index) if index else NO_TERM
@@ -275,6 +284,7 @@ class SnapshotCluster:
         self.is_loading = False
         self.crashes += 1
         self._steps.forget()
+        self._recorder.lost_power(left)
         self._acted(_Name.CRASH)
 
     @property

@@ -24,7 +24,9 @@ def _workload(
 ) -> SnapshotWorkload:
     reader = RegisterReader(observer)
     bugs, scheduler = environment.options.bugs, environment.scheduler
-    cluster = SnapshotCluster(plan.entries, SNAPSHOTS, bugs, reader, scheduler)
+    cluster = SnapshotCluster(
+        plan.entries, SNAPSHOTS, bugs, reader, scheduler, environment.recording
+    )
     return SnapshotWorkload(cluster, plan, environment, reader)
 
 

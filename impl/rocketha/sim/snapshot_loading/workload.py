@@ -131,6 +131,7 @@ class SnapshotWorkload:
         except (AssertionError, RockethaError) as error:
             if not self._bugs:
                 raise
+            self._cluster.failed(error)
             raise CoreFailure(f"{type(error).__name__}: {error}") from error
 
     # ---- the node follows ----

@@ -1,0 +1,149 @@
+"""What a node with snapshots writes of its steps: parts of its state, its log, and its files."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass
+from typing import Final
+
+from rocketha.recording.recorded_disk import RecordedDisk
+from rocketha.recording.recorder import (
+    NOT_RECORDED,
+    LongSequence,
+    Parts,
+    Recording,
+    StepRecorder,
+)
+from rocketha.replicated_log.log import DurableLog
+from rocketha.replicated_log.register import RegisterStateMachine
+from rocketha.replicated_log.snapshot_manager import SnapshotManager, SnapshotOptions
+from rocketha.replicated_log.state_machine_caller import StateMachineCaller
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.snapshot_loading.entries import RegisterHistory
+from rocketha.storage.disk import Disk
+from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.types import LogIndex, Term
+
+__all__ = ["NODE", "LeaderEntry", "LeaderSnapshot", "SnapshotNode", "SnapshotRecorder"]
+
+NODE: Final = "n1"
+_SNAPSHOTS: Final = "snapshot"
+_LOG: Final = "controllerLog"
+
+
+@dataclass(slots=True)
+class SnapshotNode:
+    """The memory of a node."""
+
+    log: DurableLog
+    machine: RegisterStateMachine
+    caller: StateMachineCaller
+    manager: SnapshotManager
+    has_refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderEntry:
+    """A leader has an entry for this index."""
+
+    index: LogIndex
+    term: Term
+    entry: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderSnapshot:
+    """A leader has a snapshot; its bytes, in base64."""
+
+    data: str
+
+
+class SnapshotRecorder:
+    """The recorder of the node, and of the machine that it runs on."""
+
+    def __init__(
+        self,
+        history: RegisterHistory,
+        options: SnapshotOptions,
+        scheduler: Scheduler,
+        recording: Recording,
+    ) -> None:
+        """Begin to record a node that has not started."""
+        self._node: SnapshotNode | None = None
+        settings = {
+            "snapshot_threshold": options.snapshot_threshold,
+            "max_snapshot_reserved_num": options.max_snapshot_reserved_num,
+            "terms": history.terms,
+            "stray": history.stray,
+        }
+        self.steps: StepRecorder = recording.of(
+            NODE, settings, parts=self._parts, shows_ms=lambda: scheduler.now_ms
+        )
+
+    def on(self, disk: Disk) -> Disk:
+        """Return a disk that writes what is done to it, if anybody reads that."""
+        if self.steps is NOT_RECORDED:
+            return disk
+        return RecordedDisk(disk, self.steps, {_SNAPSHOTS})
+
+    def started(self, node: SnapshotNode) -> None:
+        """Write what a node has at its start."""
+        self._node = node
+        self.steps.started()
+
+    def got_entry(self, index: LogIndex, entry: bytes, term: Term) -> None:
+        """Note an entry that a leader sends, who keeps no records."""
+        if self.steps is not NOT_RECORDED:
+            self.steps.told(LeaderEntry(index, term, entry.decode()))
+
+    def got_snapshot(self, data: bytes) -> None:
+        """Note a snapshot that a leader sends, who keeps no records."""
+        if self.steps is not NOT_RECORDED:
+            self.steps.told(LeaderSnapshot(b64encode(data).decode()))
+
+    def lost_power(self, disk: MemoryDisk) -> None:
+        """Write what a power cut has left on the disk."""
+        self.steps.stopped(
+            lambda: {**_log_parts(_log_on(disk)), "files": _files_on(disk), "error": None}
+        )
+
+    def failed(self, error: Exception) -> None:
+        """Write that the node has ended with an error."""
+        self.steps.stopped(lambda: {"error": type(error).__name__})
+
+    def _parts(self) -> Parts:
+        node = self._node
+        assert node is not None
+        return {
+            **_log_parts(node.log),
+            "registers": node.machine.values,
+            "applied": node.caller.applied.last_included_index,
+            "commit": node.caller.commit,
+            "last_snapshot": node.manager.last_snapshot,
+            "receiving": node.manager.receiving,
+        }
+
+
+def _log_parts(log: DurableLog) -> Parts:
+    first = log.first_index
+    entries = [
+        (log.term_of(LogIndex(index)), entry.decode())
+        for index, entry in enumerate(log.entries(first), first)
+    ]
+    boundary = log.term_of(LogIndex(first - 1))
+    return {"first": first, "boundary": boundary, "log": LongSequence(tuple(entries))}
+
+
+def _files_on(disk: MemoryDisk) -> dict[str, str]:
+    return {
+        name: b64encode(disk.read(f"{_SNAPSHOTS}/{name}")).decode()
+        for name in disk.names(_SNAPSHOTS)
+    }
+
+
+def _log_on(disk: MemoryDisk) -> DurableLog:
+    """Return what a start would find in the log, and leave it as it is."""
+    left = MemoryDisk()
+    left.write(_LOG, 0, disk.read(_LOG))
+    log, _ = DurableLog.open(left, _LOG)
+    return log
