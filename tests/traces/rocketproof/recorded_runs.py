@@ -95,6 +95,33 @@ SUBJECTS: Final[dict[str, Subject]] = {
         passed_by=frozenset({"EvictBroker"}),
         unseen={Bug.HAS_MASTER: 29},
     ),
+    "snapshot_loading": Subject(
+        clean=range(10),
+        seed_of_bug={
+            Bug.B53: 5,
+            Bug.B55: 0,
+            Bug.B56: 4,
+            Bug.B57: 4,
+            Bug.B58: 2,
+            Bug.B59: 2,
+            Bug.B68: 0,
+            Bug.BOUNDARY_OF_CUT: 1,
+            Bug.CRC: 4,
+            Bug.CUT_AT_OLDEST: 0,
+            Bug.DIRECTORY_SYNC: 0,
+            Bug.EXPIRED: 0,
+            Bug.FRESH_OBJECT: 4,
+            Bug.INSTALL_FRESH: 5,
+            Bug.REFUSE_GAP: 4,
+            Bug.SNAP_AT_APPLIED: 0,
+            Bug.SUFFIX_DROPPED: 6,
+            Bug.SUFFIX_KEPT: 2,
+            Bug.SYNC_FIRST: 0,
+            Bug.VALIDITY: 62,
+        },
+        passed_by=frozenset({"Agree", "LeaderCompacts", "Rot"}),
+        unseen={Bug.B54: 6, Bug.TERM_FIRST: 0},
+    ),
 }
 """Those whose nodes write records."""
 

@@ -105,6 +105,7 @@ def test_what_records_show_is_what_whole_states_have(protocol: str) -> None:
             assert whole.state is not None
             for variable, value in (one.observed or {}).items():
                 assert value == whole.state[variable], (whole.step, variable)
+                compared += 1
             for part in one.parts:
                 assert part.value == at(whole.state[part.variable], part.at), (whole.step, part)
                 compared += 1

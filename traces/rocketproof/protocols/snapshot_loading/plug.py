@@ -10,6 +10,7 @@ from rocketha.sim.snapshot_loading.simulation import SIMULATION
 from rocketproof.plug import ProtocolPlug
 from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.snapshot_loading.projection import SNAPSHOT_SPEC, SnapshotProjection
+from rocketproof.protocols.snapshot_loading.records import SnapshotRecords
 from rocketproof.protocols.snapshot_loading.timeline import snapshot_changes
 
 __all__ = ["PLUG"]
@@ -28,4 +29,5 @@ PLUG: Final = ProtocolPlug(
     projection=SnapshotProjection,
     traces=_traces,
     changes=snapshot_changes,
+    records=SnapshotRecords,
 )

@@ -29,11 +29,11 @@ from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex
 from tlatrace.values import State, Value, record, tla_set
 
-__all__ = ["NO_JOB", "files_value", "log_values", "state_value", "surviving"]
+__all__ = ["JUNK", "NO_JOB", "NO_TERM", "files_value", "log_values", "state_value", "surviving"]
 
 NO_JOB: Final = record({"kind": "none", "idx": 0})
-_JUNK: Final = tla_set([(0, 0)])
-_NO_TERM: Final = -1
+JUNK: Final = tla_set([(0, 0)])
+NO_TERM: Final = -1
 _TMP: Final = "tmp"
 _LOG: Final = "controllerLog"
 
@@ -44,7 +44,7 @@ def state_value(history: RegisterHistory, registers: Mapping[str, object]) -> Va
         if made == registers:
             indexes = [index for index in (count - 1, count) if index > 0]
             return tla_set([(index, int(history.term(index))) for index in indexes])
-    return _JUNK
+    return JUNK
 
 
 def log_values(history: RegisterHistory, disk: MemoryDisk) -> State:
@@ -58,7 +58,7 @@ def log_values(history: RegisterHistory, disk: MemoryDisk) -> State:
         known = entry == history.stray_entry(index)
         if not known and index <= len(history):
             known = entry == history.entry(index)
-        terms.append(int(term) if known and term is not None else _NO_TERM)
+        terms.append(int(term) if known and term is not None else NO_TERM)
     boundary = log.term_of(LogIndex(log.first_index - 1))
     assert boundary is not None
     return {"begin": int(log.first_index), "log": tuple(terms), "bTerm": int(boundary)}
@@ -122,7 +122,7 @@ def _file(
     synced: bool,
 ) -> Value:
     data, meta = "bad", None
-    state: Value = _JUNK
+    state: Value = JUNK
     try:
         reader = SnapshotReader.of(damaged.get(content, content), accept_unchecked=True)
         registers = as_object(read_json(reader.section(SectionType.REGISTER), "all"), "all")

@@ -1,0 +1,368 @@
+"""Records of a node with snapshots as behaviours of SnapshotLoading.
+
+| a record                                     | the specification                              |
+|----------------------------------------------|------------------------------------------------|
+| NodeStarted again                            | Start                                          |
+| EntryReceived                                | AppendEntry; of the term that will not last,   |
+|                                              | AppendStray                                    |
+| CommitLearned, ApplyDue that applied         | Commit, Apply                                  |
+| the temporary file written                   | Install if a leader sent these bytes, or Save  |
+| it synchronized, renamed; names synchronized | SyncTemporary, Rename, SyncDirectory           |
+| ReadBackDue that has read the file           | ReadBack                                       |
+| snapshots removed; the log replaced, in      | DeleteExpired, CutLog                          |
+| steps that clean up                          |                                                |
+| a snapshot removed at the start              | LoadNewest, which goes on with an older one    |
+| EntriesReplayed                              | LoadNewest, and the node is up                 |
+| NodeStopped                                  | Crash, or LoadNewest with a refusal            |
+| a file read that is not what was written     | Rot, at the moment at which it is read         |
+| an entry agreed on, a leader's snapshot      | Agree, LeaderCompacts, when the node hears     |
+
+What a power cut ended is in the record of the stop. Of a step that is several actions the last one
+shows what the node has after it. A leader's snapshot is loaded in two steps: ReadBack is the first
+one, and where the log begins then is shown with the action that follows. Of files only the one that
+is written is shown: no node knows whether the disk still has the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Final, TypeAlias
+
+import msgspec
+
+from rocketha.errors import PacketError, SnapshotError
+from rocketha.recording.record import (
+    STARTED,
+    STOPPED,
+    NodeHeader,
+    NodeRecord,
+    RecordError,
+    SentMessage,
+)
+from rocketha.replicated_log.register import RegisterStateMachine
+from rocketproof.protocols.snapshot_loading.recorded_files import (
+    RecordedFile,
+    RecordedFiles,
+    index_of,
+)
+from rocketproof.protocols.snapshot_loading.values import JUNK, NO_JOB, NO_TERM
+from rocketproof.record_projection import RecordProjection, read_field
+from tlatrace.values import State, Value, record, tla_set
+
+__all__ = ["SnapshotRecords"]
+
+_GROUP: Final = "group"
+_DIRECTORY: Final = "snapshot"
+_TMP: Final = "snapshot/tmp"
+_LOG_ASIDE: Final = "controllerLog.tmp"
+_REFUSAL: Final = "SnapshotGapError"
+_CLEANS_UP: Final = frozenset({"SaveDue", "SnapshotWritten", "CleanUpDue", STOPPED})
+"""Steps in which what is removed is no more needed."""
+_NUMBERS: Final = {
+    "first": "begin",
+    "boundary": "bTerm",
+    "applied": "applied",
+    "commit": "commit",
+    "last_snapshot": "lastSnap",
+}
+_LATER: Final = ("lastSnap", "begin", "bTerm", "log")
+"""What a step changes that follows on ReadBack."""
+_OF_MEMORY: Final = ("sm", "applied", "commit", "lastSnap")
+
+
+class _Settings(msgspec.Struct, frozen=True):
+    snapshot_threshold: int
+    max_snapshot_reserved_num: int
+    terms: tuple[int, ...]
+    stray: int
+
+
+class _LeaderEntry(msgspec.Struct, frozen=True, tag_field="is", tag="LeaderEntry"):
+    index: int
+    term: int
+    entry: str
+
+
+class _LeaderSnapshot(msgspec.Struct, frozen=True, tag_field="is", tag="LeaderSnapshot"):
+    data: bytes
+
+
+class _Written(msgspec.Struct, frozen=True, tag_field="is", tag="Written"):
+    path: str
+    data: bytes | None
+
+
+class _Resized(msgspec.Struct, frozen=True, tag_field="is", tag="Resized"):
+    path: str
+
+
+class _Synced(msgspec.Struct, frozen=True, tag_field="is", tag="Synced"):
+    path: str
+
+
+class _Renamed(msgspec.Struct, frozen=True, tag_field="is", tag="Renamed"):
+    path: str
+    to: str
+
+
+class _Removed(msgspec.Struct, frozen=True, tag_field="is", tag="Removed"):
+    path: str
+
+
+class _NamesSynced(msgspec.Struct, frozen=True, tag_field="is", tag="NamesSynced"):
+    path: str
+
+
+class _Read(msgspec.Struct, frozen=True, tag_field="is", tag="Read"):
+    path: str
+    data: bytes
+
+
+class _Log(msgspec.Struct, frozen=True):
+    kept: int
+    added: tuple[tuple[int, str], ...]
+
+
+_Told: TypeAlias = _LeaderEntry | _LeaderSnapshot
+_Operation: TypeAlias = _Written | _Resized | _Synced | _Renamed | _Removed | _NamesSynced | _Read
+_Registers: TypeAlias = tuple[tuple[str, int], ...]
+_Made: TypeAlias = tuple[str, tuple[Value, ...], str, State]
+
+
+class SnapshotRecords(RecordProjection):
+    """Makes a trace of the records of one node."""
+
+    def __init__(self, headers: Sequence[NodeHeader]) -> None:
+        """Read how the node is set up. Raises: RecordError"""
+        super().__init__(headers)
+        if len(headers) != 1:
+            raise RecordError("there are records of several nodes")
+        self._settings = read_field(headers[0].settings, _Settings, "settings")
+        self._files = RecordedFiles()
+        self._log: list[tuple[int, str]] = []
+        self._first = 1
+        self._entries: set[tuple[int, int, str]] = set()
+        self._machines = {0: RegisterStateMachine()}
+        self._made_by: dict[frozenset[tuple[str, int]], int] = {frozenset(): 0}
+        self._agreed, self._compacted = 0, 0
+        self._receiving: int | None = None
+        self._loading = False
+        self._has: dict[str, Value] = {}
+        """What the node has, as the specification names it."""
+        self._under_way: list[_Made] = []
+
+    @property
+    def constants(self) -> State:
+        """Return the constants."""
+        return {
+            "Terms": self._settings.terms,
+            "Stray": self._settings.stray,
+            "Threshold": self._settings.snapshot_threshold,
+            "Reserved": self._settings.max_snapshot_reserved_num,
+        }
+
+    def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
+        """Make the events of a record; the last one shows what changed. Raises: RecordError"""
+        del received
+        told: tuple[_Told, ...] = read_field(record.told, tuple[_Told, ...], "told")
+        stored: tuple[_Operation, ...] = read_field(record.stored, tuple[_Operation, ...], "stored")
+        for message in told:
+            self._learn(message)
+        changed = self._note(record.state)
+        if record.event == STARTED:
+            self._loading = True
+        for operation in stored:
+            self._disk(operation, record, told)
+        self._stepped(record, told, stored)
+        made, self._under_way = self._under_way, []
+        for at, (action, params, node, observed) in enumerate(made, start=1):
+            if at == len(made):
+                observed = {**self._has, **observed}
+            if action == "ReadBack":
+                observed = {k: observed[k] for k in observed if k in changed or k not in _LATER}
+            self.event(action, params, node=node, observed=observed)
+
+    def _make(self, node: str, action: str, *params: Value, **observed: Value) -> None:
+        self._under_way.append((action, params, node, observed))
+
+    # ---- what the node is told ----
+
+    def _learn(self, message: _Told) -> None:
+        """Note what the entries of a leader make of registers, so that a state can be named."""
+        machine = RegisterStateMachine()
+        try:
+            if isinstance(message, _LeaderSnapshot):
+                reader = RecordedFile(message.data).reader
+                if reader is None:
+                    raise RecordError("a leader's snapshot is none")
+                index = int(reader.meta.last_included_index)
+                machine.on_snapshot_load(reader)
+            else:
+                index = message.index
+                self._entries.add((index, message.term, message.entry))
+                before = self._machines.get(index - 1)
+                if message.term == self._settings.stray or before is None:
+                    return
+                machine = copy(before)
+                machine.on_replay(message.entry.encode())
+        except (PacketError, SnapshotError) as error:
+            raise RecordError(f"told: {error}") from None
+        self._machines[index] = machine
+        self._made_by[frozenset(machine.values.items())] = index
+
+    def _agree_on(self, index: int) -> None:
+        """Make the group agree on what the node hears that it has."""
+        while self._agreed < min(index, len(self._settings.terms)):
+            self._agreed += 1
+            self._make(_GROUP, "Agree")
+
+    # ---- what the node has ----
+
+    def _note(self, state: Mapping[str, object]) -> State:
+        """Note what a step has changed, and return it. Raises: RecordError"""
+        changed: dict[str, Value] = {
+            variable: read_field(state[name], int, name)
+            for name, variable in _NUMBERS.items()
+            if name in state
+        }
+        self._first = read_field(state.get("first", self._first), int, "first")
+        if "receiving" in state:
+            self._receiving = read_field(state["receiving"], int | None, "receiving")
+        if "registers" in state:
+            pairs: _Registers = read_field(state["registers"], _Registers, "registers")
+            changed["sm"] = self._state_value(pairs)
+        if "log" in state:
+            change: _Log = read_field(state["log"], _Log, "log")
+            self._log[change.kept :] = change.added
+        if "log" in state or "first" in state:
+            changed["log"] = tuple(
+                term if (index, term, entry) in self._entries else NO_TERM
+                for index, (term, entry) in enumerate(self._log, self._first)
+            )
+        self._has.update(changed)
+        return changed
+
+    def _state_value(self, registers: _Registers) -> Value:
+        """Return how many entries made a state, as the specification has it."""
+        count = self._made_by.get(frozenset(registers))
+        if count is None:
+            return JUNK
+        terms = self._settings.terms
+        indexes = [index for index in (count - 1, count) if 0 < index <= len(terms)]
+        return tla_set([(index, terms[index - 1]) for index in indexes])
+
+    # ---- what the node does to its disk ----
+
+    def _disk(self, operation: _Operation, said: NodeRecord, told: Sequence[_Told]) -> None:
+        """Follow one operation, and make its event if it is an action."""
+        files, node, path = self._files, said.node, operation.path
+        name = path.removeprefix(f"{_DIRECTORY}/")
+        match operation:
+            case _Written(data=data) if path == _TMP:
+                files.temporary = RecordedFile(data or b"")
+                self._begins_to_write(node, files.temporary, told)
+            case _Synced() if path == _TMP and files.temporary is not None:
+                files.temporary.is_synced = True
+                self._make(node, "SyncTemporary")
+            case _Renamed(to=to) if path == _TMP:
+                index = index_of(to.removeprefix(f"{_DIRECTORY}/"))
+                if index is None:
+                    raise RecordError(f"{path} becomes {to}, which is no snapshot")
+                files.rename(index)
+                self._make(node, "Rename")
+            case _NamesSynced() if path == _DIRECTORY:
+                files.sync_names()
+                if not self._loading:
+                    self._make(node, "SyncDirectory")
+            case _Removed() if index_of(name) is not None:
+                files.seen.pop(index_of(name) or 0, None)
+                self._removes(said)
+            case _Renamed() if path == _LOG_ASIDE and said.event in _CLEANS_UP:
+                self._make(node, "CutLog")
+            case _Read(data=data):
+                self._reads(node, index_of(name), data)
+            case _:
+                pass
+
+    def _begins_to_write(self, node: str, file: RecordedFile, told: Sequence[_Told]) -> None:
+        reader = file.reader
+        index = 0 if reader is None else int(reader.meta.last_included_index)
+        kind = "save"
+        if any(isinstance(one, _LeaderSnapshot) and one.data == file.data for one in told):
+            kind = "install"
+            self._agree_on(index)
+            if self._agreed == index != self._compacted:
+                self._compacted = index
+                self._make(_GROUP, "LeaderCompacts")
+        job = record({"kind": kind, "idx": index})
+        self._make(node, kind.capitalize(), "good", job=job)
+
+    def _removes(self, said: NodeRecord) -> None:
+        """Several files go at once, where they are too many."""
+        is_first = not self._under_way or self._under_way[-1][0] != "DeleteExpired"
+        if said.event in _CLEANS_UP and not self._loading and is_first:
+            self._make(said.node, "DeleteExpired")
+
+    def _reads(self, node: str, index: int | None, data: bytes) -> None:
+        file = None if index is None else self._files.seen.get(index)
+        if file is not None and index is not None and file.data != data:
+            if file.is_synced:
+                self._make(node, "Rot", index)
+            file.data = data
+
+    # ---- steps ----
+
+    def _stepped(
+        self, said: NodeRecord, told: Sequence[_Told], stored: Sequence[_Operation]
+    ) -> None:
+        """Make the event of a step that is an action whatever it did to the disk."""
+        node, changed = said.node, said.state
+        removes = any(isinstance(one, _Removed) for one in stored)
+        match said.event:
+            case "NodeStarted" if said.incarnation > 1:
+                self._make(node, "Start", mode="loading")
+            case "EntryReceived":
+                for entry in told:
+                    if isinstance(entry, _LeaderEntry):
+                        is_stray = entry.term == self._settings.stray
+                        index = () if is_stray else (entry.index,)
+                        self._make(node, "AppendStray" if is_stray else "AppendEntry", *index)
+            case "CommitLearned" if "commit" in changed:
+                commit = read_field(changed["commit"], int, "commit")
+                self._agree_on(commit)
+                self._make(node, "Commit", commit)
+            case "ApplyDue" if "applied" in changed:
+                self._make(node, "Apply")
+            case "ReadBackDue" if any(isinstance(one, _Read) for one in stored):
+                self._make(node, "ReadBack", job=self._job())
+            case "LoadNewestDue" | "StateLoaded" if removes and self._loading:
+                self._make(node, "LoadNewest", mode="loading")
+            case "EntriesReplayed" if self._loading:
+                self._loading = False
+                if said.incarnation > 1:
+                    self._make(node, "LoadNewest", mode="up")
+            case "NodeStopped":
+                self._stopped(said)
+            case _:
+                pass
+
+    def _job(self) -> Value:
+        if self._receiving is None:
+            return NO_JOB
+        return record({"kind": "install", "idx": self._receiving})
+
+    def _stopped(self, said: NodeRecord) -> None:
+        """Make the event of a power cut, with the names that survived it; or of a refusal."""
+        error = read_field(said.state.get("error"), str | None, "error")
+        if error is not None and error != _REFUSAL:
+            return
+        for variable in _OF_MEMORY:
+            self._has.pop(variable, None)
+        if error is not None:
+            self._make(said.node, "LoadNewest", mode="refused")
+            return
+        pairs = read_field(said.state.get("files", ()), tuple[tuple[str, bytes], ...], "files")
+        there, lost = self._files.left(dict(pairs))
+        self._receiving = None
+        self._make(said.node, "Crash", tla_set(there), lost, mode="down")
