@@ -171,6 +171,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         for node in self.nodes.values():
             node.clock = plan.clocks[node.id - 1]
         self._is_recorded = recording is not NOT_RECORDED
+        self._frames = 0
         self._recorders = BrokerRecorders(self.nodes, plan, scheduler, recording)
         self._hosts: Hosts[GroupBroker, GroupEvent, SpecAction | GroupAction] = Hosts(
             GroupCore(),
@@ -342,7 +343,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         if self._observed or not _wants_election(data):
             channel = self.channels.ask(node.id, data)
             if self._is_recorded:
-                note_frame_sent(self._recorders.of(node.id), channel, data, to=CONTROLLER)
+                self._frames += 1
+                recorder = self._recorders.of(node.id)
+                note_frame_sent(recorder, channel, data, to=CONTROLLER, number=self._frames)
 
     def answer_client(self, node: Node[GroupBroker], answer: AnswerClient) -> None:
         """Answer a producer or a consumer."""

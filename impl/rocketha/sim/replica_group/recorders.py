@@ -112,12 +112,17 @@ def _shows_ms(node: Node[GroupBroker], scheduler: Scheduler) -> int:
     return node.clock.shows(scheduler.now_ms)
 
 
-def note_frame_sent(recorder: StepRecorder, channel: ChannelId, data: bytes, *, to: str) -> None:
-    """Note a frame on a channel to the controller, or an answer on it."""
+def note_frame_sent(
+    recorder: StepRecorder, channel: ChannelId, data: bytes, *, to: str, number: int = 0
+) -> None:
+    """Note a frame on a channel to the controller, or an answer on it.
+
+    One that waits for no answer has no number on the wire: its sender gives it one, and who
+    receives it cannot name it.
+    """
     named = _frame(channel, data)
-    if named is not None:
-        message, code = named
-        recorder.sent(message, to=to, code=code)
+    message, code = named or (f"controller-{channel}:{number}:one-way", None)
+    recorder.sent(message, to=to, code=code)
 
 
 def note_frame_received(recorder: StepRecorder, channel: ChannelId, data: bytes) -> None:

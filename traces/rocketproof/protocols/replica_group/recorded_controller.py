@@ -84,8 +84,10 @@ class RecordedController:
         self._registered: dict[int, int] = {}
         self._gone: set[str] = set()
         """Brokers that had stopped when the controller noticed, or that it took for others."""
-        self._signs: dict[str, dict[int, int]] = {name: {} for name in brokers}
-        """Broker -> channel that is not closed -> until when its last sign of life on it holds."""
+        self._channels: dict[str, int] = {}
+        """Broker -> the channel on which it has sent last."""
+        self._signs: dict[tuple[str, int], int] = {}
+        """Broker and channel -> until when the last sign of life on it holds."""
 
     def value(self) -> Value:
         """Return `ctl`."""
@@ -99,6 +101,13 @@ class RecordedController:
                 "unfit": tla_set(map(broker, self._unfit)),
             }
         )
+
+    def note_channel(self, name: str, message: str) -> None:
+        """Note on which channel a broker sends, by the id of a frame."""
+        channel, _, _ = message.partition(":")
+        _, named, number = channel.partition("controller-")
+        if named and number.isdecimal():
+            self._channels[name] = int(number)
 
     def after(self, written: NodeRecord, crashes: Mapping[str, int]) -> list[Decided]:
         """Take a record; return what the controller has decided in it. Raises: RecordError"""
@@ -133,23 +142,18 @@ class RecordedController:
 
     def _note_sign(self, entry: _Entry) -> None:
         change = entry.change
-        for signs in self._signs.values():
-            if change.kind == "ChannelClosed":
-                signs.pop(entry.channel, None)
-            elif change.kind == "Started":  # channels do not outlive the controller
-                signs.clear()
         if change.kind not in _SIGNS or change.broker_id is None:
             return
         if self._registered.get(change.broker_id) == change.incarnation:
             name = broker(change.broker_id)
             for_ms = change.timeout_ms or _DEFAULT_TIMEOUT_MS
-            self._signs[name][entry.channel] = entry.at_ms + for_ms
+            self._signs[name, entry.channel] = entry.at_ms + for_ms
 
     def _decided(
         self, one: _Happened, entry: _Entry, master: int | None, crashes: Mapping[str, int]
     ) -> list[Decided]:
         change = entry.change
-        name, at = broker(one.broker_id), entry.channel
+        name = broker(one.broker_id)
         match one.kind:
             case "MasterElected":
                 evicted = self._evicted(master, crashes)
@@ -167,7 +171,6 @@ class RecordedController:
                     self.starts[name].setdefault(one.incarnation, crashes[name])
                     return []
                 self.starts[name][one.incarnation] = crashes[name]
-                self._signs[name] = {c: t for c, t in self._signs[name].items() if c == at}
                 self._gone.discard(name)
                 return [Decided("Restart", (name,), restarted=name)]
             case "BrokerEvicted":
@@ -191,6 +194,7 @@ class RecordedController:
 
     def _is_heard_elsewhere(self, name: str, entry: _Entry) -> bool:
         """Tell whether an old channel was closed while the broker is heard on another one."""
-        if entry.change.kind != "ChannelClosed":
+        present = self._channels.get(name)
+        if entry.change.kind != "ChannelClosed" or present in (None, entry.channel):
             return False
-        return any(until_ms >= entry.at_ms for until_ms in self._signs[name].values())
+        return self._signs.get((name, present or 0), entry.at_ms - 1) >= entry.at_ms

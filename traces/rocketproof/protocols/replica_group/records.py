@@ -144,6 +144,8 @@ class GroupRecords(RecordProjection):
         elif record.event == STOPPED:
             self._crashed(record)
         else:
+            for message in record.sent:
+                self._ctl.note_channel(record.node, message.id)
             self._stepped(record, received)
 
     # ---- brokers ----
