@@ -156,8 +156,8 @@ class RecordedController:
         name = broker(one.broker_id)
         match one.kind:
             case "MasterElected":
-                evicted = self._evicted(master, crashes)
-                needed = master is None or broker(master) in self._gone
+                evicted = self._evicted(master, crashes) if self._is_gone(master) else []
+                needed = master is None or self._is_gone(master)
                 self._gone.discard(broker(one.master))
                 action = "ElectMaster" if needed else "DesignateMaster"
                 return [*evicted, Decided(action, (broker(one.master),))]
@@ -184,9 +184,12 @@ class RecordedController:
             case _:
                 return []
 
+    def _is_gone(self, master: int | None) -> bool:
+        return master is not None and broker(master) in self._gone
+
     def _evicted(self, master: int | None, crashes: Mapping[str, int]) -> list[Decided]:
         """Return that the master is gone, when the controller acts because of that."""
-        if master is None or broker(master) not in self._gone:
+        if master is None:
             return []
         name = broker(master)
         known = self._incarnations[name]

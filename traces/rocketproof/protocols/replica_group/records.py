@@ -215,7 +215,7 @@ class GroupRecords(RecordProjection):
         self._event(me, "Replicate")
 
     def _consumed(self, me: str, pull: _Pull) -> None:
-        if pull.data is None:
+        if pull.data is None or not pull.data["size"]:
             return
         shown = self._of[me].now.log[: record_count(pull.offset + pull.data["size"])]
         if self._seen[: len(shown)] != shown:
