@@ -11,13 +11,13 @@
 |             | `state`: the parts of its state that the step changed, all at its start        |
 |             | `sent`: messages, each with an `id`, `to`, `code` and perhaps its `body`       |
 |             | `received`: ids of the messages that made it take the step                     |
-|             | `told`: what others told it who keep no records                                |
+|             | `heard`: what it heard from others, who keep none                              |
 |             | `stored`: what it did to its disk, in order                                    |
 |             | `answered`: what it answered to clients, who keep no records                   |
 
 Members at their defaults are left out. Of a log, `state` has how many records are `kept`, and which
-are `added` behind them. An id is the same at both ends without a byte more on the
-wire: the connection, and the message's place or number on it.
+are `added` behind them. An id is the same at both ends without a byte more on the wire: the
+connection, and the message's place or number on it.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class NodeRecord(
     state: dict[str, Any] = {}
     sent: tuple[SentMessage, ...] = ()
     received: tuple[str, ...] = ()
-    told: tuple[Any, ...] = ()
+    heard: tuple[Any, ...] = ()
     stored: tuple[Any, ...] = ()
     answered: tuple[Any, ...] = ()
 

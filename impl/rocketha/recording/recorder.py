@@ -81,7 +81,7 @@ class StepRecorder(Protocol):
         """Hear that a message is why the next step is taken."""
         ...
 
-    def told(self, message: object) -> None:
+    def heard(self, message: object) -> None:
         """Hear what made the node take the next step, and comes from who keeps no records."""
         ...
 
@@ -122,6 +122,7 @@ class NodeRecorder:
     __slots__ = (
         "_answered",
         "_clock",
+        "_heard",
         "_incarnation",
         "_known",
         "_node",
@@ -131,7 +132,6 @@ class NodeRecorder:
         "_sequence",
         "_shows_ms",
         "_stored",
-        "_told",
         "_write",
     )
 
@@ -155,7 +155,7 @@ class NodeRecorder:
         self._known: dict[str, object] = {}
         self._sent: list[SentMessage] = []
         self._received: list[str] = []
-        self._told: list[Json] = []
+        self._heard: list[Json] = []
         self._stored: list[Json] = []
         self._answered: list[Json] = []
         write(header)
@@ -188,12 +188,12 @@ class NodeRecorder:
         """Note why the next step is taken."""
         self._received.append(message)
 
-    def told(self, message: object) -> None:
+    def heard(self, message: object) -> None:
         """Note why the next step is taken."""
-        self._told.append(as_json(message, tagged=True))
+        self._heard.append(as_json(message, tagged=True))
 
     def stored(self, operation: object) -> None:
-        """Note what the disk was told, of a step that a power cut ends, too."""
+        """Note what the disk did, of a step that a power cut ends, too."""
         self._stored.append(as_json(operation, tagged=True))
 
     def answered(self, answer: object) -> None:
@@ -222,7 +222,7 @@ class NodeRecorder:
     def _record(self, event: str, action: object | None, state: dict[str, Json]) -> None:
         sent, self._sent = self._sent, []
         received, self._received = self._received, []
-        told, self._told = self._told, []
+        heard, self._heard = self._heard, []
         stored, self._stored = self._stored, []
         answered, self._answered = self._answered, []
         name, params = _action(action)
@@ -239,7 +239,7 @@ class NodeRecorder:
                 state=state,
                 sent=tuple(sent),
                 received=tuple(received),
-                told=tuple(told),
+                heard=tuple(heard),
                 stored=tuple(stored),
                 answered=tuple(answered),
             )
@@ -296,7 +296,7 @@ class _NotRecorded:
     def received(self, message: str) -> None:
         """Do nothing."""
 
-    def told(self, message: object) -> None:
+    def heard(self, message: object) -> None:
         """Do nothing."""
 
     def stored(self, operation: object) -> None:

@@ -258,20 +258,20 @@ def test_what_a_node_is_told_and_stores_is_in_the_record_of_the_step_or_of_the_s
     recorder = bench.recorder()
     recorder.started()
 
-    recorder.told(Elect(epoch=3))
+    recorder.heard(Elect(epoch=3))
     recorder.stored(PutWanted())
     recorder.stored(Elect(epoch=4))
     recorder.stepped(EVENT, None)
     step = bench.last
     recorder.stepped(EVENT, None)
     quiet = bench.last
-    recorder.told(Elect(epoch=5))
+    recorder.heard(Elect(epoch=5))
     recorder.stored(PutWanted())
     recorder.stopped(dict)
 
-    assert step.told == ({"is": "Elect", "epoch": 3},)
+    assert step.heard == ({"is": "Elect", "epoch": 3},)
     assert step.stored == ({"is": "PutWanted"}, {"is": "Elect", "epoch": 4})
-    assert (quiet.told, quiet.stored) == ((), ())
+    assert (quiet.heard, quiet.stored) == ((), ())
     assert bench.last.event == STOPPED
-    assert bench.last.told == ({"is": "Elect", "epoch": 5},)
+    assert bench.last.heard == ({"is": "Elect", "epoch": 5},)
     assert bench.last.stored == ({"is": "PutWanted"},)

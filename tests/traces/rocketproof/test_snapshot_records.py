@@ -79,7 +79,7 @@ def test_what_is_changed_in_a_record_diverges() -> None:
             logs,
             lambda record: record.event == "EntryReceived",
             lambda record: msgspec.structs.replace(
-                record, told=tuple([{**one, "entry": '{"key":"z"}'} for one in record.told])
+                record, heard=tuple([{**one, "entry": '{"key":"z"}'} for one in record.heard])
             ),
             5,
         ),
@@ -124,8 +124,8 @@ def test_a_power_cut_ends_a_step_and_its_beginning_is_there() -> None:
         if record.event == "NodeStopped"
     ]
 
-    assert any(record.stored and record.told for record in stopped), "a snapshot was arriving"
-    assert any(record.stored and not record.told for record in stopped), "one was being saved"
+    assert any(record.stored and record.heard for record in stopped), "a snapshot was arriving"
+    assert any(record.stored and not record.heard for record in stopped), "one was being saved"
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_what_is_left_says_which_changes_of_names_survived(
     [
         (
             is_of("EntryReceived"),
-            lambda r: msgspec.structs.replace(r, told=({"is": "LeaderEntry"},)),
-            "told: .*required field `index`",
+            lambda r: msgspec.structs.replace(r, heard=({"is": "LeaderEntry"},)),
+            "heard: .*required field `index`",
         ),
         (
             wrote,
@@ -188,7 +188,7 @@ def test_what_is_left_says_which_changes_of_names_survived(
         (is_of("ApplyDue", "applied"), with_state(applied="x"), "applied: .*`int`"),
         (
             is_of("EntryReceived"),
-            lambda r: msgspec.structs.replace(r, told=({"is": "LeaderSnapshot", "data": "QUJD"},)),
+            lambda r: msgspec.structs.replace(r, heard=({"is": "LeaderSnapshot", "data": "QUJD"},)),
             "a leader's snapshot is none",
         ),
     ],

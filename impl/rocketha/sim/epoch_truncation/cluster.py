@@ -133,7 +133,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         """Let a broker that runs hear who is elected."""
         master = self.master
         assert master is not None
-        self._recorders.told(node.id, self.epoch)
+        self._recorders.heard(node.id, self.epoch)
         address = broker_address(master)
         self.deliver(node, MasterLearnt(epoch=self.epoch, master=master, address=address))
 

@@ -129,7 +129,7 @@ class ClusterRecorders:
         self._controller.sent(_election_named(epoch))
         self._controller.stepped(elected, ElectMaster(master=master))
 
-    def told(self, broker: BrokerId, epoch: Epoch) -> None:
+    def heard(self, broker: BrokerId, epoch: Epoch) -> None:
         """Note that a broker hears of an election next."""
         self.of(broker).received(_election_named(epoch))
 

@@ -94,12 +94,12 @@ class SnapshotRecorder:
     def got_entry(self, index: LogIndex, entry: bytes, term: Term) -> None:
         """Note an entry that a leader sends, who keeps no records."""
         if self.steps is not NOT_RECORDED:
-            self.steps.told(LeaderEntry(index, term, entry.decode()))
+            self.steps.heard(LeaderEntry(index, term, entry.decode()))
 
     def got_snapshot(self, data: bytes) -> None:
         """Note a snapshot that a leader sends, who keeps no records."""
         if self.steps is not NOT_RECORDED:
-            self.steps.told(LeaderSnapshot(b64encode(data).decode()))
+            self.steps.heard(LeaderSnapshot(b64encode(data).decode()))
 
     def lost_power(self, disk: MemoryDisk) -> None:
         """Write what a power cut has left on the disk."""

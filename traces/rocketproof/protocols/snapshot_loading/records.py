@@ -124,7 +124,7 @@ class _Log(msgspec.Struct, frozen=True):
     added: tuple[tuple[int, str], ...]
 
 
-_Told: TypeAlias = _LeaderEntry | _LeaderSnapshot
+_Heard: TypeAlias = _LeaderEntry | _LeaderSnapshot
 _Operation: TypeAlias = _Written | _Resized | _Synced | _Renamed | _Removed | _NamesSynced | _Read
 _Registers: TypeAlias = tuple[tuple[str, int], ...]
 _Made: TypeAlias = tuple[str, tuple[Value, ...], str, State]
@@ -165,16 +165,16 @@ class SnapshotRecords(RecordProjection):
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the events of a record; the last one shows what changed. Raises: RecordError"""
         del received
-        told: tuple[_Told, ...] = read_field(record.told, tuple[_Told, ...], "told")
+        heard: tuple[_Heard, ...] = read_field(record.heard, tuple[_Heard, ...], "heard")
         stored: tuple[_Operation, ...] = read_field(record.stored, tuple[_Operation, ...], "stored")
-        for message in told:
+        for message in heard:
             self._learn(message)
         changed = self._note(record.state)
         if record.event == STARTED:
             self._loading = True
         for operation in stored:
-            self._disk(operation, record, told)
-        self._stepped(record, told, stored)
+            self._disk(operation, record, heard)
+        self._stepped(record, heard, stored)
         made, self._under_way = self._under_way, []
         for at, (action, params, node, observed) in enumerate(made, start=1):
             if at == len(made):
@@ -186,9 +186,9 @@ class SnapshotRecords(RecordProjection):
     def _make(self, node: str, action: str, *params: Value, **observed: Value) -> None:
         self._under_way.append((action, params, node, observed))
 
-    # ---- what the node is told ----
+    # ---- what the node hears ----
 
-    def _learn(self, message: _Told) -> None:
+    def _learn(self, message: _Heard) -> None:
         """Note what the entries of a leader make of registers, so that a state can be named."""
         machine = RegisterStateMachine()
         try:
@@ -207,7 +207,7 @@ class SnapshotRecords(RecordProjection):
                 machine = copy(before)
                 machine.on_replay(message.entry.encode())
         except (PacketError, SnapshotError) as error:
-            raise RecordError(f"told: {error}") from None
+            raise RecordError(f"heard: {error}") from None
         self._machines[index] = machine
         self._made_by[frozenset(machine.values.items())] = index
 
@@ -254,14 +254,14 @@ class SnapshotRecords(RecordProjection):
 
     # ---- what the node does to its disk ----
 
-    def _disk(self, operation: _Operation, said: NodeRecord, told: Sequence[_Told]) -> None:
+    def _disk(self, operation: _Operation, said: NodeRecord, heard: Sequence[_Heard]) -> None:
         """Follow one operation, and make its event if it is an action."""
         files, node, path = self._files, said.node, operation.path
         name = path.removeprefix(f"{_DIRECTORY}/")
         match operation:
             case _Written(data=data) if path == _TMP:
                 files.temporary = RecordedFile(data or b"")
-                self._begins_to_write(node, files.temporary, told)
+                self._begins_to_write(node, files.temporary, heard)
             case _Synced() if path == _TMP and files.temporary is not None:
                 files.temporary.is_synced = True
                 self._make(node, "SyncTemporary")
@@ -285,11 +285,11 @@ class SnapshotRecords(RecordProjection):
             case _:
                 pass
 
-    def _begins_to_write(self, node: str, file: RecordedFile, told: Sequence[_Told]) -> None:
+    def _begins_to_write(self, node: str, file: RecordedFile, heard: Sequence[_Heard]) -> None:
         reader = file.reader
         index = 0 if reader is None else int(reader.meta.last_included_index)
         kind = "save"
-        if any(isinstance(one, _LeaderSnapshot) and one.data == file.data for one in told):
+        if any(isinstance(one, _LeaderSnapshot) and one.data == file.data for one in heard):
             kind = "install"
             self._agree_on(index)
             if self._agreed == index != self._compacted:
@@ -314,7 +314,7 @@ class SnapshotRecords(RecordProjection):
     # ---- steps ----
 
     def _stepped(
-        self, said: NodeRecord, told: Sequence[_Told], stored: Sequence[_Operation]
+        self, said: NodeRecord, heard: Sequence[_Heard], stored: Sequence[_Operation]
     ) -> None:
         """Make the event of a step that is an action whatever it did to the disk."""
         node, changed = said.node, said.state
@@ -323,7 +323,7 @@ class SnapshotRecords(RecordProjection):
             case "NodeStarted" if said.incarnation > 1:
                 self._make(node, "Start", mode="loading")
             case "EntryReceived":
-                for entry in told:
+                for entry in heard:
                     if isinstance(entry, _LeaderEntry):
                         is_stray = entry.term == self._settings.stray
                         index = () if is_stray else (entry.index,)
