@@ -150,6 +150,8 @@ class StartDue:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotWritten:
+    """The bytes of a snapshot are in their file: the node's own, or a leader's."""
+
     index: LogIndex
     data: bytes
     is_own: bool
@@ -157,6 +159,8 @@ class SnapshotWritten:
 
 @dataclass(frozen=True, slots=True)
 class ReadBackDue:
+    """A snapshot that was written is to be read from its file again."""
+
     index: LogIndex
     data: bytes
     is_own: bool
@@ -164,18 +168,22 @@ class ReadBackDue:
 
 @dataclass(frozen=True, slots=True)
 class LoadNewestDue:
+    """A node that starts is to load the newest snapshot that it can."""
+
     indexes: tuple[LogIndex, ...] | None
     """Which may still be tried; None: all that are there."""
 
 
 @dataclass(frozen=True, slots=True)
 class FitLogDue:
+    """The log is to go on where a snapshot that was loaded ends."""
+
     meta: SnapshotMeta
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayDue:
-    pass
+    """The entries behind the snapshot are to be applied."""
 
 
 SnapshotEvent: TypeAlias = (
