@@ -223,12 +223,17 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     @property
     def starting(self) -> frozenset[BrokerId]:
         """Return the brokers that run and that the controller does not know in this incarnation."""
-        return frozenset(node.id for node in self.up() if not self._is_known(node))
-
-    def _is_known(self, node: Node[GroupBroker]) -> bool:
         group = self.group
-        replica = None if group is None else group.replicas.get(node.id)
-        return replica is not None and replica.incarnation == node.running().incarnation
+        known = {} if group is None else group.replicas
+        unknown = []
+        for broker, node in self.nodes.items():
+            state = node.state
+            if state is None:
+                continue
+            replica = known.get(broker)
+            if replica is None or replica.incarnation != state.incarnation:
+                unknown.append(broker)
+        return frozenset(unknown)
 
     def up(self) -> list[Node[GroupBroker]]:
         """Return the brokers that run."""
