@@ -8,8 +8,8 @@ the specification, and it takes nothing back: the events of the first records ar
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -21,7 +21,17 @@ from tlatrace.errors import ValueFormatError
 from tlatrace.trace import Event, Part, Silent
 from tlatrace.values import State, Value
 
-__all__ = ["RecordProjection", "part", "project", "read_field", "record_of_event"]
+__all__ = [
+    "RecordProjection",
+    "alike",
+    "part",
+    "project",
+    "read_field",
+    "record_of_event",
+    "sequence_after",
+]
+
+S = TypeVar("S")
 
 _NS_PER_MS: Final = 1_000_000
 
@@ -131,6 +141,31 @@ def record_of_event(
         if event.step == step:
             return None if step == 0 else looked_at
     return None
+
+
+def alike(settings: Mapping[str, S]) -> S:
+    """Return how all nodes of a kind are set up. Raises: RecordError"""
+    (first, found), *others = settings.items()
+    for node, other in others:
+        if other != found:
+            raise RecordError(f"{first} and {node} are set up differently")
+    return found
+
+
+class _SequenceChange(msgspec.Struct, frozen=True):
+    kept: Annotated[int, msgspec.Meta(ge=0)]
+    added: list[Any]
+
+
+def sequence_after(
+    before: tuple[S, ...], change: object, item: type[S], what: str
+) -> tuple[S, ...]:
+    """Return a sequence after a change of it, such as a log's. Raises: RecordError"""
+    read: _SequenceChange = read_field(change, _SequenceChange, what)
+    if read.kept > len(before):
+        raise RecordError(f"{what}: keeps {read.kept} of {len(before)} records")
+    added: list[S] = read_field(read.added, list[item], what)  # type: ignore[valid-type]
+    return (*before[: read.kept], *added)
 
 
 def part(variable: str, *at: Value, value: Value) -> Part:

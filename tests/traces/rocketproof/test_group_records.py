@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -139,8 +140,25 @@ def test_a_record_that_lacks_what_its_kind_has_is_named(
     assert caught.value.reason.startswith(said)
 
 
-def test_a_log_is_needed_of_the_controller_and_of_each_broker() -> None:
-    for missing in ("controller", "b2"):
-        left = [log for log in logs() if log.header.node != missing]
-        with pytest.raises(RecordError):
-            PLUG.trace_of_records(left)
+@pytest.mark.parametrize(
+    ("without", "said"),
+    [
+        (["controller"], "there are not the records of one controller and of brokers"),
+        (["b2"], "b2 has no records"),
+        (["b1", "b2", "b3"], "there are not the records of one controller and of brokers"),
+    ],
+)
+def test_a_log_is_needed_of_the_controller_and_of_each_broker(
+    without: list[str], said: str
+) -> None:
+    with pytest.raises(RecordError, match=said):
+        PLUG.trace_of_records([log for log in logs() if log.header.node not in without])
+
+
+def test_brokers_of_a_group_are_set_up_alike() -> None:
+    first, second, *others = logs()
+    header = msgspec.structs.replace(
+        first.header, settings={**first.header.settings, "in_sync_replicas": 7}
+    )
+    with pytest.raises(RecordError, match="b1 and b2 are set up differently"):
+        PLUG.trace_of_records([replace(first, header=header), second, *others])

@@ -60,6 +60,7 @@ class BrokerRecorders:
             "brokers": [broker_address(broker) for broker in nodes],
             "all_ack_in_sync_state_set": plan.broker.all_ack_in_sync_state_set,
             "in_sync_replicas": plan.broker.in_sync_replicas,
+            "heartbeat_timeout_ms": plan.broker.heartbeat_timeout_ms,
         }
         for node in nodes.values():
             self._recorders[node.id] = recording.of(

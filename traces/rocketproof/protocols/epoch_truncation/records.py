@@ -51,7 +51,7 @@ from rocketproof.protocols.epoch_truncation.values import (
     index_or_minus_one,
     starts_value,
 )
-from rocketproof.record_projection import RecordProjection, part, read_field
+from rocketproof.record_projection import RecordProjection, part, read_field, sequence_after
 from tlatrace.trace import Part
 from tlatrace.values import State, Value, tla_set
 from tlatrace.values import record as tla_record
@@ -80,11 +80,6 @@ class _Params(msgspec.Struct, frozen=True):
     epoch: int = 0
     offset: int = 0
     size: int = 0
-
-
-class _Sequence(msgspec.Struct, frozen=True):
-    kept: int
-    added: tuple[int, ...]
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -151,10 +146,7 @@ class _State:
             changed["servers"] = dict(changed["servers"])
         for name, before in (("log", self.log), ("on_disk", self.on_disk)):
             if name in written.state:
-                read: _Sequence = read_field(written.state[name], _Sequence, name)
-                if read.kept > len(before):
-                    raise RecordError(f"{name}: keeps {read.kept} of {len(before)} records")
-                changed[name] = before[: read.kept] + read.added
+                changed[name] = sequence_after(before, written.state[name], int, name)
         return replace(self, **changed) if changed else self
 
 

@@ -37,7 +37,7 @@ from rocketha.recording.record import (
     SentMessage,
 )
 from rocketha.sim.engine.records import record_count
-from rocketproof.record_projection import RecordProjection, part, read_field
+from rocketproof.record_projection import RecordProjection, part, read_field, sequence_after
 from tlatrace.trace import Part
 from tlatrace.values import State, Value, record, tla_set
 
@@ -55,11 +55,6 @@ class _MasterSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="master
 
 class _SlaveSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="slave"):
     master: str
-
-
-class _Log(msgspec.Struct, frozen=True):
-    kept: int
-    added: tuple[int, ...]
 
 
 class _Waiting(msgspec.Struct, frozen=True):
@@ -120,17 +115,13 @@ class _Broker:
                 changed[name] = read_field(written.state[name], kind, name)
         if "ends" in changed:
             changed["ends"] = dict(changed["ends"])
-        if "log" in changed:
-            log: _Log = changed["log"]
-            if not 0 <= log.kept <= len(self.log):
-                raise RecordError(f"log: keeps {log.kept} of {len(self.log)} records")
-            changed["log"] = self.log[: log.kept] + log.added
+        if "log" in written.state:
+            changed["log"] = sequence_after(self.log, written.state["log"], int, "log")
         return replace(self, **changed) if changed else self
 
 
 _KINDS: Final[dict[str, object]] = {
     "begin": int,
-    "log": _Log,
     "flushed": int,
     "waiting": tuple[_Waiting, ...],
     "ends": tuple[tuple[int, _MasterEnd], ...],

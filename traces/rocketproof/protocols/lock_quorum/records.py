@@ -22,14 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, RecordError, SentMessage
 from rocketha.sim.lock_quorum.plan import SKEW_MS
 from rocketproof.protocols.epoch_truncation.values import NONE
-from rocketproof.record_projection import RecordProjection, part, read_field
+from rocketproof.record_projection import RecordProjection, alike, part, read_field
 from tlatrace.trace import Part, Silent
 from tlatrace.values import State, Value, tla_set
 from tlatrace.values import record as tla_record
@@ -42,8 +42,6 @@ _OF_BROKERS: Final = frozenset({"ReceiveAsk", "ReceiveFree"})
 _SILENT_MOST: Final = 6
 _REMEMBERED: Final = 4096
 """Messages whose values are kept: what is lost is under way for ever."""
-
-_S = TypeVar("_S", "_Broker", "_Consumer")
 
 
 class _Queue(msgspec.Struct, frozen=True):
@@ -132,8 +130,8 @@ class LockRecords(RecordProjection):
                 self._consumers[header.node] = settings
         if not self._brokers or not self._consumers:
             raise RecordError("there are no records of a broker, or none of a consumer")
-        self._broker = _alike(self._brokers)
-        self._consumer = _alike(self._consumers)
+        self._broker = alike(self._brokers)
+        self._consumer = alike(self._consumers)
         strange = sorted(set(self._brokers) - set(self._broker.members))
         if strange:
             raise RecordError(f"{strange[0]} is no member of the group that it names")
@@ -296,15 +294,6 @@ class LockRecords(RecordProjection):
             "frees": tla_set(map(_release_value, self._frees)),
         }
         self.event(action, params, node=record.node, observed=observed, parts=tuple(parts))
-
-
-def _alike(settings: Mapping[str, _S]) -> _S:
-    """Return what all nodes of a kind are set up with. Raises: RecordError"""
-    (first, found), *others = settings.items()
-    for node, other in others:
-        if other != found:
-            raise RecordError(f"{first} and {node} are set up differently")
-    return found
 
 
 def _name(queue: _Queue) -> str:

@@ -8,12 +8,12 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from rocketha.recording.record import NodeRecord, RecordError
+from rocketha.recording.record import NodeRecord
 from rocketha.sim.engine.records import record_count
-from rocketha.types import UNBOUNDED
-from rocketproof.protocols.epoch_truncation.values import NONE
+from rocketha.types import Offset
+from rocketproof.protocols.epoch_truncation.values import NONE, entries_value
 from rocketproof.protocols.replica_group.values import NO_PROPOSAL, NO_SET
-from rocketproof.record_projection import part, read_field
+from rocketproof.record_projection import part, read_field, sequence_after
 from tlatrace.trace import Part
 from tlatrace.values import Value, record, tla_set
 
@@ -32,17 +32,13 @@ class BrokerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"
     brokers: tuple[str, ...]
     all_ack_in_sync_state_set: bool
     in_sync_replicas: int
-
-
-class _Log(msgspec.Struct, frozen=True):
-    kept: int
-    added: tuple[int, ...]
+    heartbeat_timeout_ms: int
 
 
 class _Entry(msgspec.Struct, frozen=True):
     epoch: int
-    start_offset: int
-    end_offset: int
+    start_offset: Offset
+    end_offset: Offset
 
 
 class _Set(msgspec.Struct, frozen=True):
@@ -122,10 +118,7 @@ class RecordedBroker:
         if "servers" in changed:
             changed["servers"] = dict(changed["servers"])
         if "log" in written.state:
-            log: _Log = read_field(written.state["log"], _Log, "log")
-            if log.kept > len(self.log):
-                raise RecordError(f"log: keeps {log.kept} of {len(self.log)} records")
-            changed["log"] = self.log[: log.kept] + log.added
+            changed["log"] = sequence_after(self.log, written.state["log"], int, "log")
         return replace(self, **changed) if changed else self
 
     # ---- values of the specification ----
@@ -153,7 +146,7 @@ class RecordedBroker:
         proposal = NO_PROPOSAL if pending is None else self._proposal(pending, starts)
         return [
             *parts,
-            part("epochs", me, value=tuple(map(_entry_value, self.epochs))),
+            part("epochs", me, value=entries_value(self.epochs)),
             part("known", me, value=self.known),
             part("local", me, value=local),
             part("pend", me, value=proposal),
@@ -192,8 +185,3 @@ _KINDS: Final[dict[str, object]] = {
 
 def _names(members: tuple[int, ...]) -> Value:
     return tla_set(map(broker, members))
-
-
-def _entry_value(entry: _Entry) -> Value:
-    end = -1 if entry.end_offset == UNBOUNDED else record_count(entry.end_offset)
-    return record({"e": entry.epoch, "s": record_count(entry.start_offset), "end": end})

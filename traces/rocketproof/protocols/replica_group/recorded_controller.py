@@ -17,7 +17,6 @@ from tlatrace.values import Value, record, tla_set
 __all__ = ["ControllerSettings", "Decided", "RecordedController"]
 
 _SIGNS: Final = ("Heartbeat", "RegisterBroker")
-_DEFAULT_TIMEOUT_MS: Final = 10_000
 
 
 class ControllerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
@@ -36,7 +35,6 @@ class _Change(msgspec.Struct, frozen=True, rename={"kind": "is"}):
     broker_id: int | None = None
     master_broker_id: int | None = None
     incarnation: int = 0
-    timeout_ms: int | None = None
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -71,8 +69,9 @@ class Decided:
 class RecordedController:
     """What the controller knows of the group, as it has written it last."""
 
-    def __init__(self, brokers: Sequence[str]) -> None:
+    def __init__(self, brokers: Sequence[str], *, heartbeat_timeout_ms: int) -> None:
         """Begin with a controller that knows nobody."""
+        self._timeout_ms = heartbeat_timeout_ms
         self.starts: dict[str, dict[int, int]] = {name: {} for name in brokers}
         """Broker -> its registered incarnation -> crashes before that."""
         self._incarnations: dict[str, int] = dict.fromkeys(brokers, 0)
@@ -146,8 +145,7 @@ class RecordedController:
             return
         if self._registered.get(change.broker_id) == change.incarnation:
             name = broker(change.broker_id)
-            for_ms = change.timeout_ms or _DEFAULT_TIMEOUT_MS
-            self._signs[name, entry.channel] = entry.at_ms + for_ms
+            self._signs[name, entry.channel] = entry.at_ms + self._timeout_ms
 
     def _decided(
         self, one: _Happened, entry: _Entry, master: int | None, crashes: Mapping[str, int]

@@ -50,7 +50,7 @@ from rocketproof.protocols.replica_group.recorded_controller import (
     ControllerSettings,
     RecordedController,
 )
-from rocketproof.record_projection import RecordProjection, part, read_field
+from rocketproof.record_projection import RecordProjection, alike, part, read_field
 from tlatrace.trace import Part
 from tlatrace.values import State, Value, tla_set
 
@@ -107,7 +107,7 @@ class GroupRecords(RecordProjection):
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read how brokers and the controller are set up. Raises: RecordError"""
         super().__init__(headers)
-        self._of: dict[str, _Of] = {}
+        brokers: dict[str, BrokerSettings] = {}
         controllers: dict[str, ControllerSettings] = {}
         for header in headers:
             what = f"settings of {header.node}"
@@ -115,14 +115,20 @@ class GroupRecords(RecordProjection):
                 header.settings, BrokerSettings | ControllerSettings, what
             )
             if isinstance(settings, BrokerSettings):
-                self._settings = settings
-                self._of[header.node] = _Of(RecordedBroker(name=header.node))
+                brokers[header.node] = settings
             else:
                 controllers[header.node] = settings
-        if len(controllers) != 1 or sorted(self._of) != sorted(self._settings.brokers):
-            raise RecordError("there are not the records of one controller and all brokers")
+        if len(controllers) != 1 or not brokers:
+            raise RecordError("there are not the records of one controller and of brokers")
+        self._settings = alike(brokers)
+        missing = sorted(set(self._settings.brokers) ^ set(brokers))
+        if missing:
+            raise RecordError(f"{missing[0]} has no records, or is none of the group's brokers")
+        self._of = {name: _Of(RecordedBroker(name=name)) for name in brokers}
         ((self._controller, self._controller_settings),) = controllers.items()
-        self._ctl = RecordedController(tuple(self._of))
+        self._ctl = RecordedController(
+            tuple(self._of), heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms
+        )
         self._conns = _Conns()
         self._seen: tuple[int, ...] = ()
 

@@ -47,7 +47,7 @@ from rocketproof.protocols.snapshot_loading.recorded_files import (
     index_of,
 )
 from rocketproof.protocols.snapshot_loading.values import JUNK, NO_JOB, NO_TERM
-from rocketproof.record_projection import RecordProjection, read_field
+from rocketproof.record_projection import RecordProjection, read_field, sequence_after
 from tlatrace.values import State, Value, record, tla_set
 
 __all__ = ["SnapshotRecords"]
@@ -119,11 +119,6 @@ class _Read(msgspec.Struct, frozen=True, tag_field="is", tag="Read"):
     data: bytes
 
 
-class _Log(msgspec.Struct, frozen=True):
-    kept: int
-    added: tuple[tuple[int, str], ...]
-
-
 _Heard: TypeAlias = _LeaderEntry | _LeaderSnapshot
 _Operation: TypeAlias = _Written | _Resized | _Synced | _Renamed | _Removed | _NamesSynced | _Read
 _Registers: TypeAlias = tuple[tuple[str, int], ...]
@@ -140,7 +135,7 @@ class SnapshotRecords(RecordProjection):
             raise RecordError("there are records of several nodes")
         self._settings = read_field(headers[0].settings, _Settings, "settings")
         self._files = RecordedFiles()
-        self._log: list[tuple[int, str]] = []
+        self._log: tuple[tuple[int, str], ...] = ()
         self._first = 1
         self._entries: set[tuple[int, int, str]] = set()
         self._machines = {0: RegisterStateMachine()}
@@ -233,8 +228,7 @@ class SnapshotRecords(RecordProjection):
             pairs: _Registers = read_field(state["registers"], _Registers, "registers")
             changed["sm"] = self._state_value(pairs)
         if "log" in state:
-            change: _Log = read_field(state["log"], _Log, "log")
-            self._log[change.kept :] = change.added
+            self._log = sequence_after(self._log, state["log"], tuple[int, str], "log")
         if "log" in state or "first" in state:
             changed["log"] = tuple(
                 term if (index, term, entry) in self._entries else NO_TERM
