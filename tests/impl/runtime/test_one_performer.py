@@ -100,7 +100,7 @@ def test_effects_of_a_node_with_snapshots_are_performed_in_one_place() -> None:
         if isinstance(kind := getattr(snapshot_effects, name), type)
         and issubclass(kind, effects.Effect)
     }
-    assert len(names) == 11
+    assert len(names) == 12
     assert kinds == names
     one = "impl/rocketha/replicated_log/snapshot_performer.py"
     assert performers(names) == {name: {one} for name in names}
