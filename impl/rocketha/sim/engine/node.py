@@ -13,9 +13,10 @@ from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import ConnectionPerformer
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, ConnectionId, HaAddress
+from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
 __all__ = ["Node", "broker_address"]
 
@@ -80,6 +81,10 @@ class Node(Generic[S]):
     def asked(self) -> ConnectionId | None:
         """Return the connection that it asked for and that is neither open nor lost."""
         return None if self.connections is None else self.connections.asked
+
+    def shows_ms(self, scheduler: Scheduler) -> TimestampMs:
+        """Return what its machine's clock shows."""
+        return self.clock.shows(scheduler.now_ms)
 
     def running(self) -> S:
         """Return the state of a broker that is known to run."""

@@ -14,12 +14,10 @@ from typing import Final
 
 from rocketha.errors import EpochFileError
 from rocketha.ha.state import BrokerState, Phase
-from rocketha.known_bugs.storage import file_options
-from rocketha.recording.recorder import LongSequence, Parts, Recording, StepRecorder
+from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.record_epochs import RecordEpochReader
-from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.engine.recorded_logs import RecordedLogs
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Elected
 from rocketha.sim.epoch_truncation.plan import RunPlan
@@ -37,8 +35,6 @@ __all__ = ["ClusterRecorders"]
 
 _CONTROLLER: Final = "controller"
 """The name of whoever elects."""
-
-_NOTHING: Final = LongSequence(())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +61,6 @@ class _ServerEnd:
     cur: EpochEntry | None
 
 
-@dataclass(slots=True)
-class _Files:
-    """What a broker has read from its files, and when."""
-
-    log_version: int = -1
-    epochs_version: int = -1
-    log: LongSequence = _NOTHING
-    on_disk: LongSequence = _NOTHING
-    epochs: tuple[EpochEntry, ...] = ()
-
-
 class ClusterRecorders:
     """The recorders of all brokers of a cluster, and of its controller."""
 
@@ -87,8 +72,8 @@ class ClusterRecorders:
         recording: Recording,
     ) -> None:
         """Begin to record each of them; nobody was elected."""
-        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, plan.bugs).log)
-        self._files = {broker: _Files() for broker in nodes}
+        self._logs = RecordedLogs(plan.bugs)
+        self._epoch_files: dict[BrokerId, tuple[int, tuple[EpochEntry, ...]]] = {}
         self._elected: tuple[HaAddress | None, Epoch] = (None, Epoch(0))
         names = [broker_address(broker) for broker in nodes]
         self._recorders: dict[BrokerId, StepRecorder] = {}
@@ -97,7 +82,7 @@ class ClusterRecorders:
                 broker_address(node.id),
                 {"kind": "broker", "brokers": names},
                 parts=partial(self._parts, node),
-                shows_ms=partial(_shows_ms, node, scheduler),
+                shows_ms=partial(node.shows_ms, scheduler),
             )
         self._controller = recording.of(
             _CONTROLLER,
@@ -140,16 +125,16 @@ class ClusterRecorders:
     # ---- brokers ----
 
     def _parts(self, node: Node[BrokerState]) -> Parts:
-        state, files = node.running(), self._read(node)
+        state = node.running()
         client = state.client
         return {
             "role": state.role,
             "known_epoch": state.known_epoch,
             "received_epoch": state.received_epoch,
             "epochs": state.cache.entries,
-            "epoch_file": files.epochs,
-            "log": files.log,
-            "on_disk": files.on_disk,
+            "epoch_file": self._epoch_file(node),
+            "log": self._logs.of(node),
+            "on_disk": self._logs.on_disk(node),
             "flushed_offset": node.log.flushed_offset,
             "client": None
             if client is None
@@ -161,19 +146,16 @@ class ClusterRecorders:
         }
 
     def _left(self, node: Node[BrokerState]) -> Parts:
-        on_disk = LongSequence(self._reader.on_disk(node.disk))
+        _, on_disk = self._logs.recovered(node)
         return {"log": on_disk, "on_disk": on_disk, "epoch_file": _epochs_on(node.files)}
 
-    def _read(self, node: Node[BrokerState]) -> _Files:
-        """Read files again that may have changed."""
-        files, present = node.files, self._files[node.id]
-        if present.log_version != files.log_version:
-            present.log_version = files.log_version
-            present.log = _unless_same(present.log, self._reader.in_log(node.log))
-            present.on_disk = _unless_same(present.on_disk, self._reader.on_disk(node.disk))
-        if present.epochs_version != files.epochs_version:
-            present.epochs_version = files.epochs_version
-            present.epochs = _epochs_on(files)
+    def _epoch_file(self, node: Node[BrokerState]) -> tuple[EpochEntry, ...]:
+        """Read the epoch file again if it may have changed."""
+        files = node.files
+        version, present = self._epoch_files.get(node.id, (-1, ()))
+        if version != files.epochs_version:
+            present = _epochs_on(files)
+            self._epoch_files[node.id] = (files.epochs_version, present)
         return present
 
 
@@ -186,14 +168,6 @@ def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:
     return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])
 
 
-def _unless_same(before: LongSequence, epochs: tuple[int, ...]) -> LongSequence:
-    return before if before.items == epochs else LongSequence(epochs)
-
-
 def _election_named(epoch: Epoch) -> str:
     """Return what both ends call the controller's answer."""
     return f"election:{epoch}"
-
-
-def _shows_ms(node: Node[BrokerState], scheduler: Scheduler) -> int:
-    return node.clock.shows(scheduler.now_ms)

@@ -9,21 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
-from rocketha.known_bugs.storage import file_options
 from rocketha.legacy_ha.state import LegacyMaster, LegacyState
-from rocketha.recording.recorder import LongSequence, Parts, Recording, StepRecorder
+from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.record_epochs import RecordEpochReader
-from rocketha.sim.engine.records import SEGMENT_SIZE, record_offset
+from rocketha.sim.engine.recorded_logs import RecordedLogs
+from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.legacy_replication.plan import MOST_NEEDED, LegacyPlan
 from rocketha.types import BrokerId, ConnectionId, Offset, PutId
 
 __all__ = ["LegacyRecorders"]
-
-_NO_LOG: Final = (-1, LongSequence(()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +56,7 @@ class LegacyRecorders:
         master: BrokerId,
     ) -> None:
         """Begin to record each of them."""
-        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, plan.bugs).log)
-        self._logs: dict[BrokerId, tuple[int, LongSequence]] = {}
+        self._logs = RecordedLogs(plan.bugs)
         self._recorders: dict[BrokerId, StepRecorder] = {}
         for node in nodes.values():
             settings: Parts = {"kind": "slave", "master": broker_address(master)}
@@ -76,7 +71,7 @@ class LegacyRecorders:
                 broker_address(node.id),
                 settings,
                 parts=partial(self._parts, node),
-                shows_ms=partial(_shows_ms, node, scheduler),
+                shows_ms=partial(node.shows_ms, scheduler),
             )
 
     def of(self, broker: BrokerId) -> StepRecorder:
@@ -88,14 +83,14 @@ class LegacyRecorders:
         self.of(node.id).stopped(partial(self._left, node))
 
     def _left(self, node: Node[LegacyState]) -> Parts:
-        begin, epochs = self._reader.recovered(node.disk)
-        return {"begin": record_offset(begin), "log": LongSequence(epochs)}
+        begin, log = self._logs.recovered(node)
+        return {"begin": begin, "log": log}
 
     def _parts(self, node: Node[LegacyState]) -> Parts:
         state = node.running()
         parts: dict[str, object] = {
             "begin": node.log.min_offset,
-            "log": self._log(node),
+            "log": self._logs.of(node),
             "flushed": node.log.flushed_offset,
         }
         if isinstance(state, LegacyMaster):
@@ -107,16 +102,3 @@ class LegacyRecorders:
             client = state.client
             parts["client"] = None if client is None else _SlaveEnd(client.id, client.reported)
         return parts
-
-    def _log(self, node: Node[LegacyState]) -> LongSequence:
-        """Read the log again if it may have changed."""
-        version, present = self._logs.get(node.id, _NO_LOG)
-        if version != node.files.log_version:
-            epochs = self._reader.in_log(node.log)
-            present = present if present.items == epochs else LongSequence(epochs)
-            self._logs[node.id] = (node.files.log_version, present)
-        return present
-
-
-def _shows_ms(node: Node[LegacyState], scheduler: Scheduler) -> int:
-    return node.clock.shows(scheduler.now_ms)

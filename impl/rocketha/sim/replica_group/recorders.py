@@ -9,24 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 from rocketha.broker.state import GroupBroker
 from rocketha.controller.state import ChannelId
 from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.state import Phase
-from rocketha.known_bugs.storage import file_options
-from rocketha.recording.recorder import LongSequence, Parts, Recording, StepRecorder
+from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.sim.engine.node import Node, broker_address
-from rocketha.sim.engine.record_epochs import RecordEpochReader
-from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.engine.recorded_logs import RecordedLogs
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.types import BrokerId, ConnectionId, Offset
 
 __all__ = ["BrokerRecorders", "note_frame_received", "note_frame_sent"]
-
-_NO_LOG: Final = (-1, LongSequence(()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +47,7 @@ class BrokerRecorders:
         recording: Recording,
     ) -> None:
         """Begin to record each of them."""
-        self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, plan.bugs).log)
-        self._logs: dict[BrokerId, tuple[int, LongSequence]] = {}
+        self._logs = RecordedLogs(plan.bugs)
         self._recorders: dict[BrokerId, StepRecorder] = {}
         settings = {
             "kind": "broker",
@@ -67,7 +61,7 @@ class BrokerRecorders:
                 broker_address(node.id),
                 settings,
                 parts=partial(self._parts, node),
-                shows_ms=partial(_shows_ms, node, scheduler),
+                shows_ms=partial(node.shows_ms, scheduler),
             )
 
     def of(self, broker: BrokerId) -> StepRecorder:
@@ -76,7 +70,7 @@ class BrokerRecorders:
 
     def stopped(self, node: Node[GroupBroker]) -> None:
         """Write what is left of a broker that is down."""
-        self.of(node.id).stopped(lambda: {"log": LongSequence(self._reader.on_disk(node.disk))})
+        self.of(node.id).stopped(lambda: {"log": self._logs.recovered(node)[1]})
 
     def _parts(self, node: Node[GroupBroker]) -> Parts:
         state = node.running()
@@ -87,7 +81,7 @@ class BrokerRecorders:
             "role": ha.role,
             "known_epoch": ha.known_epoch,
             "epochs": ha.cache.entries,
-            "log": self._log(node),
+            "log": self._logs.of(node),
             "local": state.local,
             "pending": state.pending,
             "confirm": state.confirm,
@@ -98,19 +92,6 @@ class BrokerRecorders:
             },
             "slave_incarnations": state.slave_incarnations,
         }
-
-    def _log(self, node: Node[GroupBroker]) -> LongSequence:
-        """Read the log again if it may have changed."""
-        version, present = self._logs.get(node.id, _NO_LOG)
-        if version != node.files.log_version:
-            epochs = self._reader.in_log(node.log)
-            present = present if present.items == epochs else LongSequence(epochs)
-            self._logs[node.id] = (node.files.log_version, present)
-        return present
-
-
-def _shows_ms(node: Node[GroupBroker], scheduler: Scheduler) -> int:
-    return node.clock.shows(scheduler.now_ms)
 
 
 def note_frame_sent(
