@@ -55,16 +55,16 @@ class RecorderClock(Protocol):
         ...
 
 
-class StepRecorder(Protocol):
-    """Whoever hears what a node does, and what becomes of the node."""
+class StepRecorder:
+    """Whoever hears what a node does, and what becomes of the node; this one writes nothing."""
+
+    __slots__ = ()
 
     def started(self) -> None:
         """Hear that the node runs, before its first event."""
-        ...
 
     def stopped(self, left: Callable[[], Parts]) -> None:
         """Hear from the machine that the node runs no more; `left` reads what is left of it."""
-        ...
 
     def sent(
         self,
@@ -75,27 +75,21 @@ class StepRecorder(Protocol):
         body: bytes | None = None,
     ) -> None:
         """Hear that a message leaves the node, in the step under way."""
-        ...
 
     def received(self, message: str) -> None:
         """Hear that a message is why the next step is taken."""
-        ...
 
     def heard(self, message: object) -> None:
         """Hear what made the node take the next step, and comes from who keeps no records."""
-        ...
 
     def stored(self, operation: object) -> None:
         """Hear what is done to the node's disk, in the step under way."""
-        ...
 
     def answered(self, answer: object) -> None:
         """Hear that a client is answered, in the step under way."""
-        ...
 
     def stepped(self, event: object, action: object | None) -> None:
         """Hear that an event was taken, and its effects performed."""
-        ...
 
 
 class Recording(Protocol):
@@ -116,7 +110,7 @@ class Recording(Protocol):
         ...
 
 
-class NodeRecorder:
+class NodeRecorder(StepRecorder):
     """Writes the records of one node."""
 
     __slots__ = (
@@ -262,8 +256,8 @@ def _action(action: object | None) -> tuple[str | None, dict[str, Json]]:
     }
 
 
-class _NotRecorded:
-    """Writes nothing."""
+class _NotRecorded(StepRecorder):
+    """Writes nothing of any node."""
 
     def of(
         self,
@@ -272,41 +266,10 @@ class _NotRecorded:
         *,
         parts: Callable[[], Parts],
         shows_ms: Callable[[], int],
-    ) -> _NotRecorded:
+    ) -> StepRecorder:
         """Record no node."""
         del node, settings, parts, shows_ms
         return self
-
-    def started(self) -> None:
-        """Do nothing."""
-
-    def stopped(self, left: Callable[[], Parts]) -> None:
-        """Do nothing."""
-
-    def sent(
-        self,
-        message: str,
-        *,
-        to: str | None = None,
-        code: int | None = None,
-        body: bytes | None = None,
-    ) -> None:
-        """Do nothing."""
-
-    def received(self, message: str) -> None:
-        """Do nothing."""
-
-    def heard(self, message: object) -> None:
-        """Do nothing."""
-
-    def stored(self, operation: object) -> None:
-        """Do nothing."""
-
-    def answered(self, answer: object) -> None:
-        """Do nothing."""
-
-    def stepped(self, event: object, action: object | None) -> None:
-        """Do nothing."""
 
 
 NOT_RECORDED: Final = _NotRecorded()
