@@ -15,7 +15,7 @@ import msgspec
 
 from rocketha.recording.merge import MergedRecord, merge
 from rocketha.recording.node_log import NodeLog
-from rocketha.recording.record import NodeHeader, NodeRecord, RecordError, SentMessage
+from rocketha.recording.record import STARTED, STOPPED, NodeRecord, RecordError, SentMessage
 from rocketproof.projected_trace import ProjectedTrace
 from tlatrace.errors import ValueFormatError
 from tlatrace.trace import Event, Part, Silent
@@ -41,12 +41,15 @@ class RecordProjection(ABC):
 
     silent: Silent | None = None
     """Actions that nodes take without knowing it."""
+    needs_stops = True
+    """What a stop has left is an event: a node that starts again has a record of its stop."""
 
-    def __init__(self, headers: Sequence[NodeHeader]) -> None:
-        """Begin with what nodes say of themselves."""
-        self._headers = headers
+    def __init__(self) -> None:
+        """Begin without a record."""
         self._sent: dict[str, SentMessage] = {}
         self._senders: dict[str, str] = {}
+        self._last: dict[str, str] = {}
+        """Node -> the event of its last record."""
         self._events = 0
         self._made: list[Event] = []
         self.now_ms = 0
@@ -76,6 +79,10 @@ class RecordProjection(ABC):
             self.now_ms = one.time_ns // _NS_PER_MS
             record = one.record
             received = [self._sent[message] for message in record.received]
+            last = self._last.get(record.node, STOPPED)
+            self._last[record.node] = record.event
+            if self.needs_stops and record.event == STARTED and last != STOPPED:
+                raise RecordError("it starts again, and nothing says what its stop left", record)
             try:
                 self.take(record, received)
             except (RecordError, ValueFormatError) as error:
@@ -113,9 +120,12 @@ def project(projection: RecordProjection, logs: Sequence[NodeLog]) -> ProjectedT
     """Merge logs, and make a trace of them.
 
     Raises:
-        RecordError: they do not belong together, or a record lacks what its kind has.
+        RecordError: they do not belong together, a record lacks what its kind has, or there is
+            none of a step of the specification.
     """
     events = tuple(projection.events(merge(logs)))
+    if len(events) == 1:
+        raise RecordError("no record is a step of the specification: there is nothing to judge")
     return ProjectedTrace(constants=projection.constants, events=events, silent=projection.silent)
 
 

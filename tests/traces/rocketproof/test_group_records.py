@@ -124,6 +124,16 @@ def test_a_change_without_an_action_is_not_passed() -> None:
             "ReceiveHandshake without a packet",
         ),
         (
+            acts("Transfer"),
+            lambda r: msgspec.structs.replace(r, action="Conquer"),
+            "a broker has no action 'Conquer'",
+        ),
+        (
+            acts("EntryActed"),
+            lambda r: msgspec.structs.replace(r, action="Decree"),
+            "a controller has no action 'Decree'",
+        ),
+        (
             acts("EntryActed"),
             lambda r: msgspec.structs.replace(r, params={}),
             "entry: Object missing required field `entry`",

@@ -112,6 +112,11 @@ def test_what_is_changed_in_a_record_diverges() -> None:
     ("action", "change", "said"),
     [
         ("Transfer", without("sent"), "Transfer without a packet"),
+        (
+            "Transfer",
+            lambda r: msgspec.structs.replace(r, action="Conquer"),
+            "b1 has no action 'Conquer'",
+        ),
         ("ReceiveReport", without("received"), "ReceiveReport without a packet"),
         ("ReceiveTransfer", without("received"), "ReceiveTransfer without a packet"),
         ("Transfer", with_params(offset="0"), "params: .*`int`.*offset"),

@@ -12,7 +12,7 @@ import pytest
 
 from rocketha.recording.merge import MergedRecord, merge
 from rocketha.recording.node_log import NodeLines, NodeLog
-from rocketha.recording.record import NodeRecord
+from rocketha.recording.record import STOPPED, NodeRecord, RecordError
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
 from rocketproof.protocols import PROTOCOLS
@@ -158,3 +158,35 @@ def test_a_recorder_whose_clock_is_behind_leaves_an_order_that_is_causal(protoco
     for record in merged:
         assert sent.issuperset(record.received)
         sent |= {message.id for message in record.sent}
+
+
+# ---- records of nothing ----
+
+
+@of_each_protocol
+def test_records_without_a_step_of_the_specification_are_not_passed(protocol: str) -> None:
+    logs = recorded(protocol, 0).logs
+    starts = [replace(log, records=log.records[:1]) for log in logs]
+
+    with pytest.raises(RecordError, match="there is nothing to judge"):
+        PROTOCOLS[protocol].trace_of_records(starts)
+
+
+@pytest.mark.parametrize("protocol", sorted(set(SUBJECTS) - {"lock_quorum"}))
+def test_a_start_without_the_stop_before_it_is_refused(protocol: str) -> None:
+    seeds = (seed for seed in SUBJECTS[protocol].clean if _stops(recorded(protocol, seed).logs))
+    logs = recorded(protocol, next(seeds)).logs
+    (node, *_) = _stops(logs)
+
+    def renumbered(log: NodeLog) -> NodeLog:
+        left = [one for one in log.records if one.event != STOPPED]
+        return replace(log, records=tuple(left)) if log.header.node == node else log
+
+    with pytest.raises(RecordError, match="it starts again, and nothing says what its stop left"):
+        PROTOCOLS[protocol].trace_of_records([renumbered(log) for log in logs])
+
+
+def _stops(logs: Iterable[NodeLog]) -> list[str]:
+    """Return nodes that have stopped and started again."""
+    again = [log for log in logs if log.records[-1].incarnation > 1]
+    return [log.header.node for log in again if any(one.event == STOPPED for one in log.records)]

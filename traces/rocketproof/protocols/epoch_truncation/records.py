@@ -165,7 +165,7 @@ class EpochRecords(RecordProjection):
 
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read which brokers there are. Raises: RecordError"""
-        super().__init__(headers)
+        super().__init__()
         brokers: dict[str, _Broker] = {}
         controllers: list[str] = []
         for header in headers:

@@ -44,6 +44,19 @@ from tlatrace.values import State, Value, record, tla_set
 __all__ = ["LegacyRecords"]
 
 _RECEIVES: Final = ("ReceiveReport", "ReceiveTransfer")
+_OF_BOTH: Final = ("Restart", "Flush")
+_OF_MASTER: Final = frozenset(
+    {
+        *_OF_BOTH,
+        "PutMessage",
+        "PutOk",
+        "PutTimeout",
+        "ReceiveReport",
+        "Transfer",
+        "CloseConnection",
+    }
+)
+_OF_SLAVES: Final = frozenset({*_OF_BOTH, "Connect", "ReceiveTransfer", "Disconnect"})
 _NEVER: Final = -1
 
 
@@ -134,7 +147,7 @@ class LegacyRecords(RecordProjection):
 
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read how they are set up. Raises: RecordError"""
-        super().__init__(headers)
+        super().__init__()
         masters: dict[str, _MasterSettings] = {}
         slaves: dict[str, _SlaveSettings] = {}
         for header in headers:
@@ -181,6 +194,9 @@ class LegacyRecords(RecordProjection):
             return
         if record.event == STARTED:
             return
+        known = _OF_MASTER if me == self._master else _OF_SLAVES
+        if record.action is not None and record.action not in known:
+            raise RecordError(f"{me} has no action {record.action!r}")
         params: _Params = read_field(record.params, _Params, "params")
         is_sent = record.action != "Transfer" or record.sent
         if not is_sent or (record.action in _RECEIVES and not received):

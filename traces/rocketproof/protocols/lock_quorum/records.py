@@ -113,11 +113,13 @@ _Release: TypeAlias = tuple[str, int, str, tuple[str, ...]]
 class LockRecords(RecordProjection):
     """Makes a trace of the records of a group's brokers and their consumers."""
 
+    needs_stops = False  # a broker leaves nothing behind, and a request that it lost may be late
+
     silent = Silent(actions=("ExpireEarly", "WaitLess"), most=_SILENT_MOST)
 
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read how brokers and consumers are set up. Raises: RecordError"""
-        super().__init__(headers)
+        super().__init__()
         self._brokers: dict[str, _Broker] = {}
         self._consumers: dict[str, _Consumer] = {}
         for header in headers:

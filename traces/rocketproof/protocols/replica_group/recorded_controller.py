@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from rocketha.recording.record import NodeRecord
+from rocketha.recording.record import NodeRecord, RecordError
 from rocketproof.protocols.epoch_truncation.values import NONE
 from rocketproof.protocols.replica_group.recorded_broker import broker
 from rocketproof.record_projection import read_field
@@ -118,6 +118,8 @@ class RecordedController:
             self._note_sign(applied.entry)
             for one in applied.events:
                 decided += self._decided(one, applied.entry, master, crashes)
+        elif written.action is not None:
+            raise RecordError(f"a controller has no action {written.action!r}")
         self._incarnations |= {
             broker(number): self.starts[broker(number)].get(incarnation, 0)
             for number, incarnation in self._registered.items()
@@ -179,8 +181,10 @@ class RecordedController:
                     self._gone.add(name)
                     return [Decided("EvictBroker", (name, before))]
                 return []
-            case _:
+            case "BrokerIdAssigned":
                 return []
+            case _:
+                raise RecordError(f"nothing is known of {one.kind!r}")
 
     def _is_gone(self, master: int | None) -> bool:
         return master is not None and broker(master) in self._gone

@@ -57,6 +57,25 @@ from tlatrace.values import State, Value, tla_set
 __all__ = ["GroupRecords"]
 
 _ROLE_CHANGES: Final = ("BecomeMaster", "BecomeSlave")
+_OF_SLAVES_END: Final = ("Handshake", "Transfer", "Flush", "Restart")
+"""What the specification has no step for; the other end's step, or the controller's, counts."""
+_READ_ELSEWHERE: Final = ("Consume", "Disconnect", "CloseConnection")
+"""What answers and the ends of connections say."""
+_ACTIONS: Final = frozenset(
+    {
+        *_ROLE_CHANGES,
+        *_OF_SLAVES_END,
+        *_READ_ELSEWHERE,
+        "PutMessage",
+        "ReceiveAck",
+        "ReceiveHandshake",
+        "ReceiveTransfer",
+        "Acknowledge",
+        "LearnSyncStateSet",
+        "MaybeExpand",
+        "MaybeShrink",
+    }
+)
 
 
 class _Params(msgspec.Struct, frozen=True):
@@ -106,7 +125,7 @@ class GroupRecords(RecordProjection):
 
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read how brokers and the controller are set up. Raises: RecordError"""
-        super().__init__(headers)
+        super().__init__()
         brokers: dict[str, BrokerSettings] = {}
         controllers: dict[str, ControllerSettings] = {}
         for header in headers:
@@ -170,6 +189,8 @@ class GroupRecords(RecordProjection):
     def _stepped(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         me, of = record.node, self._of[record.node]
         before, of.now = of.now, of.now.after(record)
+        if record.action is not None and record.action not in _ACTIONS:
+            raise RecordError(f"a broker has no action {record.action!r}")
         if of.is_down or record.event == STARTED:
             return
         of.is_unshown = before.visible() != of.now.visible()

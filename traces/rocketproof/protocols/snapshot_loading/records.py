@@ -130,7 +130,7 @@ class SnapshotRecords(RecordProjection):
 
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read how the node is set up. Raises: RecordError"""
-        super().__init__(headers)
+        super().__init__()
         if len(headers) != 1:
             raise RecordError("there are records of several nodes")
         self._settings = read_field(headers[0].settings, _Settings, "settings")
