@@ -222,8 +222,8 @@ def contents() -> st.SearchStrategy[tuple[RequestCode, ReplyContent]]:
     metadata = st.builds(
         MetadataInfo,
         group=texts(),
-        leader_id=texts(),
-        leader_address=texts(),
+        leader_id=st.none() | texts(),
+        leader_address=st.none() | texts(),
         is_leader=st.booleans(),
         peers=texts(),
     )

@@ -83,8 +83,9 @@ def transfers() -> st.SearchStrategy[Transfer]:
 
 
 def slave_sessions() -> st.SearchStrategy[list[SlavePacket]]:
-    """All that a slave sends in one connection: a handshake, then reports."""
-    return st.tuples(handshakes(), st.lists(acks(), max_size=4)).map(lambda s: [s[0], *s[1]])
+    """All that a slave sends in one connection: a handshake, perhaps repeated, then reports."""
+    sessions = st.tuples(handshakes(), st.integers(1, 3), st.lists(acks(), max_size=4))
+    return sessions.map(lambda s: [*[s[0]] * s[1], *s[2]])
 
 
 def master_sessions() -> st.SearchStrategy[list[MasterPacket]]:

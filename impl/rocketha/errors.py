@@ -9,6 +9,7 @@ format. A `DiskError` comes from below.
 from __future__ import annotations
 
 __all__ = [
+    "CheckpointError",
     "CommitLogError",
     "ControllerLogError",
     "DiskError",
@@ -52,6 +53,10 @@ class PacketError(FormatError):
 
 class EpochFileError(FormatError):
     """An epoch file is damaged: use its backup, or rebuild it from the master."""
+
+
+class CheckpointError(FormatError):
+    """A store checkpoint is damaged or of another program: recover the whole log without it."""
 
 
 class IdentityFileError(FormatError):

@@ -1,1 +1,20 @@
-"""RocketMQ's bytes: what travels between replicas and what lies on their disks."""
+"""RocketMQ's bytes: what travels between replicas and what lies on their disks.
+
+| what                                       | module                                              |
+|--------------------------------------------|-----------------------------------------------------|
+| `commitlog/`, its records and segments     | `message`, `segment`                                |
+| `checkpoint`                               | `store_checkpoint`                                  |
+| `epochFileCheckpoint`                      | `epoch_file`                                        |
+| `brokerIdentity`, `brokerIdentity-temp`    | `rocketha.storage.identity_store`                   |
+| a controller's snapshot                    | `controller_snapshot`                               |
+| replication with a controller, and without | `ha_packets`, `legacy_ha_packets`, `packet_stream`  |
+| remoting frames                            | `remoting_command`, `remoting_frame`,               |
+|                                            | `remoting_header`, `ext_fields`, `json_text`        |
+| the controller's requests and answers      | `controller_requests`, `controller_responses`,      |
+|                                            | `controller_request_codec`, `controller_bodies`,    |
+|                                            | `controller_codes`                                  |
+| what a broker answers of its epochs        | `epoch_entry_cache`                                 |
+| locks on queues                            | `lock_bodies`                                       |
+
+Each has its byte tables, or its names, at its top.
+"""

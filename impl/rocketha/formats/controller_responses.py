@@ -11,7 +11,8 @@ Every answer has a code and perhaps a remark; the ones below have fields and a b
 |                   | masterAddress, masterEpoch I, syncStateSetEpoch I; presentEpoch I+;    |
 |                   | SyncStateSet                                                           |
 | GetReplicaInfo    | masterBrokerId L?, masterAddress?, masterEpoch I; SyncStateSet         |
-| GetMetadataInfo   | group, controllerLeaderId, controllerLeaderAddress, isLeader B, peers  |
+| GetMetadataInfo   | group, controllerLeaderId?, controllerLeaderAddress?, isLeader B,      |
+|                   | peers                                                                  |
 | GetSyncStateData  | (none); BrokerReplicasInfo                                             |
 | GetNextBrokerId   | clusterName, brokerName, nextBrokerId L                                |
 | ApplyBrokerId     | clusterName, brokerName                                                |
@@ -114,11 +115,16 @@ class ReplicaInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataInfo:
-    """Who leads the controllers."""
+    """Who leads the controllers, as far as the answering one knows.
+
+    Source: DLedgerController.getControllerMetadata, JRaftController.getControllerMetadata
+    """
 
     group: str
-    leader_id: str
-    leader_address: str
+    leader_id: str | None
+    """`None` while there is no leader; the JRaft controller says the empty text then."""
+    leader_address: str | None
+    """`None` while there is no leader."""
     is_leader: bool
     peers: str
 
@@ -280,8 +286,8 @@ def _pull_content(reader: FieldReader, body: bytes, request: RequestCode) -> Rep
         case RequestCode.GET_METADATA_INFO:
             return MetadataInfo(
                 group=reader.text("group"),
-                leader_id=reader.text("controllerLeaderId"),
-                leader_address=reader.text("controllerLeaderAddress"),
+                leader_id=_optional_short(reader, "controllerLeaderId"),
+                leader_address=_optional_short(reader, "controllerLeaderAddress"),
                 is_leader=reader.boolean("isLeader"),
                 peers=reader.text("peers"),
             )
@@ -308,6 +314,10 @@ def _master(reader: FieldReader) -> LiveMaster:
         epoch=Epoch(reader.int32("masterEpoch", least=0)),
         sync_state_set_epoch=SyncStateSetEpoch(reader.int32("syncStateSetEpoch", least=0)),
     )
+
+
+def _optional_short(reader: FieldReader, name: str) -> str | None:
+    return reader.text(name) if name in reader.fields else None
 
 
 def _optional_id(reader: FieldReader, name: str) -> BrokerId | None:

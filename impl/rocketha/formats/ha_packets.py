@@ -2,7 +2,7 @@
 
 All integers are big-endian two's complement. Byte tables:
 
-Handshake, slave to master, 16 bytes, first packet of a connection
+Handshake, slave to master, 16 bytes, first packet of a connection, repeated until the reply comes
 
 | at | bytes | field                                                      |
 |---:|------:|------------------------------------------------------------|
@@ -16,6 +16,10 @@ The incarnation is ours: it counts the starts of a slave, and a master that prop
 SyncStateSet names it. RocketMQ's slave leaves these bits 0: the first start, or not said. Its
 master compares each field with 1, and takes anything else for no flag; so a slave that sets a flag
 says no incarnation.
+
+RocketMQ's slave writes its handshake again whenever it looks for the reply and has not all of it,
+at the latest after 5 s; so the master may read several before the first ack. Its own master answers
+each that comes after an answer, and a slave that has had one closes the connection at the second.
 
 Handshake reply, master to slave, 20 + 12n bytes, first packet of a connection
 
@@ -59,7 +63,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntFlag
 from typing import Final, TypeAlias, assert_never
 
 from rocketha.errors import EncodingError, PacketError
@@ -91,10 +95,10 @@ __all__ = [
 ]
 
 
-class Expecting(IntEnum):
-    """What the receiver waits for; the value is the state on the wire.
+class Expecting(IntFlag):
+    """What the receiver waits for: one state on the wire, or either of both.
 
-    The stream has one handshake, then transfers. Source: store/ha `HAConnectionState` (ordinals).
+    The stream has handshakes, then transfers. Source: store/ha `HAConnectionState` (ordinals).
     """
 
     HANDSHAKE = 1
@@ -252,15 +256,10 @@ def pull_slave_packet(
 
     Raises: PacketError
     """
-    if not _state_arrived(data, expecting):
+    state = _arrived_state(data, expecting)
+    if state is None:
         return None
-    match expecting:
-        case Expecting.HANDSHAKE:
-            return _pull_handshake(data)
-        case Expecting.TRANSFER:
-            return _pull_ack(data)
-        case _ as unreachable:
-            assert_never(unreachable)
+    return _pull_handshake(data) if state is Expecting.HANDSHAKE else _pull_ack(data)
 
 
 def pull_master_packet(
@@ -270,29 +269,25 @@ def pull_master_packet(
 
     Raises: PacketError
     """
-    if not _state_arrived(data, expecting):
+    state = _arrived_state(data, expecting)
+    if state is None:
         return None
-    match expecting:
-        case Expecting.HANDSHAKE:
-            return _pull_handshake_reply(data)
-        case Expecting.TRANSFER:
-            return _pull_transfer(data)
-        case _ as unreachable:
-            assert_never(unreachable)
+    return _pull_handshake_reply(data) if state is Expecting.HANDSHAKE else _pull_transfer(data)
 
 
-def _state_arrived(data: bytes | bytearray, expecting: Expecting) -> bool:
-    """Tell whether the state is there, and refuse a wrong one.
+def _arrived_state(data: bytes | bytearray, expecting: Expecting) -> Expecting | None:
+    """Read the state; `None` if it is not there yet.
 
-    Raises: PacketError
+    Raises: PacketError if it is not expected
     """
     if len(data) < _INT.size:
-        return False
+        return None
     (state,) = _INT.unpack_from(data)
-    if state != expecting:
-        reason = f"is {state}, but {expecting.name} ({expecting.value}) is expected now"
-        raise PacketError("state", offset=0, reason=reason)
-    return True
+    for each in (Expecting.HANDSHAKE, Expecting.TRANSFER):
+        if state == each and each in expecting:
+            return each
+    names = " or ".join(f"{each.name} ({each.value})" for each in Expecting if each in expecting)
+    raise PacketError("state", offset=0, reason=f"is {state}, but {names} is expected now")
 
 
 def _require(holds: bool, what: str, offset: int, reason: str) -> None:

@@ -26,6 +26,7 @@ from rocketha.formats.ha_packets import (
     TRANSFER_BODY_MAX,
     TRANSFER_HEADER_SIZE,
     Expecting,
+    Handshake,
     MasterPacket,
     SlavePacket,
     pull_master_packet,
@@ -46,11 +47,18 @@ P = TypeVar("P")
 _FEED_MAX: Final = 4 << 20
 """Bytes that may be fed on top of an incomplete packet before a packet must be taken."""
 
+_UNTIL_THE_REPLY: Final = Expecting.HANDSHAKE | Expecting.TRANSFER
+"""A slave that has not all of the reply yet sends its handshake again, any other an ack."""
+
+
+def _transfers(_: object) -> Expecting:
+    return Expecting.TRANSFER
+
 
 class PacketStream(Generic[P]):
     """The receiving half of a connection: bytes in, packets out."""
 
-    __slots__ = ("_buffer", "_buffer_max", "_expecting", "_failure", "_pull", "_taken")
+    __slots__ = ("_buffer", "_buffer_max", "_expecting", "_failure", "_pull", "_taken", "_then")
 
     def __init__(
         self,
@@ -58,9 +66,14 @@ class PacketStream(Generic[P]):
         *,
         packet_max: int,
         expecting: Expecting,
+        then: Callable[[P], Expecting] = _transfers,
     ) -> None:
-        """Make a stream of which nothing has arrived; `packet_max` is in bytes."""
+        """Make a stream of which nothing has arrived; `packet_max` is in bytes.
+
+        `then` says what follows a packet.
+        """
         self._pull = pull
+        self._then = then
         self._buffer_max = packet_max + _FEED_MAX
         self._expecting = expecting
         self._buffer = bytearray()
@@ -69,7 +82,7 @@ class PacketStream(Generic[P]):
 
     @property
     def expecting(self) -> Expecting:
-        """Return the kind of the next packet."""
+        """Return the kind, or the kinds, of the next packet."""
         return self._expecting
 
     @property
@@ -113,7 +126,7 @@ class PacketStream(Generic[P]):
         packet, size = pulled
         del self._buffer[:size]
         self._taken += size
-        self._expecting = Expecting.TRANSFER
+        self._expecting = self._then(packet)
         return packet
 
     def _fail(self, error: PacketError) -> PacketError:
@@ -123,8 +136,17 @@ class PacketStream(Generic[P]):
 
 
 def slave_stream(expecting: Expecting = Expecting.HANDSHAKE) -> PacketStream[SlavePacket]:
-    """Make the stream in which a master hears a slave: a handshake, then acks."""
-    return PacketStream(pull_slave_packet, packet_max=HANDSHAKE_SIZE, expecting=expecting)
+    """Make the stream in which a master hears a slave: a handshake, perhaps repeated, then acks.
+
+    Source: AutoSwitchHAClient.handshakeWithMaster
+    """
+
+    def then(packet: SlavePacket) -> Expecting:
+        return _UNTIL_THE_REPLY if isinstance(packet, Handshake) else Expecting.TRANSFER
+
+    return PacketStream(
+        pull_slave_packet, packet_max=HANDSHAKE_SIZE, expecting=expecting, then=then
+    )
 
 
 def master_stream(expecting: Expecting = Expecting.HANDSHAKE) -> PacketStream[MasterPacket]:

@@ -80,8 +80,8 @@ class RemotingCommand:
     """One request or response.
 
     Numbers are 32 bits with a sign; the binary header has only 16 for `code` and `version`. A
-    missing remark and an empty one are the same on the wire, and so are no fields and an empty map
-    of them: here the former is `None`, the latter an empty map.
+    missing remark and an empty one mean the same, and so do no fields and an empty map of them:
+    here the former is `None`, the latter an empty map.
     """
 
     code: int
@@ -97,6 +97,10 @@ class RemotingCommand:
     body: bytes = b""
     serialization: Serialization = Serialization.JSON
     """How the header arrived, or is to be sent. A response is sent as its request arrived."""
+    empty_fields: bool = field(default=False, compare=False)
+    """The JSON header says `"extFields":{}`, as RocketMQ does for a header of its own of which no
+    field is set. It means what a missing one does, and is kept so that the frame is written back
+    as it came; it says nothing where there are fields."""
 
     def __post_init__(self) -> None:
         for number in (self.code, self.opaque, self.flag, self.version):

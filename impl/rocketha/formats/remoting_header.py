@@ -5,7 +5,7 @@ JSON: an object in UTF-8
 | name                     | value                                                       |
 |--------------------------|-------------------------------------------------------------|
 | code                     | integer, 32 bits                                            |
-| extFields                | object of texts; left out if there is none                  |
+| extFields                | object of texts; left out, or empty, if there is none       |
 | flag                     | integer, 32 bits                                            |
 | language                 | name of a language code, "JAVA", "PYTHON", ...              |
 | opaque                   | integer, 32 bits                                            |
@@ -33,12 +33,14 @@ ROCKETMQ: 21 bytes, the remark and the fields; integers are big-endian two's com
 |     +2+k |     4 | length v of the value                                         |
 |     +6+k |     v | value, UTF-8                                                  |
 
-The header ends with the fields. RocketMQ checks less: it reads a name twice, takes an unknown
-language for none, gives an empty value as null, and begins the body in the rest of a header that is
-too long.
+The header ends with the fields, in any order: Java writes that of a hash table, or of a class.
+They are read and written in the order of the command's. RocketMQ checks less: it reads a name
+twice, takes an unknown language for none, gives an empty value as null, and begins the body in the
+rest of a header that is too long.
 
 Source: remoting/protocol `RemotingCommand` (`headerDecode`, `headerEncode`),
-`RocketMQSerializable` (`rocketMQProtocolEncode`, `rocketMQProtocolDecode`, `mapDeserialize`)
+`RocketMQSerializable` (`rocketMQProtocolEncode`, `rocketMQProtocolDecode`, `mapDeserialize`);
+`RemotingCommand.makeCustomHeaderToNet` for the empty object
 """
 
 from __future__ import annotations
@@ -114,7 +116,7 @@ def _push_json(command: RemotingCommand) -> bytes:
     }
     if command.remark is not None:
         header["remark"] = command.remark
-    if command.ext_fields:
+    if command.ext_fields or command.empty_fields:
         header["extFields"] = dict(command.ext_fields)
     try:
         return write_json(header)
@@ -140,6 +142,7 @@ def _pull_json(data: bytes) -> RemotingCommand:
         remark=optional_text_at(header, "remark") or None,
         ext_fields=_json_fields(header.get("extFields")),
         serialization=Serialization.JSON,
+        empty_fields=header.get("extFields") == {},
     )
 
 
@@ -164,7 +167,7 @@ def _push_binary(command: RemotingCommand) -> bytes:
         command.code, command.language, command.version, command.opaque, command.flag
     )
     remark = _utf8("remark", command.remark or "")
-    fields = b"".join(_push_field(*field) for field in sorted(command.ext_fields.items()))
+    fields = b"".join(_push_field(*field) for field in command.ext_fields.items())
     return b"".join((fixed, _INT.pack(len(remark)), remark, _INT.pack(len(fields)), fields))
 
 

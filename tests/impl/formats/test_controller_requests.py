@@ -45,7 +45,13 @@ from rocketha.formats.controller_requests import (
     RegisterBroker,
     RoleChanged,
 )
-from rocketha.formats.controller_responses import Reply, ReplyContent, pull_reply, push_reply
+from rocketha.formats.controller_responses import (
+    MetadataInfo,
+    Reply,
+    ReplyContent,
+    pull_reply,
+    push_reply,
+)
 from rocketha.formats.remoting_command import RemotingCommand, Serialization
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch
@@ -366,6 +372,54 @@ def test_a_notice_is_one_way_and_says_the_version_twice() -> None:
 def test_an_unknown_response_code_is_refused() -> None:
     with pytest.raises(RequestError, match="response code is 2999"):
         pull_reply(RemotingCommand(code=2999, opaque=1, flag=1), RequestCode.ELECT_MASTER)
+
+
+# controller, its frame without a leader (opaque 7), the leader's id, the peers
+LEADERLESS: list[tuple[str, str, str | None, str]] = [
+    (
+        "DLedger",
+        "0000004a01000046 0000 00 0000 00000007 00000001 00000000 00000031"
+        "0008 69734c6561646572 00000005 66616c7365"
+        "0005 7065657273 00000007 6e302d683a313b 0005 67726f7570 00000001 67",
+        None,
+        "n0-h:1;",
+    ),
+    (
+        "JRaft",
+        "0000005f0100005b 0000 00 0000 00000007 00000001 00000000 00000046"
+        "0012 636f6e74726f6c6c65724c65616465724964 00000000"
+        "0008 69734c6561646572 00000005 66616c7365"
+        "0005 7065657273 00000004 683a313b 0005 67726f7570 00000001 67",
+        "",
+        "h:1;",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("frame", "leader", "peers"), [row[1:] for row in LEADERLESS], ids=[r[0] for r in LEADERLESS]
+)
+def test_controllers_without_a_leader_name_none(frame: str, leader: str | None, peers: str) -> None:
+    """Frames that `RemotingCommand.encode` of 5.3.3 and 5.5.0 wrote."""
+    pulled = pull_command(bytes.fromhex(frame))
+    assert pulled is not None
+
+    reply = pull_reply(pulled[0], RequestCode.GET_METADATA_INFO)
+
+    info = MetadataInfo(
+        group="g", leader_id=leader, leader_address=None, is_leader=False, peers=peers
+    )
+    assert reply == Reply(content=info)
+    asked = RemotingCommand(code=1005, opaque=7, serialization=Serialization.ROCKETMQ)
+    assert push_reply(reply, asked).ext_fields == pulled[0].ext_fields
+
+
+@pytest.mark.parametrize("field", ["controllerLeaderId", "controllerLeaderAddress"])
+def test_the_name_of_a_leader_has_a_bound(field: str) -> None:
+    fields = {"group": "g", "isLeader": "true", "peers": "", field: "a" * 1025}
+    answer = RemotingCommand(code=0, opaque=1, flag=1, ext_fields=fields)
+    with pytest.raises(RequestError, match=f"{field} has 1025 characters, over 1024"):
+        pull_reply(answer, RequestCode.GET_METADATA_INFO)
 
 
 def through_a_frame(sent: RemotingCommand) -> RemotingCommand:

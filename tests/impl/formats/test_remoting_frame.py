@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 from collections.abc import Sequence
@@ -210,6 +211,69 @@ def test_what_rocketmqs_other_clients_leave_out_may_be_missing() -> None:
 
     assert pulled is not None
     assert pulled[0] == RemotingCommand(code=1004, language=Language.GO, version=317, opaque=3)
+
+
+@pytest.mark.parametrize("fields", ["", '"extFields":{},'], ids=["none", "empty"])
+def test_a_header_with_an_empty_map_of_fields_is_written_back_as_it_came(fields: str) -> None:
+    """Both texts are what `RemotingCommand.encode` of 5.3.3 and 5.5.0 wrote."""
+    header = (
+        f'{{"code":1005,{fields}"flag":0,"language":"JAVA","opaque":8,'
+        '"serializeTypeCurrentRPC":"JSON","version":0}'
+    )
+    frame = framed(header.encode(), JSON)
+
+    pulled = pull_command(frame)
+
+    assert pulled is not None
+    assert pulled[0] == RemotingCommand(code=1005, opaque=8, language=Language.JAVA)
+    assert push_command(pulled[0]) == frame
+    binary = replace(pulled[0], serialization=ROCKETMQ)
+    assert push_command(binary) == push_command(replace(binary, empty_fields=False))
+
+
+def test_fields_of_a_binary_header_are_written_back_in_the_order_they_came() -> None:
+    """The order is that of RocketMQ 5.5.0, which asks for an id so."""
+    fields = {"clusterName": "rocketproof", "brokerName": "g"}
+    sizes = [(struct.pack(">h", len(n)), struct.pack(">i", len(v))) for n, v in fields.items()]
+    parts = [
+        name_size + name.encode() + value_size + value.encode()
+        for (name_size, value_size), (name, value) in zip(sizes, fields.items(), strict=True)
+    ]
+    fixed = struct.pack(">hbhiiii", 1012, Language.JAVA, 511, 2, 0, 0, sum(map(len, parts)))
+    frame = framed(fixed + b"".join(parts), ROCKETMQ)
+
+    pulled = pull_command(frame)
+
+    assert pulled is not None
+    assert pulled[0].ext_fields == fields
+    assert push_command(pulled[0]) == frame
+    in_json = replace(pulled[0], serialization=JSON)
+    assert b'{"brokerName":"g","clusterName":"rocketproof"}' in push_command(in_json)
+
+
+@given(
+    st.dictionaries(st.text(min_size=1, max_size=5), st.text(max_size=5), max_size=2) | st.none(),
+    st.text(min_size=1, max_size=5) | st.none(),
+    st.integers(0, 3),
+)
+def test_a_json_header_has_the_same_values_when_it_is_written_back(
+    fields: dict[str, str] | None, remark: str | None, flag: int
+) -> None:
+    values = {
+        "code": 1005,
+        "flag": flag,
+        "language": "JAVA",
+        "opaque": 8,
+        "version": 479,
+        **({} if fields is None else {"extFields": fields}),
+        **({} if remark is None else {"remark": remark}),
+        "serializeTypeCurrentRPC": "JSON",
+    }
+
+    pulled = pull_command(framed(json.dumps(values).encode(), JSON))
+
+    assert pulled is not None
+    assert json.loads(push_command(pulled[0])[8:]) == values
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

@@ -5,10 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rocketha.errors import CommitLogError
-from rocketha.formats.message import Record, push_blank
-from rocketha.formats.segment import decode_segment, segment_name, segment_start
+from rocketha.formats.message import Message, Record, RecordCheck, push_blank
+from rocketha.formats.segment import (
+    decode_segment,
+    decode_whole_segment,
+    segment_name,
+    segment_start,
+)
+from rocketha.storage.commit_log import CommitLog, CommitLogOptions
+from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import Offset, SizeBytes
 from tests.golden.generate import MESSAGES, SEGMENT_SIZE, golden_segments
 
@@ -21,7 +30,7 @@ def _golden(start: Offset) -> bytes:
 
 
 def _decode(data: bytes, start: Offset) -> tuple[Record, ...]:
-    return decode_segment(data, start=start, size=SEGMENT_SIZE)
+    return decode_whole_segment(data, start=start, size=SEGMENT_SIZE)
 
 
 def test_the_golden_log_holds_the_golden_messages() -> None:
@@ -101,5 +110,91 @@ def test_other_names_are_no_segments(name: str) -> None:
 
 
 def test_the_size_of_a_segment_is_the_callers() -> None:
-    with pytest.raises(CommitLogError, match="has 768 bytes, not 1024"):
-        decode_segment(_golden(STARTS[0]), start=Offset(0), size=SizeBytes(1024))
+    for decode in (decode_segment, decode_whole_segment):
+        with pytest.raises(CommitLogError, match="has 768 bytes, not 1024"):
+            decode(_golden(STARTS[0]), start=Offset(0), size=SizeBytes(1024))
+
+
+JAVAS_SIZE = SizeBytes(1024)
+JAVAS = (GOLDEN.parent / "java" / "segment_after_a_cut").read_bytes()
+"""Three records at 0, 136 and 352; a cut at 136; one that ends at 253; stale bytes up to 568."""
+
+
+def _recovered(data: bytes, check: RecordCheck) -> tuple[list[Record], Offset, str | None]:
+    """Let a CommitLog find what is in a segment of this content, the first of its log."""
+    disk = MemoryDisk()
+    disk.write(f"commitlog/{segment_name(Offset(0))}", 0, data)
+    options = CommitLogOptions(segment_size=SizeBytes(len(data)), check=check)
+    log, recovery = CommitLog.open(disk, options)
+    return list(log.records()), recovery.end, str(recovery.damage)
+
+
+def test_a_segment_after_a_cut_is_valid_up_to_its_end_and_the_rest_is_stale() -> None:
+    segment = decode_segment(JAVAS, start=Offset(0), size=JAVAS_SIZE, check=RecordCheck.BODY)
+
+    assert [(r.offset, r.message.body) for r in segment.records] == [
+        (0, b"first" * 8),
+        (136, b"instead" * 3),
+    ]
+    assert segment.end == 253
+    assert str(segment.rest) == "MAGIC at byte 257: is 0x6F6E6473"
+    found = (list(segment.records), segment.end, str(segment.rest))
+    assert _recovered(JAVAS, RecordCheck.BODY) == found
+    with pytest.raises(CommitLogError, match="MAGIC at byte 257"):
+        decode_whole_segment(JAVAS, start=Offset(0), size=JAVAS_SIZE, check=RecordCheck.BODY)
+
+
+def test_a_cut_where_nothing_was_written_on_shows_no_end() -> None:
+    """B07: recovery finds what was cut off, too."""
+    disk = MemoryDisk()
+    options = CommitLogOptions(segment_size=SEGMENT_SIZE, durable_truncate=False)
+    log, _ = CommitLog.open(disk, options)
+    kept, cut = (log.append(Message(topic="t", body=body)) for body in (b"kept", b"cut"))
+    log.truncate(cut.offset)
+    raw = disk.read("commitlog/" + segment_name(Offset(0))).ljust(SEGMENT_SIZE, b"\0")
+
+    segment = decode_segment(raw, start=Offset(0), size=SEGMENT_SIZE)
+
+    assert (segment.records, segment.rest) == ((kept, cut), None)
+
+
+@pytest.mark.parametrize("step", [0, 1])
+def test_every_flipped_bit_and_truncation_of_a_cut_segment_is_refused_or_read(step: int) -> None:
+    ends: set[int] = set()
+    for bit in range(step, len(JAVAS) * 8, 2):
+        damaged = bytearray(JAVAS)
+        damaged[bit // 8] ^= 1 << bit % 8
+        found = decode_segment(
+            bytes(damaged), start=Offset(0), size=JAVAS_SIZE, check=RecordCheck.BODY
+        )
+        ends.add(found.end)
+    for size in range(len(JAVAS)):
+        with pytest.raises(CommitLogError):
+            decode_segment(JAVAS[:size], start=Offset(0), size=JAVAS_SIZE)
+    assert ends == {0, 136, 253}
+
+
+@given(st.data())
+def test_a_segment_of_a_log_that_was_cut_and_written_on_is_what_recovery_finds(
+    data: st.DataObject,
+) -> None:
+    """With `durable_truncate` off our log leaves stale bytes as RocketMQ's does."""
+    size, check = SizeBytes(600), data.draw(st.sampled_from(RecordCheck))
+    disk = MemoryDisk()
+    options = CommitLogOptions(segment_size=size, check=check, durable_truncate=False)
+    log, _ = CommitLog.open(disk, options)
+    for _ in range(data.draw(st.integers(1, 3))):
+        log.truncate(data.draw(st.sampled_from([*log.record_offsets(), log.max_phy_offset])))
+        for body in data.draw(st.lists(st.binary(max_size=60), max_size=4)):
+            log.append(Message(topic="t", body=body))
+    raw = disk.read("commitlog/" + segment_name(Offset(0))) if disk.names("commitlog") else b""
+    raw = raw.ljust(size, b"\0")
+
+    segment = decode_segment(raw, start=Offset(0), size=size, check=check)
+
+    written = [record for record in log.records() if record.offset < size]
+    assert list(segment.records)[: len(written)] == written, "never less than the log"
+    records, end, damage = _recovered(raw, check)
+    assert (list(segment.records), segment.end) == (records, end)
+    assert segment.rest is None or str(segment.rest) == damage
+    assert segment.rest is not None or not any(raw[segment.end :])
