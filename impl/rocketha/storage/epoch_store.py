@@ -6,7 +6,10 @@ file is the old one or the new one. `.bak` is one version older: it serves when 
 or damaged, and `LoadedEpochs.source` tells, because epochs may be missing in it or be too many.
 
 Source: common/utils `CheckpointFile`, common `MixAll.string2File`; those rewrite the file in place
-without synchronizing it, and do nothing for an empty list.
+without synchronizing it, and do nothing for an empty list. A rewrite that was stopped leaves the
+beginning of the file, often nothing of it; their reader takes the backup if the entries are too few
+or the checksum is wrong, but raises a NumberFormatException where the first two lines are not there
+(5.3.3 and 5.5.0), which ends the broker's start.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@
 
 Every file is replaced as a whole: written under another name, synchronized, renamed, and the
 directory synchronized. RocketMQ removes a file and writes it again, so a power cut in between takes
-the identity away.
+the identity away. Where it is stopped while it writes brokerIdentity, the beginning of it is left,
+and brokerIdentity-temp, which it removes afterwards: then the id is still one that is asked for.
 
 A broker that was stopped keeps its log, since the operating system has it; only if the machine
 stopped, too, a part of the log may be lost. So a broker notes the boot of its machine when it is
@@ -74,20 +75,18 @@ class IdentityStore:
 
         Raises: IdentityFileError, DiskError
         """
-        if self._disk.exists(self._path):
-            return Identity(broker_id=self._broker_id(self._path, self._fields(self._path, 1)[0]))
-        temporary = self._temporary
-        if not self._disk.exists(temporary):
-            return None
-        number, code = self._fields(temporary, 2)
-        return Identity(broker_id=self._broker_id(temporary, number), register_check_code=code)
+        if not self._disk.exists(self._path):
+            return self._asked()
+        if (asked := self._interrupted()) is not None:
+            return asked
+        return Identity(broker_id=self._broker_id(self._path, self._fields(self._path, 1)[0]))
 
     def store(self, identity: Identity) -> None:
         """Note who the broker is; with a check code, what it asks for. Durable when it returns.
 
         Raises: EncodingError, DiskError
         """
-        text = f"{self._group}#{identity.broker_id}"
+        text = self._given(identity.broker_id)
         if identity.register_check_code is not None:
             if not identity.register_check_code or "#" in identity.register_check_code:
                 reason = f"{identity.register_check_code!r} has a # or nothing"
@@ -112,6 +111,34 @@ class IdentityStore:
         starts, boot = self._read_starts()
         if boot != self._boot:
             self._replace(self._counter, f"{starts}#{self._boot}")
+
+    def _asked(self) -> Identity | None:
+        """Read what the broker has asked for. Raises: IdentityFileError, DiskError"""
+        temporary = self._temporary
+        if not self._disk.exists(temporary):
+            return None
+        number, code = self._fields(temporary, 2)
+        return Identity(broker_id=self._broker_id(temporary, number), register_check_code=code)
+
+    def _interrupted(self) -> Identity | None:
+        """Return what was asked for if only the beginning of its confirmation was written.
+
+        Raises: DiskError
+
+        Source: ReplicasManager.createMetadataFileAndDeleteTemp, confirmNowRegisteringState
+        """
+        try:
+            asked = self._asked()
+        except IdentityFileError:
+            return None
+        if asked is None:
+            return None
+        whole = self._given(asked.broker_id).encode("utf-8")
+        there = self._disk.read(self._path, 0, _FILE_MAX + 1)
+        return asked if there != whole and whole.startswith(there) else None
+
+    def _given(self, broker_id: BrokerId) -> str:
+        return f"{self._group}#{broker_id}"
 
     @property
     def _temporary(self) -> str:

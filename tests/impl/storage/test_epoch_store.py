@@ -6,10 +6,12 @@ import pytest
 
 from rocketha.errors import EpochFileError
 from rocketha.formats.epoch_file import encode_epoch_file
+from rocketha.runtime.broker_files import BrokerFiles, FileOptions
+from rocketha.storage.commit_log import CommitLogOptions
 from rocketha.storage.disk import Disk
 from rocketha.storage.epoch_store import EpochSource, EpochStore, EpochStoreOptions
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import Epoch, EpochEntry, Offset, chain_epochs
+from rocketha.types import Epoch, EpochEntry, Offset, SizeBytes, chain_epochs
 from tests.impl.storage.power_cuts import AfterCut, after_every_power_cut
 
 Entries = tuple[EpochEntry, ...]
@@ -59,6 +61,19 @@ def test_a_damaged_file_is_passed_over_and_the_caller_is_told() -> None:
 
     assert (loaded.entries, loaded.source) == (ONE, EpochSource.BACKUP)
     assert loaded.damage is not None
+
+
+@pytest.mark.parametrize("size", range(len(encode_epoch_file(TWO))))
+def test_the_backup_serves_whatever_a_stopped_rewrite_in_place_has_left(size: int) -> None:
+    """A kill of a RocketMQ broker left 0 bytes; its own reader stops at these."""
+    disk = _disk(main=encode_epoch_file(TWO)[:size], backup=encode_epoch_file(ONE))
+
+    loaded = EpochStore(disk).load()
+
+    assert (loaded.entries, loaded.source) == (ONE, EpochSource.BACKUP)
+    assert loaded.damage is not None
+    files = BrokerFiles(disk, FileOptions(log=CommitLogOptions(segment_size=SizeBytes(400))))
+    assert files.load_epochs() == ONE
 
 
 def test_a_missing_file_is_passed_over_and_the_caller_is_told() -> None:

@@ -9,7 +9,7 @@ from rocketha.formats.controller_requests import FIRST_INCARNATION
 from rocketha.storage.disk import Disk
 from rocketha.storage.identity_store import IdentityStore, Start
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, Identity
+from rocketha.types import INT64_MAX, BrokerId, Identity
 from tests.impl.storage.power_cuts import after_every_power_cut
 
 ASKED = Identity(broker_id=BrokerId(2), register_check_code="b2;1700")
@@ -34,6 +34,79 @@ def test_files_are_those_of_rocketmq() -> None:
     assert disk.read("brokerIdentity") == b"DefaultCluster#broker-a#2"
     assert store(disk).load() == GIVEN
     assert not disk.exists("brokerIdentity-temp")
+
+
+@pytest.mark.parametrize(
+    ("cluster", "broker", "identity", "name", "content"),
+    [
+        ("DefaultCluster", "broker-a", Identity(broker_id=BrokerId(1)), "brokerIdentity", b"1"),
+        (
+            "集群",
+            "名",
+            Identity(broker_id=BrokerId(INT64_MAX)),
+            "brokerIdentity",
+            b"%d" % INT64_MAX,
+        ),
+        (
+            "DefaultCluster",
+            "broker-a",
+            Identity(broker_id=BrokerId(2), register_check_code="127.0.0.1:10911;1700000000000"),
+            "brokerIdentity-temp",
+            b"2#127.0.0.1:10911;1700000000000",
+        ),
+    ],
+)
+def test_what_rocketmqs_classes_write_is_read_and_written_byte_for_byte(
+    cluster: str, broker: str, identity: Identity, name: str, content: bytes
+) -> None:
+    """What `BrokerMetadata` and `TempBrokerMetadata` of 5.3.3 and 5.5.0 wrote."""
+    theirs, ours = MemoryDisk(), MemoryDisk()
+    theirs.write(name, 0, f"{cluster}#{broker}#".encode() + content)
+    read = IdentityStore(theirs, cluster_name=cluster, broker_name=broker, boot="1")
+    written = IdentityStore(ours, cluster_name=cluster, broker_name=broker, boot="1")
+
+    written.store(identity)
+
+    assert read.load() == identity
+    assert ours.read(name) == theirs.read(name)
+
+
+@pytest.mark.parametrize("size", range(len("DefaultCluster#broker-a#12")))
+def test_an_identity_whose_writing_was_interrupted_is_still_asked_for(size: int) -> None:
+    """RocketMQ rewrites the file in place, and removes the temporary one afterwards."""
+    disk = MemoryDisk()
+    disk.write("brokerIdentity", 0, b"DefaultCluster#broker-a#12"[:size])
+    disk.write("brokerIdentity-temp", 0, b"DefaultCluster#broker-a#12#b2;1700")
+
+    asked = store(disk).load()
+
+    assert asked == Identity(broker_id=BrokerId(12), register_check_code="b2;1700")
+    store(disk).store(Identity(broker_id=BrokerId(12)))
+    assert store(disk).load() == Identity(broker_id=BrokerId(12))
+
+
+def test_an_identity_may_be_interrupted_inside_a_letter() -> None:
+    disk = MemoryDisk()
+    disk.write("brokerIdentity", 0, "集".encode()[:2])
+    disk.write("brokerIdentity-temp", 0, "集#名#1#b;17".encode())
+    found = IdentityStore(disk, cluster_name="集", broker_name="名", boot="1").load()
+    assert found == Identity(broker_id=BrokerId(1), register_check_code="b;17")
+
+
+@pytest.mark.parametrize("temporary", [b"DefaultCluster#broker-a#12#b2;1700", b"", b"x#y#1#z"])
+def test_an_identity_that_is_whole_counts_beside_a_temporary_one(temporary: bytes) -> None:
+    disk = MemoryDisk()
+    disk.write("brokerIdentity", 0, b"DefaultCluster#broker-a#12")
+    disk.write("brokerIdentity-temp", 0, temporary)
+    assert store(disk).load() == Identity(broker_id=BrokerId(12))
+
+
+def test_a_damaged_identity_is_refused_beside_a_temporary_one() -> None:
+    disk = MemoryDisk()
+    disk.write("brokerIdentity", 0, b"DefaultCluster#broker-b#1")
+    disk.write("brokerIdentity-temp", 0, b"DefaultCluster#broker-a#12#b2;1700")
+    with pytest.raises(IdentityFileError, match="brokerIdentity at byte 0"):
+        store(disk).load()
 
 
 def test_whenever_the_power_goes_off_there_is_the_old_identity_or_the_new_one() -> None:
