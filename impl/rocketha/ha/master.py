@@ -4,6 +4,10 @@
 READY --handshake, answered--> TRANSFER: first ack fixes the next offset --> batches, heartbeats
 ```
 
+The handshake may be repeated until the first ack, which may come late: RocketMQ's slave sends it on
+the handshake only if its log is longer than where it was cut, which a log without epochs may be;
+else when it has written nothing for `heartbeat_ms`.
+
 Whatever else arrives closes the connection. A broker that was replaced as master and does not know
 it yet goes on like any master.
 """
@@ -78,7 +82,7 @@ def handshake(
     if not state.options.rules.may_answer(state.role):
         return refuse(state, conn, "this broker is not a master")
     if connection.phase is not Phase.READY:
-        return refuse(state, conn, "a second handshake")
+        return _handshake_again(state, connection, packet, now_ms=now_ms)
 
     reply = HandshakeReply(max_phy_offset=log.max_phy_offset, entries=state.cache.entries)
     connection = replace(
@@ -101,6 +105,24 @@ def handshake(
             offset=log.max_phy_offset,
         ),
     )
+
+
+def _handshake_again(
+    state: BrokerState, connection: MasterConnection, packet: Handshake, *, now_ms: TimestampMs
+) -> Stepped:
+    """Take a handshake that the slave repeats because the answer has not reached it yet.
+
+    The answer is under way, and one is enough: a slave that has had it refuses another. RocketMQ's
+    master sends another.
+
+    Source: AutoSwitchHAClient.handshakeWithMaster
+    """
+    told = (packet.broker_id, packet.sync_from_last_file, packet.async_learner)
+    if told != (connection.slave_id, connection.sync_from_last_file, connection.async_learner):
+        return refuse(state, connection.id, "a second handshake, unlike the first")
+    if connection.slave_ack != NOT_YET:
+        return refuse(state, connection.id, "a handshake after an ack")
+    return Stepped(state.with_server(replace(connection, last_read_ms=now_ms)))
 
 
 def receive_ack(

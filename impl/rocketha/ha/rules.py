@@ -77,7 +77,13 @@ def batch_entry(cur: EpochEntry, cache: EpochCache, uncut_end: Offset) -> EpochE
 def may_follow(known: Epoch, epoch: Epoch) -> bool:
     """Tell whether a slave follows a master with this epoch: none that was replaced.
 
+    The packet does not say whether the sender is master, and RocketMQ's HA server answers before
+    its broker has registered, with the epochs of its file. A slave takes one that names the epoch
+    it knows for its master, and cuts its log to what that one has left after a crash; ours answers
+    as master only (`may_answer`).
+
     Spec: EpochTruncation!MayFollow
+    Source: AutoSwitchHAService.AutoSwitchAcceptSocketService
     """
     return epoch >= known
 

@@ -145,8 +145,11 @@ def receive_handshake(
 ) -> Stepped:
     """Cut the log and the cache at the consistent point, and report the log end.
 
+    RocketMQ's slave reports now only if its log is longer than the point, else with its next
+    heartbeat; a slave without epochs has no point, and reports now if it has a log.
+
     Spec: EpochTruncation!ReceiveHandshake
-    Source: AutoSwitchHAClient.doTruncate
+    Source: AutoSwitchHAClient.doTruncate, AutoSwitchHAClient.reportSlaveMaxOffset
     """
     rules = state.options.rules
     master_epoch = Epoch(max(reply.last_epoch, NOTHING_KNOWN))

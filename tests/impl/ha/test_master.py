@@ -98,6 +98,20 @@ def test_a_master_answers_with_its_epochs_and_its_log_end() -> None:
     assert connection(master).phase is Phase.TRANSFER
 
 
+def test_a_handshake_that_is_repeated_is_answered_once() -> None:
+    """RocketMQ's slave repeats it until the reply is there, and closes when it gets two."""
+    master = make_master()
+    hear(master, HELLO)
+
+    repeated = [hear(master, HELLO, now_ms=at) for at in (5_000, 10_000)]
+
+    assert [(each.effects, each.action) for each in repeated] == [((), None)] * 2
+    assert connection(master).phase is Phase.TRANSFER
+    assert master.take(TimerFired(), 29_999).effects == (), "it was not silent since 10,000"
+    hear(master, ack(0), now_ms=29_999)
+    assert transfer(master, now_ms=29_999) is not None
+
+
 def test_flags_of_the_slave_are_noted() -> None:
     master = make_master()
 
@@ -203,7 +217,9 @@ BATCH = Transfer(
     "packets",
     [
         (ack(0),),
-        (HELLO, HELLO),
+        (HELLO, Handshake(broker_id=BrokerId(3))),
+        (HELLO, HELLO, Handshake(broker_id=BrokerId(2), sync_from_last_file=True)),
+        (HELLO, Handshake(broker_id=BrokerId(2), async_learner=True)),
         (HELLO, ack(0), HELLO),
         (HELLO, ack(10_000)),
         (HELLO, ack(0), ack(10_000)),
@@ -216,7 +232,9 @@ BATCH = Transfer(
     ],
     ids=[
         "an ack before the handshake",
-        "a second handshake",
+        "a handshake of another slave",
+        "a handshake with another flag",
+        "a handshake of a learner after one of none",
         "a handshake during the transfer",
         "a first ack beyond the log",
         "an ack beyond the log",

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from rocketha.formats.ha_packets import (
+    ACK_SIZE,
+    HANDSHAKE_SIZE,
+    Expecting,
+    Handshake,
+    MasterPacket,
+    pull_master_packet,
+)
+from rocketha.formats.packet_stream import master_stream, slave_stream
+from rocketha.ha.events import PacketReceived
+from rocketha.ha.state import Role
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
+from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.runtime.effects import Connect, TruncateLog
 from rocketha.runtime.events import TimerFired
-from rocketha.types import Offset
+from rocketha.types import BrokerId, Offset
 from tests.impl.ha.replicas import SEGMENT_SIZE, WHOLE, Group, following
 
 BODIES = (b"a" * 40, b"b" * 300, b"", b"c" * 7)
@@ -183,6 +197,126 @@ def _tear_the_slave(group: Group) -> Offset:
     group.cut_all()
     group[2].log.truncate(Offset(group[2].log.max_phy_offset - 1))
     return group[1].log.record_offsets()[1]
+
+
+@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize("fragment", [7, 16, WHOLE])
+def test_a_slave_that_repeats_its_handshake_follows(times: int, fragment: int) -> None:
+    """As RocketMQ's does while the reply has not reached it."""
+    group = Group(fragment=fragment)
+    group.elect(1, 1)
+    group.put(1, *BODIES)
+    group.take(group[2], TimerFired())
+    [link] = group.links.values()
+    assert len(link.up) == HANDSHAKE_SIZE
+    link.up *= times
+
+    group.settle()
+
+    assert group[1].actions.count("Handshake") == 1
+    assert (group[1].closed, group[2].closed) == ([], [])
+    assert following(group, 1) == 1
+    group.assert_equal_logs()
+
+
+@pytest.mark.parametrize("records", [0, 3])
+def test_a_slave_whose_first_report_comes_on_its_timer_follows(records: int) -> None:
+    """RocketMQ's slave does not report at the handshake when its log ends where it was cut."""
+    group = Group()
+    group.elect(1, 1)
+    group.put(1, *BODIES[:records])
+    group.pass_time()
+    group.cut_all()
+    group.put(1, b"missed")
+    group.now_ms += 5_000
+    group.take(group[2], TimerFired())
+    [(conn, link)] = group.links.items()
+    group.take(group[1], PacketReceived(conn=conn, packet=Handshake(broker_id=BrokerId(2))))
+    link.up.clear()
+    group.take(group[2], PacketReceived(conn=conn, packet=_reply(bytes(link.down))))
+    link.down.clear()
+    link.heard_by_master, link.heard_by_slave = (
+        slave_stream(Expecting.TRANSFER),
+        master_stream(Expecting.TRANSFER),
+    )
+    assert len(link.up) == ACK_SIZE
+    link.up.clear()  # here it says nothing
+
+    group.pass_time(4_999)
+    waiting = (group[1].closed, following(group, 1), bytes(link.down))
+    group.pass_time(1)
+
+    assert waiting == ([], 0, b""), "nothing is sent, nothing is closed"
+    assert following(group, 1) == 1
+    group.assert_equal_logs()
+    assert group[2].bytes()
+
+
+def _reply(data: bytes) -> MasterPacket:
+    pulled = pull_master_packet(data, Expecting.HANDSHAKE)
+    assert pulled is not None
+    return pulled[0]
+
+
+EARLY_ANSWERS = frozenset({Bug.MASTER_ANSWERS})
+
+
+def _restarted_master(bugs: Bugs) -> Group:
+    """Let a slave ask a master that has come back, short of a record, and knows of no election."""
+    group = Group(bugs=bugs)
+    group.elect(1, 1)
+    group.put(1, b"flushed")
+    group[1].log.flush()
+    group.put(1, b"copied")
+    group.pass_time()
+    group.assert_equal_logs()
+    group.cut_all()
+    group[1].lose_power(group.now_ms)
+    group.pass_time()
+    return group
+
+
+def test_a_slave_keeps_what_a_master_has_lost_until_another_is_elected() -> None:
+    group = _restarted_master(NO_BUGS)
+    assert group[1].closed == ["this broker is not a master"]
+    assert (len(group[2].log.record_offsets()), len(group[1].log.record_offsets())) == (2, 1)
+
+    group.elect(2, 2)
+    group.put(2, b"new")
+    group.pass_time()
+
+    group.assert_equal_logs()
+    assert len(group[1].log.record_offsets()) == 3
+
+
+def test_a_slave_is_cut_by_who_answers_with_its_epoch_before_it_is_master() -> None:
+    """As HA servers of RocketMQ do: nothing in the packet tells them from a master."""
+    group = _restarted_master(EARLY_ANSWERS)
+    assert group[1].state.role is Role.SLAVE
+    assert group[2].closed == []
+    assert len(group[2].log.record_offsets()) == 1, "cut to what the other has left"
+
+    group.elect(1, 2)
+    group.put(1, b"new")
+    group.pass_time()
+
+    assert following(group, 1) == 1, "it shakes hands with the master that the other has become"
+    group.assert_equal_logs()
+
+
+def test_a_slave_refuses_who_answers_with_an_older_epoch_before_it_is_master() -> None:
+    group = _restarted_master(NO_BUGS)
+    group.elect(2, 2, told=(2,))
+    group.put(2, b"of epoch 2")
+    early = group[1]
+    early.state = replace(
+        early.state, options=replace(early.state.options, rules=ha_rules(EARLY_ANSWERS))
+    )
+    group.elect(1, 3, told=(2,))
+    group.pass_time()
+
+    assert group[2].closed[-1] == "its epoch is 1, 3 is known"
+    assert len(group[2].log.record_offsets()) == 3
 
 
 def test_a_slave_drops_a_torn_record_before_it_connects() -> None:
