@@ -28,6 +28,7 @@ RUNS: Final = 8
 MAX_SEEDS: Final = 250
 BUDGET: Final = Budget(states=2_000, states_per_event=20)
 CONFIG: Final = Path("tests/traces/matching/specs/EpochTruncation.cfg")
+_NEVER_TAKEN: Final = {"ElectNobody", "LoseLog"}
 
 
 @dataclass(slots=True)
@@ -79,8 +80,9 @@ def judged(model: Model, trace: Trace) -> Verdict:
 
 
 def named(model: Model) -> list[str]:
-    """List the actions of the protocol."""
-    return sorted(name for name in model.actions if name != model.next and model.calls(name))
+    """List the actions of the protocol that simulated runs take."""
+    actions = {name for name in model.actions if name != model.next and model.calls(name)}
+    return sorted(actions - _NEVER_TAKEN)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
-from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch, record_count
+from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch, record_count, record_offset
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.sim.epoch_truncation.plan import draw_run
@@ -154,6 +154,8 @@ class ManualBrokers:
         match step.action, step.params:
             case "ElectMaster", (str() as broker,):
                 cluster.elect(self._node(broker).id)
+            case "ElectNobody", ():
+                cluster.elect(None)
             case "BecomeMaster" | "BecomeSlave", (str() as broker,):
                 assert cluster.master is not None
                 learnt = MasterLearnt(
@@ -167,6 +169,8 @@ class ManualBrokers:
             case "Crash", (str() as broker, int() as kept):
                 cut_power(self._node(broker), kept)
                 cluster.crash(self._node(broker))
+            case "LoseLog", (str() as broker, int() as kept):
+                cluster.lose_log(self._node(broker), record_offset(kept))
             case "Restart", (str() as broker,):
                 cluster.restart(self._node(broker))
             case "PutMessage", (str() as master,):

@@ -14,7 +14,7 @@ from tlatrace.testing import Call, Goals, Moves
 from tlatrace.testing.calls import call_of
 from tlatrace.tla.config import TlcConfig, read_config
 
-__all__ = ["SPEC", "goals", "moves", "small_config"]
+__all__ = ["SPEC", "goals", "loss_moves", "moves", "small_config"]
 
 _STATES: Final = 30_000
 """More than the small model has: it is explored whole."""
@@ -26,6 +26,13 @@ SPEC: Final = Path(__file__).parents[2] / "spec" / "epoch_truncation"
 def moves() -> Moves:
     """Compile the model; about two seconds."""
     model = load_model(SPEC / "MCEpochTruncation.tla", small_config())
+    return Moves(model, is_idle_heartbeat)
+
+
+@cache
+def loss_moves() -> Moves:
+    """Compile the model in which brokers lose flushed records; too large to be explored."""
+    model = load_model(SPEC / "MCEpochTruncation.tla", _config("loss"))
     return Moves(model, is_idle_heartbeat)
 
 
@@ -46,7 +53,11 @@ def is_idle_heartbeat(call: Call, allowed: Collection[Call]) -> bool:
 
 def small_config() -> TlcConfig:
     """Read the configuration, and spell "no broker" as the projection does."""
-    config = read_config(SPEC / "MCEpochTruncation_small.cfg")
+    return _config("small")
+
+
+def _config(name: str) -> TlcConfig:
+    config = read_config(SPEC / f"MCEpochTruncation_{name}.cfg")
     assignments = [
         replace(one, text=f'None = "{NONE}"', value=NONE) if one.name == "None" else one
         for one in config.assignments

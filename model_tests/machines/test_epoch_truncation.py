@@ -14,7 +14,8 @@ from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from model_tests.machines.manual_brokers import ManualBrokers
-from model_tests.machines.small_model import goals, moves
+from model_tests.machines.scenarios import assert_scenario_fails, scenario
+from model_tests.machines.small_model import goals, loss_moves, moves
 from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from tlatrace.testing import Lockstep, Mismatch, ModelMachine, check, machine, replay
 from tlatrace.testing.goals import walk
@@ -48,6 +49,33 @@ def test_the_cores_can_take_steps_of_every_kind() -> None:
             walk(run, goals().way_to(goal))
             made = made or run.steps[-1:] == [goal[1]]
         assert made, kind
+
+
+LOG_IS_LOST: Final = (
+    "ElectMaster b1; BecomeMaster b1; PutMessage b1; ElectMaster b1; BecomeMaster b1; Crash b1 1;"
+    "ElectNobody; LoseLog b1 0; Restart b1"
+)
+"""A master loses the record below its last epoch after its reign, while its group has no master."""
+
+
+def driven_beside_losses(*bugs: Bug) -> type[ModelMachine]:
+    return machine(loss_moves(), lambda: ManualBrokers(loss_moves(), frozenset(bugs)))
+
+
+def test_the_cores_bear_the_loss_of_flushed_records() -> None:
+    run = Lockstep(loss_moves(), ManualBrokers(loss_moves(), NO_BUGS))
+
+    walk(run, scenario(LOG_IS_LOST))
+
+    assert run.steps == scenario(LOG_IS_LOST)
+
+
+def test_an_epoch_cache_that_is_not_cut_to_what_was_lost_is_seen() -> None:
+    steps = assert_scenario_fails(
+        LOG_IS_LOST, driven_beside_losses(Bug.B83), lambda: driven_beside_losses()
+    )
+
+    assert steps == len(scenario(LOG_IS_LOST))
 
 
 SHRUNK = [

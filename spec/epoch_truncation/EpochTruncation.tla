@@ -11,7 +11,7 @@
 
    Modelled: an abstract controller, zombie masters, handshake, truncation, transfer and heartbeat
    packets in flight, acknowledgements, reconnects, power cuts that lose any part of the unflushed
-   tail, and the durable copies of log and cache.
+   tail, flushed records that a broker loses while it is down, and the durable copies of log and cache.
    Not modelled: SyncStateSet and confirmOffset, file retention (every log starts at offset 0),
    asynchronous learners, start at the last file, records cut in two by a batch, duplicated or
    reordered bytes within a connection (TCP), several acknowledgements in flight (only the largest),
@@ -111,7 +111,7 @@ EpochAt(q, o) ==            \* findEpochEntryByOffset
 AppendEpoch(q, e, s) ==
   WithEnds(SelectSeq(q, LAMBDA x : x.s < s) \o <<[e |-> e, s |-> s, end |-> -1]>>)
 \* The new last entry has no bound again.                                       \* CHECK B04
-TruncateSuffixByOffset(q, o) == WithEnds(SelectSeq(q, LAMBDA x : x.s < o))
+TruncateSuffixByOffset(q, o) == WithEnds(SelectSeq(q, LAMBDA x : x.s < o))      \* CHECK KeptEpochs
 TruncateSuffixByEpoch(q, e) == WithEnds(SelectSeq(q, LAMBDA x : x.e < e))
 \* What the epoch file holds after the cache q is stored over the old content.  \* CHECK B06
 StoredEpochs(old, q) == Starts(q)
@@ -184,6 +184,13 @@ ElectMaster(b) ==
   /\ ghostActed' = 0
   /\ UNCHANGED <<role, known, inc, logVars, epochVars, received, link>>
 
+\* The controller finds no candidate; the masterEpoch is spent (ReplicasInfoManager.handleElectMaster).
+ElectNobody ==
+  /\ Explored("ElectNobody", None)
+  /\ ctl' = [master |-> None, epoch |-> ctl.epoch + 1]
+  /\ ghostActed' = 0
+  /\ UNCHANGED <<role, known, inc, logVars, epochVars, received, link>>
+
 \* ---- Actions of any broker ----
 
 \* An elected broker learns it (AutoSwitchHAService.changeToMaster, or
@@ -211,7 +218,7 @@ BecomeMaster(b) ==
 BecomeSlave(b) ==
   /\ Explored("BecomeSlave", b)
   /\ role[b] # "Down"
-  /\ ctl.master # b
+  /\ ctl.master \notin {b, None}     \* while there is none, brokers ask for one and change nothing
   /\ known[b] < ctl.epoch
 
   /\ role' = [role EXCEPT ![b] = "Slave"]
@@ -247,6 +254,17 @@ Crash(b, k) ==
   /\ inc' = [inc EXCEPT ![b] = @ + 1]
   /\ link' = WithoutLinksTo(b, NoLink)
   /\ UNCHANGED <<ctl, ghostActed>>
+
+\* While a broker is down, an operator or its disk loses what was flushed, but for k records.
+LoseLog(b, k) ==
+  /\ Explored("LoseLog", b)
+  /\ role[b] = "Down"
+  /\ k \in 0..(Len(log[b]) - 1)
+
+  /\ log' = [log EXCEPT ![b] = Prefix(@, k)]
+  /\ disk' = [disk EXCEPT ![b] = Prefix(@, k)]
+  /\ flushed' = [flushed EXCEPT ![b] = k]
+  /\ UNCHANGED <<ctl, role, known, inc, epochVars, received, link, ghostActed>>
 
 \* The broker comes back as a slave and makes its epoch cache fit its log.
 Restart(b) ==
@@ -542,10 +560,12 @@ Init ==
 
 Next ==
   \/ \E b \in Broker : ElectMaster(b)
+  \/ ElectNobody
   \/ \E b \in Broker : BecomeMaster(b)
   \/ \E b \in Broker : BecomeSlave(b)
   \/ \E b \in Broker : Flush(b)
   \/ \E b \in Broker, k \in Nat : Crash(b, k)
+  \/ \E b \in Broker, k \in Nat : LoseLog(b, k)
   \/ \E b \in Broker : Restart(b)
   \/ \E m \in Broker : PutMessage(m)
   \/ \E m, s \in Broker : Handshake(m, s)

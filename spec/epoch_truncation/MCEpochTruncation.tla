@@ -15,8 +15,10 @@ Crashes == Cardinality({x \in Broker \X (1..MaxCrash) : x[2] <= inc[x[1]]})
 
 Bounded(action, b) ==
   CASE action = "ElectMaster" -> ctl.epoch < MaxEpoch
+    [] action = "ElectNobody" -> ctl.epoch < MaxEpoch /\ ctl.master # None
     [] action = "PutMessage" -> Len(log[b]) < MaxLog
     [] action = "Crash" -> Crashes < MaxCrash
+    [] action = "LoseLog" -> FALSE         \* see Lossy
     [] action = "Transfer" -> link[b] # NoLink => Len(link[b].down) < MaxInFlight
     [] OTHER -> TRUE
 
@@ -27,6 +29,7 @@ Idle == \A s \in Broker : ~Busy(s)
 Coarse(action, b) ==
   /\ Bounded(action, b)
   /\ CASE action = "Flush" -> FALSE        \* a power cut may keep the whole log anyway
+       [] action = "ElectNobody" -> FALSE  \* an epoch that nobody has is left to the other models
        [] action = "Restart" -> TRUE
        [] action = "BecomeSlave" -> Idle /\ role[b] = "Master"    \* slaves learn from handshakes
        [] action = "Disconnect" -> Idle \/ Busy(b)
@@ -35,6 +38,13 @@ Coarse(action, b) ==
 \* For liveness: a slave closes no connection that works.
 Steady(action, b) ==
   Bounded(action, b) /\ (action = "Disconnect" => Useless(b))
+
+\* A broker that is down loses flushed records, but no master whose reign goes on: a restart forgets
+\* epochs beyond the log, so it would begin the same one again (LossyInReign).
+Lossy(action, b) ==
+  IF action = "LoseLog" THEN ctl.master # b \/ LastEpoch(epochs[b]) < ctl.epoch
+  ELSE Bounded(action, b)
+LossyInReign(action, b) == action = "LoseLog" \/ Bounded(action, b)
 
 Symmetry == Permutations(Broker)
 =============================================================================

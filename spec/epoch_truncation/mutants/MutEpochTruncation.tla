@@ -18,6 +18,9 @@ B03AppendEpoch(q, e, s) ==
 \* B04: the end of the new last entry is removed from a copy.
 B04TruncateSuffixByOffset(q, o) == SelectSeq(q, LAMBDA x : x.s < o)
 
+\* 5.4.0 and later: the cut log is compared with where it was cut, so the cache is never cut.
+KeptEpochsTruncateSuffixByOffset(q, o) == q
+
 \* B05: the header is built after the sender has gone to the next epoch.
 B05BatchEntry(m, cur, next, n) ==
   IF cur.end # -1 /\ next + n = cur.end /\ cur.end < Len(log[m])

@@ -238,9 +238,8 @@ def test_a_bug_is_caught_by_what_nodes_wrote() -> None:
     assert "caught after 1 (seed 0, step " in result.output
 
 
-@pytest.mark.parametrize("protocol", [[], ["sync_state_set"]])
-def test_records_are_asked_for_where_there_are_some(protocol: list[str]) -> None:
-    result = CliRunner().invoke(main, ["mutants", *protocol, "--records"])
+def test_records_are_asked_for_where_there_are_some() -> None:
+    result = CliRunner().invoke(main, ["mutants", "--records"])
 
     assert result.exit_code == 2
     assert "--records is for one of: " in result.output

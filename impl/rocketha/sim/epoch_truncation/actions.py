@@ -8,17 +8,18 @@ from typing import TypeAlias
 from rocketha.ha.effects import SpecAction
 from rocketha.types import BrokerId
 
-__all__ = ["ClusterAction", "Crashed", "Elected"]
+__all__ = ["ClusterAction", "Crashed", "Elected", "LogLost"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elected:
-    """The controller elected a broker.
+    """The controller elected a broker, or found nobody to elect (None) and spent the masterEpoch.
 
-    Spec: EpochTruncation!ElectMaster
+    Spec: EpochTruncation!ElectMaster, EpochTruncation!ElectNobody
+    Source: ReplicasInfoManager.handleElectMaster
     """
 
-    master: BrokerId
+    master: BrokerId | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,4 +32,14 @@ class Crashed:
     broker: BrokerId
 
 
-ClusterAction: TypeAlias = SpecAction | Elected | Crashed
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLost:
+    """A broker that is down lost records that were flushed, not its epoch file.
+
+    Spec: EpochTruncation!LoseLog
+    """
+
+    broker: BrokerId
+
+
+ClusterAction: TypeAlias = SpecAction | Elected | Crashed | LogLost

@@ -16,17 +16,21 @@ from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import Event, MasterLearnt, Restarted
 from rocketha.ha.state import BrokerState, Role
+from rocketha.known_bugs import NO_BUGS
+from rocketha.known_bugs.storage import file_options
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
+from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.engine.scheduler import Scheduler
-from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
+from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected, LogLost
 from rocketha.sim.epoch_truncation.plan import RunPlan
 from rocketha.sim.epoch_truncation.recorders import ClusterRecorders
-from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress
+from rocketha.storage.commit_log import CommitLog
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset
 
 __all__ = ["Cluster", "NullObserver", "Observer"]
 
@@ -121,8 +125,8 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
 
     # ---- what happens from outside ----
 
-    def elect(self, broker: BrokerId) -> None:
-        """Elect a master; brokers learn it when they ask."""
+    def elect(self, broker: BrokerId | None) -> None:
+        """Elect a master, or find nobody; brokers learn of a master when they ask."""
         self.master = broker
         self.epoch = Epoch(self.epoch + 1)
         elected = Elected(master=broker)
@@ -142,6 +146,17 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         self._recorders.stopped(node)
         self._hosts.stop(node, silent=silent)
         self._report(node.id, Crashed(broker=node.id))
+
+    def lose_log(self, node: Node[BrokerState], end: Offset) -> None:
+        """Cut the log of a broker that is down, as an operator would; its epoch file stays.
+
+        Raises: CommitLogError, DiskError
+        """
+        assert node.state is None
+        log, _ = CommitLog.open(node.disk, file_options(SEGMENT_SIZE, NO_BUGS).log)
+        log.truncate(end)
+        node.files.changed()
+        self._report(node.id, LogLost(broker=node.id))
 
     def restart(self, node: Node[BrokerState]) -> None:
         """Let a broker come back that is down."""

@@ -48,6 +48,14 @@ class ElectMaster:
 
 
 @dataclass(frozen=True, slots=True)
+class ElectNobody:
+    """The controller found nobody to elect.
+
+    Spec: EpochTruncation!ElectNobody
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class _ClientEnd:
     id: ConnectionId
     phase: Phase
@@ -109,10 +117,11 @@ class ClusterRecorders:
 
     def elected(self, elected: Elected, epoch: Epoch) -> None:
         """Write an election, of which brokers will hear."""
-        master = broker_address(elected.master)
+        master = None if elected.master is None else broker_address(elected.master)
         self._elected = (master, epoch)
         self._controller.sent(_election_named(epoch))
-        self._controller.stepped(elected, ElectMaster(master=master))
+        action = ElectNobody() if master is None else ElectMaster(master=master)
+        self._controller.stepped(elected, action)
 
     def heard(self, broker: BrokerId, epoch: Epoch) -> None:
         """Note that a broker hears of an election next."""

@@ -32,7 +32,7 @@ from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
-from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected
+from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected, LogLost
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
 from rocketproof.protocols.epoch_truncation.links import Links
@@ -110,10 +110,14 @@ class EpochProjection:
         match action:
             case Elected(master=master):
                 self._acted = 0
-                self._record(cluster, None, "ElectMaster", (broker_name(master),))
-            case Crashed(broker=crashed):
-                kept = len(self._read(cluster.nodes[crashed])[0])
-                self._record(cluster, crashed, "Crash", (broker_name(crashed), kept))
+                if master is None:
+                    self._record(cluster, None, "ElectNobody", ())
+                else:
+                    self._record(cluster, None, "ElectMaster", (broker_name(master),))
+            case Crashed(broker=down) | LogLost(broker=down):
+                kept = len(self._read(cluster.nodes[down])[0])
+                name = "Crash" if isinstance(action, Crashed) else "LoseLog"
+                self._record(cluster, down, name, (broker_name(down), kept))
             case SpecAction():
                 assert broker is not None
                 self._broker_acted(cluster, broker, action)

@@ -6,7 +6,7 @@ that a configuration declares as a model value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Final, Protocol
 
@@ -58,28 +58,32 @@ def index(offset: Offset) -> int:
     return record_count(offset)
 
 
-def index_or_minus_one(offset: Offset) -> int:
+def index_or_minus_one(offset: Offset, count: Callable[[int], int] = record_count) -> int:
     """Return the number of whole records before an offset; -1 if it is not known yet."""
-    return -1 if offset == NOT_YET else record_count(offset)
+    return -1 if offset == NOT_YET else count(offset)
 
 
-def entry_value(entry: EntryFields | None) -> Value:
+def entry_value(entry: EntryFields | None, count: Callable[[int], int] = record_count) -> Value:
     """Return an `Entry`, `NoEntry` for none."""
     if entry is None:
         return _NO_ENTRY
-    end = -1 if entry.end_offset == UNBOUNDED else index(entry.end_offset)
-    return record({"e": int(entry.epoch), "s": index(entry.start_offset), "end": end})
+    end = -1 if entry.end_offset == UNBOUNDED else count(entry.end_offset)
+    return record({"e": int(entry.epoch), "s": count(entry.start_offset), "end": end})
 
 
-def entries_value(entries: Iterable[EntryFields]) -> Value:
+def entries_value(
+    entries: Iterable[EntryFields], count: Callable[[int], int] = record_count
+) -> Value:
     """Return a sequence of `Entry`."""
-    return tuple([entry_value(entry) for entry in entries])
+    return tuple([entry_value(entry, count) for entry in entries])
 
 
-def starts_value(entries: Iterable[EntryFields]) -> Value:
+def starts_value(
+    entries: Iterable[EntryFields], count: Callable[[int], int] = record_count
+) -> Value:
     """Return a sequence of `Start`."""
     return tuple(
-        [record({"e": int(entry.epoch), "s": index(entry.start_offset)}) for entry in entries]
+        [record({"e": int(entry.epoch), "s": count(entry.start_offset)}) for entry in entries]
     )
 
 
