@@ -47,6 +47,7 @@ class Stopwatch:
 class Made:
     """The traces of some seeds, made in both ways, and what it took."""
 
+    runs: int
     whole: list[Trace]
     of_records: list[Trace]
     alone: float
@@ -74,19 +75,21 @@ def main(seeds: int = SEEDS, names: Sequence[str] = ()) -> None:
 def make(plug: ProtocolPlug[Any], seeds: Sequence[int]) -> Made:
     """Make the traces, the ways taking turns."""
     alone, observed, recorded, read = (Stopwatch() for _ in range(4))
-    whole, of_records = [], []
+    whole: list[Trace] = []
+    of_records: list[Trace] = []
     records = size = 0
     plug.run(seeds[0], SimOptions())  # imports and caches are nobody's
     for seed in seeds:
         options, lines = SimOptions(), NodeLines()
         run = Scheduled(protocol=plug.name, seed=seed, options=options, schedule=UNRESTRICTED)
         alone.time(lambda: plug.observe(seed, options))  # noqa: B023 - called at once
-        whole.append(observed.time(lambda: plug.run_scheduled(run)).trace)  # noqa: B023
+        whole += observed.time(lambda: plug.run_scheduled(run)).traces  # noqa: B023
         recorded.time(lambda: plug.record(run, lines.write))  # noqa: B023
-        of_records.append(read.time(lambda: plug.trace_of_records(lines.logs())))  # noqa: B023
+        of_records += read.time(lambda: plug.traces_of_records(lines.logs()))  # noqa: B023
         records += sum(len(texts) - 1 for texts in lines.lines.values())
         size += sum(len(text) for texts in lines.lines.values() for text in texts)
     return Made(
+        runs=len(seeds),
         whole=whole,
         of_records=of_records,
         alone=alone.seconds,
@@ -106,7 +109,7 @@ def print_making(plug: ProtocolPlug[Any], made: Made) -> None:
         return seconds / steps * 1e6
 
     whole, written = made.observed - made.alone, made.recorded - made.alone
-    print(f"{plug.name}: {len(made.whole)} runs, {steps:,} steps, {made.records:,} records")
+    print(f"{plug.name}: {made.runs} runs, {steps:,} steps, {made.records:,} records")
     print(f"  simulating:                                  {step_us(made.alone):8.0f} us a step")
     print(f"  projecting whole states (baseline):          {step_us(whole):8.0f} us a step")
     print(f"  writing records, {made.size / steps:4.0f} bytes a step:         ", end="")

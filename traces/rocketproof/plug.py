@@ -16,7 +16,7 @@ from rocketha.histories import AnyVerdict
 from rocketha.histories.clients import ClientHistory
 from rocketha.known_bugs import Bug, Bugs
 from rocketha.recording.node_log import NodeLines, NodeLog
-from rocketha.recording.record import NodeHeader, NodeRecord
+from rocketha.recording.record import NodeHeader, NodeRecord, RecordError
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED, InjectedEvent
@@ -73,7 +73,7 @@ class ProtocolPlug(Generic[O]):
     settings: Mapping[str, Callable[[SimOptions], Json]] = field(default_factory=dict)
     """Options that it has beside those of all protocols, by their names in headers."""
     records: Callable[[Sequence[NodeHeader]], RecordProjection] | None = None
-    """Makes a trace of what the nodes of a run wrote; None: whole states only."""
+    """Makes the traces of what the nodes of a run wrote; None: whole states only."""
     has_master_epochs: bool = False
     """Its runs are a trace for each epoch of a master."""
 
@@ -114,36 +114,61 @@ class ProtocolPlug(Generic[O]):
             write=write,
         )
 
-    def recorded_trace(self, scheduled: Scheduled) -> Trace:
-        """Simulate a run whose nodes are recorded; return the trace of what they wrote.
+    def recorded_traces(self, scheduled: Scheduled) -> tuple[Trace, ...]:
+        """Simulate a run whose nodes are recorded; return the traces of what they wrote.
 
-        Raises: as `trace_of_records`.
+        There are none if no record is a step of the specification.
+
+        Raises: as `traces_of_records`.
         """
         lines = NodeLines()
         simulated = self.record(scheduled, lines.write)
-        trace = self.trace_of_records(lines.logs())
-        assert trace.header is not None
-        meta = {**_meta(self, scheduled.options, simulated.report), **trace.header.meta}
-        return replace(trace, header=replace(trace.header, seed=scheduled.seed, meta=meta))
+        meta = _meta(self, scheduled.options, simulated.report)
+        traces = []
+        for at, trace in enumerate(self._traces_of(lines.logs())):
+            assert trace.header is not None
+            # The run's faults are counted with the first trace.
+            said = {**meta, **({"faults": {}} if at else {}), **trace.header.meta}
+            header = replace(trace.header, seed=scheduled.seed, meta=said)
+            traces.append(replace(trace, header=header))
+        return tuple(traces) if _has_steps(traces) else ()
 
     def trace_of_records(self, logs: Sequence[NodeLog]) -> Trace:
-        """Merge what nodes wrote, and make a trace of it.
+        """Merge what nodes wrote, and make a trace of it; of several return the longest.
+
+        Raises: as `traces_of_records`.
+        """
+        return max(self.traces_of_records(logs), key=lambda trace: len(trace.events))
+
+    def traces_of_records(self, logs: Sequence[NodeLog]) -> tuple[Trace, ...]:
+        """Merge what nodes wrote, and make the traces of it.
 
         Raises:
-            RecordError: the logs do not belong together, or a record lacks what its kind has.
+            RecordError: the logs do not belong together, a record lacks what its kind has, or none
+                is a step of the specification.
             ModelGapError: the protocol has no projection of records.
         """
+        traces = self._traces_of(logs)
+        if not _has_steps(traces):
+            raise RecordError("no record is a step of the specification: there is nothing to judge")
+        return traces
+
+    def _traces_of(self, logs: Sequence[NodeLog]) -> tuple[Trace, ...]:
         if self.records is None:
             raise ModelGapError(f"{self.name} has no projection of records")
+        recorded_by: list[Json] = [log.header.node for log in logs]
         projected = project(self.records([log.header for log in logs]), logs)
-        header = Header(
-            spec=self.spec,
-            spec_sha256=spec_sha256(self.name, self.spec),
-            constants=projected.constants,
-            meta={"recorded_by": [log.header.node for log in logs], **projected.meta},
-            silent=projected.silent,
-        )
-        return Trace(header=header, events=tuple(projected.events))
+        traces = []
+        for one in projected:
+            header = Header(
+                spec=self.spec,
+                spec_sha256=spec_sha256(self.name, self.spec),
+                constants=one.constants,
+                meta={"recorded_by": recorded_by, **one.meta},
+                silent=one.silent,
+            )
+            traces.append(Trace(header=header, events=tuple(one.events)))
+        return tuple(traces)
 
     def run_scheduled(self, scheduled: Scheduled) -> Run:
         """Simulate a run that is given a schedule; its traces say so."""
@@ -181,6 +206,10 @@ class ProtocolPlug(Generic[O]):
             meta=meta,
         )
         return Trace(header=header, events=tuple(projected.events[: scheduled.events]))
+
+
+def _has_steps(traces: Sequence[Trace]) -> bool:
+    return any(len(trace.events) > 1 for trace in traces)
 
 
 def _meta(plug: ProtocolPlug[Any], options: SimOptions, report: SimReport) -> dict[str, Json]:

@@ -3,6 +3,9 @@
 A projection takes the merged records one by one. What it has of those before is what a reader of
 them would remember: what each node had, and which messages are under way. It computes no step of
 the specification, and it takes nothing back: the events of the first records are the first events.
+
+A run is one trace, or several where the specification speaks of a part of a run only, such as the
+epoch of one master. They are numbered from 0, in the order of their beginnings.
 """
 
 from __future__ import annotations
@@ -18,8 +21,8 @@ from rocketha.recording.node_log import NodeLog
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord, RecordError, SentMessage
 from rocketproof.projected_trace import ProjectedTrace
 from tlatrace.errors import ValueFormatError
-from tlatrace.trace import Event, Part, Silent
-from tlatrace.values import State, Value
+from tlatrace.trace import INIT, Event, Part, Silent
+from tlatrace.values import Json, State, Value
 
 __all__ = [
     "RecordProjection",
@@ -37,7 +40,7 @@ _NS_PER_MS: Final = 1_000_000
 
 
 class RecordProjection(ABC):
-    """Makes the events of a trace of records, in order."""
+    """Makes the events of the traces of records, in order."""
 
     silent: Silent | None = None
     """Actions that nodes take without knowing it."""
@@ -50,8 +53,10 @@ class RecordProjection(ABC):
         self._senders: dict[str, str] = {}
         self._last: dict[str, str] = {}
         """Node -> the event of its last record."""
-        self._events = 0
-        self._made: list[Event] = []
+        self.metas: list[Mapping[str, Json]] = []
+        """Of each trace that has begun, what is said of it beside what is said of its run."""
+        self._lengths: list[int] = []
+        self._made: list[tuple[int, Event]] = []
         self.now_ms = 0
         """The time of the record that is looked at."""
 
@@ -64,17 +69,37 @@ class RecordProjection(ABC):
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the events of a record (`event`), with the messages that its node received."""
 
+    def begin(self) -> None:
+        """Begin with what there is before the first record: the trace of a run that is one."""
+        self.begin_trace()
+        self.event(INIT, ())
+
+    def begin_trace(self, meta: Mapping[str, Json] | None = None) -> int:
+        """Begin another trace, of which `meta` is said; return its number."""
+        self.metas.append(meta or {})
+        self._lengths.append(0)
+        return len(self._lengths) - 1
+
     def sender(self, message: SentMessage) -> str:
         """Return the node that sent a message."""
         return self._senders[message.id]
 
     def events(self, merged: Iterable[MergedRecord]) -> Iterator[Event]:
-        """Make the events of a trace: those of a record before the next one is looked at.
+        """Make the events of all traces, in the order in which they are made.
 
         Raises:
             RecordError: a record lacks what its kind has.
         """
-        self.event("Init", ())
+        return (event for _, event in self.numbered_events(merged))
+
+    def numbered_events(self, merged: Iterable[MergedRecord]) -> Iterator[tuple[int, Event]]:
+        """Make events, each with its trace: those of a record before the next one is looked at.
+
+        Raises:
+            RecordError: a record lacks what its kind has.
+        """
+        self.begin()
+        yield from self._take_made()
         for one in merged:
             self.now_ms = one.time_ns // _NS_PER_MS
             record = one.record
@@ -90,8 +115,11 @@ class RecordProjection(ABC):
             for message in record.sent:
                 self._sent[message.id] = message
                 self._senders[message.id] = record.node
-            made, self._made = self._made, []
-            yield from made
+            yield from self._take_made()
+
+    def _take_made(self) -> list[tuple[int, Event]]:
+        made, self._made = self._made, []
+        return made
 
     def event(
         self,
@@ -101,10 +129,11 @@ class RecordProjection(ABC):
         node: str | None = None,
         observed: State | None = None,
         parts: tuple[Part, ...] = (),
+        of: int = 0,
     ) -> None:
-        """Make an event."""
+        """Make an event of the trace with the number `of`."""
         event = Event(
-            step=self._events,
+            step=self._lengths[of],
             action=action,
             params=params,
             node=node,
@@ -112,27 +141,34 @@ class RecordProjection(ABC):
             parts=parts,
             clock=self.now_ms,
         )
-        self._made.append(event)
-        self._events += 1
+        self._made.append((of, event))
+        self._lengths[of] += 1
 
 
-def project(projection: RecordProjection, logs: Sequence[NodeLog]) -> ProjectedTrace:
-    """Merge logs, and make a trace of them.
+def project(projection: RecordProjection, logs: Sequence[NodeLog]) -> tuple[ProjectedTrace, ...]:
+    """Merge logs, and make the traces of them, in the order of their beginnings.
 
     Raises:
-        RecordError: they do not belong together, a record lacks what its kind has, or there is
-            none of a step of the specification.
+        RecordError: they do not belong together, or a record lacks what its kind has.
     """
-    events = tuple(projection.events(merge(logs)))
-    if len(events) == 1:
-        raise RecordError("no record is a step of the specification: there is nothing to judge")
-    return ProjectedTrace(constants=projection.constants, events=events, silent=projection.silent)
+    events: dict[int, list[Event]] = {}
+    for number, event in projection.numbered_events(merge(logs)):
+        events.setdefault(number, []).append(event)
+    return tuple(
+        ProjectedTrace(
+            constants=projection.constants,
+            events=tuple(told),
+            meta=projection.metas[number],
+            silent=projection.silent,
+        )
+        for number, told in events.items()
+    )
 
 
 def record_of_event(
-    projection: RecordProjection, logs: Sequence[NodeLog], step: int
+    projection: RecordProjection, logs: Sequence[NodeLog], step: int, *, of: int = 0
 ) -> NodeRecord | None:
-    """Return the record that an event of the trace is made of; None: it is of no record.
+    """Return the record that an event of the trace `of` is made of; None: it is of no record.
 
     The projection is a new one; it makes the events up to this one again.
 
@@ -147,9 +183,9 @@ def record_of_event(
             looked_at = one.record
             yield one
 
-    for event in projection.events(one_by_one()):
-        if event.step == step:
-            return None if step == 0 else looked_at
+    for number, event in projection.numbered_events(one_by_one()):
+        if (number, event.step) == (of, step):
+            return looked_at
     return None
 
 
@@ -167,10 +203,8 @@ class _SequenceChange(msgspec.Struct, frozen=True):
     added: list[Any]
 
 
-def sequence_after(
-    before: tuple[S, ...], change: object, item: type[S], what: str
-) -> tuple[S, ...]:
-    """Return a sequence after a change of it, such as a log's. Raises: RecordError"""
+def sequence_after(before: tuple[S, ...], change: object, item: object, what: str) -> tuple[S, ...]:
+    """Return a sequence of `item` after a change, such as a log's. Raises: RecordError"""
     read: _SequenceChange = read_field(change, _SequenceChange, what)
     if read.kept > len(before):
         raise RecordError(f"{what}: keeps {read.kept} of {len(before)} records")

@@ -22,7 +22,7 @@ from tlatrace.logged import together
 from tlatrace.report.results import TraceResult
 from tlatrace.trace import Trace
 
-__all__ = ["judge_traces", "run_verdict", "verdict_lines"]
+__all__ = ["judge_traces", "of_master_epoch", "run_verdict", "verdict_lines"]
 
 _HEADER_LINES: Final = 2
 """Line of step 0 in a file: lines are counted from 1, and the first one is the header."""
@@ -61,9 +61,13 @@ def judge_traces(
 
 def _name(trace: Trace) -> str:
     assert trace.header is not None, "the simulator writes a header"
-    epoch_trace = trace.header.meta.get("master_epoch")
-    of = f", master epoch {epoch_trace['number']}" if isinstance(epoch_trace, dict) else ""
-    return f"seed {trace.header.seed}{of}"
+    return f"seed {trace.header.seed}{of_master_epoch(trace)}"
+
+
+def of_master_epoch(trace: Trace) -> str:
+    """Say which master epoch of its run a trace is: ", master epoch 2"; "" if it is the run."""
+    found = None if trace.header is None else trace.header.meta.get("master_epoch")
+    return f", master epoch {found['number']}" if isinstance(found, dict) else ""
 
 
 def run_verdict(run: Run, results: Sequence[TraceResult] | None) -> Verdict | None:

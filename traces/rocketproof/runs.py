@@ -58,13 +58,13 @@ def recorded_traces(
     bugs: tuple[str, ...] = (),
     faults: tuple[str, ...] | None = None,
 ) -> tuple[Trace, ...]:
-    """Simulate a run as `simulate_traces`, and return the trace of what its nodes wrote.
+    """Simulate a run as `simulate_traces`, and return the traces of what its nodes wrote.
 
     Raises: as `simulate_traces`; ModelGapError, too, if the protocol has no projection of records.
     """
     plug, options = _chosen(protocol, bugs, faults)
     scheduled = Scheduled(protocol=protocol, seed=seed, options=options, schedule=UNRESTRICTED)
-    return (plug.recorded_trace(scheduled),)
+    return plug.recorded_traces(scheduled)
 
 
 def _simulated(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.cli import main
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.record_projection import record_of_event
+from rocketproof.runs import recorded_traces, simulate_traces
 from rocketproof.schedule import Scheduled
 from tests.documents import fenced
 from tests.source_files import ROOT
@@ -24,7 +27,8 @@ from tlatrace.trace.ndjson import read_trace
 
 PLUG = PROTOCOLS["lock_quorum"]
 NODES = ("b1", "b2", "b3", "c1", "c2", "c3")
-UNRECORDED = [name for name, plug in PROTOCOLS.items() if plug.records is None]
+WITHOUT = {**PROTOCOLS, "lock_quorum": replace(PLUG, records=None)}
+"""As if the nodes of one protocol wrote no records."""
 
 
 def call(*args: object) -> Result:
@@ -97,12 +101,15 @@ def test_a_run_by_a_schedule_is_recorded(tmp_path: Path) -> None:
     assert figures["events"] < 100
 
 
-@pytest.mark.parametrize("protocol", UNRECORDED)
-def test_a_protocol_without_records_says_so(protocol: str, tmp_path: Path) -> None:
-    result = call("simulate", protocol, "--seed", 7, "--records", tmp_path / "R")
+def test_a_protocol_without_records_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocketproof.commands.simulate.PROTOCOLS", WITHOUT)
+
+    result = call("simulate", "lock_quorum", "--seed", 7, "--records", tmp_path / "R")
 
     assert result.exit_code == 2
-    assert f"nodes of {protocol} write no records (those of " in result.output
+    assert "nodes of lock_quorum write no records (those of epoch_truncation, " in result.output
     assert not (tmp_path / "R").exists()
 
 
@@ -172,6 +179,70 @@ def test_a_judged_folder_ends_as_its_verdict_says(written: Path, tmp_path: Path)
     assert data["nodes"][node] > 10
 
 
+def test_records_may_be_compressed(folder: Path) -> None:
+    plain = json.loads(call("records", folder, "--json").output)
+    for path in list(folder.iterdir())[:2]:
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    assert json.loads(call("records", folder, "--json").output) == plain
+    torn = next(folder.glob("*.gz"))
+    torn.write_bytes(torn.read_bytes()[:-9])
+    result = call("records", folder)
+    assert result.exit_code == 2
+    assert str(torn) in result.output
+
+
+def test_records_may_be_taken_for_those_of_another_protocol(folder: Path) -> None:
+    as_said = call("records", folder, "--protocol", "lock_quorum", "--json")
+    assert as_said.output == call("records", folder, "--json").output
+    result = call("records", folder, "--protocol", "replica_group")
+    assert result.exit_code == 2
+    assert "settings of" in result.output
+
+
+@pytest.mark.java
+def test_a_run_of_several_master_epochs_is_several_traces(tmp_path: Path) -> None:
+    run = ("simulate", "sync_state_set", "--seed", 0, "--bug", "B25", "--records", tmp_path / "R")
+    assert call(*run).exit_code == 0
+
+    made = call("records", tmp_path / "R", "--out", tmp_path / "run.ndjson", "--judge")
+    data = json.loads(call("records", tmp_path / "R", "--judge", "--json").output)
+
+    assert (made.exit_code, data["verdict"]) == (1, "diverges")
+    count = len(data["traces"])
+    head, *lines = made.output.splitlines()
+    assert head.endswith(f" records, {data['events']} events of {count} master epochs")
+    files = [tmp_path / f"run-{number}.ndjson" for number in range(1, count + 1)]
+    assert lines[:count] == [f"written to {path}" for path in files]
+    assert sum(len(read_trace(path).events) for path in files) == data["events"]
+    assert lines[-1] == "verdict: diverges"
+    kinds = [("diverges" if ": diverges at" in line else "conforms") for line in lines[count:-1]]
+    assert kinds == [one["verdict"] for one in data["traces"]]
+    assert set(kinds) == {"conforms", "diverges"}
+    (third,) = [line for line in lines if line.startswith(f"{tmp_path / 'R'}, master epoch 3: ")]
+    assert "conforms" in third
+    worst = data["traces"][-1]
+    wrong = Path(worst["log"]).read_text().splitlines()[worst["line"] - 1]
+    assert json.loads(wrong)["action"] == "MaybeShrink", "the record of the step is named"
+
+
+def test_a_run_without_a_master_epoch_has_no_trace() -> None:
+    assert recorded_traces("sync_state_set", 0, ("NewEpoch",)) == ()
+
+
+def test_the_traces_of_recorded_master_epochs_say_of_which_run_they_are() -> None:
+    traces = recorded_traces("sync_state_set", 7)
+
+    whole = simulate_traces("sync_state_set", 7)
+    assert len(traces) == len(whole) > 1
+    for trace, other in zip(traces, whole, strict=True):
+        assert trace.header is not None
+        assert other.header is not None
+        assert trace.header.seed == 7
+        said = {name: of for name, of in trace.header.meta.items() if name != "recorded_by"}
+        assert said == other.header.meta
+
+
 def test_an_event_is_made_of_a_record() -> None:
     lines = NodeLines()
     run = Scheduled(
@@ -209,7 +280,7 @@ def test_the_page_shows_lines_that_are_some() -> None:
     assert lines == b"".join(shown)
 
 
-def test_the_page_names_all_members_and_no_protocol_without_records() -> None:
+def test_the_page_names_all_members_and_the_protocols_with_records() -> None:
     text = (ROOT / "traces" / "RECORDS.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
 
@@ -217,8 +288,7 @@ def test_the_page_names_all_members_and_no_protocol_without_records() -> None:
     members = [name for name in rows if name not in PROTOCOLS]
     header = ["format", "version", *NodeHeader.__struct_fields__]
     assert members == [*header, *NodeRecord.__struct_fields__]
-    assert protocols
-    assert set(protocols).isdisjoint(UNRECORDED)
+    assert protocols == [name for name, plug in PROTOCOLS.items() if plug.records is not None]
 
 
 # ---- bad input ----
@@ -282,10 +352,11 @@ def test_a_header_that_others_do_not_agree_with_is_refused(folder: Path) -> None
     assert result.output == f"rocketproof: {folder}: b1 and b3 are set up differently\n"
 
 
-@pytest.mark.parametrize("protocol", [*UNRECORDED[:1], "raft"])
+@pytest.mark.parametrize("protocol", ["lock_quorum", "raft"])
 def test_records_of_a_protocol_without_a_projection_are_refused(
-    protocol: str, folder: Path
+    protocol: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("rocketproof.commands.records.PROTOCOLS", WITHOUT)
     for path in folder.iterdir():
         changed(path, 1, '"lock_quorum"', f'"{protocol}"')
 

@@ -1,26 +1,23 @@
-"""`rocketproof records`: what the nodes of a run wrote, as one trace."""
+"""`rocketproof records`: what the nodes of a run wrote, as one trace, or one a master epoch."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from rocketha.recording.node_log import NodeLog, read_logs
-from rocketha.recording.record import NodeRecord, RecordError
+from rocketproof.commands.trace_output import numbered_files, out_option
 from rocketproof.output import print_text
 from rocketproof.plug import ProtocolPlug
 from rocketproof.protocols import PROTOCOLS
-from rocketproof.record_projection import record_of_event
-from rocketproof.run_judge import judge_traces
-from rocketproof.trace_inputs import SpecChoice
+from rocketproof.records_judge import judge_records, traces_of, verdict_of
 from tlatrace.errors import ToolError, TraceFormatError
-from tlatrace.judgement.verdict import Diverges, combine, exit_code
+from tlatrace.judgement.verdict import exit_code, kind
 from tlatrace.report.results import TraceResult
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import write_trace
@@ -28,37 +25,31 @@ from tlatrace.values import Json
 
 __all__ = ["command"]
 
-_SUFFIXES: Final = (".ndjson", ".ndjson.gz")
-
-
-def _out(_context: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and not path.name.endswith(_SUFFIXES):
-        raise click.BadParameter(f"{path.name!r} does not end with {' or '.join(_SUFFIXES)}.")
-    return path
-
 
 @click.command(epilog="Example:  rocketproof records R --judge")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    callback=_out,
-    metavar="FILE",
-    help="Write the trace to FILE, which ends with .ndjson or .ndjson.gz.",
-)
+@out_option
 @click.option(
     "--judge",
     is_flag=True,
-    help="Hold the trace against the TLA+ text; the exit code is that of the verdict.",
+    help="Hold each trace against the TLA+ text; the exit code is that of the worst verdict.",
+)
+@click.option(
+    "--protocol",
+    type=click.Choice([name for name, plug in PROTOCOLS.items() if plug.records is not None]),
+    help="Take them for records of this protocol, whatever they are said to be of.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
-def command(folder: Path, *, out: Path | None, judge: bool, as_json: bool) -> None:
+def command(
+    folder: Path, *, out: Path | None, judge: bool, protocol: str | None, as_json: bool
+) -> None:
     """Merge what the nodes of a run wrote to DIR, one file a node, and make one trace of it.
 
     `simulate --records DIR` writes such files; traces/RECORDS.md says what is in them. The trace is
-    partial: it shows what nodes know, and the judge searches for the rest.
+    partial: it shows what nodes know, and the judge searches for the rest. Records of
+    sync_state_set are a trace for each master epoch.
 
-    Exit codes: 0; with --judge 1 if the trace diverges, and 3 if it is undecided; 2 if the files
+    Exit codes: 0; with --judge 1 if a trace diverges, and 3 if one is undecided; 2 if the files
     are no records of one run.
     """
     try:
@@ -66,76 +57,72 @@ def command(folder: Path, *, out: Path | None, judge: bool, as_json: bool) -> No
     except OSError as error:
         where = error.filename or folder
         raise ToolError("records", f"cannot read {where}: {error.strerror}") from None
-    plug = _plug(logs)
+    plug = _plug(logs, protocol)
+    traces = traces_of(plug, folder, logs)
+    written = {} if out is None else _files(out, traces, plug)
     try:
-        trace = plug.trace_of_records(logs)
-    except RecordError as error:
-        if error.record is None:
-            raise TraceFormatError(folder, None, error.reason) from None
-        raise TraceFormatError(*_place(logs, error.record), str(error)) from None
-    if out is not None:
-        try:
-            write_trace(out, trace)
-        except OSError as error:
-            raise ToolError("records", f"cannot write {out}: {error.strerror}") from None
-    result = _judged(plug, folder, logs, trace) if judge else None
+        for path, trace in written.items():
+            write_trace(path, trace)
+    except OSError as error:
+        raise ToolError("records", f"cannot write {error.filename}: {error.strerror}") from None
+    results = judge_records(plug, folder, logs, traces) if judge else ()
     if as_json:
-        click.echo(json.dumps(_figures(logs, trace, result), sort_keys=True))
+        click.echo(json.dumps(_figures(plug, logs, traces, results), sort_keys=True))
     else:
-        _print(logs, trace, out, result)
-    if result is not None:
-        assert not isinstance(result.outcome, str), "a trace of records is no file"
-        sys.exit(exit_code(combine([result.outcome])))
+        _print(plug, logs, traces, written, results)
+    if results:
+        sys.exit(exit_code(verdict_of(results)))
 
 
-def _plug(logs: Sequence[NodeLog]) -> ProtocolPlug[Any]:
-    """Find the protocol of logs. Raises: TraceFormatError"""
-    name = logs[0].header.protocol
+def _plug(logs: Sequence[NodeLog], protocol: str | None) -> ProtocolPlug[Any]:
+    """Find the protocol of logs, or the one that is asked for. Raises: TraceFormatError"""
+    name = protocol or logs[0].header.protocol
     plug = PROTOCOLS.get(name)
     if plug is None or plug.records is None:
         raise TraceFormatError(logs[0].name, 1, f"no trace is made of records of {name!r}")
     return plug
 
 
-def _place(logs: Sequence[NodeLog], record: NodeRecord) -> tuple[str, int]:
-    (log,) = [one for one in logs if one.header.node == record.node]
-    return log.place_of(record)
-
-
-def _judged(
-    plug: ProtocolPlug[Any], folder: Path, logs: Sequence[NodeLog], trace: Trace
-) -> TraceResult:
-    """Judge the trace; of a divergence say the record that the step is made of."""
-    (result,) = judge_traces([trace], [folder], SpecChoice())
-    if not isinstance(result.outcome, Diverges):
-        return result
-    assert plug.records is not None
-    projection = plug.records([log.header for log in logs])
-    record = record_of_event(projection, logs, result.outcome.step)
-    log, line = (None, None) if record is None else _place(logs, record)
-    return replace(result, log=log, line=line)
+def _files(out: Path, traces: Sequence[Trace], plug: ProtocolPlug[Any]) -> Mapping[Path, Trace]:
+    if plug.has_master_epochs:
+        return numbered_files(out, traces)
+    (only,) = traces
+    return {out: only}
 
 
 def _print(
-    logs: Sequence[NodeLog], trace: Trace, out: Path | None, result: TraceResult | None
+    plug: ProtocolPlug[Any],
+    logs: Sequence[NodeLog],
+    traces: Sequence[Trace],
+    written: Iterable[Path],
+    results: Sequence[TraceResult],
 ) -> None:
     records = sum(len(log.records) for log in logs)
-    print_text(
-        f"{logs[0].header.protocol}: {len(logs)} nodes, {records} records, "
-        f"{len(trace.events)} events"
-    )
-    if out is not None:
-        print_text(f"written to {out}")
-    if result is not None:
+    events = sum(len(trace.events) for trace in traces)
+    of = f" of {len(traces)} master epochs" if plug.has_master_epochs else ""
+    print_text(f"{plug.name}: {len(logs)} nodes, {records} records, {events} events{of}")
+    for path in written:
+        print_text(f"written to {path}")
+    for result in results:
         print_text(result.summary)
+    if len(results) > 1:
+        print_text(f"verdict: {kind(verdict_of(results))}")
 
 
-def _figures(logs: Sequence[NodeLog], trace: Trace, result: TraceResult | None) -> dict[str, Json]:
+def _figures(
+    plug: ProtocolPlug[Any],
+    logs: Sequence[NodeLog],
+    traces: Sequence[Trace],
+    results: Sequence[TraceResult],
+) -> dict[str, Json]:
     figures: dict[str, Json] = {
-        "protocol": logs[0].header.protocol,
+        "protocol": plug.name,
         "nodes": {log.header.node: len(log.records) for log in logs},
-        "events": len(trace.events),
+        "events": sum(len(trace.events) for trace in traces),
     }
-    if result is not None:
-        figures["trace"] = result.to_json()
+    if results and plug.has_master_epochs:
+        figures["traces"] = [result.to_json() for result in results]
+        figures["verdict"] = kind(verdict_of(results))
+    elif results:
+        figures["trace"] = results[0].to_json()
     return figures

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -17,6 +16,7 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.engine.report import SimReport
 from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
+from rocketproof.commands.trace_output import numbered_files, out_option
 from rocketproof.names import Named
 from rocketproof.output import print_text
 from rocketproof.plug import Run
@@ -34,14 +34,6 @@ from tlatrace.trace.ndjson import write_trace
 
 __all__ = ["command"]
 
-_SUFFIXES: Final = (".ndjson", ".ndjson.gz")
-
-
-def _out(_context: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and not path.name.endswith(_SUFFIXES):
-        raise click.BadParameter(f"{path.name!r} does not end with {' or '.join(_SUFFIXES)}.")
-    return path
-
 
 @click.command(
     epilog="Example:  rocketproof simulate epoch_truncation --seed 7 --out run.ndjson",
@@ -56,14 +48,7 @@ def _out(_context: click.Context, _param: click.Parameter, path: Path | None) ->
     metavar="FILE",
     help="The run of FILE, which `shrink` wrote, instead of that of a seed.",
 )
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    callback=_out,
-    metavar="FILE",
-    help="Write the trace to FILE, which ends with .ndjson or .ndjson.gz; of several master epochs"
-    " to FILE-1, FILE-2, ...",
-)
+@out_option
 @click.option(
     "--master-epoch",
     type=click.IntRange(min=1),
@@ -183,9 +168,7 @@ def _files(out: Path, traces: tuple[Trace, ...], *, is_one: object) -> dict[Path
     if is_one:
         (only,) = traces
         return {out: only}
-    (suffix,) = [end for end in _SUFFIXES if out.name.endswith(end)]
-    stem = out.name.removesuffix(suffix)
-    return {out.with_name(f"{stem}-{at}{suffix}"): t for at, t in enumerate(traces, start=1)}
+    return numbered_files(out, traces)
 
 
 def _heading(trace: Trace) -> list[str]:
