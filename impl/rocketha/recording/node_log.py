@@ -7,11 +7,13 @@ written: what is not so is refused, as nobody knows what the node did meanwhile.
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import IO, Final, Self, cast
 
 from rocketha.recording.record import (
     STARTED,
@@ -27,6 +29,7 @@ from rocketha.recording.record import (
 __all__ = ["NodeLines", "NodeLog", "RecordFiles", "pull_log", "read_logs"]
 
 SUFFIX: Final = ".records.jsonl"
+_COMPRESSED: Final = ".gz"
 """Of the file of a node: `b1.records.jsonl`."""
 
 _LINES_BEFORE: Final = 2
@@ -97,18 +100,27 @@ class RecordFiles:
 
 
 def read_logs(folder: Path) -> tuple[NodeLog, ...]:
-    """Read the files of a folder. Raises: RecordError, OSError"""
+    """Read the files of a folder, compressed (`.gz`) or not. Raises: RecordError, OSError"""
     if not folder.is_dir():
         raise RecordError(f"{folder} is no folder")
-    paths = sorted(folder.glob(f"*{SUFFIX}"))
+    paths = sorted([*folder.glob(f"*{SUFFIX}"), *folder.glob(f"*{SUFFIX}{_COMPRESSED}")])
     if not paths:
         raise RecordError(f"{folder}: no file here ends with {SUFFIX}")
     logs = []
     for path in paths:
-        with path.open("rb") as file:
-            logs.append(pull_log(file, str(path)))
+        with _opened(path) as file:
+            try:
+                logs.append(pull_log(file, str(path)))
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise RecordError(f"{path}: {error}") from None
     _check_together(logs, str(folder))
     return tuple(logs)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    if path.name.endswith(_COMPRESSED):
+        return cast(IO[bytes], gzip.open(path))
+    return path.open("rb")
 
 
 def pull_log(lines: Iterable[bytes], name: str) -> NodeLog:

@@ -31,7 +31,7 @@ class Subject:
     clean: Sequence[int]
     """Seeds without a bug."""
     seed_of_bug: dict[Bug, int]
-    """Bug -> a seed at which it is seen in a trace."""
+    """Bug -> a seed at which it is seen in a trace of the run."""
     passed_by: frozenset[str]
     """Actions that records do not show, or elsewhere."""
     unseen: dict[Bug, int]
@@ -122,6 +122,43 @@ SUBJECTS: Final[dict[str, Subject]] = {
         passed_by=frozenset({"Agree", "LeaderCompacts", "Rot"}),
         unseen={Bug.B54: 6, Bug.TERM_FIRST: 0},
     ),
+    "sync_state_set": Subject(
+        clean=(0, 1, 2, 3, 5, 9, 245),
+        seed_of_bug={
+            Bug.ADOPT: 0,
+            Bug.ALONE: 15,
+            Bug.B10: 2,
+            Bug.B14: 1,
+            Bug.B15: 0,
+            Bug.B16: 17,
+            Bug.B19: 92,
+            Bug.B20: 0,
+            Bug.B25: 0,
+            Bug.B36: 0,
+            Bug.B79: 0,
+            Bug.B82: 0,
+            Bug.B83: 26,
+            Bug.B84: 2,
+            Bug.B85: 90,
+            Bug.COUNTED: 7,
+            Bug.EXPAND_CONFIRM: 1,
+            Bug.LATE_SET: 11,
+            Bug.REFUSAL: 0,
+            Bug.SET_EPOCH: 0,
+            Bug.W2: 0,
+            Bug.W3: 1,
+            Bug.W8: 3,
+        },
+        passed_by=frozenset(),
+        unseen=dict.fromkeys(
+            (
+                *(Bug.B11, Bug.B26, Bug.B28, Bug.B29, Bug.B31, Bug.B33, Bug.B35, Bug.B37),
+                *(Bug.EXPAND_EPOCH, Bug.HALF_OPEN, Bug.HAS_MASTER, Bug.LATE_REIGN),
+                *(Bug.MASTER_EPOCH, Bug.SPENT),
+            ),
+            0,
+        ),
+    ),
 }
 """Those whose nodes write records."""
 
@@ -138,15 +175,27 @@ class Recorded:
     logs: tuple[NodeLog, ...]
 
     @property
+    def traces(self) -> tuple[Trace, ...]:
+        """The traces of the records."""
+        return self.plug.traces_of_records(self.logs)
+
+    @property
     def trace(self) -> Trace:
-        """The trace of the records."""
-        return self.plug.trace_of_records(self.logs)
+        """The trace of a run that is one."""
+        (only,) = self.traces
+        return only
 
     @property
     def observed(self) -> Sequence[Event]:
-        """The events that the observer has made."""
-        (projected,) = self.plug.traces(self.observer, self.simulated, SimOptions())
-        return projected.events
+        """The events that the observer has made of a run that is one trace."""
+        (only,) = self.observed_traces
+        return only
+
+    @property
+    def observed_traces(self) -> list[Sequence[Event]]:
+        """The events that the observer has made, of each trace."""
+        projected = self.plug.traces(self.observer, self.simulated, SimOptions())
+        return [one.events for one in projected]
 
 
 @cache

@@ -8,11 +8,25 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from rocketha.recording.node_log import NodeLog
+from rocketha.ha.events import MessagePut
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
+from rocketha.recording.node_log import NodeLines, NodeLog
 from rocketha.recording.record import STOPPED, NodeRecord, RecordError
+from rocketha.recording.recorder import MachineRecording
+from rocketha.sim.engine.clock import MachineClock
+from rocketha.sim.engine.faults import FaultCounts
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import PerPurposeStreams
+from rocketha.sim.engine.records import message_of_epoch
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.engine.simulation import Environment
+from rocketha.sim.epoch_truncation.cluster import Cluster, NullObserver
+from rocketha.sim.epoch_truncation.plan import draw_run
+from rocketha.types import BrokerId, Epoch, Offset
 from rocketproof.protocols import PROTOCOLS
 from tests.traces.rocketproof.recorded_runs import changed, judged, recorded
 from tlatrace.judgement.verdict import Diverges, kind
+from tlatrace.trace import Trace
 
 PLUG: Final = PROTOCOLS["epoch_truncation"]
 SEED: Final = 1
@@ -58,6 +72,11 @@ _LOG: Final = {"kept": 0, "added": [9]}
 
 CASES: Final[dict[str, tuple[Callable[[NodeRecord], object], Change, str]]] = {
     "somebody else's election": (acts("ElectMaster"), with_part("epoch", 5), "ElectMaster"),
+    "a master that nobody elected": (
+        acts("ElectMaster"),
+        with_params(master=None),
+        "BecomeSlave",
+    ),
     "a role that nobody gave": (acts("BecomeSlave"), with_part("role", "Master"), "BecomeSlave"),
     "a record of another epoch": (acts("PutMessage"), with_part("log", _LOG), "PutMessage"),
     "a file that another record is in": (
@@ -93,6 +112,73 @@ CASES: Final[dict[str, tuple[Callable[[NodeRecord], object], Change, str]]] = {
         "Crash",
     ),
 }
+
+
+@pytest.mark.java
+def test_an_election_that_finds_nobody_is_a_step_that_no_broker_follows() -> None:
+    lines, cluster = recorded_cluster()
+    for master in (BrokerId(1), None, BrokerId(2)):
+        cluster.elect(master)
+        for node in cluster.nodes.values() if master is not None else ():
+            cluster.tell_master(node)
+
+    trace = PLUG.trace_of_records(lines.logs())
+
+    took = [event.action for event in trace.events if event.action != "Init"]
+    become = ["BecomeMaster", "BecomeSlave"]
+    assert took == ["ElectMaster", *become, "ElectNobody", "ElectMaster", *become[::-1]]
+    assert [kind(verdict) for verdict in judged([trace])] == ["conforms"]
+
+
+@pytest.mark.java
+def test_what_a_disk_loses_is_a_step_between_a_crash_and_a_start() -> None:
+    sound, buggy = lossy_run(NO_BUGS), lossy_run(frozenset({Bug.B83}))
+
+    assert [event.action for event in sound.events][-3:] == ["Crash", "LoseLog", "Restart"]
+    conforms, diverges = judged([sound, buggy])
+    assert kind(conforms) == "conforms"
+    assert isinstance(diverges, Diverges)
+    assert diverges.action == "Restart"
+
+
+def lossy_run(bugs: Bugs) -> Trace:
+    """Let a master begin a second epoch, and lose what it has flushed before."""
+    lines, cluster = recorded_cluster(bugs)
+    node = cluster.nodes[BrokerId(1)]
+    for epoch in (Epoch(1), Epoch(2)):
+        cluster.elect(node.id)
+        cluster.tell_master(node)
+        cluster.deliver(node, MessagePut(message=message_of_epoch(epoch, 1)))
+    cluster.flush(node)
+    cluster.crash(node)
+    cluster.lose_log(node, Offset(0))
+    cluster.restart(node)
+    return PLUG.trace_of_records(lines.logs())
+
+
+def recorded_cluster(bugs: Bugs = NO_BUGS) -> tuple[NodeLines, Cluster]:
+    """Give two brokers that only do what they are told, and what they write."""
+    lines, scheduler, streams = NodeLines(), Scheduler(), PerPurposeStreams(0)
+    options = SimOptions(brokers=2, bugs=bugs)
+    environment = Environment(
+        options=options,
+        scheduler=scheduler,
+        streams=streams,
+        counts=FaultCounts(),
+        recording=MachineRecording("epoch_truncation", lines.write, MachineClock(scheduler)),
+    )
+    plan = draw_run(streams, options)
+    cluster = Cluster(
+        brokers=options.brokers,
+        plan=plan,
+        scheduler=scheduler,
+        network=environment.network(plan.faults),
+        random_source=streams,
+        counts=environment.counts,
+        observer=NullObserver(),
+        recording=environment.recording,
+    )
+    return lines, cluster
 
 
 @pytest.mark.java
@@ -186,5 +272,5 @@ def test_a_record_that_lacks_what_its_kind_has_is_named(
 def test_a_log_is_needed_of_the_controller_and_of_each_broker() -> None:
     for missing in ("controller", "b2"):
         left = [log for log in logs() if log.header.node != missing]
-        with pytest.raises(RecordError, match="records of one controller and all brokers"):
+        with pytest.raises(RecordError, match="records of a controller and all brokers"):
             PLUG.trace_of_records(left)

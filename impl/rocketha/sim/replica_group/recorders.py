@@ -28,6 +28,7 @@ __all__ = ["BrokerRecorders", "note_frame_received", "note_frame_sent"]
 class _ClientEnd:
     id: ConnectionId
     phase: Phase
+    reported: Offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ class BrokerRecorders:
             "local": state.local,
             "pending": state.pending,
             "confirm": state.confirm,
-            "client": None if client is None else _ClientEnd(client.id, client.phase),
+            "client": None
+            if client is None
+            else _ClientEnd(client.id, client.phase, client.reported),
             "servers": {
                 conn: _ServerEnd(server.slave_id, server.slave_ack)
                 for conn, server in ha.servers.items()

@@ -3,10 +3,13 @@
 | a record                                   | the specification                                  |
 |--------------------------------------------|----------------------------------------------------|
 | ElectMaster of the controller              | ElectMaster; ctl                                   |
+| ElectNobody, or ElectMaster of no master   | ElectNobody; ctl                                   |
 | BecomeMaster, BecomeSlave, PutMessage,     | the same                                           |
 | Restart                                    |                                                    |
 | Flush, if another record is safe now       | Flush                                              |
-| NodeStopped, with what is left on the disk | Crash                                              |
+| NodeStopped, with what is left on the disk | Crash; before it PutMessage, ReceiveTransfer of    |
+|                                            | what was stored, if the node could not write it    |
+| NodeStarted with a part of that            | LoseLog                                            |
 | Handshake on a connection that its slave   | Handshake, and `link` of the slave                 |
 | holds                                      |                                                    |
 | ReceiveAck, Transfer over such a link      | the same                                           |
@@ -27,8 +30,9 @@ A link is there from the answer to a handshake until its slave notices that the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -41,7 +45,6 @@ from rocketha.recording.record import (
     RecordError,
     SentMessage,
 )
-from rocketha.sim.engine.records import record_count
 from rocketha.types import Offset
 from rocketproof.protocols.epoch_truncation.values import (
     NO_LINK,
@@ -52,6 +55,7 @@ from rocketproof.protocols.epoch_truncation.values import (
     starts_value,
 )
 from rocketproof.record_projection import RecordProjection, part, read_field, sequence_after
+from rocketproof.recorded_log import LogItem, RunLogs
 from tlatrace.trace import Part
 from tlatrace.values import State, Value, tla_set
 from tlatrace.values import record as tla_record
@@ -68,11 +72,15 @@ class _Controller(msgspec.Struct, frozen=True, tag_field="kind", tag="controller
 
 
 class _Elected(msgspec.Struct, frozen=True):
-    master: str
+    master: str | None
 
 
 class _Election(msgspec.Struct, frozen=True):
     epoch: int
+
+
+class _Became(msgspec.Struct, frozen=True):
+    master_epoch: int | None = None
 
 
 class _Params(msgspec.Struct, frozen=True):
@@ -91,14 +99,26 @@ class _Entry(msgspec.Struct, frozen=True):
 class _ClientEnd(msgspec.Struct, frozen=True):
     id: int
     phase: str
-    reported: Offset
+    reported: Offset | None
 
 
 class _ServerEnd(msgspec.Struct, frozen=True):
     slave_ack: Offset
-    next_offset: Offset
-    cur: _Entry | None
+    next_offset: Offset | None = None
+    cur: _Entry | msgspec.UnsetType | None = msgspec.UNSET
 
+
+_NO_STEPS: Final = frozenset(
+    {
+        "Acknowledge",
+        "AlterSyncStateSet",
+        "LearnEpoch",
+        "LearnSyncStateSet",
+        "MaybeExpand",
+        "MaybeShrink",
+    }
+)
+"""What this specification has no step for."""
 
 _KINDS: Final[dict[str, object]] = {
     "role": str,
@@ -112,29 +132,30 @@ _KINDS: Final[dict[str, object]] = {
 }
 
 
-_BEGIN: Final = Offset(0)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """What a broker has, as it has written it last."""
+    """What a broker has, as it has written it last; None: what it never writes."""
 
     role: str = "Slave"
-    known_epoch: int = 0
-    received_epoch: int = 0
+    known_epoch: int | None = None
+    received_epoch: int | None = None
     epochs: tuple[_Entry, ...] = ()
     epoch_file: tuple[_Entry, ...] = ()
-    log: tuple[int, ...] = ()
-    on_disk: tuple[int, ...] = ()
-    flushed_offset: Offset = _BEGIN
+    log: tuple[LogItem, ...] = ()
+    on_disk: tuple[LogItem, ...] | None = None
+    flushed_offset: Offset | None = None
     client: _ClientEnd | None = None
     servers: Mapping[int, _ServerEnd] = field(default_factory=dict)
 
-    def visible(self) -> tuple[object, ...]:
+    def visible(self, logs: RunLogs) -> tuple[object, ...]:
         """Return what the specification can see of it by itself."""
-        flushed = record_count(self.flushed_offset)
         epochs = (self.known_epoch, self.received_epoch, self.epochs, self.epoch_file)
-        return (self.role, *epochs, self.log, self.on_disk, flushed)
+        return (self.role, *epochs, self.log, self.on_disk, self.flushed(logs))
+
+    def flushed(self, logs: RunLogs) -> int | None:
+        """Return how many of its records any power cut leaves."""
+        offset = self.flushed_offset
+        return None if offset is None else logs.count(self.log, offset)
 
     def after(self, written: NodeRecord) -> _State:
         """Return what it has after a step. Raises: RecordError"""
@@ -144,9 +165,9 @@ class _State:
                 changed[name] = read_field(written.state[name], kind, name)
         if "servers" in changed:
             changed["servers"] = dict(changed["servers"])
-        for name, before in (("log", self.log), ("on_disk", self.on_disk)):
+        for name, before in (("log", self.log), ("on_disk", self.on_disk or ())):
             if name in written.state:
-                changed[name] = sequence_after(before, written.state[name], int, name)
+                changed[name] = sequence_after(before, written.state[name], LogItem, name)
         return replace(self, **changed) if changed else self
 
 
@@ -177,9 +198,16 @@ class EpochRecords(RecordProjection):
             else:
                 controllers.append(header.node)
         complete = all(sorted(one.brokers) == sorted(brokers) for one in brokers.values())
-        if len(controllers) != 1 or not brokers or not complete:
-            raise RecordError("there are not the records of one controller and all brokers")
-        (self._controller,) = controllers
+        if not controllers or not brokers or not complete:
+            raise RecordError("there are not the records of a controller and all brokers")
+        self._controllers = frozenset(controllers)
+        self._epoch = 0
+        """The masterEpoch of the last election that a controller has applied."""
+        self._logs = RunLogs()
+        self._master_epochs: dict[str, int | None] = {}
+        """Broker -> the masterEpoch with which it became master, if its records say that."""
+        self._cut_off: dict[str, tuple[LogItem, ...]] = {}
+        """Broker -> what it has cut off its log last."""
         self._of = {name: _State() for name in brokers}
         self._links: dict[str, _Link] = {}
         self._is_shown = False
@@ -192,35 +220,88 @@ class EpochRecords(RecordProjection):
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the event of a record, if the specification can see it. Raises: RecordError"""
         del received
-        if record.node == self._controller:
-            if record.action is not None:
+        if record.node in self._controllers:
+            if record.action in ("ElectMaster", "ElectNobody"):
                 self._elected(record)
+            elif record.action is not None and record.action not in _NO_STEPS:
+                raise RecordError(f"a controller has no action {record.action!r}")
             return
         me, before = record.node, self._of[record.node]
         now = self._of[me] = before.after(record)
+        if record.event != STOPPED and len(now.log) < len(before.log):
+            self._cut_off[me] = before.log[len(now.log) :]
         if record.event == STOPPED:
+            self._cut_short(record, before)
             self._crashed(record)
-        elif record.event != STARTED:
+        elif record.event == STARTED:
+            self._started(record, before)
+        else:
             self._is_shown = False
             self._acted(record, before)
-            if not self._is_shown and before.visible() != now.visible():
+            if not self._is_shown and before.visible(self._logs) != now.visible(self._logs):
                 self._event(record, None)
             link = self._links.get(me)
             if link is not None and (now.client is None or now.client.id != link.conn):
                 del self._links[me]
 
     def _elected(self, record: NodeRecord) -> None:
-        elected: _Elected = read_field(record.params, _Elected, "params")
+        elected = _Elected(master=None)
+        if record.action != "ElectNobody":
+            elected = read_field(record.params, _Elected, "params")
         election: _Election = read_field(record.state, _Election, "state")
-        ctl = tla_record({"master": elected.master, "epoch": election.epoch})
-        params = (elected.master,)
-        self.event(record.action, params, node=record.node, observed={"ctl": ctl})
+        if election.epoch <= self._epoch:
+            return  # another controller of the same group has applied it before
+        self._epoch = election.epoch
+        master = NONE if elected.master is None else elected.master
+        ctl = tla_record({"master": master, "epoch": election.epoch})
+        observed = {"ctl": ctl}
+        if elected.master is None:
+            self.event("ElectNobody", (), node=record.node, observed=observed)
+        else:
+            self.event(record.action, (master,), node=record.node, observed=observed)
+
+    def _started(self, record: NodeRecord, before: _State) -> None:
+        """Make an event of what a disk has lost between a stop and a start."""
+        me, now = record.node, self._of[record.node]
+        kept = len(now.log)
+        if before.role == "Down" and kept < len(before.log) and before.log[:kept] == now.log:
+            self._of[me] = replace(before, log=now.log, on_disk=now.on_disk)
+            self._event(record, "LoseLog", kept)
+            self._of[me] = now
+
+    def _cut_short(self, record: NodeRecord, before: _State) -> None:
+        """Make events of what a node that was killed had stored, and could not write any more."""
+        me, left = record.node, self._of[record.node]
+        known = len(before.log)
+        is_longer = len(left.log) > known and left.log[:known] == before.log
+        if not is_longer or before.role == "Down" or isinstance(left.log[-1], int):
+            return
+        if left.log[known] in self._cut_off.get(me, ()):
+            return  # what was cut off is still on the disk
+        epoch = self._master_epochs.get(me)
+        if before.role == "Master" and epoch is not None:
+            self._logs.taken(left.log, epoch)
+            for length in range(known + 1, len(left.log) + 1):
+                self._of[me] = replace(before, log=left.log[:length])
+                self._event(record, "PutMessage")
+        elif me in self._links and before.client is not None:
+            self._of[me] = replace(
+                before,
+                log=left.log,
+                epochs=left.epoch_file,
+                epoch_file=left.epoch_file,
+                client=_ClientEnd(before.client.id, before.client.phase, None),
+            )
+            self._event(record, "ReceiveTransfer")
+        self._of[me] = left
 
     def _crashed(self, record: NodeRecord) -> None:
         me, left = record.node, self._of[record.node]
         self._links.pop(me, None)
         self._of[me] = now = _State(
             role="Down",
+            known_epoch=None if left.known_epoch is None else 0,
+            received_epoch=None if left.received_epoch is None else 0,
             epochs=left.epoch_file,
             epoch_file=left.epoch_file,
             log=left.log,
@@ -235,12 +316,16 @@ class EpochRecords(RecordProjection):
             case None:
                 pass
             case "BecomeMaster" | "BecomeSlave":
-                self._links.pop(me, None)
+                self._changed_role(record, before)
+            case "PutMessage":
+                epoch = self._master_epochs.get(me)
+                if epoch is not None:
+                    self._logs.taken(now.log, epoch)
                 self._event(record, record.action)
-            case "Restart" | "PutMessage":
+            case "Restart":
                 self._event(record, record.action)
             case "Flush":
-                if record_count(before.flushed_offset) != record_count(now.flushed_offset):
+                if before.flushed(self._logs) != now.flushed(self._logs):
                     self._event(record, record.action)
             case "Handshake" | "ReceiveAck" | "Transfer":
                 self._served(record)
@@ -252,8 +337,27 @@ class EpochRecords(RecordProjection):
             case "Disconnect":
                 if self._links.pop(me, None) is not None:
                     self._event(record, record.action)
-            case other:
+            case other if other not in _NO_STEPS:
                 raise RecordError(f"a broker has no action {other!r}")
+            case _:
+                pass
+
+    def _changed_role(self, record: NodeRecord, before: _State) -> None:
+        """Make the event of a broker that hears who is master.
+
+        After a start a real slave hears it again, of the epoch that its cache ends with, too: that
+        is no step, as it knew it.
+        """
+        me = record.node
+        became: _Became = read_field(record.params, _Became, "params")
+        if record.action == "BecomeMaster":
+            self._master_epochs[me] = became.master_epoch
+        elif became.master_epoch is not None and me not in self._links:
+            last = before.epochs[-1].epoch if before.epochs else 0
+            if before.role == "Slave" and became.master_epoch <= last:
+                return
+        self._links.pop(me, None)
+        self._event(record, str(record.action))
 
     def _served(self, record: NodeRecord) -> None:
         """Make the event of a master's action on the link of a slave, if there is one."""
@@ -261,6 +365,8 @@ class EpochRecords(RecordProjection):
         params: _Params = read_field(record.params, _Params, "params")
         begin, end = Offset(params.offset), Offset(params.offset + params.size)
         if record.action == "Handshake":
+            if any(link.conn == params.conn for link in self._links.values()):
+                return  # asked again before it was read; the slave drops the second answer
             for name, state in self._of.items():
                 if state.client is not None and state.client.id == params.conn:
                     self._links[name] = _Link(params.conn, me)
@@ -268,11 +374,11 @@ class EpochRecords(RecordProjection):
             if link.conn != params.conn:
                 continue
             if record.action == "ReceiveAck":
-                self._event(record, record.action, slave, record_count(begin))
+                self._event(record, record.action, slave, self._count(me, begin))
                 continue
             link.in_flight += 1
             header = part("link", slave, "down", link.in_flight, "epoch", value=params.epoch)
-            sent = (record_count(end) - record_count(begin),)
+            sent = (self._count(me, end) - self._count(me, begin),)
             arguments = sent if record.action == "Transfer" else ()
             self._event(record, str(record.action), slave, *arguments, more=(header,))
 
@@ -292,37 +398,55 @@ class EpochRecords(RecordProjection):
         self._is_shown = True
         me, now = record.node, self._of[record.node]
         is_down = now.role == "Down"
-        flushed = len(now.log) if is_down else record_count(now.flushed_offset)
+        logs, count = self._logs, partial(self._logs.count, now.log)
         shown = [
             part("role", me, value=now.role),
-            part("known", me, value=now.known_epoch),
-            part("inc", me, value=record.incarnation - (0 if is_down else 1)),
-            part("log", me, value=now.log),
-            part("epochs", me, value=entries_value(now.epochs)),
-            part("received", me, value=now.received_epoch),
-            part("disk", me, value=now.on_disk),
-            part("flushed", me, value=flushed),
-            part("epochsDisk", me, value=starts_value(now.epoch_file)),
+            part("inc", me, value=record.incarnation - (0 if record.event == STOPPED else 1)),
+            part("log", me, value=logs.epochs(now.log)),
+            part("epochs", me, value=entries_value(now.epochs, count)),
+            part("epochsDisk", me, value=starts_value(now.epoch_file, count)),
             *self._own_link(me, now),
         ]
+        if now.known_epoch is not None:
+            shown.append(part("known", me, value=now.known_epoch))
+        if now.received_epoch is not None:
+            shown.append(part("received", me, value=now.received_epoch))
+        if now.on_disk is not None:
+            shown.append(part("disk", me, value=logs.epochs(now.on_disk)))
+        flushed = len(now.log) if is_down else now.flushed(logs)
+        if flushed is not None:
+            shown.append(part("flushed", me, value=flushed))
         for slave, link in self._served_by(me):
             end = now.servers.get(link.conn)
             if end is not None:
-                shown += [
-                    part("link", slave, "ack", value=index_or_minus_one(end.slave_ack)),
-                    part("link", slave, "next", value=index_or_minus_one(end.next_offset)),
-                    part("link", slave, "cur", value=entry_value(end.cur)),
-                ]
+                shown += self._shown_end(slave, end, count)
         arguments = () if action is None else (me, *params)
         self.event(action, arguments, node=me, parts=(*shown, *more))
+
+    def _shown_end(
+        self, slave: str, end: _ServerEnd, count: Callable[[int], int]
+    ) -> Iterator[Part]:
+        """Yield what a master has of the link of a slave."""
+        yield part("link", slave, "ack", value=index_or_minus_one(end.slave_ack, count))
+        if end.next_offset is not None:
+            yield part("link", slave, "next", value=index_or_minus_one(end.next_offset, count))
+        if end.cur is not msgspec.UNSET:
+            yield part("link", slave, "cur", value=entry_value(end.cur, count))
+
+    def _count(self, broker: str, offset: Offset) -> int:
+        """Return how many records of a broker's log lie before an offset."""
+        return self._logs.count(self._of[broker].log, offset)
 
     def _own_link(self, me: str, now: _State) -> list[Part]:
         """Return what a slave has of its connection."""
         link = self._links.get(me)
         if link is None or now.client is None or now.client.id != link.conn:
             return [part("link", me, value=NO_LINK)]
-        return [
+        shown = [
             part("link", me, "peer", value=link.master),
             part("link", me, "phase", value=now.client.phase),
-            part("link", me, "reported", value=index_or_minus_one(now.client.reported)),
         ]
+        if now.client.reported is not None:
+            reported = index_or_minus_one(now.client.reported, partial(self._logs.count, now.log))
+            shown.append(part("link", me, "reported", value=reported))
+        return shown
