@@ -9,7 +9,7 @@ election on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from rocketha.types import BrokerId
 from rocketproof.protocols.epoch_truncation.values import NONE
@@ -26,6 +26,8 @@ __all__ = [
     "names_of",
     "proposal_value",
 ]
+
+B = TypeVar("B")
 
 MASTER: Final = "m"
 NO_CONN: Final = record({"inc": -1})
@@ -46,7 +48,7 @@ def constants_of(brokers: int) -> State:
     return {"Master": MASTER, "Slave": slaves, "None": NONE}
 
 
-def members_value(members: Members, names: Mapping[BrokerId, str]) -> Value:
+def members_value(members: Mapping[B, int], names: Mapping[B, str]) -> Value:
     """Return a set of `Member`."""
     return tla_set((names[broker], inc) for broker, inc in members.items())
 
