@@ -13,6 +13,7 @@ from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.replica_group.plug import GROUP_SETTINGS
 from rocketproof.protocols.sync_state_set.projection import SET_SPEC, SetProjection
+from rocketproof.protocols.sync_state_set.records import SetRecords
 from rocketproof.protocols.sync_state_set.timeline import master_epoch_changes
 from rocketproof.protocols.sync_state_set.values import constants_of
 from tlatrace.values import Json
@@ -53,6 +54,7 @@ PLUG: Final = ProtocolPlug(
     projection=SetProjection,
     traces=_traces,
     changes=master_epoch_changes,
+    records=SetRecords,
     settings=GROUP_SETTINGS,
     has_master_epochs=True,
 )
