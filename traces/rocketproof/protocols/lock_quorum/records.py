@@ -13,6 +13,11 @@
 | UNLOCK_BATCH_MQ of a consumer, for each      | frees                                          |
 | broker that has not received it              |                                                |
 
+Real brokers and consumers write less: a vote without its attempt, an attempt without its begin, and
+no leases, as the answer and the moment of its record are not one instant of a real clock. What is
+left of a lease is then what the specification says; the other steps of a broker that replicates,
+and the records of a controller, are passed by.
+
 A vote counts while the broker's own clock says so. Where that is fast, the vote is over early:
 ExpireEarly and WaitLess, of which the broker knows nothing, are found by search. So are who has
 voted (`attempt.yes`), what is left of votes and `last`: the specification's actions say them.
@@ -73,6 +78,12 @@ class _Broker(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
     total_replicas: int
     strict: bool
     life_ms: int
+    replicates: bool = False
+    """It is a real broker, which writes its steps of replication, too."""
+
+
+class _Controller(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
+    pass
 
 
 class _Consumer(msgspec.Struct, frozen=True, tag_field="kind", tag="consumer"):
@@ -83,14 +94,14 @@ class _Consumer(msgspec.Struct, frozen=True, tag_field="kind", tag="consumer"):
 
 class _Vote(msgspec.Struct, frozen=True):
     client_id: str
-    attempt: int
     voted_ms: int
+    attempt: int | None = None
 
 
 class _Attempt(msgspec.Struct, frozen=True):
     number: int
     queues: tuple[_Queue, ...]
-    began_ms: int
+    began_ms: int | None = None
 
 
 class _Lease(msgspec.Struct, frozen=True):
@@ -123,13 +134,16 @@ class LockRecords(RecordProjection):
         self._brokers: dict[str, _Broker] = {}
         self._consumers: dict[str, _Consumer] = {}
         for header in headers:
-            settings = read_field(
-                header.settings, _Broker | _Consumer, f"settings of {header.node}"
+            settings: _Broker | _Consumer | _Controller = read_field(
+                header.settings, _Broker | _Consumer | _Controller, f"settings of {header.node}"
             )
-            if isinstance(settings, _Broker):
-                self._brokers[header.node] = settings
-            else:
-                self._consumers[header.node] = settings
+            match settings:
+                case _Broker():
+                    self._brokers[header.node] = settings
+                case _Consumer():
+                    self._consumers[header.node] = settings
+                case _Controller():
+                    pass  # it has no part in locks
         if not self._brokers or not self._consumers:
             raise RecordError("there are no records of a broker, or none of a consumer")
         self._broker = alike(self._brokers)
@@ -165,44 +179,41 @@ class LockRecords(RecordProjection):
 
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the event of a record, after a Tick if time has passed. Raises: RecordError"""
-        self._read(record.node, record.state)
         if record.node in self._brokers:
-            if record.event == STARTED and record.incarnation > 1:
-                self._event(record, "Restart", (record.node,), self._of_broker(record))
-            elif record.action is not None:
-                if record.action not in _OF_BROKERS:
-                    raise RecordError(f"a broker has no action {record.action!r}")
-                self._arrived(record.node, received)
-                for message in record.sent:
-                    if message.code == _LOCK:
-                        self._asked(message)
-                body = _body(received[-1]) if received else None
-                if body is None:
-                    raise RecordError(f"{record.action} without a request")
-                params = (body.client_id, record.node)
-                self._event(record, record.action, params, self._of_broker(record))
-        elif record.action is not None:
-            self._consumer_acted(record)
+            if record.event == STARTED:
+                self._votes.pop(record.node, None)
+            self._read(record.node, record.state)
+            self._broker_acted(record, received)
+        elif record.node in self._consumers:
+            self._read(record.node, record.state)
+            if record.action is not None:
+                self._consumer_acted(record)
 
     def _read(self, node: str, state: Mapping[str, Any]) -> None:
         """Note what has changed of a node."""
         if "votes" in state:
             votes: _Votes = read_field(state["votes"], _Votes, "votes")
             self._votes[node] = {_name(queue): vote for (_, queue), vote in votes}
+            if not self._broker.replicates and any(vote.attempt is None for _, vote in votes):
+                raise RecordError("votes: one lacks its required field `attempt`")
         if "released" in state:
             self._released[node] = read_field(state["released"], _Released, "released")
         if "tries" in state:
             self._tries[node] = read_field(state["tries"], int, "tries")
         if "attempt" in state:
-            self._attempts[node] = read_field(state["attempt"], _Attempt | None, "attempt")
+            attempt: _Attempt | None = read_field(state["attempt"], _Attempt | None, "attempt")
+            if attempt is not None and attempt.began_ms is None and node in self._leases:
+                raise RecordError("attempt: it lacks its required field `began_ms`")
+            self._attempts[node] = attempt
         if "leases" in state:
             leases: _Leases = read_field(state["leases"], _Leases, "leases")
             self._leases[node] = {_name(queue): lease for queue, lease in leases}
 
     # ---- messages ----
 
-    def _arrived(self, broker: str, received: Iterable[SentMessage]) -> None:
-        """Take what a broker received from what is under way."""
+    def _arrived(self, broker: str, received: Iterable[SentMessage]) -> bool:
+        """Take what a broker received from what is under way; tell whether any of it was."""
+        before = len(self._asks) + len(self._frees)
         for message in received:
             body = _body(message)
             if message.code == _LOCK:
@@ -210,6 +221,7 @@ class LockRecords(RecordProjection):
                 self._asks.discard((body.client_id, body.attempt, broker, body.names, first))
             else:
                 self._frees.discard((body.client_id, body.attempt, broker, body.names))
+        return len(self._asks) + len(self._frees) < before
 
     def _asked(self, message: SentMessage) -> None:
         body = _body(message)
@@ -217,6 +229,23 @@ class LockRecords(RecordProjection):
         self._asks.add((body.client_id, body.attempt, _to(message), body.names, first))
 
     # ---- nodes ----
+
+    def _broker_acted(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
+        """Make the event of what a broker did, if it is about locks."""
+        if record.event == STARTED and record.incarnation > 1:
+            self._event(record, "Restart", (record.node,), self._of_broker(record))
+        elif record.action in _OF_BROKERS:
+            if not self._arrived(record.node, received) and self._broker.replicates:
+                return  # asked again within an attempt: the first one has arrived
+            for message in record.sent:
+                if message.code == _LOCK:
+                    self._asked(message)
+            if not received:
+                raise RecordError(f"{record.action} without a request")
+            params = (_body(received[-1]).client_id, record.node)
+            self._event(record, str(record.action), params, self._of_broker(record))
+        elif record.action is not None and not self._broker.replicates:
+            raise RecordError(f"a broker has no action {record.action!r}")
 
     def _consumer_acted(self, record: NodeRecord) -> None:
         """Make the event of a consumer's action, with what it sent."""
@@ -259,7 +288,8 @@ class LockRecords(RecordProjection):
                 parts.append(part("votes", me, queue, "c", value=NONE))
             else:
                 parts.append(part("votes", me, queue, "c", value=vote.client_id))
-                parts.append(part("votes", me, queue, "n", value=vote.attempt))
+                if vote.attempt is not None:
+                    parts.append(part("votes", me, queue, "n", value=vote.attempt))
         for (client, (_, key)), number in self._released.get(me, ()):
             parts.append(part("released", me, client, _name(key), value=number))
         return parts
@@ -267,20 +297,23 @@ class LockRecords(RecordProjection):
     def _of_consumer(self, record: NodeRecord) -> list[Part]:
         """Return a consumer's attempt and leases; what is left is by its clock, which is right."""
         me, now_ms = record.node, record.shows_ms
-        attempt, leases = self._attempts.get(me), self._leases.get(me, {})
-        left_ms = {queue: max(0, lease.ends_ms - now_ms) for queue, lease in leases.items()}
-        held = {queue: left_ms.get(queue, 0) for queue in self._queues}
-        fresh = [queue for queue in held if held[queue] and not leases[queue].begun]
+        attempt = self._attempts.get(me)
         parts = [
             part("tries", me, value=self._tries.get(me, 0)),
-            part("lease", me, value=tla_record(held)),
-            part("fresh", me, value=tla_set(fresh)),
             part("attempt", me, "n", value=0 if attempt is None else attempt.number),
         ]
+        if me in self._leases:
+            leases = self._leases[me]
+            left_ms = {queue: max(0, lease.ends_ms - now_ms) for queue, lease in leases.items()}
+            held = {queue: left_ms.get(queue, 0) for queue in self._queues}
+            fresh = [queue for queue in held if held[queue] and not leases[queue].begun]
+            parts.append(part("lease", me, value=tla_record(held)))
+            parts.append(part("fresh", me, value=tla_set(fresh)))
         if attempt is not None:
-            ends_ms = attempt.began_ms + self._consumer.patience_ms + 1
             parts.append(part("attempt", me, "qs", value=tla_set(map(_name, attempt.queues))))
-            parts.append(part("attempt", me, "left", value=max(0, ends_ms - now_ms)))
+            if attempt.began_ms is not None:
+                ends_ms = attempt.began_ms + self._consumer.patience_ms + 1
+                parts.append(part("attempt", me, "left", value=max(0, ends_ms - now_ms)))
         return parts
 
     # ---- events ----
