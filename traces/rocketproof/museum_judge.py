@@ -1,0 +1,115 @@
+"""Which known bugs explain a trace: the specification with their operators allows it.
+
+A trace that diverges shows a step which the specification forbids. Each mutant of the manifest is
+the specification with one operator, or several, as some release had them; where the trace conforms
+to that, the step is what the bug does. Of a real system several bugs may be seen in one trace: then
+it takes all of them to explain it. Where more than one set does, they are all named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+
+from rocketproof.engines import Judges, match_by_model
+from rocketproof.trace_inputs import SpecChoice
+from tlatrace.errors import ModelGapError, SpecError, SubsetError
+from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
+from tlatrace.model.load import load_model
+from tlatrace.tla.config import Assignment, parse_config
+from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
+from tlatrace.tools.spec_root import find_spec_root
+from tlatrace.trace import Trace
+from tlatrace.values import to_json
+
+__all__ = ["explaining", "judge_with"]
+
+
+def explaining(
+    protocol: str, trace: Trace, diverges_at: int, names: Collection[str] | None = None
+) -> tuple[tuple[str, ...], ...]:
+    """Find the smallest sets of a protocol's mutants to which a trace conforms.
+
+    `diverges_at` is the step at which it diverges from the specification itself. With `names` only
+    those mutants are tried. One mutant joins others if the trace diverges later with it than
+    without; two do where no single one does. Mutants that the trace's constants do not fit explain
+    nothing.
+
+    Raises: as `judge_with`.
+    """
+    mutants = [
+        one
+        for one in _manifest().mutants
+        if one.protocol == protocol and (names is None or one.name in names)
+    ]
+    reached: dict[tuple[Mutant, ...], int] = {(): diverges_at}
+    while reached:
+        found, further = _joined(reached, mutants, 1, trace)
+        if not found and not further:
+            found, further = _joined(reached, mutants, 2, trace)
+        if found:
+            return tuple(found)
+        reached = further
+    return ()
+
+
+def _joined(
+    reached: Mapping[tuple[Mutant, ...], int],
+    mutants: Sequence[Mutant],
+    more: int,
+    trace: Trace,
+) -> tuple[list[tuple[str, ...]], dict[tuple[Mutant, ...], int]]:
+    """Let so many mutants join each set; return sets that explain, and sets that get further."""
+    found: list[tuple[str, ...]] = []
+    further: dict[tuple[Mutant, ...], int] = {}
+    tried: set[tuple[str, ...]] = set()
+    for some, step in reached.items():
+        for joining in combinations([one for one in mutants if one not in some], more):
+            together = tuple([one for one in mutants if one in some or one in joining])
+            called = tuple([one.name for one in together])
+            if called in tried:
+                continue
+            tried.add(called)
+            verdict = judge_with(together, trace)
+            if isinstance(verdict, Conforms):
+                found.append(called)
+            elif isinstance(verdict, Diverges) and verdict.step > step:
+                further[together] = verdict.step
+    return found, further
+
+
+def judge_with(mutants: Sequence[Mutant], trace: Trace) -> Verdict | None:
+    """Hold a trace against the specification with the operators of mutants of one module.
+
+    None: they cannot be judged with the constants of the trace.
+
+    Raises:
+        ToolError: there is no Java or no jar.
+    """
+    manifest, header, first = _manifest(), trace.header, mutants[0]
+    assert header is not None, "a trace of records has a header"
+    overrides = [text for one in mutants for text in one.overrides]
+    if len({text.partition("<-")[0].strip() for text in overrides}) < len(overrides):
+        return None  # two of them override one operator
+    folder = manifest.root / first.protocol
+    config = parse_config("\n".join(("CONSTANTS", *overrides)), first.config)
+    given = tuple(
+        Assignment(name=name, text=f"{name} = {to_json(value)}", value=value)
+        for name, value in header.constants.items()
+    )
+    try:
+        model = load_model(
+            first.module,
+            replace(config, specification="Spec", assignments=(*given, *config.assignments)),
+            libraries=(folder, *manifest.libraries_of(first.protocol)),
+        )
+    except (SpecError, SubsetError, ModelGapError):
+        return None
+    return match_by_model(Judges(choice=SpecChoice()), model, header, [trace])[0]
+
+
+@cache
+def _manifest() -> Manifest:
+    return read_manifest(find_spec_root(None))
