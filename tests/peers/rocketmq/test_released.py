@@ -1,0 +1,53 @@
+"""A real group of released RocketMQ: needs a JDK, Maven, and for the first time the network.
+
+Not for every push: `pytest -m slow tests/peers`. Without the programs the test is skipped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rocketha.recording.node_log import read_logs
+from rocketmq_peer.configuration import Promises
+from rocketmq_peer.errors import ToolMissingError
+from rocketmq_peer.group import Group, GroupOptions
+from rocketmq_peer.jars import PeerJars, fetch
+from rocketmq_peer.toolchain import find_jdk, find_maven
+from rocketmq_peer.versions import PINNED
+
+
+def fetched(version: str) -> PeerJars:
+    try:
+        find_maven(find_jdk())
+    except ToolMissingError as error:
+        pytest.skip(str(error))
+    return fetch(version, say=print)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", PINNED)
+def test_what_was_acknowledged_survives_the_master(version: str, tmp_path: Path) -> None:
+    promises = Promises(all_ack_in_sync_state_set=True)
+    options = GroupOptions(brokers=2, promises=promises)
+    with Group(tmp_path / "run", fetched(version), options) as group:
+        group.start()
+        assert group.wait_for_master() == "b1"
+        group.wait_for_sync_state_set("b1", "b2")
+        client = group.client()
+        sent = [client.send("orders", f"a{number}") for number in range(3)]
+        assert [answer.status for answer in sent] == ["SEND_OK"] * 3
+        group.kill("b1")
+        assert group.wait_for_master() == "b2"
+        group.wait_for(lambda: client.send("orders", "b0").is_ok or None, "b0 is taken")
+        group.start_broker("b1")
+        group.wait_for_sync_state_set("b1", "b2")
+        assert client.read("orders").ids[:3] == ("a0", "a1", "a2")
+    logs = {log.header.node: log for log in read_logs(group.folder / "records")}
+    events = Counter(record.event for log in logs.values() for record in log.records)
+    assert events["NodeStarted"] == events["NodeStopped"] == 4
+    left = [log.records[-1].state["log"]["added"] for name, log in logs.items() if name != "c1"]
+    assert [item["id"] for item in left[0]][:3] == ["a0", "a1", "a2"]
+    assert left[0] == left[1]
