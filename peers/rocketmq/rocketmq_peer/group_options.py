@@ -1,0 +1,64 @@
+"""What kind of group of brokers is started, and what the headers of records say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rocketha.formats.remoting_command import Serialization
+from rocketmq_peer.configuration import BrokerTiming, ControllerKind, Promises, Value
+
+__all__ = ["GroupOptions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupOptions:
+    """What kind of group it is."""
+
+    brokers: int = 3
+    controllers: int = 1
+    controller_kind: ControllerKind = ControllerKind.DLEDGER
+    promises: Promises = field(default_factory=Promises)
+    timing: BrokerTiming = field(default_factory=BrokerTiming)
+    elect_unclean: bool = False
+    more_of_brokers: Mapping[str, Value] = field(default_factory=dict)
+    """RocketMQ's own names -> values, for every broker."""
+    more_of_controllers: Mapping[str, Value] = field(default_factory=dict)
+    headers: Serialization = Serialization.JSON
+    protocol: str = "replica_group"
+    """Of the records."""
+    said_of_brokers: Mapping[str, Any] = field(default_factory=dict)
+    """More that the headers of brokers say."""
+    said_of_consumers: Mapping[str, Any] = field(default_factory=dict)
+    """What the headers of clients say that are watched."""
+    capture: bool = False
+    agent: bool = True
+    """Without it nobody writes records."""
+
+    def headers_of(self, process: str) -> Serialization:
+        """Return how a process writes headers; DLedger's codes do not fit into binary ones."""
+        several = self.controllers > 1 and self.controller_kind is ControllerKind.DLEDGER
+        return Serialization.JSON if several and process.startswith("c") else self.headers
+
+    def settings_of(self, node: str) -> dict[str, Any]:
+        """Return what the header of a node's records says.
+
+        Brokers are called b1, ..., controllers c1, ...; every other name is a consumer's.
+        """
+        if node.startswith("c"):
+            return {
+                "kind": "controller",
+                "elect_unclean": self.elect_unclean,
+                "controller": self.controller_kind.value,
+            }
+        if not node.startswith("b"):
+            return {"kind": "consumer", **self.said_of_consumers}
+        return {
+            "kind": "broker",
+            "brokers": [f"b{number}" for number in range(1, self.brokers + 1)],
+            "all_ack_in_sync_state_set": self.promises.all_ack_in_sync_state_set,
+            "in_sync_replicas": self.promises.in_sync_replicas,
+            "heartbeat_timeout_ms": self.timing.heartbeat_timeout_ms,
+            **self.said_of_brokers,
+        }
