@@ -1,0 +1,167 @@
+"""What is played, and what it comes to."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rocketmq_peer import play as play_module
+from rocketmq_peer.configuration import Promises
+from rocketmq_peer.controller_view import ask_leader
+from rocketmq_peer.errors import PeerError, ProcessError
+from rocketmq_peer.group import GroupOptions
+from rocketmq_peer.jars import PeerJars
+from rocketmq_peer.play import play
+from rocketmq_peer.played_run import Played, PlayedRun
+from rocketmq_peer.scenario import LIVE, Scenario, Stage
+from rocketmq_peer.scenarios import SCENARIOS
+from rocketproof.protocols import PROTOCOLS
+from tests.source_files import ROOT
+from tlatrace.tools.manifest import read_manifest
+
+ALL_ACK = GroupOptions(brokers=2, promises=Promises(all_ack_in_sync_state_set=True))
+
+
+def begins(stage: Stage) -> None:
+    assert stage.begin() == "b1"
+    assert stage.others("b1") == ("b2",)
+    stage.send_all("a", 2)
+
+
+def scenario(options: GroupOptions = ALL_ACK, *, fails: bool = False) -> Scenario:
+    def happens(stage: Stage) -> None:
+        begins(stage)
+        if fails:
+            raise ProcessError("b1 did not do it")
+
+    return Scenario(
+        name="toy",
+        about="nothing happens",
+        protocols=("epoch_truncation",),
+        play=happens,
+        options=options,
+    )
+
+
+def test_scenarios_are_held_against_what_there_is() -> None:
+    assert set(LIVE) <= {one.name for one in read_manifest(ROOT / "spec").mutants}
+    for name, one in SCENARIOS.items():
+        assert one.name == name
+        assert one.about
+        assert one.protocols
+        assert all(PROTOCOLS[protocol].records is not None for protocol in one.protocols), name
+
+
+def test_what_is_acknowledged_and_not_found_is_lost() -> None:
+    assert Played(acknowledged=["a", "b"]).lost == ()
+    assert Played(acknowledged=["a", "b"], read_back=("b", "c")).lost == ("a",)
+
+
+def a_run(*, promises_durability: bool = True) -> PlayedRun:
+    return PlayedRun(
+        scenario="toy",
+        version="5.3.3",
+        protocols=("epoch_truncation",),
+        museum=("B03",),
+        promises_durability=promises_durability,
+        played=Played(acknowledged=["a"], answers={"a": "SEND_OK"}, read_back=()),
+        seconds=1.0,
+        trouble=None,
+    )
+
+
+def test_a_loss_breaks_what_was_promised() -> None:
+    assert a_run().broken == ("a",)
+    assert a_run(promises_durability=False).broken == ()
+
+
+def test_a_run_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(PeerError, match="no run was played here"):
+        PlayedRun.read(tmp_path)
+    a_run().write(tmp_path)
+    assert PlayedRun.read(tmp_path) == a_run()
+    (tmp_path / "played.json").write_text('{"scenario": 1}')
+    with pytest.raises(PeerError, match="scenario"):
+        PlayedRun.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "promises"),
+    [
+        (ALL_ACK, True),
+        (replace(ALL_ACK, elect_unclean=True), False),
+        (GroupOptions(brokers=2), False),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_is_promised_is_said_by_the_configuration(
+    options: GroupOptions,
+    promises: bool,
+    tmp_path: Path,
+    toy_jars: PeerJars,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(play_module, "find_jars", lambda _: toy_jars)
+    one = replace(scenario(options), play=lambda stage: stage.group.start())
+    run = play(one, "5.3.3", tmp_path / "run", lambda _: None)
+    assert run.promises_durability == promises
+    assert PlayedRun.read(tmp_path / "run") == run
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_scenario_is_played_and_recorded(
+    fails: bool, tmp_path: Path, toy_jars: PeerJars, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_module, "find_jars", lambda _: toy_jars)
+    said: list[str] = []
+    run = play(scenario(fails=fails), "5.3.3", tmp_path / "run", said.append)
+    assert run.played.acknowledged == ["a0", "a1"]
+    assert run.trouble == ("b1 did not do it" if fails else None)
+    assert sorted(path.name for path in (tmp_path / "run" / "records").iterdir()) == [
+        f"{node}.records.jsonl" for node in ("b1", "b2", "c1")
+    ]
+    assert any("b1 is master" in line for line in said)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_an_agent_could_not_see_is_trouble(
+    tmp_path: Path, toy_jars: PeerJars, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_module, "find_jars", lambda _: toy_jars)
+
+    def happens(stage: Stage) -> None:
+        stage.begin()
+        with (stage.group.folder / "nodes" / "b1" / "out.txt").open("a") as file:
+            file.write("rocketproof agent: not recorded: AutoSwitchHAService.init\n")
+
+    one = replace(scenario(), play=happens)
+    run = play(one, "5.3.3", tmp_path / "run", lambda _: None)
+    assert run.trouble == "not recorded: AutoSwitchHAService.init"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_broker_hears_nothing_of_controllers_while_their_answers_are_held(
+    tmp_path: Path, toy_jars: PeerJars, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_module, "find_jars", lambda _: toy_jars)
+    heard: list[bool] = []
+
+    def happens(stage: Stage) -> None:
+        stage.begin()
+        ports = [stage.group.ports.broker(number).to_controller[1] for number in (1, 2)]
+        stage.hold_answers("b1")
+        heard.extend(ask_leader([port]) is not None for port in ports)
+        stage.ask_election("c1", "b2")
+        stage.say_logs("b1", "b2")
+
+    said: list[str] = []
+    run = play(replace(scenario(), play=happens), "5.3.3", tmp_path / "run", said.append)
+    assert run.trouble is None
+    assert heard == [False, True]
+    assert any(line.endswith("all have the same") for line in said)
+    asked = (tmp_path / "run" / "harness.ndjson").read_text()
+    assert '"do": "ask_election", "node": "c1", "master": "b2"' in asked
