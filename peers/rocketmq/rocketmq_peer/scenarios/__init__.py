@@ -1,0 +1,47 @@
+"""The scenarios, by their names; a module each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocketmq_peer.scenario import Scenario
+from rocketmq_peer.scenarios import (
+    default_configuration,
+    early_shrink,
+    empty_epoch,
+    failed_elections,
+    kept_epoch,
+    late_expand,
+    locks,
+    lost_log,
+    pending_expand,
+    quick_restart,
+    stale_alter,
+    three_controllers,
+    truncation,
+    unwritten_epochs,
+)
+
+__all__ = ["SCENARIOS"]
+
+SCENARIOS: Final[dict[str, Scenario]] = {
+    one.name: one
+    for one in (
+        truncation.SCENARIO,
+        three_controllers.SCENARIO,
+        three_controllers.JRAFT,
+        early_shrink.SCENARIO,
+        default_configuration.SCENARIO,
+        empty_epoch.SCENARIO,
+        quick_restart.SCENARIO,
+        lost_log.SCENARIO,
+        locks.SCENARIO,
+        kept_epoch.SCENARIO,
+        unwritten_epochs.SCENARIO,
+        failed_elections.SCENARIO,
+        pending_expand.SCENARIO,
+        late_expand.SCENARIO,
+        stale_alter.SCENARIO,
+        stale_alter.JRAFT,
+    )
+}
