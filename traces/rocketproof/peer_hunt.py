@@ -1,0 +1,145 @@
+"""Hunting in a real system: random walks until something is found, made smaller, and named.
+
+A find is a trace that diverges, or a promise to clients that is broken. Java's threads are not
+drawn by a seed, so a smaller walk counts if it comes to a find of the same kind when it is played.
+It is played once: what it does not show then may be possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocketproof.peer_runs import JudgedRun, judge_run
+from tlatrace.judgement.verdict import Conforms, Diverges
+from tlatrace.values import Json
+
+if TYPE_CHECKING:
+    from rocketmq_peer.random_walk import Move, Walk
+
+__all__ = ["Find", "Hunted", "hunt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """What was found, as far as a repeated run can be compared with it."""
+
+    protocol: str | None
+    """Whose specification the run diverges from; None: clients saw it."""
+    action: str | None
+    """The action at which it diverges."""
+    names: tuple[str, ...]
+    """The known bugs that explain it; none: it is new, or several are at work."""
+
+    def __str__(self) -> str:
+        what = f"{self.protocol} at {self.action}" if self.protocol else "a promise is broken"
+        return f"{what}: {' or '.join(self.names) or 'NEW'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunted:
+    """A seed that was played."""
+
+    seed: int
+    judged: JudgedRun
+    finds: tuple[Find, ...]
+    moves: tuple[Move, ...]
+    """What was done; of a find, after it was made smaller."""
+    plays: int
+    """How often the walk was played, whole or in part."""
+
+    @property
+    def steps(self) -> int:
+        """How many events of the first play conform, in traces that do."""
+        outcomes = [one.result.outcome for one in self.judged.traces]
+        return sum(one.events for one in outcomes if isinstance(one, Conforms))
+
+    def to_json(self) -> dict[str, Json]:
+        """Say it to a program."""
+        return {
+            **self.judged.to_json(),
+            "seed": self.seed,
+            "moves": [str(move) for move in self.moves],
+            "finds": [str(find) for find in self.finds],
+            "plays": self.plays,
+        }
+
+
+def hunt(
+    version: str,
+    seeds: Sequence[int],
+    folder: Path,
+    say: Callable[[str], None],
+    *,
+    reductions: int,
+) -> Iterator[Hunted]:
+    """Play the walk of each seed in a folder of its own, judge it, and make finds smaller.
+
+    A find is made smaller by at most so many plays.
+
+    Raises:
+        PeerError: the release is not fetched, or a folder not empty.
+        TraceFormatError, ToolError: as `judge_run`.
+    """
+    from rocketmq_peer.random_walk import draw
+
+    for seed in seeds:
+        walk = draw(seed)
+        say(f"seed {seed}: {', '.join(map(str, walk.moves))}")
+        judged = _played(walk, walk.moves, version, folder / f"{seed}", say)
+        finds = _finds(judged)
+        moves, plays = walk.moves, 1
+        if finds:
+            say(f"seed {seed}: found {'; '.join(map(str, finds))}")
+            moves, plays = _smaller(walk, finds[0], version, folder, say, reductions)
+        yield Hunted(seed=seed, judged=judged, finds=finds, moves=moves, plays=plays)
+
+
+def _played(
+    walk: Walk, moves: Sequence[Move], version: str, folder: Path, say: Callable[[str], None]
+) -> JudgedRun:
+    from rocketmq_peer.play import play
+    from rocketmq_peer.random_walk import scenario_of
+
+    run = play(scenario_of(walk, moves), version, folder, say)
+    return judge_run(run, folder, museum=run.museum)
+
+
+def _finds(judged: JudgedRun) -> tuple[Find, ...]:
+    finds = [
+        Find(one.protocol, one.result.outcome.action, one.explained_by)
+        for one in judged.traces
+        if isinstance(one.result.outcome, Diverges)
+    ]
+    if judged.run.broken and not finds:
+        finds.append(Find(None, None, ()))
+    return tuple(finds)
+
+
+def _smaller(
+    walk: Walk,
+    find: Find,
+    version: str,
+    folder: Path,
+    say: Callable[[str], None],
+    reductions: int,
+) -> tuple[tuple[Move, ...], int]:
+    """Leave out parts of a walk, half of it first, while the find is still there."""
+    moves, plays, size = walk.moves, 1, max(len(walk.moves) // 2, 1)
+    at = 0
+    while plays <= reductions and moves:
+        candidate = (*moves[:at], *moves[at + size :])
+        say(f"seed {walk.seed}: {len(candidate)} of {len(moves)} moves")
+        judged = _played(walk, candidate, version, folder / f"{walk.seed}-{plays}", say)
+        plays += 1
+        if any(replace(one, names=find.names) == find for one in _finds(judged)):
+            moves = candidate
+        else:
+            at += size
+        if at >= len(moves):
+            if size == 1:
+                break
+            at, size = 0, max(size // 2, 1)
+    return moves, plays
