@@ -1,0 +1,114 @@
+"""What runs of releases show of each row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rocketmq_peer.played_run import Played, PlayedRun
+from rocketmq_peer.scenarios import SCENARIOS
+from rocketproof.peer_ledger import Row, ledger_page, read_rows
+from rocketproof.peer_runs import JudgedRun, JudgedTrace
+from tests.source_files import ROOT
+from tlatrace.errors import ToolError
+from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
+from tlatrace.report.results import TraceResult
+from tlatrace.tools.manifest import read_manifest
+
+W2 = Row(name="W2", title="early", shown_by="explained", scenarios=("early_shrink",))
+LOST = Row(name="default", title="gone", shown_by="lost", scenarios=("plain",))
+BAD = Diverges(4, "Acknowledge", "nothing", "a step")
+
+
+def run(
+    scenario: str = "early_shrink",
+    verdict: Verdict = BAD,
+    *names: str,
+    version: str = "5.5.0",
+    played: Played | None = None,
+    promises: bool = True,
+    trouble: str | None = None,
+) -> JudgedRun:
+    return JudgedRun(
+        run=PlayedRun(
+            scenario=scenario,
+            version=version,
+            protocols=("sync_state_set",),
+            museum=(),
+            promises_durability=promises,
+            played=played or Played(),
+            seconds=1.0,
+            trouble=trouble,
+        ),
+        folder=Path("run"),
+        traces=(
+            JudgedTrace(
+                protocol="sync_state_set",
+                result=TraceResult(path="run", spec="SyncStateSet", outcome=verdict),
+                explained_by=names,
+            ),
+        ),
+    )
+
+
+def cell(row: Row, *runs: JudgedRun) -> str:
+    (line,) = [
+        one for one in ledger_page([row], runs).splitlines() if one.startswith("| " + row.name)
+    ]
+    return line.split(" | ")[2].removesuffix(" |")
+
+
+def test_a_divergence_that_a_row_explains_shows_it() -> None:
+    lost = Played(acknowledged=["a", "b"], read_back=("b",))
+    runs = [run("early_shrink", BAD, "W2", played=lost), run("early_shrink", Conforms(9))]
+    assert cell(W2, *runs) == (
+        "**shown**: 1 of 2 runs of `early_shrink`; SyncStateSet diverges at `Acknowledge`, "
+        "conforms with W2; 1 acknowledged messages are gone"
+    )
+    together = cell(W2, run("early_shrink", BAD, "B03+W2"))
+    assert "conforms with B03+W2" in together
+
+
+def test_another_scenario_may_show_it() -> None:
+    assert cell(W2, run("walk_3", BAD, "W2")).startswith("**shown**: also in walk_3;")
+
+
+@pytest.mark.parametrize(
+    "one", [run("early_shrink", BAD, "B21"), run("early_shrink", BAD), run(verdict=Conforms(9))]
+)
+def test_what_others_explain_does_not(one: JudgedRun) -> None:
+    assert cell(W2, one) == "not shown: 0 of 1 runs of `early_shrink`"
+
+
+def test_a_run_in_trouble_counts_for_nothing() -> None:
+    assert cell(W2, run(verdict=Conforms(9), trouble="b1 did not start")) == "open: no run"
+
+
+def test_lost_messages_show_a_row_of_their_own() -> None:
+    lost = Played(acknowledged=["a", "b", "c"], read_back=("c",))
+    assert "2 of 3 messages are gone" in cell(LOST, run("plain", Conforms(9), played=lost))
+    assert cell(LOST, run("other", Conforms(9), played=lost)) == "open: no run"
+
+
+def test_what_is_said_of_a_version_stands_where_no_run_does() -> None:
+    row = Row(name="W2", title="early", shown_by="explained", said={"5.3.3": "not there yet"})
+    page = ledger_page([row], [])
+    assert "| W2 | early | not there yet |" in page
+
+
+def test_the_rows_name_scenarios_and_mutants_that_there_are() -> None:
+    rows = read_rows(ROOT / "peers" / "rocketmq" / "ledger.toml")
+    mutants = {one.name for one in read_manifest(ROOT / "spec").mutants}
+    for row in rows:
+        assert set(row.scenarios) <= set(SCENARIOS), row.name
+        assert row.shown_by == "lost" or row.name in mutants, row.name
+
+
+def test_rows_that_are_none_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "rows.toml"
+    path.write_text('[[row]]\nname = "W2"\n')
+    with pytest.raises(ToolError, match=r"rows\.toml.*title"):
+        read_rows(path)
+    with pytest.raises(ToolError, match="none"):
+        read_rows(tmp_path / "none")

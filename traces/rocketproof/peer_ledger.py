@@ -1,0 +1,119 @@
+"""The ledger: what recorded runs of releases show of each row of the museum, as a page."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from rocketproof.peer_runs import JudgedRun, JudgedTrace
+from tlatrace.errors import ToolError
+from tlatrace.judgement.verdict import Diverges
+
+__all__ = ["Row", "ledger_page", "read_rows"]
+
+_TITLE: Final = "# What real releases show"
+_ABOUT: Final = """\
+Made of recorded runs by
+
+```
+rocketproof peer rocketmq ledger RUN... --out peers/rocketmq/LEDGER.md
+```
+
+A row is *shown* by a run whose trace diverges from the TLA+ text and conforms with the operators
+of the row (alone, or with those beside it), or by messages that were acknowledged and are gone.
+*Not shown* says how often its scenario was played without that, which proves no absence.
+"""
+
+
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A row: what may be wrong, and which scenarios look for it."""
+
+    name: str
+    title: str
+    shown_by: Literal["explained", "lost"]
+    scenarios: tuple[str, ...] = ()
+    said: dict[str, str] = {}
+    """Version -> what runs cannot say."""
+
+
+class _Rows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    row: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How a run shows a row."""
+
+    run: JudgedRun
+    how: str
+
+
+def read_rows(path: Path) -> tuple[Row, ...]:
+    """Read the rows of a ledger. Raises: ToolError"""
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+        return msgspec.convert(tables, _Rows).row
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.MsgspecError) as error:
+        raise ToolError("ledger", f"{path}: {error}") from None
+
+
+def ledger_page(rows: Sequence[Row], runs: Sequence[JudgedRun]) -> str:
+    """Write the ledger of runs; a row that no run and nobody speaks of is open."""
+    versions = sorted({run.run.version for run in runs} | {v for row in rows for v in row.said})
+    lines = [_TITLE, "", _ABOUT, f"{len(runs)} runs.", ""]
+    lines.append(f"| row | what | {' | '.join(versions)} |")
+    lines.append(f"|---|---|{'---|' * len(versions)}")
+    for row in rows:
+        cells = [_cell(row, version, runs) for version in versions]
+        lines.append(f"| {row.name} | {row.title} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(row: Row, version: str, runs: Sequence[JudgedRun]) -> str:
+    mine = [one for one in runs if one.run.version == version]
+    played = [one for one in mine if one.run.scenario in row.scenarios and not one.run.trouble]
+    shown = [found for one in mine if (found := _shown(row, one)) is not None]
+    said = row.said.get(version)
+    if shown:
+        whole = [one for one in shown if one.run in played]
+        often = f"{len(whole)} of {len(played)} runs of {_names(played)}" if played else ""
+        others = sorted({one.run.run.scenario for one in shown if one.run not in played})
+        elsewhere = f"also in {', '.join(others)}" if others else ""
+        parts = [part for part in (often, elsewhere, shown[0].how) if part]
+        return f"**shown**: {'; '.join(parts)}"
+    if played:
+        text = f"not shown: 0 of {len(played)} runs of {_names(played)}"
+        return f"{text}; {said}" if said else text
+    return said or "open: no run"
+
+
+def _names(runs: Sequence[JudgedRun]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted({one.run.scenario for one in runs}))
+
+
+def _shown(row: Row, run: JudgedRun) -> _Shown | None:
+    """Say how a run shows a row; None if it does not."""
+    if row.shown_by == "lost":
+        if run.run.scenario not in row.scenarios or not run.run.played.lost:
+            return None
+        lost = len(run.run.played.lost)
+        return _Shown(run, f"{lost} of {len(run.run.played.acknowledged)} messages are gone")
+    for trace, outcome in _diverging(run):
+        if any(row.name in names.split("+") for names in trace.explained_by):
+            how = f"{trace.result.spec} diverges at `{outcome.action}`"
+            how += f", conforms with {' or '.join(trace.explained_by)}"
+            if run.run.broken:
+                how += f"; {len(run.run.broken)} acknowledged messages are gone"
+            return _Shown(run, how)
+    return None
+
+
+def _diverging(run: JudgedRun) -> Iterator[tuple[JudgedTrace, Diverges]]:
+    for trace in run.traces:
+        if isinstance(trace.result.outcome, Diverges):
+            yield trace, trace.result.outcome
