@@ -54,6 +54,7 @@ COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("campaign", "Many simulated runs: does the implementation keep what it promises to clients?"),
     ("corpus", "Generate and validate many runs, in processes of this machine or on Spark."),
     ("bugs", "What can be put into the implementation, and what may befall its runs."),
+    ("peer", "Released RocketMQ in processes of this machine, watched and under faults."),
     ("mutants", "Is every known bug found by TLC and by runs of the implementation?"),
     ("prove", "Prove theorems about the protocols with z3."),
     ("selfcheck", "Does the compiled model agree with TLC on this machine?"),
