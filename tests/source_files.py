@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-SOURCE_ROOTS: Final = (ROOT / "impl", ROOT / "traces")
+SOURCE_ROOTS: Final = (ROOT / "impl", ROOT / "peers" / "rocketmq", ROOT / "traces")
 
 WITHOUT_BUGS: Final = tuple(
     sorted(
@@ -19,9 +19,11 @@ WITHOUT_BUGS: Final = tuple(
 )
 """Folders of the implementation that know no bugs: the cores, and all that they stand on."""
 
-_FOLDERS: Final = ("impl", "traces", "spec", "tests", "model_tests", "benchmarks", ".ci")
+_FOLDERS: Final = ("impl", "peers", "traces", "spec", "tests", "model_tests", "benchmarks", ".ci")
 _GENERATED: Final = frozenset({"__pycache__", ".hypothesis", "states"})
-_TEXTS: Final = frozenset({".py", ".md", ".toml", ".tla", ".cfg", ".html", ".j2", ".lock", ""})
+_TEXTS: Final = frozenset(
+    {".py", ".md", ".toml", ".tla", ".cfg", ".html", ".j2", ".java", ".xml", ".lock", ""}
+)
 
 
 def python_files(*folders: Path) -> Iterator[Path]:

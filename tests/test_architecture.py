@@ -30,13 +30,14 @@ class ImportRule:
     where: str
     what: str
     except_in: str = "nowhere"
+    """Names of packages, with spaces between them."""
     why: str
 
     def forbids(self, module: str, imported: str) -> bool:
         """Tell whether a module breaks the rule with an import."""
         return (
             within(module, self.where)
-            and not within(module, self.except_in)
+            and not any(within(module, one) for one in self.except_in.split())
             and within(imported, self.what)
         )
 
@@ -69,7 +70,28 @@ RULES: Final = (
     ImportRule(where="tlatrace", what="rocketproof", why="the toolchain serves any system"),
     ImportRule(where="", what="pyspark", except_in="tlatrace.corpus", why="Spark has one place"),
     ImportRule(where="", what="hypothesis", except_in="tlatrace.testing", why="tests have it"),
-    ImportRule(where="", what="subprocess", except_in="tlatrace.tools", why="Java has one place"),
+    *(
+        ImportRule(where=of, what="subprocess", except_in=place, why="Java has one place")
+        for of, place in (
+            ("rocketha", "nowhere"),
+            ("rocketmq_peer", "rocketmq_peer.processes"),
+            ("rocketproof", "nowhere"),
+            ("tlatrace", "tlatrace.tools"),
+        )
+    ),
+    ImportRule(where="rocketmq_peer", what="tlatrace", why="the peer does not know its judge"),
+    ImportRule(where="rocketmq_peer", what="rocketproof", why="the peer does not know its judge"),
+    *(
+        ImportRule(where=of, what="rocketmq_peer", why="all else works without peers")
+        for of in ("rocketha", "tlatrace")
+    ),
+    ImportRule(
+        where="rocketproof",
+        what="rocketmq_peer",
+        except_in="rocketproof.commands.peer rocketproof.commands.peer_interop "
+        "rocketproof.peer_runs rocketproof.peer_hunt",
+        why="all else works without peers",
+    ),
     ImportRule(where="", what="multiprocessing", except_in="tlatrace.corpus", why="workers"),
     ImportRule(where="", what="tests", why="tests are not shipped"),
     ImportRule(where="", what="model_tests", why="tests are not shipped"),
@@ -170,6 +192,11 @@ def test_only_corpora_have_worker_processes() -> None:
         ("tlatrace.tlc.batch", "from pyspark.sql import SparkSession"),
         ("tlatrace.tlc.batch", "from hypothesis import settings"),
         ("rocketproof.commands.demo", "import subprocess"),
+        ("rocketmq_peer.proxy", "import subprocess"),
+        ("rocketmq_peer.proxy", "import tlatrace.values"),
+        ("rocketproof.runs", "import rocketmq_peer.group"),
+        ("rocketproof.commands.check", "import rocketmq_peer.group"),
+        ("rocketha.ha.slave", "import rocketmq_peer.group"),
         ("rocketproof.commands.demo", "from . import check"),
         ("tlatrace.tools.tlc", "from multiprocessing import Process"),
         ("tlatrace.corpus.session", "from tests.source_files import ROOT"),
@@ -184,6 +211,9 @@ def test_a_forbidden_import_is_seen(module: str, text: str) -> None:
     [
         ("tlatrace.corpus.session", "from pyspark.sql import SparkSession"),
         ("tlatrace.tools.tlc", "import subprocess"),
+        ("rocketmq_peer.processes", "import subprocess"),
+        ("rocketproof.commands.peer", "import rocketmq_peer.group"),
+        ("rocketproof.commands.peer_interop", "import rocketmq_peer.interop"),
         ("rocketproof.protocols.epoch", "import rocketha.ha.slave, tlatrace.values"),
     ],
 )

@@ -34,6 +34,7 @@ FOLLOWED: Final = (
 )
 
 _MINUTES: Final = "takes minutes"
+_FETCHES: Final = "fetches 90 MB by Maven"
 _CLUSTER: Final = "needs a cluster; tests/traces/corpus starts one on loopback"
 LESS: Final = {
     "rocketproof corpus generate epoch_truncation --runs 2000 --out C": ("--runs 30", _MINUTES),
@@ -62,6 +63,9 @@ NOT_TYPED: Final = {
     "rocketproof demo --runs 150": "is a test of its own, which compares what is printed",
     "rocketproof rings --push --budget 600": "takes minutes; CI runs it by `make rings`",
     "rocketproof rings --weekly": "takes hours",
+    "rocketproof peer rocketmq doctor": "asks what is on the machine; tests/peers/rocketmq has it",
+    "rocketproof peer rocketmq fetch": _FETCHES,
+    "rocketproof peer rocketmq fetch --version 5.5.0": _FETCHES,
     "rocketproof corpus validate C --master spark://HOST:7077": _CLUSTER,
     "rocketproof corpus validate C --master spark://HOST:7077 "
     "--spark-conf spark.executor.memory=4g": _CLUSTER,

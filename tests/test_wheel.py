@@ -142,6 +142,24 @@ def test_specifications_and_samples_are_in_the_wheel(wheel: Path) -> None:
     assert shipped == here
 
 
+def test_the_java_of_the_peer_is_in_the_wheel(wheel: Path) -> None:
+    of_package = "rocketmq_peer/shipped/"
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        shipped = {
+            name.removeprefix(of_package): archive.read(name)
+            for name in names
+            if name.startswith(of_package)
+        }
+    peer = ROOT / "peers" / "rocketmq"
+    java = [peer / "pom.xml", *(p for of in ("agent", "client") for p in (peer / of).rglob("*"))]
+    assert shipped == {
+        path.relative_to(peer).as_posix(): path.read_bytes() for path in java if path.is_file()
+    }
+    assert {"agent/pom.xml", "client/pom.xml"} < shipped.keys()
+    assert not [name for name in names if name.startswith("peers")]
+
+
 def test_the_wheel_is_light_and_names_its_extras(wheel: Path) -> None:
     told = about(wheel)
     wishes = told.get_all("Requires-Dist") or []

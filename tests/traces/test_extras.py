@@ -20,7 +20,7 @@ from tlatrace.extras import EXTRAS, installed, lacking, need
 from tlatrace.tools.java import resolve_java
 
 _BASE: Final = {"click", "msgspec", "rich", "tomlkit"}
-_OURS: Final = {"rocketha", "rocketproof", "tlatrace"}
+_OURS: Final = {"rocketha", "rocketmq_peer", "rocketproof", "tlatrace"}
 
 
 def without(extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
