@@ -147,7 +147,7 @@ def scenario_of(walk: Walk, moves: Sequence[Move] | None = None) -> Scenario:
     return Scenario(
         name=f"walk_{walk.seed}",
         about=f"seed {walk.seed}: {', '.join(map(str, made))}",
-        protocols=("epoch_truncation",),
+        protocols=("sync_state_set", "epoch_truncation"),
         play=lambda stage: _Walker(stage).play(made),
         options=walk.options,
     )
