@@ -19,6 +19,7 @@ __all__ = [
     "HistoryFormatError",
     "IdentityFileError",
     "IncompleteRecordError",
+    "ListenError",
     "MissingFileError",
     "PacketError",
     "PowerCutError",
@@ -121,6 +122,15 @@ class SnapshotGapError(RockethaError):
         super().__init__(f"the log begins with entry {first_index}, the snapshots end at {loaded}")
         self.first_index = first_index
         self.loaded = loaded
+
+
+class ListenError(RockethaError):
+    """A process cannot listen where it should: another one does, or it may not."""
+
+    def __init__(self, address: str, *, reason: str) -> None:
+        super().__init__(f"cannot listen at {address}: {reason}")
+        self.address = address
+        self.reason = reason
 
 
 class HistoryFormatError(RockethaError):
