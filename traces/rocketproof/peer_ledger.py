@@ -25,8 +25,10 @@ rocketproof peer rocketmq ledger RUN... --out peers/rocketmq/LEDGER.md
 ```
 
 A row is *shown* by a run whose trace diverges from the TLA+ text and conforms with the operators
-of the row (alone, or with those beside it), or by messages that were acknowledged and are gone.
-*Not shown* says how often its scenario was played without that, which proves no absence.
+of the row (alone, or with those beside it), by messages that were acknowledged and are gone, or by
+what the scenario is about: a trace that diverges, or steps that should be few. *Not shown* says how
+often its scenario was played without that, which proves no absence. Runs that came to no end count
+for nothing but what they show.
 """
 
 
@@ -35,8 +37,12 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     title: str
-    shown_by: Literal["explained", "lost"]
+    shown_by: Literal["explained", "lost", "diverges", "steps"]
     scenarios: tuple[str, ...] = ()
+    action: str | None = None
+    """Whose steps show it."""
+    steps: int = 1
+    """From so many on."""
     said: dict[str, str] = {}
     """Version -> what runs cannot say."""
 
@@ -103,14 +109,27 @@ def _shown(row: Row, run: JudgedRun) -> _Shown | None:
             return None
         lost = len(run.run.played.lost)
         return _Shown(run, f"{lost} of {len(run.run.played.acknowledged)} messages are gone")
+    if row.shown_by == "steps":
+        return _by_steps(row, run)
     for trace, outcome in _diverging(run):
-        if any(row.name in names.split("+") for names in trace.explained_by):
+        if row.shown_by == "diverges":
+            if run.run.scenario in row.scenarios:
+                return _Shown(run, f"{trace.result.spec} diverges at `{outcome.action}`")
+        elif any(row.name in names.split("+") for names in trace.explained_by):
             how = f"{trace.result.spec} diverges at `{outcome.action}`"
             how += f", conforms with {' or '.join(trace.explained_by)}"
             if run.run.broken:
                 how += f"; {len(run.run.broken)} acknowledged messages are gone"
             return _Shown(run, how)
     return None
+
+
+def _by_steps(row: Row, run: JudgedRun) -> _Shown | None:
+    assert row.action is not None, f"{row.name} names no action"
+    if run.run.scenario not in row.scenarios:
+        return None
+    steps = sum(trace.actions.get(row.action, 0) for trace in run.traces)
+    return _Shown(run, f"{steps} steps `{row.action}`") if steps >= row.steps else None
 
 
 def _diverging(run: JudgedRun) -> Iterator[tuple[JudgedTrace, Diverges]]:

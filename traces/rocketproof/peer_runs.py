@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,8 @@ class JudgedTrace:
     result: TraceResult
     explained_by: tuple[str, ...]
     """Known bugs, as "B03" or "B03+B11": with the operators of each, the trace conforms."""
+    actions: Mapping[str, int]
+    """How many events each action has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,5 +113,12 @@ def judge_run(run: PlayedRun, folder: Path, *, museum: Collection[str] | None) -
             if isinstance(result.outcome, Diverges):
                 sets = explaining(protocol, trace, result.outcome.step, museum)
                 names = tuple(["+".join(some) for some in sets])
-            judged.append(JudgedTrace(protocol=protocol, result=result, explained_by=names))
+            judged.append(
+                JudgedTrace(
+                    protocol=protocol,
+                    result=result,
+                    explained_by=names,
+                    actions=Counter(event.action for event in trace.events if event.action),
+                )
+            )
     return JudgedRun(run=run, folder=folder, traces=tuple(judged))

@@ -26,7 +26,9 @@ __all__ = ["LIVE", "TOPIC", "Scenario", "Stage"]
 TOPIC: Final = "T"
 """Of all messages; it has one queue in the group."""
 
-_BODY_BYTES: Final = 100
+_NAME_AND_BODY_BYTES: Final = 102
+"""Together, so that all records are equally long: where logs part, records begin at the same
+offsets, and a specification that counts records sees what a slave keeps."""
 
 LIVE: Final = (
     *("B01", "B03", "B04", "B05", "B06", "B07", "B10", "B11", "B81", "B83"),
@@ -79,7 +81,8 @@ class Stage:
     def send(self, name: str, *, timeout_ms: int = 4000) -> Answer:
         """Send a message, and note what became of it."""
         assert self._client is not None, "begin first"
-        answer = self._client.send(TOPIC, name, size=_BODY_BYTES, timeout_ms=timeout_ms)
+        size = _NAME_AND_BODY_BYTES - len(name)
+        answer = self._client.send(TOPIC, name, size=size, timeout_ms=timeout_ms)
         self.played.answers[name] = answer.status or answer.error or "nothing"
         if answer.is_ok:
             self.played.acknowledged.append(name)

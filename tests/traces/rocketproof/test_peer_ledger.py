@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ def run(
     played: Played | None = None,
     promises: bool = True,
     trouble: str | None = None,
+    actions: Mapping[str, int] | None = None,
 ) -> JudgedRun:
     return JudgedRun(
         run=PlayedRun(
@@ -47,6 +49,7 @@ def run(
                 protocol="sync_state_set",
                 result=TraceResult(path="run", spec="SyncStateSet", outcome=verdict),
                 explained_by=names,
+                actions=actions or {},
             ),
         ),
     )
@@ -91,6 +94,32 @@ def test_lost_messages_show_a_row_of_their_own() -> None:
     assert cell(LOST, run("other", Conforms(9), played=lost)) == "open: no run"
 
 
+def test_a_divergence_that_no_operator_is_asked_to_explain_may_show_a_row() -> None:
+    row = Row(name="locks", title="two holders", shown_by="diverges", scenarios=("locks",))
+    runs = [run("locks", BAD), run("locks", Conforms(9))]
+    assert cell(row, *runs) == (
+        "**shown**: 1 of 2 runs of `locks`; SyncStateSet diverges at `Acknowledge`"
+    )
+    assert cell(row, run("other", BAD)) == "open: no run"
+
+
+def test_steps_that_should_be_few_show_a_row() -> None:
+    row = Row(
+        name="B75",
+        title="epochs are spent",
+        shown_by="steps",
+        scenarios=("nobody",),
+        action="ElectNobody",
+        steps=3,
+    )
+    many, few = {"ElectNobody": 3}, {"ElectNobody": 2}
+    assert cell(row, run("nobody", Conforms(9), actions=many)) == (
+        "**shown**: 1 of 1 runs of `nobody`; 3 steps `ElectNobody`"
+    )
+    assert cell(row, run("nobody", Conforms(9), actions=few)).startswith("not shown: 0 of 1")
+    assert cell(row, run("other", Conforms(9), actions=many)) == "open: no run"
+
+
 def test_what_is_said_of_a_version_stands_where_no_run_does() -> None:
     row = Row(name="W2", title="early", shown_by="explained", said={"5.3.3": "not there yet"})
     page = ledger_page([row], [])
@@ -102,7 +131,8 @@ def test_the_rows_name_scenarios_and_mutants_that_there_are() -> None:
     mutants = {one.name for one in read_manifest(ROOT / "spec").mutants}
     for row in rows:
         assert set(row.scenarios) <= set(SCENARIOS), row.name
-        assert row.shown_by == "lost" or row.name in mutants, row.name
+        assert row.shown_by != "explained" or row.name in mutants, row.name
+        assert (row.shown_by == "steps") == (row.action is not None), row.name
 
 
 def test_rows_that_are_none_are_an_error(tmp_path: Path) -> None:
