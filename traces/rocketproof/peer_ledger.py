@@ -14,7 +14,7 @@ from rocketproof.peer_runs import JudgedRun, JudgedTrace
 from tlatrace.errors import ToolError
 from tlatrace.judgement.verdict import Diverges
 
-__all__ = ["Row", "ledger_page", "read_rows"]
+__all__ = ["Row", "Shown", "ledger_page", "read_rows", "shown_by"]
 
 _TITLE: Final = "# What real releases show"
 _ABOUT: Final = """\
@@ -52,11 +52,13 @@ class _Rows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class Shown:
     """How a run shows a row."""
 
     run: JudgedRun
     how: str
+    trace: JudgedTrace | None = None
+    """The trace that does; None: clients saw it."""
 
 
 def read_rows(path: Path) -> tuple[Row, ...]:
@@ -83,7 +85,7 @@ def ledger_page(rows: Sequence[Row], runs: Sequence[JudgedRun]) -> str:
 def _cell(row: Row, version: str, runs: Sequence[JudgedRun]) -> str:
     mine = [one for one in runs if one.run.version == version]
     played = [one for one in mine if one.run.scenario in row.scenarios and not one.run.trouble]
-    shown = [found for one in mine if (found := _shown(row, one)) is not None]
+    shown = [found for one in mine if (found := shown_by(row, one)) is not None]
     said = row.said.get(version)
     if shown:
         whole = [one for one in shown if one.run in played]
@@ -102,34 +104,37 @@ def _names(runs: Sequence[JudgedRun]) -> str:
     return ", ".join(f"`{name}`" for name in sorted({one.run.scenario for one in runs}))
 
 
-def _shown(row: Row, run: JudgedRun) -> _Shown | None:
+def shown_by(row: Row, run: JudgedRun) -> Shown | None:
     """Say how a run shows a row; None if it does not."""
     if row.shown_by == "lost":
         if run.run.scenario not in row.scenarios or not run.run.played.lost:
             return None
         lost = len(run.run.played.lost)
-        return _Shown(run, f"{lost} of {len(run.run.played.acknowledged)} messages are gone")
+        return Shown(run, f"{lost} of {len(run.run.played.acknowledged)} messages are gone")
     if row.shown_by == "steps":
         return _by_steps(row, run)
     for trace, outcome in _diverging(run):
         if row.shown_by == "diverges":
             if run.run.scenario in row.scenarios:
-                return _Shown(run, f"{trace.result.spec} diverges at `{outcome.action}`")
+                how = f"{trace.result.spec} diverges at `{outcome.action}`"
+                return Shown(run, how, trace)
         elif any(row.name in names.split("+") for names in trace.explained_by):
             how = f"{trace.result.spec} diverges at `{outcome.action}`"
             how += f", conforms with {' or '.join(trace.explained_by)}"
             if run.run.broken:
                 how += f"; {len(run.run.broken)} acknowledged messages are gone"
-            return _Shown(run, how)
+            return Shown(run, how, trace)
     return None
 
 
-def _by_steps(row: Row, run: JudgedRun) -> _Shown | None:
+def _by_steps(row: Row, run: JudgedRun) -> Shown | None:
     assert row.action is not None, f"{row.name} names no action"
     if run.run.scenario not in row.scenarios:
         return None
-    steps = sum(trace.actions.get(row.action, 0) for trace in run.traces)
-    return _Shown(run, f"{steps} steps `{row.action}`") if steps >= row.steps else None
+    for trace in run.traces:
+        if (steps := trace.steps_of(row.action)) >= row.steps:
+            return Shown(run, f"{steps} steps `{row.action}`", trace)
+    return None
 
 
 def _diverging(run: JudgedRun) -> Iterator[tuple[JudgedTrace, Diverges]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from rocketproof.protocols import PROTOCOLS
 from rocketproof.records_judge import judge_records, traces_of, verdict_of
 from tlatrace.judgement.verdict import Diverges, Undecided, Verdict, combine, kind
 from tlatrace.report.results import TraceResult
+from tlatrace.trace import Trace
 from tlatrace.values import Json
 
 if TYPE_CHECKING:
@@ -30,8 +30,11 @@ class JudgedTrace:
     result: TraceResult
     explained_by: tuple[str, ...]
     """Known bugs, as "B03" or "B03+B11": with the operators of each, the trace conforms."""
-    actions: Mapping[str, int]
-    """How many events each action has."""
+    trace: Trace
+
+    def steps_of(self, action: str) -> int:
+        """Count the events of an action."""
+        return sum(1 for event in self.trace.events if event.action == action)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +117,6 @@ def judge_run(run: PlayedRun, folder: Path, *, museum: Collection[str] | None) -
                 sets = explaining(protocol, trace, result.outcome.step, museum)
                 names = tuple(["+".join(some) for some in sets])
             judged.append(
-                JudgedTrace(
-                    protocol=protocol,
-                    result=result,
-                    explained_by=names,
-                    actions=Counter(event.action for event in trace.events if event.action),
-                )
+                JudgedTrace(protocol=protocol, result=result, explained_by=names, trace=trace)
             )
     return JudgedRun(run=run, folder=folder, traces=tuple(judged))

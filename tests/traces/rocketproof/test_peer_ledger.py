@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from tlatrace.errors import ToolError
 from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.report.results import TraceResult
 from tlatrace.tools.manifest import read_manifest
+from tlatrace.trace import Event, Trace
 
 W2 = Row(name="W2", title="early", shown_by="explained", scenarios=("early_shrink",))
 LOST = Row(name="default", title="gone", shown_by="lost", scenarios=("plain",))
@@ -30,7 +31,7 @@ def run(
     played: Played | None = None,
     promises: bool = True,
     trouble: str | None = None,
-    actions: Mapping[str, int] | None = None,
+    actions: Sequence[str] = (),
 ) -> JudgedRun:
     return JudgedRun(
         run=PlayedRun(
@@ -49,7 +50,10 @@ def run(
                 protocol="sync_state_set",
                 result=TraceResult(path="run", spec="SyncStateSet", outcome=verdict),
                 explained_by=names,
-                actions=actions or {},
+                trace=Trace(
+                    header=None,
+                    events=tuple([Event(step=n, action=one) for n, one in enumerate(actions)]),
+                ),
             ),
         ),
     )
@@ -112,7 +116,7 @@ def test_steps_that_should_be_few_show_a_row() -> None:
         action="ElectNobody",
         steps=3,
     )
-    many, few = {"ElectNobody": 3}, {"ElectNobody": 2}
+    many, few = ["ElectNobody"] * 3, ["ElectNobody"] * 2
     assert cell(row, run("nobody", Conforms(9), actions=many)) == (
         "**shown**: 1 of 1 runs of `nobody`; 3 steps `ElectNobody`"
     )

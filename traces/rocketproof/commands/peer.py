@@ -18,6 +18,7 @@ import click
 from rich.markup import escape
 
 from rocketproof.commands.peer_interop import interop, interop_run
+from rocketproof.commands.peer_ledger import ledger, report
 from rocketproof.output import print_text
 from tlatrace.judgement.verdict import combine, exit_code
 from tlatrace.terminal import open_console, open_table
@@ -50,6 +51,8 @@ def rocketmq() -> None:
 
 rocketmq.add_command(interop)
 rocketmq.add_command(interop_run)
+rocketmq.add_command(ledger)
+rocketmq.add_command(report)
 
 
 @rocketmq.command("doctor", epilog="Example:  rocketproof peer rocketmq doctor --json")
@@ -152,48 +155,6 @@ def judge(folders: tuple[Path, ...], *, all_bugs: bool, as_json: bool) -> None:
     runs = [(folder, PlayedRun.read(folder)) for folder in folders]
     judged = [judge_run(one, at, museum=None if all_bugs else one.museum) for at, one in runs]
     _say(judged, as_json)
-
-
-@rocketmq.command("ledger", epilog="Example:  rocketproof peer rocketmq ledger RUNS/*")
-@click.argument(
-    "folders",
-    metavar="RUN...",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-)
-@click.option(
-    "--rows",
-    "rows_file",
-    default="peers/rocketmq/ledger.toml",
-    show_default=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The rows, and which scenarios look for them.",
-)
-@click.option(
-    "--out",
-    default="peers/rocketmq/LEDGER.md",
-    show_default=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The page.",
-)
-def ledger(folders: tuple[Path, ...], *, rows_file: Path, out: Path) -> None:
-    """Judge runs that were played, and write what they show of each row of the museum.
-
-    Exit codes: 0 the page is written; 2 a folder has no run, or a file cannot be read.
-    """
-    from rocketmq_peer.played_run import PlayedRun
-    from rocketproof.peer_ledger import ledger_page, read_rows
-    from rocketproof.peer_runs import judge_run
-
-    rows = read_rows(rows_file)
-    judged = []
-    for folder in folders:
-        run = PlayedRun.read(folder)
-        judged.append(judge_run(run, folder, museum=run.museum))
-        print_text(judged[-1].lines()[-1])
-    out.write_text(ledger_page(rows, judged), "utf-8")
-    print_text(f"written to {out}")
 
 
 def _say(judged: Sequence[JudgedRun], as_json: bool) -> NoReturn:

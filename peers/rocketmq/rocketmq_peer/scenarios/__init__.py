@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Final
 
 from rocketmq_peer.scenario import Scenario
@@ -22,7 +23,7 @@ from rocketmq_peer.scenarios import (
     unwritten_epochs,
 )
 
-__all__ = ["SCENARIOS"]
+__all__ = ["SCENARIOS", "about_script"]
 
 SCENARIOS: Final[dict[str, Scenario]] = {
     one.name: one
@@ -45,3 +46,9 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         stale_alter.JRAFT,
     )
 }
+
+
+def about_script(name: str) -> str:
+    """Say what a scenario's script does, as its module does; of a walk, nothing."""
+    scenario = SCENARIOS.get(name)
+    return (inspect.getdoc(inspect.getmodule(scenario.play)) or "") if scenario else ""
