@@ -36,7 +36,14 @@ from rocketha.formats.remoting_command import (
 from rocketha.formats.remoting_header import pull_header, push_header
 from rocketha.types import SizeBytes
 
-__all__ = ["FRAME_PREFIX_SIZE", "command_stream", "pull_command", "push_command"]
+__all__ = [
+    "FRAME_PREFIX_SIZE",
+    "command_stream",
+    "frame_stream",
+    "pull_command",
+    "pull_frame",
+    "push_command",
+]
 
 _PREFIX: Final = struct.Struct(">iI")
 _LENGTH: Final = struct.Struct(">i")
@@ -65,6 +72,25 @@ def pull_command(data: bytes | bytearray) -> tuple[RemotingCommand, SizeBytes] |
 
     Raises: PacketError
     """
+    pulled = pull_frame(data)
+    if pulled is None:
+        return None
+    frame, size = pulled
+    _, word = _PREFIX.unpack_from(frame)
+    body_at = FRAME_PREFIX_SIZE + (word & 0xFFFFFF)
+    try:
+        command = pull_header(frame[FRAME_PREFIX_SIZE:body_at], Serialization(word >> 24))
+    except PacketError as error:
+        at = FRAME_PREFIX_SIZE + error.offset
+        raise PacketError(error.what, offset=at, reason=error.reason) from None
+    return replace(command, body=frame[body_at:]), size
+
+
+def pull_frame(data: bytes | bytearray) -> tuple[bytes, SizeBytes] | None:
+    """Cut off the first frame, of which only the prefix was read.
+
+    Raises: PacketError
+    """
     if len(data) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack_from(data)
@@ -82,13 +108,7 @@ def pull_command(data: bytes | bytearray) -> tuple[RemotingCommand, SizeBytes] |
     _require(header_size <= HEADER_MAX, "header length", 5, f"is {header_size}, over {HEADER_MAX}")
     if len(data) < size:
         return None
-    body_at = FRAME_PREFIX_SIZE + header_size
-    try:
-        command = pull_header(bytes(data[FRAME_PREFIX_SIZE:body_at]), Serialization(serialization))
-    except PacketError as error:
-        at = FRAME_PREFIX_SIZE + error.offset
-        raise PacketError(error.what, offset=at, reason=error.reason) from None
-    return replace(command, body=bytes(data[body_at:size])), size
+    return bytes(data[:size]), size
 
 
 def command_stream() -> PacketStream[RemotingCommand]:
@@ -96,6 +116,15 @@ def command_stream() -> PacketStream[RemotingCommand]:
 
     def pull(data: bytes | bytearray, _: Expecting) -> tuple[RemotingCommand, SizeBytes] | None:
         return pull_command(data)
+
+    return PacketStream(pull, packet_max=FRAME_MAX, expecting=Expecting.TRANSFER)
+
+
+def frame_stream() -> PacketStream[bytes]:
+    """Make the stream in which a server hears frames that its core reads."""
+
+    def pull(data: bytes | bytearray, _: Expecting) -> tuple[bytes, SizeBytes] | None:
+        return pull_frame(data)
 
     return PacketStream(pull, packet_max=FRAME_MAX, expecting=Expecting.TRANSFER)
 

@@ -24,7 +24,12 @@ from rocketha.formats.remoting_command import (
     RemotingCommand,
     Serialization,
 )
-from rocketha.formats.remoting_frame import command_stream, pull_command, push_command
+from rocketha.formats.remoting_frame import (
+    command_stream,
+    frame_stream,
+    pull_command,
+    push_command,
+)
 from tests.golden.generate import COMMANDS, golden_frames
 from tests.source_files import ROOT
 
@@ -323,6 +328,24 @@ def test_a_wrong_frame_is_one_typed_error_and_the_stream_stays_failed(
     with pytest.raises(PacketError, match=re.escape(said)):
         stream.next_packet()
     assert stream.buffered == 0
+
+
+def test_frames_are_cut_off_whole_whatever_their_headers_say() -> None:
+    no_header = framed(b"no header", JSON, b"hi")
+    stream = frame_stream()
+    for piece in _bytewise(BY_HAND + no_header + BY_HAND[:9]):
+        stream.feed(piece)
+    assert [stream.next_packet() for _ in range(3)] == [BY_HAND, no_header, None]
+    with pytest.raises(PacketError, match="header"):
+        pull_command(no_header)
+
+
+def test_a_stream_of_frames_fails_at_a_wrong_prefix() -> None:
+    stream = frame_stream()
+    stream.feed(BY_HAND + struct.pack(">I", FRAME_MAX - 3))
+    assert stream.next_packet() == BY_HAND
+    with pytest.raises(PacketError, match="frame length"):
+        stream.next_packet()
 
 
 def test_a_frame_that_is_too_large_is_refused_before_it_arrives() -> None:
