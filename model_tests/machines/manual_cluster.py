@@ -303,7 +303,8 @@ class _AroundController:
     def now_ms(self) -> TimestampMs:
         return TimestampMs(self.shows_ms)
 
-    def close(self, channel: ChannelId) -> None:
+    def close(self, channel: ChannelId, *, reason: str) -> None:
+        del reason
         self._group.post.end(channel)
 
     def answer(self, channel: ChannelId, data: bytes) -> None:

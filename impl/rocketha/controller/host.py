@@ -52,7 +52,7 @@ _Effect: TypeAlias = NotifyBroker | ChannelExpired | ScanSoon | AnswerRequest | 
 class Channels(Protocol):
     """Connections with brokers."""
 
-    def close(self, channel: ChannelId) -> None:
+    def close(self, channel: ChannelId, *, reason: str) -> None:
         """Close a channel; of one that the host closes it is not told `channel_closed`."""
         ...
 
@@ -112,8 +112,10 @@ class ChannelPerformer(Performer[Never, object]):
             case NotifyBroker(address=address, notice=notice):
                 data = push_command(push_role_changed(notice, opaque=0))
                 self._channels.notify(address, data)
-            case ChannelExpired(channel=channel) | RefuseChannel(channel=channel):
-                self._channels.close(channel)
+            case ChannelExpired(channel=channel):
+                self._channels.close(channel, reason="no heartbeat came in time")
+            case RefuseChannel(channel=channel, error=error):
+                self._channels.close(channel, reason=str(error))
             case ScanSoon():
                 self._timer.scan_soon()
             case _ as unreachable:

@@ -193,7 +193,7 @@ class _AroundController:
     def now_ms(self) -> TimestampMs:
         return TimestampMs(self._bench.now_ms)
 
-    def close(self, channel: ChannelId) -> None:
+    def close(self, channel: ChannelId, *, reason: str) -> None:
         """Do nothing."""
 
     def answer(self, channel: ChannelId, data: bytes) -> None:

@@ -111,7 +111,8 @@ class Front:
         del channel
         self.answers.append(data)
 
-    def close(self, channel: ChannelId) -> None:
+    def close(self, channel: ChannelId, *, reason: str) -> None:
+        del reason
         self.closed.append(channel)
 
     def notify(self, address: str, data: bytes) -> None:

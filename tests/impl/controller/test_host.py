@@ -34,8 +34,8 @@ class World:
     def now_ms(self) -> TimestampMs:
         return TimestampMs(self.shows_ms)
 
-    def close(self, channel: ChannelId) -> None:
-        self.calls.append(("close", channel))
+    def close(self, channel: ChannelId, *, reason: str) -> None:
+        self.calls.append(("close", channel, reason))
 
     def answer(self, channel: ChannelId, data: bytes) -> None:
         del data
@@ -127,14 +127,15 @@ def test_effects_come_in_their_order_the_answer_last_and_the_entry_is_recorded()
     world.calls.clear()
     world.shows_ms += 60_000  # the other one is silent for too long
     host.scan()
-    assert ("close", 4) in world.calls
+    assert ("close", 4, "no heartbeat came in time") in world.calls
     assert world.calls[-1][0] == "applied"
 
 
 def test_who_sends_nonsense_loses_the_channel_and_nothing_is_logged() -> None:
     host, world, _ = a_host()
     host.received(ChannelId(3), b"nonsense")
-    assert world.calls == [("close", 3)]
+    reason = "frame length at byte 0: is 1852796531, over 16777212"
+    assert world.calls == [("close", 3, reason)]
     assert len(world.entries) == 1
 
 

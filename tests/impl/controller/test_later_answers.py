@@ -137,8 +137,8 @@ class Controller:
         assert pulled is not None
         self.said.append((channel, pulled[0]))
 
-    def close(self, channel: ChannelId) -> None:
-        raise AssertionError(f"nobody is refused: {channel}")
+    def close(self, channel: ChannelId, *, reason: str) -> None:
+        raise AssertionError(f"nobody is refused: {channel}: {reason}")
 
     def notify(self, address: str, data: bytes) -> None:
         del data

@@ -438,8 +438,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     # ---- what the controller asks (rocketha.controller.host) ----
 
-    def close(self, channel: ChannelId) -> None:
+    def close(self, channel: ChannelId, *, reason: str) -> None:
         """End a channel."""
+        del reason
         self.channels.refuse(channel)
 
     def answer(self, channel: ChannelId, data: bytes) -> None:
