@@ -11,6 +11,7 @@ from __future__ import annotations
 __all__ = [
     "CheckpointError",
     "CommitLogError",
+    "ConfigurationError",
     "ControllerLogError",
     "DiskError",
     "EncodingError",
@@ -122,6 +123,10 @@ class SnapshotGapError(RockethaError):
         super().__init__(f"the log begins with entry {first_index}, the snapshots end at {loaded}")
         self.first_index = first_index
         self.loaded = loaded
+
+
+class ConfigurationError(RockethaError):
+    """A configuration file of a process cannot be read, or says what cannot be."""
 
 
 class ListenError(RockethaError):

@@ -1,0 +1,165 @@
+"""The configuration file of a controller process, in RocketMQ's own names where it has any.
+
+| name                          | what                                                          |
+|-------------------------------|---------------------------------------------------------------|
+| `controllerType`              | may be missing; `rocketha`                                    |
+| `controllerDLegerGroup`       | what the controllers are called together                      |
+| `controllerDLegerSelfId`      | which of the peers this one is: `n0`                          |
+| `controllerDLegerPeers`       | `n0-127.0.0.1:9878`: there is only one, on its own            |
+| `controllerStorePath`         | the folder of its log and snapshots                           |
+| `scanNotActiveBrokerInterval` | milliseconds between two looks for masters that are gone: 5000 |
+| `enableElectUncleanMaster`    | a broker that lacks messages may be elected: false            |
+| `recordsPath`                 | where its records go (`rocketha.recording`); missing: nowhere |
+| `recordsNode`                 | what it is called there: `c1`                                 |
+| `recordsBrokerName`           | the group that they speak of                                  |
+| `recordsNames`                | a file of lines `host:port=node`: what brokers are called     |
+
+No other name is taken. The file is as `rocketha.formats.properties` has it.
+
+Source: common `ControllerConfig`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from rocketha.errors import ConfigurationError, PacketError
+from rocketha.formats.controller_responses import MetadataInfo
+from rocketha.formats.properties import pull_properties
+
+__all__ = ["ControllerConfiguration", "RecordsConfiguration", "read_configuration"]
+
+_TYPE: Final = "rocketha"
+_PEER: Final = re.compile(r"([A-Za-z0-9_]+)-([^;\s]+:[0-9]{1,5})\Z", re.ASCII)
+_MILLISECONDS: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
+_OF_RECORDS: Final = ("recordsPath", "recordsNode", "recordsBrokerName", "recordsNames")
+_NAMES: Final = frozenset(
+    {
+        "controllerType",
+        "controllerDLegerGroup",
+        "controllerDLegerSelfId",
+        "controllerDLegerPeers",
+        "controllerStorePath",
+        "scanNotActiveBrokerInterval",
+        "enableElectUncleanMaster",
+        *_OF_RECORDS,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsConfiguration:
+    """Where records go, and what is in them."""
+
+    path: Path
+    node: str
+    broker_name: str
+    names: Mapping[str, str]
+    """Address -> node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerConfiguration:
+    """How a controller process is set up."""
+
+    group: str
+    own_id: str
+    address: str
+    """Where it listens, "host:port"."""
+    store: Path
+    scan_ms: int = 5000
+    elect_unclean: bool = False
+    records: RecordsConfiguration | None = None
+    said: Mapping[str, str]
+    """What the file says, as it is told to operators."""
+
+    @property
+    def metadata(self) -> MetadataInfo:
+        """Return what it says of itself: it leads, as there is no other one."""
+        return MetadataInfo(
+            group=self.group,
+            leader_id=self.own_id,
+            leader_address=self.address,
+            is_leader=True,
+            peers=f"{self.own_id}:{self.address};",
+        )
+
+
+def read_configuration(path: Path) -> ControllerConfiguration:
+    """Read a file. Raises: ConfigurationError"""
+    try:
+        said = pull_properties(path.read_bytes())
+    except OSError as error:
+        raise ConfigurationError(f"{path}: {error.strerror}") from None
+    except PacketError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+    try:
+        return _configuration(said)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+
+
+def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
+    unknown = sorted(said.keys() - _NAMES)
+    if unknown:
+        raise ConfigurationError(f"{unknown[0]} is no setting of this controller")
+    if said.get("controllerType", _TYPE) != _TYPE:
+        raise ConfigurationError(f"controllerType is not {_TYPE}")
+    own_id = _given(said, "controllerDLegerSelfId")
+    peers = _given(said, "controllerDLegerPeers")
+    peer = _PEER.match(peers)
+    if peer is None or peer[1] != own_id:
+        raise ConfigurationError(f"controllerDLegerPeers is not {own_id}-host:port alone")
+    scan = said.get("scanNotActiveBrokerInterval", "5000")
+    if not _MILLISECONDS.match(scan):
+        raise ConfigurationError("scanNotActiveBrokerInterval is no number of milliseconds")
+    unclean = said.get("enableElectUncleanMaster", "false")
+    if unclean not in ("true", "false"):
+        raise ConfigurationError("enableElectUncleanMaster is not true or false")
+    return ControllerConfiguration(
+        group=_given(said, "controllerDLegerGroup"),
+        own_id=own_id,
+        address=peer[2],
+        store=Path(_given(said, "controllerStorePath")),
+        scan_ms=int(scan),
+        elect_unclean=unclean == "true",
+        records=_records(said),
+        said=MappingProxyType({"controllerType": _TYPE, **said}),
+    )
+
+
+def _records(said: Mapping[str, str]) -> RecordsConfiguration | None:
+    if not any(name in said for name in _OF_RECORDS):
+        return None
+    path, node, broker_name, names = (_given(said, name) for name in _OF_RECORDS)
+    return RecordsConfiguration(
+        path=Path(path), node=node, broker_name=broker_name, names=_read_names(Path(names))
+    )
+
+
+def _read_names(path: Path) -> Mapping[str, str]:
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"recordsNames: {path}: {error}") from None
+    names: dict[str, str] = {}
+    for line in lines:
+        address, equals, node = line.partition("=")
+        if not equals or not address or not node or names.get(address, node) != node:
+            raise ConfigurationError(
+                f"recordsNames: {path}: {line!r} is no host:port=node, or a second one"
+            )
+        names[address] = node
+    return MappingProxyType(names)
+
+
+def _given(said: Mapping[str, str], name: str) -> str:
+    value = said.get(name, "")
+    if not value:
+        raise ConfigurationError(f"{name} is missing")
+    return value
