@@ -126,7 +126,12 @@ class SnapshotGapError(RockethaError):
 
 
 class ConfigurationError(RockethaError):
-    """A configuration file of a process cannot be read, or says what cannot be."""
+    """A configuration file cannot be read, or says what cannot be."""
+
+    def __init__(self, path: str, *, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
 
 
 class ListenError(RockethaError):

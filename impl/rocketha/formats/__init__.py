@@ -15,6 +15,7 @@
 |                                            | `controller_codes`                                  |
 | what a broker answers of its epochs        | `epoch_entry_cache`                                 |
 | locks on queues                            | `lock_bodies`                                       |
+| settings of servers                        | `properties`                                        |
 
 Each has its byte tables, or its names, at its top.
 """

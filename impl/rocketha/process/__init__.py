@@ -4,4 +4,7 @@
 |---|---|
 | `event_loop` | one thread: listening sockets, connections, timers, an end |
 | `packets` | whole packets out of what a connection hears |
+| `controller` | a controller: `python -m rocketha.process.controller -c CONFIGURATION` |
+| `controller_configuration`, `controller_records` | its file, and what it writes of its steps |
+| `clock` | the time of a process |
 """

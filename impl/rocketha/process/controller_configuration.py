@@ -93,34 +93,35 @@ class ControllerConfiguration:
 def read_configuration(path: Path) -> ControllerConfiguration:
     """Read a file. Raises: ConfigurationError"""
     try:
-        said = pull_properties(path.read_bytes())
+        return _configuration(pull_properties(path.read_bytes()))
     except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror}") from None
-    except PacketError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
-    try:
-        return _configuration(said)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: {error}") from None
+        reason = error.strerror or str(error)
+    except (PacketError, _Wrong) as error:
+        reason = str(error)
+    raise ConfigurationError(str(path), reason=reason)
+
+
+class _Wrong(Exception):
+    """A setting is missing, or cannot be."""
 
 
 def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
     unknown = sorted(said.keys() - _NAMES)
     if unknown:
-        raise ConfigurationError(f"{unknown[0]} is no setting of this controller")
+        raise _Wrong(f"{unknown[0]} is no setting of this controller")
     if said.get("controllerType", _TYPE) != _TYPE:
-        raise ConfigurationError(f"controllerType is not {_TYPE}")
+        raise _Wrong(f"controllerType is not {_TYPE}")
     own_id = _given(said, "controllerDLegerSelfId")
     peers = _given(said, "controllerDLegerPeers")
     peer = _PEER.match(peers)
     if peer is None or peer[1] != own_id:
-        raise ConfigurationError(f"controllerDLegerPeers is not {own_id}-host:port alone")
+        raise _Wrong(f"controllerDLegerPeers is not {own_id}-host:port alone")
     scan = said.get("scanNotActiveBrokerInterval", "5000")
     if not _MILLISECONDS.match(scan):
-        raise ConfigurationError("scanNotActiveBrokerInterval is no number of milliseconds")
+        raise _Wrong("scanNotActiveBrokerInterval is no number of milliseconds")
     unclean = said.get("enableElectUncleanMaster", "false")
     if unclean not in ("true", "false"):
-        raise ConfigurationError("enableElectUncleanMaster is not true or false")
+        raise _Wrong("enableElectUncleanMaster is not true or false")
     return ControllerConfiguration(
         group=_given(said, "controllerDLegerGroup"),
         own_id=own_id,
@@ -146,14 +147,12 @@ def _read_names(path: Path) -> Mapping[str, str]:
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"recordsNames: {path}: {error}") from None
+        raise _Wrong(f"recordsNames: {path}: {error}") from None
     names: dict[str, str] = {}
     for line in lines:
         address, equals, node = line.partition("=")
         if not equals or not address or not node or names.get(address, node) != node:
-            raise ConfigurationError(
-                f"recordsNames: {path}: {line!r} is no host:port=node, or a second one"
-            )
+            raise _Wrong(f"recordsNames: {path}: {line!r} is no host:port=node, or a second one")
         names[address] = node
     return MappingProxyType(names)
 
@@ -161,5 +160,5 @@ def _read_names(path: Path) -> Mapping[str, str]:
 def _given(said: Mapping[str, str], name: str) -> str:
     value = said.get(name, "")
     if not value:
-        raise ConfigurationError(f"{name} is missing")
+        raise _Wrong(f"{name} is missing")
     return value

@@ -77,11 +77,23 @@ class NameServerConfiguration:
         )
 
 
+_OF_ROCKETHA: Final = (
+    "controllerStorePath",
+    "controllerType",
+    "scanNotActiveBrokerInterval",
+    "enableElectUncleanMaster",
+)
+"""What rocketha's controller takes besides DLedger's settings: see its
+`process.controller_configuration`."""
+
+
 class ControllerKind(Enum):
     """By what controllers agree with each other."""
 
     DLEDGER = "DLedger"
     JRAFT = "jRaft"
+    ROCKETHA = "rocketha"
+    """No RocketMQ: rocketha's controller, which is alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +135,8 @@ class ControllerConfiguration:
                 values |= self._dledger()
             case ControllerKind.JRAFT:
                 values |= self._jraft()
+            case ControllerKind.ROCKETHA:
+                values = {name: values[name] for name in _OF_ROCKETHA} | self._dledger()
         return properties_file(values | dict(self.more))
 
     def _dledger(self) -> dict[str, Value]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -31,6 +31,7 @@ from rocketmq_peer.client import Client
 from rocketmq_peer.configuration import (
     BrokerConfiguration,
     ControllerConfiguration,
+    ControllerKind,
     NameServerConfiguration,
     Value,
 )
@@ -46,6 +47,7 @@ from rocketmq_peer.node_files import NodeFile, broker_left
 from rocketmq_peer.ports import choose_ports
 from rocketmq_peer.processes import Process, run_program
 from rocketmq_peer.proxy import Proxies, Way
+from rocketmq_peer.rocketha_program import rocketha_command, rocketha_environment
 
 __all__ = ["GROUP_NAME", "Group", "GroupOptions"]
 
@@ -53,6 +55,7 @@ GROUP_NAME: Final = "g"
 """What all brokers of the group are called together (`brokerName`)."""
 
 _NAME_SERVER: Final = "namesrv"
+_CONFIGURATION: Final = "node.conf"
 _START_TIMEOUT_S: Final = 120.0
 _ADMIN_TIMEOUT_S: Final = 60.0
 _ASK_EVERY_S: Final = 0.1
@@ -152,10 +155,13 @@ class Group:
             peers=[self.ports.controller(each) for each in numbers],
             own=number - 1,
             elect_unclean=self.options.elect_unclean,
-            more=self.options.more_of_controllers,
+            more={**self._records_settings(name), **self.options.more_of_controllers},
         )
-        main = _MAIN.format("controller.ControllerStartup")
-        self._launch(name, main, configuration.text(), watched=True)
+        if self.options.controller_kind is ControllerKind.ROCKETHA:
+            self._launch_rocketha(name, "rocketha.process.controller", configuration.text())
+        else:
+            main = _MAIN.format("controller.ControllerStartup")
+            self._launch(name, main, configuration.text(), watched=True)
         if wait:
             self._wait_serving(name)
 
@@ -375,14 +381,11 @@ class Group:
     # ---- processes ----
 
     def _launch(self, name: str, main: str, text: str, *, watched: bool = False) -> Process:
-        if name in self._processes:
-            raise PeerError(f"{name} runs already")
         home = self._home(name)
-        (home / "node.conf").write_text(text, "utf-8")
         program = JavaProgram(
             java=self.jars.jdk.java,
             main=main,
-            arguments=["-c", home / "node.conf"],
+            arguments=["-c", home / _CONFIGURATION],
             classpath=[self.jars.library],
             home=home,
             logback=self.folder / "logback.xml",
@@ -390,15 +393,33 @@ class Group:
             agent=self._agent(name) if watched and self.options.agent else None,
             options=[f"-Drocketmq.serialize.type={self.options.headers_of(name).name}"],
         )
-        process = Process(name, program.command(), folder=home, output=home / "out.txt")
+        return self._begin(name, text, program.command())
+
+    def _launch_rocketha(self, name: str, module: str, text: str) -> Process:
+        """Start a program of rocketha, which is told where its records go by its configuration."""
+        command = rocketha_command(module, self._home(name) / _CONFIGURATION)
+        return self._begin(name, text, command, rocketha_environment())
+
+    def _begin(
+        self,
+        name: str,
+        text: str,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+    ) -> Process:
+        """Write the configuration of a process that does not run, and start it."""
+        if name in self._processes:
+            raise PeerError(f"{name} runs already")
+        home = self._home(name)
+        (home / _CONFIGURATION).write_text(text, "utf-8")
+        output = home / "out.txt"
+        process = Process(name, command, folder=home, output=output, environment=environment)
         self._processes[name] = process
         self.note("start", node=name, pid=process.pid)
         return process
 
     def _agent(self, name: str) -> AgentOptions:
-        file = self._records_of(name)
-        if not file.path.exists():
-            file.begin(self.options.protocol, self.options.settings_of(name))
+        file = self._begun_records(name)
         return AgentOptions(
             jar=self.jars.agent,
             records=file.path,
@@ -408,6 +429,23 @@ class Group:
             is_consumer=name not in (*self.brokers, *self.controllers),
             gates=self.gates.of(name),
         )
+
+    def _records_settings(self, name: str) -> dict[str, Value]:
+        """Return what tells rocketha's controller where its records go."""
+        if self.options.controller_kind is not ControllerKind.ROCKETHA or not self.options.agent:
+            return {}
+        return {
+            "recordsPath": self._begun_records(name).path,
+            "recordsNode": name,
+            "recordsBrokerName": GROUP_NAME,
+            "recordsNames": self.folder / "names",
+        }
+
+    def _begun_records(self, name: str) -> NodeFile:
+        file = self._records_of(name)
+        if not file.path.exists():
+            file.begin(self.options.protocol, self.options.settings_of(name))
+        return file
 
     def _records_of(self, name: str) -> NodeFile:
         return NodeFile(self.folder / "records", name)

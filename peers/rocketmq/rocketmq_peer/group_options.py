@@ -8,6 +8,7 @@ from typing import Any
 
 from rocketha.formats.remoting_command import Serialization
 from rocketmq_peer.configuration import BrokerTiming, ControllerKind, Promises, Value
+from rocketmq_peer.errors import PeerError
 
 __all__ = ["GroupOptions"]
 
@@ -35,6 +36,11 @@ class GroupOptions:
     capture: bool = False
     agent: bool = True
     """Without it nobody writes records."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be. Raises: PeerError"""
+        if self.controller_kind is ControllerKind.ROCKETHA and self.controllers != 1:
+            raise PeerError(f"rocketha's controller is alone, not one of {self.controllers}")
 
     def headers_of(self, process: str) -> Serialization:
         """Return how a process writes headers; DLedger's codes do not fit into binary ones."""

@@ -1,0 +1,263 @@
+"""A controller process for tests, and brokers that speak to it over sockets."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from rocketha.formats.controller_codes import RequestCode
+from rocketha.formats.controller_request_codec import pull_role_changed, push_request
+from rocketha.formats.controller_requests import (
+    ApplyBrokerId,
+    ControllerRequest,
+    ElectMaster,
+    GetReplicaInfo,
+    Heartbeat,
+    RegisterBroker,
+    RoleChanged,
+)
+from rocketha.formats.controller_responses import ReplicaInfo, Reply, pull_reply
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.formats.remoting_frame import pull_command, push_command
+from rocketha.types import BrokerId
+from tests.source_files import SOURCE_ROOTS
+
+__all__ = ["GROUP", "Broker", "Connection", "ControllerRun", "free_port", "until"]
+
+GROUP: Final = "g"
+CLUSTER: Final = "c"
+_TIMEOUT_S: Final = 20.0
+_CODES: Final = {
+    ApplyBrokerId: RequestCode.APPLY_BROKER_ID,
+    ElectMaster: RequestCode.ELECT_MASTER,
+    GetReplicaInfo: RequestCode.GET_REPLICA_INFO,
+    Heartbeat: RequestCode.BROKER_HEARTBEAT,
+    RegisterBroker: RequestCode.REGISTER_BROKER,
+}
+
+
+def free_port() -> int:
+    """Return a port that nobody has now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    """Wait until something holds, for 20 s."""
+    deadline = time.monotonic() + _TIMEOUT_S
+    while not holds():
+        assert time.monotonic() < deadline, f"it was never so that {what}"
+        time.sleep(0.01)
+
+
+class ControllerRun:
+    """The process of a controller, in a folder; a context manager, which ends it."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        """Configure it; `settings` are those of its file."""
+        self.folder = folder
+        self.port = free_port()
+        self.output = folder / "out.txt"
+        self._popen: subprocess.Popen[bytes] | None = None
+        values = {
+            "controllerDLegerGroup": "controllers",
+            "controllerDLegerSelfId": "n0",
+            "controllerDLegerPeers": f"n0-127.0.0.1:{self.port}",
+            "controllerStorePath": str(folder / "store"),
+            "scanNotActiveBrokerInterval": "50",
+            **settings,
+        }
+        self.configuration = folder / "node.conf"
+        self.configuration.write_text("".join(f"{n}={v}\n" for n, v in values.items() if v))
+
+    def launch(self) -> subprocess.Popen[bytes]:
+        """Start it, without waiting."""
+        paths = os.pathsep.join(str(path) for path in SOURCE_ROOTS)
+        with self.output.open("ab") as file:
+            self._popen = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "rocketha.process.controller",
+                    "-c",
+                    str(self.configuration),
+                ],
+                stdout=file,
+                stderr=file,
+                env={**os.environ, "PYTHONPATH": paths},
+            )
+        return self._popen
+
+    def start(self) -> None:
+        """Start it, and wait until it serves."""
+        self.output.write_bytes(b"")
+        popen = self.launch()
+        until(lambda: "serves" in self.said() or popen.poll() is not None, "it serves")
+        assert popen.poll() is None, self.said()
+
+    def end(self, number: signal.Signals) -> int:
+        """End it by a signal; return its exit code."""
+        assert self._popen is not None
+        self._popen.send_signal(number)
+        return self._popen.wait(_TIMEOUT_S)
+
+    def said(self) -> str:
+        """Return what it has printed."""
+        return self.output.read_text()
+
+    def connect(self) -> Connection:
+        """Connect as a tool does."""
+        return Connection(socket.create_connection(("127.0.0.1", self.port), _TIMEOUT_S))
+
+    def view(self) -> ReplicaInfo:
+        """Return what it says of the group."""
+        with self.connect() as connection:
+            content = connection.ask(GetReplicaInfo(broker_name=GROUP)).content
+        assert isinstance(content, ReplicaInfo)
+        return content
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._popen is not None and self._popen.poll() is None:
+            self._popen.kill()
+            self._popen.wait(_TIMEOUT_S)
+
+
+class Connection:
+    """A connection to a controller, or of one."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.settimeout(_TIMEOUT_S)
+        self.sock = sock
+        self._heard = b""
+        self._opaque = 0
+
+    def ask(self, request: ControllerRequest) -> Reply:
+        """Send a request, and wait for its answer."""
+        self._opaque += 1
+        answer = self.command(push_request(request, opaque=self._opaque))
+        assert answer.opaque == self._opaque
+        return pull_reply(answer, _CODES[type(request)])
+
+    def command(self, command: RemotingCommand) -> RemotingCommand:
+        """Send a command, and return the next one that comes."""
+        self.sock.sendall(push_command(command))
+        return self.next()
+
+    def next(self) -> RemotingCommand:
+        """Return the next command that comes."""
+        while (pulled := pull_command(self._heard)) is None:
+            data = self.sock.recv(1 << 16)
+            assert data, "the connection is closed"
+            self._heard += data
+        command, size = pulled
+        self._heard = self._heard[size:]
+        return command
+
+    def is_closed(self) -> bool:
+        """Wait until the other end closes it; False if it says something before."""
+        try:
+            return not self.sock.recv(1)
+        except ConnectionResetError:
+            return True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.sock.close()
+
+
+class Broker:
+    """A broker as a controller sees it: an address where it is told, and a connection."""
+
+    def __init__(self, run: ControllerRun, number: int) -> None:
+        self.number = BrokerId(number)
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._server.settimeout(_TIMEOUT_S)
+        self.address = f"127.0.0.1:{self._server.getsockname()[1]}"
+        self.controller = run.connect()
+        self._notices: Connection | None = None
+
+    def join(self) -> None:
+        """Get an id, and register."""
+        applied = ApplyBrokerId(
+            cluster_name=CLUSTER,
+            broker_name=GROUP,
+            applied_broker_id=self.number,
+            register_check_code=f"{self.address};1",
+        )
+        assert self.controller.ask(applied).code == 0
+        assert self.register().code == 0
+
+    def register(self) -> Reply:
+        """Register."""
+        return self.controller.ask(
+            RegisterBroker(
+                cluster_name=CLUSTER,
+                broker_name=GROUP,
+                broker_id=self.number,
+                broker_address=self.address,
+            )
+        )
+
+    def beat(self, *, timeout_ms: int = 60_000) -> Reply:
+        """Say that it is alive."""
+        return self.controller.ask(
+            Heartbeat(
+                cluster_name=CLUSTER,
+                broker_name=GROUP,
+                broker_address=self.address,
+                broker_id=self.number,
+                timeout_ms=timeout_ms,
+            )
+        )
+
+    def elect(self) -> Reply:
+        """Ask for a master."""
+        request = ElectMaster(cluster_name=CLUSTER, broker_name=GROUP, broker_id=self.number)
+        return self.controller.ask(request)
+
+    def told(self) -> RoleChanged:
+        """Return the next notice of the controller."""
+        if self._notices is None:
+            self._notices = Connection(self._server.accept()[0])
+        return pull_role_changed(self._notices.next())
+
+    def lose_notices(self) -> None:
+        """Close the connection on which it is told."""
+        assert self._notices is not None
+        self._notices.sock.close()
+        self._notices = None
+
+    def gone(self) -> None:
+        """Close its connection to the controller."""
+        self.controller.sock.close()
+
+    def close(self) -> None:
+        """Close everything."""
+        self.gone()
+        self._server.close()
+        if self._notices is not None:
+            self._notices.sock.close()
