@@ -19,6 +19,7 @@ Its links among the proxies are those of `links`.
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -40,14 +41,15 @@ from rocketmq_peer.errors import PeerError, ProcessError
 from rocketmq_peer.frame_rewriting import address
 from rocketmq_peer.gates import Gates
 from rocketmq_peer.group_options import GroupOptions
+from rocketmq_peer.group_records import GroupRecords
 from rocketmq_peer.jars import PeerJars
 from rocketmq_peer.jvm import AgentOptions, JavaProgram, logback, names_file
 from rocketmq_peer.links import names_of, planned_links
-from rocketmq_peer.node_files import NodeFile, broker_left
+from rocketmq_peer.node_files import broker_left
 from rocketmq_peer.ports import choose_ports
 from rocketmq_peer.processes import Process, run_program
 from rocketmq_peer.proxy import Proxies, Way
-from rocketmq_peer.rocketha_program import rocketha_command, rocketha_environment
+from rocketmq_peer.rocketha_program import rocketha_controller, with_rocketha
 
 __all__ = ["GROUP_NAME", "Group", "GroupOptions"]
 
@@ -80,6 +82,7 @@ class Group:
         self.controllers = tuple(f"c{number}" for number in range(1, options.controllers + 1))
         self.ports = choose_ports(options.brokers, options.controllers)
         self.links = planned_links(self.ports)
+        self._records = GroupRecords(self.folder, options, broker_name=GROUP_NAME)
         self._processes: dict[str, Process] = {}
         self._clients: list[Client] = []
         self._lock = threading.Lock()
@@ -155,10 +158,10 @@ class Group:
             peers=[self.ports.controller(each) for each in numbers],
             own=number - 1,
             elect_unclean=self.options.elect_unclean,
-            more={**self._records_settings(name), **self.options.more_of_controllers},
+            more={**self._records.settings_of_controller(name), **self.options.more_of_controllers},
         )
         if self.options.controller_kind is ControllerKind.ROCKETHA:
-            self._launch_rocketha(name, "rocketha.process.controller", configuration.text())
+            self._launch_rocketha(name, rocketha_controller, configuration.text())
         else:
             main = _MAIN.format("controller.ControllerStartup")
             self._launch(name, main, configuration.text(), watched=True)
@@ -395,10 +398,11 @@ class Group:
         )
         return self._begin(name, text, program.command())
 
-    def _launch_rocketha(self, name: str, module: str, text: str) -> Process:
-        """Start a program of rocketha, which is told where its records go by its configuration."""
-        command = rocketha_command(module, self._home(name) / _CONFIGURATION)
-        return self._begin(name, text, command, rocketha_environment())
+    def _launch_rocketha(
+        self, name: str, program: Callable[[Path], list[str]], text: str
+    ) -> Process:
+        command = program(self._home(name) / _CONFIGURATION)
+        return self._begin(name, text, command, with_rocketha(os.environ))
 
     def _begin(
         self,
@@ -419,7 +423,7 @@ class Group:
         return process
 
     def _agent(self, name: str) -> AgentOptions:
-        file = self._begun_records(name)
+        file = self._records.begun(name)
         return AgentOptions(
             jar=self.jars.agent,
             records=file.path,
@@ -430,26 +434,6 @@ class Group:
             gates=self.gates.of(name),
         )
 
-    def _records_settings(self, name: str) -> dict[str, Value]:
-        """Return what tells rocketha's controller where its records go."""
-        if self.options.controller_kind is not ControllerKind.ROCKETHA or not self.options.agent:
-            return {}
-        return {
-            "recordsPath": self._begun_records(name).path,
-            "recordsNode": name,
-            "recordsBrokerName": GROUP_NAME,
-            "recordsNames": self.folder / "names",
-        }
-
-    def _begun_records(self, name: str) -> NodeFile:
-        file = self._records_of(name)
-        if not file.path.exists():
-            file.begin(self.options.protocol, self.options.settings_of(name))
-        return file
-
-    def _records_of(self, name: str) -> NodeFile:
-        return NodeFile(self.folder / "records", name)
-
     def _end(self, name: str, how: str, end: Callable[[Process], int]) -> None:
         process = self.process(name)
         self.note(how, node=name)
@@ -459,10 +443,8 @@ class Group:
         self._write_stop(name)
 
     def _write_stop(self, name: str) -> None:
-        file = self._records_of(name)
-        if file.path.exists():
-            store = self.store_of(name)
-            file.stopped(lambda: broker_left(store) if name in self.brokers else {})
+        store = self.store_of(name)
+        self._records.stopped(name, lambda: broker_left(store) if name in self.brokers else {})
 
     def _wait_serving(self, name: str) -> None:
         self.process(name).wait_for_port(self._port_of(name), _START_TIMEOUT_S)

@@ -1,23 +1,24 @@
-"""Programs of rocketha among those of RocketMQ: they are started, and never imported."""
+"""How rocketha's own processes are started beside released ones: as programs, like they are."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import rocketha
 
-__all__ = ["rocketha_command", "rocketha_environment"]
+__all__ = ["rocketha_controller", "with_rocketha"]
 
 
-def rocketha_command(module: str, *arguments: str | Path) -> list[str]:
-    """Return the words that start a module with this Python."""
-    return [sys.executable, "-m", module, *map(str, arguments)]
+def rocketha_controller(configuration: Path) -> list[str]:
+    """Return the words that start a controller with a configuration file."""
+    return [sys.executable, "-m", "rocketha.process.controller", "-c", str(configuration)]
 
 
-def rocketha_environment() -> dict[str, str]:
-    """Return this process's environment, in which the rocketha that runs here is found first."""
-    here = str(Path(rocketha.__file__).resolve().parents[1])
-    others = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([here, others] if others else [here])}
+def with_rocketha(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which Python finds the same `rocketha` as this process."""
+    root = str(Path(str(rocketha.__file__)).parents[1])
+    before = environment.get("PYTHONPATH", "")
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, (root, before)))}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rocketha.process.controller_configuration import read_configuration
 from rocketmq_peer.configuration import (
     BrokerConfiguration,
     ControllerConfiguration,
@@ -89,6 +90,17 @@ def test_controllers_know_each_other() -> None:
     assert said["jRaftServerId"] == "127.0.0.1:20005"
     assert said["jRaftInitConf"] == "127.0.0.1:20003,127.0.0.1:20005"
     assert said["jRaftControllerRPCAddr"] == "127.0.0.1:20002,127.0.0.1:20004"
+
+
+def test_rockethas_controller_takes_what_it_is_told(tmp_path: Path) -> None:
+    configuration = ControllerConfiguration(
+        home=tmp_path, kind=ControllerKind.ROCKETHA, peers=_PEERS[:1], own=0, elect_unclean=True
+    )
+    (tmp_path / "node.conf").write_text(configuration.text())
+    read = read_configuration(tmp_path / "node.conf")
+    assert (read.address, read.store) == ("127.0.0.1:20002", tmp_path / "store")
+    assert (read.scan_ms, read.elect_unclean, read.records) == (1000, True, None)
+    assert read.metadata.peers == "n0:127.0.0.1:20002;"
 
 
 def test_a_name_server_listens_on_loopback() -> None:

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from rocketha.formats.controller_codes import RequestCode
+from rocketha.formats.controller_requests import ApplyBrokerId
 from rocketha.formats.remoting_command import Serialization
 from rocketha.recording.node_log import read_logs
 from rocketha.recording.record import STARTED, STOPPED, RecordError
+from rocketha.types import BrokerId
 from rocketmq_peer import controller_view
 from rocketmq_peer.configuration import ControllerKind, Promises
 from rocketmq_peer.controller_view import ask_leader
 from rocketmq_peer.errors import PeerError, ProcessError
-from rocketmq_peer.group import Group, GroupOptions
+from rocketmq_peer.group import GROUP_NAME, Group, GroupOptions
 from rocketmq_peer.jars import PeerJars
 from rocketmq_peer.toolchain import Jdk
 from tests.peers.rocketmq import toy_java
@@ -206,6 +209,41 @@ def test_without_an_agent_nobody_writes_records(tmp_path: Path, jars: PeerJars) 
     with Group(tmp_path / "run", jars, GroupOptions(agent=False)) as group:
         group.start_controller("c1")
     assert [*(group.folder / "records").iterdir()] == []
+
+
+def test_the_controller_may_be_rocketha_and_keeps_records_and_files(
+    tmp_path: Path, jars: PeerJars
+) -> None:
+    options = GroupOptions(brokers=2, controller_kind=ControllerKind.ROCKETHA)
+    with Group(tmp_path / "run", jars, options) as group:
+        group.start_controller("c1")
+        assert group.leader() == "c1"
+        port = group.ports.controller(1).remoting
+        apply = ApplyBrokerId(
+            cluster_name="rocketproof",
+            broker_name=GROUP_NAME,
+            applied_broker_id=BrokerId(1),
+            register_check_code=f"127.0.0.1:{group.ports.broker(1).from_controllers};1",
+        )
+        reply = controller_view.ask(port, apply, RequestCode.APPLY_BROKER_ID)
+        assert reply is not None
+        assert reply.code == 0
+        assert group.view() is not None
+        group.kill("c1")
+        assert group.view() is None
+        group.start_controller("c1")
+        view = group.view()
+    assert view is not None
+    assert (view.master, view.master_epoch) == (None, 0)
+    (log,) = read_logs(group.folder / "records")
+    assert log.header.settings["controller"] == "rocketha"
+    said = [(one.incarnation, one.event) for one in log.records]
+    assert said == [(1, STARTED), (1, STOPPED), (2, STARTED), (2, STOPPED)]
+
+
+def test_rocketha_has_one_controller() -> None:
+    with pytest.raises(PeerError, match="rocketha's controller is alone, not one of 3"):
+        GroupOptions(controllers=3, controller_kind=ControllerKind.ROCKETHA)
 
 
 @pytest.mark.parametrize(
