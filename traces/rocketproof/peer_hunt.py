@@ -77,7 +77,7 @@ def hunt(
 ) -> Iterator[Hunted]:
     """Play the walk of each seed in a folder of its own, judge it, and make finds smaller.
 
-    A find is made smaller by at most so many plays.
+    Of several finds of a walk the first new one is made smaller, by at most so many plays.
 
     Raises:
         PeerError: the release is not fetched, or a folder not empty.
@@ -93,7 +93,8 @@ def hunt(
         moves, plays = walk.moves, 1
         if finds:
             say(f"seed {seed}: found {'; '.join(map(str, finds))}")
-            moves, plays = _smaller(walk, finds[0], version, folder, say, reductions)
+            find = next((one for one in finds if not one.names), finds[0])
+            moves, plays = _smaller(walk, find, version, folder, say, reductions)
         yield Hunted(seed=seed, judged=judged, finds=finds, moves=moves, plays=plays)
 
 
