@@ -12,26 +12,14 @@ from rocketmq_peer.configuration import Promises
 from rocketmq_peer.gates import PROPOSE
 from rocketmq_peer.group_options import GroupOptions
 from rocketmq_peer.scenario import Scenario, Stage
+from rocketmq_peer.scenarios.held_proposal import hold_proposal
 
 __all__ = ["SCENARIO"]
 
 
 def _play(stage: Stage) -> None:
     group = stage.group
-    old = stage.begin()
-    (slave,) = stage.others(old)
-    stage.send_all("a", 2)
-    group.kill(slave)
-    stage.in_sync(old)
-    stage.send_all("b", 2)
-    stage.say(f"{slave} comes back; what the controller answers to {old} is held")
-    group.gates.shut(old, PROPOSE)
-    group.start_broker(slave)
-
-    def compared() -> bool | None:
-        return group.gates.is_reached(old, PROPOSE) or None
-
-    group.wait_for(compared, f"{old} had compared what {slave} reported")
+    old, _ = hold_proposal(stage)
     stage.hold_answers(old)
     group.gates.open(old, PROPOSE)
     stage.in_sync(*group.brokers)
