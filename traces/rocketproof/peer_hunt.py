@@ -12,30 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocketproof.peer_finds import Find, finds_of
 from rocketproof.peer_runs import JudgedRun, judge_run
-from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.values import Json
 
 if TYPE_CHECKING:
     from rocketmq_peer.random_walk import Move, Walk
 
-__all__ = ["Find", "Hunted", "hunt"]
-
-
-@dataclass(frozen=True, slots=True)
-class Find:
-    """What was found, as far as a repeated run can be compared with it."""
-
-    protocol: str | None
-    """Whose specification the run diverges from; None: clients saw it."""
-    action: str | None
-    """The action at which it diverges."""
-    names: tuple[str, ...]
-    """The known bugs that explain it; none: it is new, or several are at work."""
-
-    def __str__(self) -> str:
-        what = f"{self.protocol} at {self.action}" if self.protocol else "a promise is broken"
-        return f"{what}: {' or '.join(self.names) or 'NEW'}"
+__all__ = ["Hunted", "hunt"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +33,6 @@ class Hunted:
     """What was done; of a find, after it was made smaller."""
     plays: int
     """How often the walk was played, whole or in part."""
-
-    @property
-    def steps(self) -> int:
-        """How many events of the first play conform, in traces that do."""
-        outcomes = [one.result.outcome for one in self.judged.traces]
-        return sum(one.events for one in outcomes if isinstance(one, Conforms))
 
     def to_json(self) -> dict[str, Json]:
         """Say it to a program."""
@@ -89,7 +67,7 @@ def hunt(
         walk = draw(seed)
         say(f"seed {seed}: {', '.join(map(str, walk.moves))}")
         judged = _played(walk, walk.moves, version, folder / f"{seed}", say)
-        finds = _finds(judged)
+        finds = finds_of(judged)
         moves, plays = walk.moves, 1
         if finds:
             say(f"seed {seed}: found {'; '.join(map(str, finds))}")
@@ -108,17 +86,6 @@ def _played(
     return judge_run(run, folder, museum=run.museum)
 
 
-def _finds(judged: JudgedRun) -> tuple[Find, ...]:
-    finds = [
-        Find(one.protocol, one.result.outcome.action, one.explained_by)
-        for one in judged.traces
-        if isinstance(one.result.outcome, Diverges)
-    ]
-    if judged.run.broken and not finds:
-        finds.append(Find(None, None, ()))
-    return tuple(finds)
-
-
 def _smaller(
     walk: Walk,
     find: Find,
@@ -135,7 +102,7 @@ def _smaller(
         say(f"seed {walk.seed}: {len(candidate)} of {len(moves)} moves")
         judged = _played(walk, candidate, version, folder / f"{walk.seed}-{plays}", say)
         plays += 1
-        if any(replace(one, names=find.names) == find for one in _finds(judged)):
+        if any(replace(one, names=find.names) == find for one in finds_of(judged)):
             moves = candidate
         else:
             at += size

@@ -14,7 +14,8 @@ from rocketmq_peer.played_run import Played, PlayedRun
 from rocketmq_peer.random_walk import Do, Move, Walk, draw, scenario_of
 from rocketproof import peer_hunt
 from rocketproof.cli import main
-from rocketproof.peer_hunt import Find, hunt
+from rocketproof.peer_finds import Find, totals
+from rocketproof.peer_hunt import hunt
 from rocketproof.peer_runs import JudgedRun, JudgedTrace
 from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.report.results import TraceResult
@@ -123,13 +124,22 @@ def test_it_is_played_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_run_that_conforms_is_no_find(monkeypatch: pytest.MonkeyPatch) -> None:
     plays = play_by(lambda _: judged(GOOD), monkeypatch)
     one = hunted(7, reductions=5)
-    assert (one.finds, one.steps, len(plays)) == ((), 9, 1)
+    assert (one.finds, len(plays)) == ((), 1)
 
 
 def test_a_loss_that_nothing_shows_is_a_find_and_new(monkeypatch: pytest.MonkeyPatch) -> None:
     play_by(lambda _: judged(GOOD, lost=True), monkeypatch)
     one = hunted(7, reductions=0)
     assert [str(find) for find in one.finds] == ["a promise is broken: NEW"]
+
+
+def test_the_totals_count_what_was_examined_and_found() -> None:
+    runs = [judged(GOOD), judged(BAD, "B03"), judged(BAD, "B03"), judged(CUT)]
+    assert list(totals(runs)) == [
+        "4 runs, 19 steps examined: 1 conforms, 3 diverges; 0 came to no end",
+        "  2 x epoch_truncation at BecomeMaster: B03",
+        "  1 x epoch_truncation at Restart: NEW",
+    ]
 
 
 def command(*arguments: str) -> Result:
@@ -151,6 +161,7 @@ def test_the_command_writes_a_line_for_each_seed_and_plays_none_twice(
     assert first.exit_code == 1, first.output
     lines = [json.loads(line) for line in (tmp_path / "hunt.ndjson").read_text().splitlines()]
     assert [line["seed"] for line in lines] == [seed, seed + 1]
+    assert "2 runs, " in first.output
     assert lines[0]["finds"] == ["epoch_truncation at BecomeMaster: B03"]
     assert lines[0]["moves"] == [str(move) for move in draw(seed).moves]
     again = command("--seeds", f"{seed}..{seed + 1}", "--out", str(tmp_path))

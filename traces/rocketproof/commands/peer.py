@@ -20,12 +20,13 @@ from rich.markup import escape
 from rocketproof.commands.peer_interop import interop, interop_run
 from rocketproof.commands.peer_ledger import ledger, report
 from rocketproof.output import print_text
+from rocketproof.peer_finds import finds_of, totals
+from rocketproof.peer_runs import JudgedRun, judge_run
 from tlatrace.judgement.verdict import combine, exit_code
 from tlatrace.terminal import open_console, open_table
 
 if TYPE_CHECKING:
     from rocketmq_peer.doctor import Finding
-    from rocketproof.peer_runs import JudgedRun
 
 _ALL: Final = "all"
 _EXIT_MISSING: Final = 2
@@ -121,7 +122,6 @@ def run(name: str, *, version: str, out: Path | None, all_bugs: bool, as_json: b
     """
     from rocketmq_peer.play import play
     from rocketmq_peer.scenarios import SCENARIOS
-    from rocketproof.peer_runs import judge_run
 
     scenario = SCENARIOS.get(name)
     if scenario is None:
@@ -150,7 +150,6 @@ def judge(folders: tuple[Path, ...], *, all_bugs: bool, as_json: bool) -> None:
     Exit codes: as `run`, by the worst of them.
     """
     from rocketmq_peer.played_run import PlayedRun
-    from rocketproof.peer_runs import judge_run
 
     runs = [(folder, PlayedRun.read(folder)) for folder in folders]
     judged = [judge_run(one, at, museum=None if all_bugs else one.museum) for at, one in runs]
@@ -162,6 +161,9 @@ def _say(judged: Sequence[JudgedRun], as_json: bool) -> NoReturn:
     for one in judged:
         text = json.dumps(one.to_json(), sort_keys=True)
         for line in [text] if as_json else one.lines():
+            print_text(line)
+    if len(judged) > 1 and not as_json:
+        for line in totals(judged):
             print_text(line)
     sys.exit(exit_code(combine([one.verdict for one in judged])))
 
@@ -186,7 +188,7 @@ def hunt(version: str, *, seeds: str, out: Path, hours: float, reductions: int) 
     """Play random walks with real brokers, judge each, and make what is found smaller.
 
     A find is named by the known bugs that explain it, or NEW. What each seed came to is a line of
-    OUT/hunt.ndjson.
+    OUT/hunt.ndjson; how often each find was made is said last, and by `judge OUT/*/`.
 
     Exit codes: 0 nothing was found, 1 something was; 3 no walk was judged; 2 a tool is missing.
     """
@@ -194,18 +196,20 @@ def hunt(version: str, *, seeds: str, out: Path, hours: float, reductions: int) 
 
     out.mkdir(parents=True, exist_ok=True)
     wanted = [seed for seed in _seeds(seeds) if not (out / str(seed)).exists()]
-    began, found, judged, steps = time.monotonic(), 0, 0, 0
+    began, judged = time.monotonic(), list[JudgedRun]()
     for one in hunt_walks(version, wanted, out, print_text, reductions=reductions):
         with (out / "hunt.ndjson").open("a", encoding="utf-8") as file:
             file.write(json.dumps(one.to_json(), sort_keys=True) + "\n")
         for line in one.judged.lines():
             print_text(line)
-        judged, found, steps = judged + 1, found + bool(one.finds), steps + one.steps
+        judged.append(one.judged)
         spent = time.monotonic() - began
-        print_text(f"{judged} walks in {spent / 60:.0f} min: {steps} steps conform, {found} finds")
+        print_text(f"{len(judged)} walks in {spent / 60:.0f} min")
         if spent > hours * 3600:
             break
-    sys.exit(3 if not judged else 1 if found else 0)
+    for line in totals(judged):
+        print_text(line)
+    sys.exit(3 if not judged else 1 if any(map(finds_of, judged)) else 0)
 
 
 def _seeds(text: str) -> range:
