@@ -52,19 +52,21 @@ def hunt(
     say: Callable[[str], None],
     *,
     reductions: int,
+    rocketha_leads: bool = False,
 ) -> Iterator[Hunted]:
     """Play the walk of each seed in a folder of its own, judge it, and make finds smaller.
 
-    Of several finds of a walk the first new one is made smaller, by at most so many plays.
+    Of several finds of a walk the first new one is made smaller, by at most so many plays. With
+    `rocketha_leads` its controller leads the brokers.
 
     Raises:
         PeerError: the release is not fetched, or a folder not empty.
         TraceFormatError, ToolError: as `judge_run`.
     """
-    from rocketmq_peer.random_walk import draw
+    from rocketmq_peer.random_walk import draw, under_rocketha
 
     for seed in seeds:
-        walk = draw(seed)
+        walk = under_rocketha(draw(seed)) if rocketha_leads else draw(seed)
         say(f"seed {seed}: {', '.join(map(str, walk.moves))}")
         judged = _played(walk, walk.moves, version, folder / f"{seed}", say)
         finds = finds_of(judged)

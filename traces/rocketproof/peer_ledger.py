@@ -71,7 +71,11 @@ def read_rows(path: Path) -> tuple[Row, ...]:
 
 
 def ledger_page(rows: Sequence[Row], runs: Sequence[JudgedRun]) -> str:
-    """Write the ledger of runs; a row that no run and nobody speaks of is open."""
+    """Write the ledger of runs; a row that no run and nobody speaks of is open.
+
+    Runs under rocketha's controller say nothing of a release, and are left out.
+    """
+    runs = [run for run in runs if not run.run.controller]
     versions = sorted({run.run.version for run in runs} | {v for row in rows for v in row.said})
     lines = [_TITLE, "", _ABOUT, f"{len(runs)} runs.", ""]
     lines.append(f"| row | what | {' | '.join(versions)} |")

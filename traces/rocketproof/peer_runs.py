@@ -69,7 +69,8 @@ class JudgedRun:
             lines.append(f"lost, which nobody promised: {', '.join(run.played.lost)}")
         if run.trouble is not None:
             lines.append(f"trouble: {run.trouble}")
-        where = f"RocketMQ {run.version}, {run.seconds:.0f} s, {self.folder}"
+        leads = f", controller {run.controller}" if run.controller else ""
+        where = f"RocketMQ {run.version}{leads}, {run.seconds:.0f} s, {self.folder}"
         return [*lines, f"{run.scenario}: {kind(self.verdict)} ({where})"]
 
     def to_json(self) -> dict[str, Json]:
@@ -78,6 +79,7 @@ class JudgedRun:
         return {
             "scenario": run.scenario,
             "version": run.version,
+            "controller": run.controller,
             "verdict": kind(self.verdict),
             "seconds": run.seconds,
             "answers": dict(run.played.answers),

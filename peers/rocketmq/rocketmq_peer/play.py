@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from rocketmq_peer.configuration import ControllerKind
 from rocketmq_peer.errors import ProcessError
 from rocketmq_peer.group import Group
 from rocketmq_peer.jars import find_jars
@@ -53,6 +54,7 @@ def play(scenario: Scenario, version: str, folder: Path, say: Callable[[str], No
         museum=scenario.museum,
         promises_durability=promises.all_ack_in_sync_state_set and not options.elect_unclean,
         played=stage.played,
+        controller="rocketha" if options.controller_kind is ControllerKind.ROCKETHA else "",
         seconds=round(time.monotonic() - began, 1),
         trouble=trouble or (f"not recorded: {unrecorded[0]}" if unrecorded else None),
     )

@@ -50,6 +50,8 @@ class PlayedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """An acknowledged message outlives any clean election, by the configuration."""
     played: Played
     seconds: float
+    controller: str = ""
+    """`rocketha`, if its controller led the brokers; else it was one of the release."""
     trouble: str | None
     """Why the scenario did not come to its end, or was not recorded as a whole; None: it was."""
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from rocketmq_peer.configuration import BrokerTiming, Promises
+from rocketmq_peer.configuration import BrokerTiming, ControllerKind, Promises
 from rocketmq_peer.errors import PeerError, ProcessError
 from rocketmq_peer.group import GroupOptions
 from rocketmq_peer.proxy import Way
 from rocketmq_peer.scenario import Scenario, Stage
 
-__all__ = ["Do", "Move", "Walk", "draw", "scenario_of"]
+__all__ = ["Do", "Move", "Walk", "draw", "scenario_of", "under_rocketha"]
 
 
 class Do(StrEnum):
@@ -49,7 +49,7 @@ class Do(StrEnum):
     """It does nothing for a while."""
     WAIT = "wait"
     KILL_LEADER = "kill_leader"
-    """The controller that leads is killed, and comes back."""
+    """The controller that leads is killed, and comes back; one of a release that is alone stays."""
 
 
 class Who(StrEnum):
@@ -139,6 +139,12 @@ def _move(chance: random.Random, do: Do) -> Move:
         case _:
             pass
     return Move(do, who, number)
+
+
+def under_rocketha(walk: Walk) -> Walk:
+    """Return a walk under rocketha's controller, which is alone: killed, it comes back."""
+    kind = ControllerKind.ROCKETHA
+    return replace(walk, options=replace(walk.options, controllers=1, controller_kind=kind))
 
 
 def scenario_of(walk: Walk, moves: Sequence[Move] | None = None) -> Scenario:
@@ -261,6 +267,9 @@ class _Walker:
     def _kill_leader(self) -> None:
         group = self._group
         if len(group.controllers) == 1:
+            if group.options.controller_kind is ControllerKind.ROCKETHA:
+                group.kill(group.controllers[0])
+                group.start_controller(group.controllers[0])
             return
         leader = group.leader()
         if leader is None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_requests import ElectMaster
 from rocketha.types import BrokerId
 from rocketmq_peer.client import Answer, Client
-from rocketmq_peer.configuration import CLUSTER
+from rocketmq_peer.configuration import CLUSTER, ControllerKind
 from rocketmq_peer.controller_view import ask
 from rocketmq_peer.errors import PeerError
 from rocketmq_peer.group import GROUP_NAME, Group
@@ -21,7 +21,7 @@ from rocketmq_peer.played_run import Played
 from rocketmq_peer.proxy import Way
 from rocketmq_peer.watch import NodeView, Watch
 
-__all__ = ["LIVE", "TOPIC", "Scenario", "Stage"]
+__all__ = ["LIVE", "TOPIC", "Scenario", "Stage", "under"]
 
 TOPIC: Final = "T"
 """Of all messages; it has one queue in the group."""
@@ -50,6 +50,11 @@ class Scenario:
     options: GroupOptions = field(default_factory=GroupOptions)
     museum: tuple[str, ...] = LIVE
     """The known bugs with which a divergence is tried, alone and together."""
+
+
+def under(scenario: Scenario, kind: ControllerKind) -> Scenario:
+    """Return a scenario under controllers of another kind. Raises: PeerError"""
+    return replace(scenario, options=replace(scenario.options, controller_kind=kind))
 
 
 class Stage:

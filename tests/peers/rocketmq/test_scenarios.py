@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from rocketmq_peer import play as play_module
-from rocketmq_peer.configuration import Promises
+from rocketmq_peer.configuration import ControllerKind, Promises
 from rocketmq_peer.controller_view import ask_leader
 from rocketmq_peer.errors import PeerError, ProcessError
 from rocketmq_peer.group import GroupOptions
 from rocketmq_peer.jars import PeerJars
 from rocketmq_peer.play import play
 from rocketmq_peer.played_run import Played, PlayedRun
-from rocketmq_peer.scenario import LIVE, Scenario, Stage
+from rocketmq_peer.random_walk import draw, under_rocketha
+from rocketmq_peer.scenario import LIVE, Scenario, Stage, under
 from rocketmq_peer.scenarios import SCENARIOS
 from rocketproof.protocols import PROTOCOLS
 from tests.source_files import ROOT
@@ -109,6 +110,32 @@ def test_what_is_promised_is_said_by_the_configuration(
     run = play(one, "5.3.3", tmp_path / "run", lambda _: None)
     assert run.promises_durability == promises
     assert PlayedRun.read(tmp_path / "run") == run
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_scenario_is_played_under_rockethas_controller(
+    tmp_path: Path, toy_jars: PeerJars, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_module, "find_jars", lambda _: toy_jars)
+    leaders: list[str | None] = []
+
+    def happens(stage: Stage) -> None:
+        stage.group.start_controller("c1")
+        leaders.append(stage.group.leader())
+
+    one = under(replace(scenario(), play=happens), ControllerKind.ROCKETHA)
+    run = play(one, "5.3.3", tmp_path / "run", lambda _: None)
+    assert leaders == ["c1"]
+    assert run.controller == "rocketha"
+    assert "rocketha" in (tmp_path / "run" / "nodes" / "c1" / "node.conf").read_text()
+
+
+def test_a_walk_under_rocketha_has_one_controller() -> None:
+    walks = [draw(seed) for seed in range(12)]
+    assert {walk.options.controllers for walk in walks} == {1, 3}
+    led = [under_rocketha(walk) for walk in walks]
+    assert {walk.options.controllers for walk in led} == {1}
+    assert [walk.moves for walk in led] == [walk.moves for walk in walks]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

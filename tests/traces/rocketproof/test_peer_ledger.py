@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from rocketmq_peer.played_run import Played, PlayedRun
@@ -86,6 +88,12 @@ def test_another_scenario_may_show_it() -> None:
 )
 def test_what_others_explain_does_not(one: JudgedRun) -> None:
     assert cell(W2, one) == "not shown: 0 of 1 runs of `early_shrink`"
+
+
+def test_a_run_under_another_controller_says_nothing_of_a_release() -> None:
+    one = run("early_shrink", BAD, "W2")
+    led = replace(one, run=msgspec.structs.replace(one.run, controller="rocketha"))
+    assert "1 runs." in ledger_page([W2], [one, led])
 
 
 def test_a_run_in_trouble_counts_for_nothing() -> None:

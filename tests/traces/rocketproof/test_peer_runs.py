@@ -15,7 +15,7 @@ from rocketha.recording.node_log import RecordFiles
 from rocketmq_peer.played_run import Played, PlayedRun
 from rocketmq_peer.scenarios import SCENARIOS
 from rocketproof.cli import main
-from rocketproof.peer_runs import judge_run
+from rocketproof.peer_runs import JudgedRun, judge_run
 from tests.traces.rocketproof.recorded_runs import SUBJECTS, recorded
 from tlatrace.judgement.verdict import kind
 
@@ -98,6 +98,20 @@ def test_a_release_that_is_not_fetched_is_named(
     )
     assert result.exit_code == 2
     assert "fetch --version 5.5.0" in result.output
+
+
+def test_rocketha_leads_no_scenario_of_three_controllers() -> None:
+    words = ["peer", "rocketmq", "run", "three_controllers", "--controller", "rocketha"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert "rocketha's controller is alone, not one of 3" in result.output
+
+
+def test_who_led_the_brokers_is_said(tmp_path: Path) -> None:
+    run = msgspec.structs.replace(played(tmp_path, 1), controller="rocketha")
+    judged = JudgedRun(run=run, folder=tmp_path, traces=())
+    assert f"5.3.3, controller rocketha, 2 s, {tmp_path}" in judged.lines()[-1]
+    assert judged.to_json()["controller"] == "rocketha"
 
 
 def test_scenarios_are_listed() -> None:

@@ -400,6 +400,17 @@ def test_an_answer_while_a_removal_is_not_decided_is_seen() -> None:
 
 
 @pytest.mark.java
+def test_a_refusal_spends_a_version_of_which_the_master_learns() -> None:
+    run = Real().begins().proposes("MaybeShrink", [2], 2)
+    run.group("RefuseAlter", "b1", ["b1", "b2"], 3).learns([1, 2], 3)
+
+    trace = run.takes(2).copies(LINK, 2).reports(LINK, 2).answers(2).trace()
+
+    assert actions_of(trace)[11:14] == ["Shrink", "RefuseAlter", "Learn"]
+    assert [kind(verdict) for verdict in judged([trace])] == ["conforms"]
+
+
+@pytest.mark.java
 @pytest.mark.parametrize("left", [[item(1)], []])
 def test_a_real_broker_is_back_when_it_hears_its_role(left: list[object]) -> None:
     run = Real().begins().add("b2", STOPPED, state={"log": {"kept": 0, "added": left}})

@@ -40,6 +40,13 @@ _JSON: Final = click.option(
 )
 
 
+_CONTROLLER: Final = click.option(
+    "--controller",
+    type=click.Choice(["rocketha"]),
+    help="Let rocketha's controller lead the brokers, not the release's.",
+)
+
+
 @click.group(epilog="Example:  rocketproof peer rocketmq doctor")
 def command() -> None:
     """Run released systems beside the specifications: Apache RocketMQ's Java brokers."""
@@ -112,15 +119,26 @@ def scenarios() -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="Where its files go: a new or empty folder. Else one of the machine's temporary ones.",
 )
+@_CONTROLLER
 @_ALL_BUGS
 @_JSON
-def run(name: str, *, version: str, out: Path | None, all_bugs: bool, as_json: bool) -> None:
+def run(
+    name: str,
+    *,
+    version: str,
+    out: Path | None,
+    controller: str | None,
+    all_bugs: bool,
+    as_json: bool,
+) -> None:
     """Play a scenario with real brokers, record it, and hold it against the TLA+ text.
 
     Exit codes: 0 conforms, and no promise to a client is broken; 1 diverges or broken; 3 undecided;
     2 a tool is missing, the release is not fetched, or there is no such scenario.
     """
+    from rocketmq_peer.configuration import ControllerKind
     from rocketmq_peer.play import play
+    from rocketmq_peer.scenario import under
     from rocketmq_peer.scenarios import SCENARIOS
 
     scenario = SCENARIOS.get(name)
@@ -128,6 +146,8 @@ def run(name: str, *, version: str, out: Path | None, all_bugs: bool, as_json: b
         raise click.BadParameter(
             f"no scenario {name!r}; there are {', '.join(SCENARIOS)}.", param_hint="SCENARIO"
         )
+    if controller is not None:
+        scenario = under(scenario, ControllerKind(controller))
     folder = out or Path(tempfile.mkdtemp(prefix=f"{name}-{version}-"))
     played = play(scenario, version, folder, partial(print_text, err=as_json))
     judged = judge_run(played, folder, museum=None if all_bugs else played.museum)
@@ -184,7 +204,10 @@ def _say(judged: Sequence[JudgedRun], as_json: bool) -> NoReturn:
     show_default=True,
     help="How often a walk that found something is played with fewer moves.",
 )
-def hunt(version: str, *, seeds: str, out: Path, hours: float, reductions: int) -> None:
+@_CONTROLLER
+def hunt(
+    version: str, *, seeds: str, out: Path, hours: float, reductions: int, controller: str | None
+) -> None:
     """Play random walks with real brokers, judge each, and make what is found smaller.
 
     A find is named by the known bugs that explain it, or NEW. What each seed came to is a line of
@@ -197,7 +220,10 @@ def hunt(version: str, *, seeds: str, out: Path, hours: float, reductions: int) 
     out.mkdir(parents=True, exist_ok=True)
     wanted = [seed for seed in _seeds(seeds) if not (out / str(seed)).exists()]
     began, judged = time.monotonic(), list[JudgedRun]()
-    for one in hunt_walks(version, wanted, out, print_text, reductions=reductions):
+    leads = controller is not None
+    for one in hunt_walks(
+        version, wanted, out, print_text, reductions=reductions, rocketha_leads=leads
+    ):
         with (out / "hunt.ndjson").open("a", encoding="utf-8") as file:
             file.write(json.dumps(one.to_json(), sort_keys=True) + "\n")
         for line in one.judged.lines():

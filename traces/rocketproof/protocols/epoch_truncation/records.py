@@ -116,6 +116,7 @@ _NO_STEPS: Final = frozenset(
         "LearnSyncStateSet",
         "MaybeExpand",
         "MaybeShrink",
+        "RefuseAlter",
     }
 )
 """What this specification has no step for."""

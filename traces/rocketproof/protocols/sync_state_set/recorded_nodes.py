@@ -242,6 +242,8 @@ def applied(written: NodeRecord) -> Applied:
             return Applied(_NOTHING, (Happened("MasterElected", master=elected.master),))
         case "AlterSyncStateSet":
             return Applied(_NOTHING, (Happened("SetAltered"),))
+        case "RefuseAlter":
+            return Applied(_NOTHING, (Happened("SetKept"),))
         case _:
             raise RecordError(f"a controller has no action {written.action!r}")
 

@@ -24,9 +24,9 @@ confirmOffset moves in a step of its own that follows its cause, where the speci
 step: so the cause does not show it, and the events behind it do.
 
 Real controllers write ElectMaster and AlterSyncStateSet, each for itself: the first one to apply an
-entry counts. They write of no starts: so a broker is back
-when it hears its role, and is another incarnation if it has lost something. That nobody is elected
-is no step: until somebody is, what the controller has is not shown.
+entry counts; rocketha's in the place of one writes RefuseAlter as well. They write of no starts: so
+a broker is back when it hears its role, and is another incarnation if it has lost something. That
+nobody is elected is no step: until somebody is, what the controller has is not shown.
 """
 
 from __future__ import annotations
