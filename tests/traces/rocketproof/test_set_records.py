@@ -439,6 +439,26 @@ def test_that_nobody_is_elected_is_no_step_and_hides_what_the_controller_has() -
     assert [kind(verdict) for verdict in judged([trace])] == ["conforms"]
 
 
+def test_what_nobody_does_while_nobody_is_elected_is_no_step() -> None:
+    run = Real().begins()
+    before = run.trace()
+
+    after = run.group("ElectMaster", None, ["b1", "b2"], 2, 2).add("b2", "HandshakeSent").trace()
+
+    assert actions_of(after) == actions_of(before)
+
+
+@pytest.mark.java
+def test_a_broker_that_is_killed_before_it_hears_its_role_was_down_all_the_time() -> None:
+    left = {"log": {"kept": 0, "added": [item(1)]}}
+    run = Real().begins().add("b2", STOPPED, state=left).starts("b2", [item(1)])
+
+    trace = run.add("b2", STOPPED, state=left).trace()
+
+    assert actions_of(trace)[-2:] == ["Learn", "Crash"]
+    assert [kind(verdict) for verdict in judged([trace])] == ["conforms"]
+
+
 def test_of_several_controllers_the_first_to_apply_an_entry_counts() -> None:
     run, alone = Real().begins().takes(2), Real().begins().takes(2).trace()
     run.records["c1"] = [{**record, "node": "c1"} for record in run.records["c0"]]

@@ -118,6 +118,10 @@ class RecordedMasterEpoch:
         """Tell whether what a broker does is no step of this master epoch any more."""
         return self._of[name].has_left
 
+    def is_up(self, name: str) -> bool:
+        """Tell whether a broker ran, and the controller knew it, when it was looked at."""
+        return self._of[name].up
+
     def hears(self, slave: str) -> bool:
         """Tell whether the master had a connection of a slave when it was looked at."""
         return self._now.conns[slave] is not None
@@ -266,6 +270,7 @@ class RecordedMasterEpoch:
     def note_vacancy(self) -> None:
         """Note that the controller has no master any more, of which there is no step."""
         self._has_control = False
+        self._shown = replace(self._shown, control=None)
 
     def note_election(self) -> None:
         """Note that another broker was elected: the controller goes on without this epoch."""

@@ -25,8 +25,9 @@ step: so the cause does not show it, and the events behind it do.
 
 Real controllers write ElectMaster and AlterSyncStateSet, each for itself: the first one to apply an
 entry counts; rocketha's in the place of one writes RefuseAlter as well. They write of no starts: so
-a broker is back when it hears its role, and is another incarnation if it has lost something. That
-nobody is elected is no step: until somebody is, what the controller has is not shown.
+a broker is back when it hears its role, and is another incarnation if it has lost something; one
+that stops before it has heard its role was down all the time. That nobody is elected is no step:
+until somebody is, what the controller has is not shown.
 """
 
 from __future__ import annotations
@@ -249,8 +250,8 @@ class SetRecords(RecordProjection):
         run.down.add(me)
         self._started.discard(me)
         for epoch in list(self._open):
-            if epoch.has_left(me):
-                continue
+            if epoch.has_left(me) or not epoch.is_up(me):
+                continue  # it was killed before it was back
             kept = epoch.note_stop(me)
             epoch.look()
             if me != epoch.master:
