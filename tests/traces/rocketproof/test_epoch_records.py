@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -128,6 +128,62 @@ def test_an_election_that_finds_nobody_is_a_step_that_no_broker_follows() -> Non
     become = ["BecomeMaster", "BecomeSlave"]
     assert took == ["ElectMaster", *become, "ElectNobody", "ElectMaster", *become[::-1]]
     assert [kind(verdict) for verdict in judged([trace])] == ["conforms"]
+
+
+@pytest.mark.java
+def test_a_real_master_may_hear_of_its_election_after_the_next_one_has_found_nobody() -> None:
+    def controller(epoch: int, master: str | None) -> dict[str, object]:
+        state = {"master": master, "epoch": epoch}
+        return {"action": "ElectMaster", "params": {"master": master}, "state": state}
+
+    begins: dict[str, object] = {
+        "epochs": [],
+        "epoch_file": [],
+        "role": "Slave",
+        "client": None,
+        "servers": [],
+    }
+    entries = [{"epoch": 1, "start_offset": 0, "end_offset": (1 << 63) - 1}]
+    becomes = {"epochs": entries, "epoch_file": entries, "role": "Master"}
+    lines: list[tuple[str, dict[str, object]]] = [
+        ("c1", {"event": "NodeStarted", "state": {"master": None, "epoch": 0}}),
+        ("b1", {"event": "NodeStarted", "state": begins}),
+        ("c1", controller(1, "b1")),
+        ("c1", controller(2, None)),
+        ("c1", controller(3, None)),
+        ("b1", {"action": "BecomeMaster", "params": {"master_epoch": 1}, "state": becomes}),
+        ("c1", controller(4, "b1")),
+    ]
+    settings: dict[str, dict[str, object]] = {
+        "c1": {"kind": "controller"},
+        "b1": {"kind": "broker", "brokers": ["b1"]},
+    }
+
+    trace = PLUG.trace_of_records(real_logs(lines, settings))
+
+    took = [event.action for event in trace.events]
+    assert took == ["Init", "ElectMaster", "BecomeMaster", *["ElectNobody"] * 2, "ElectMaster"]
+    assert [kind(verdict) for verdict in judged([trace])] == ["conforms"]
+
+
+def real_logs(
+    lines: Sequence[tuple[str, dict[str, object]]], settings: Mapping[str, dict[str, object]]
+) -> list[NodeLog]:
+    """Return records of nodes of one incarnation, in this order."""
+    made: dict[str, list[NodeRecord]] = {node: [] for node in settings}
+    for at, (node, line) in enumerate(lines):
+        numbers = {"incarnation": 1, "sequence": len(made[node]), "at_ns": at, "shows_ms": at}
+        whole = {"node": node, **numbers, "event": line.get("action"), **line}
+        made[node].append(msgspec.convert(whole, NodeRecord))
+    header = logs()[0].header
+    return [
+        NodeLog(
+            header=msgspec.structs.replace(header, node=node, settings=settings[node]),
+            records=tuple(records),
+            name=node,
+        )
+        for node, records in made.items()
+    ]
 
 
 @pytest.mark.java

@@ -3,7 +3,8 @@
 | a record                                   | the specification                                  |
 |--------------------------------------------|----------------------------------------------------|
 | ElectMaster of the controller              | ElectMaster; ctl                                   |
-| ElectNobody, or ElectMaster of no master   | ElectNobody; ctl                                   |
+| ElectNobody, or ElectMaster of no master   | ElectNobody; ctl; the latter before the next       |
+|                                            | election                                           |
 | BecomeMaster, BecomeSlave, PutMessage,     | the same                                           |
 | Restart                                    |                                                    |
 | Flush, if another record is safe now       | Flush                                              |
@@ -26,6 +27,10 @@ Each event shows what its node has, and nothing of the others. What else is in f
 whether a master has closed its end (`open`), are the specification's: its actions say them.
 
 A link is there from the answer to a handshake until its slave notices that the connection is gone.
+
+Real controllers elect nobody many times a second while they have no candidate, and brokers hear of
+the election before in the midst of that. Nobody hears of these: so they are shown when somebody is
+elected again, and until then a broker may learn what the controller had decided before.
 """
 
 from __future__ import annotations
@@ -76,6 +81,14 @@ class _Elected(msgspec.Struct, frozen=True):
 
 
 class _Election(msgspec.Struct, frozen=True):
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Vacancy:
+    """A controller has elected nobody."""
+
+    node: str
     epoch: int
 
 
@@ -204,6 +217,8 @@ class EpochRecords(RecordProjection):
         self._controllers = frozenset(controllers)
         self._epoch = 0
         """The masterEpoch of the last election that a controller has applied."""
+        self._vacancies: list[_Vacancy] = []
+        """Elections of nobody that are not shown yet."""
         self._logs = RunLogs()
         self._master_epochs: dict[str, int | None] = {}
         """Broker -> the masterEpoch with which it became master, if its records say that."""
@@ -253,13 +268,20 @@ class EpochRecords(RecordProjection):
         if election.epoch <= self._epoch:
             return  # another controller of the same group has applied it before
         self._epoch = election.epoch
-        master = NONE if elected.master is None else elected.master
-        ctl = tla_record({"master": master, "epoch": election.epoch})
-        observed = {"ctl": ctl}
         if elected.master is None:
-            self.event("ElectNobody", (), node=record.node, observed=observed)
-        else:
-            self.event(record.action, (master,), node=record.node, observed=observed)
+            self._vacancies.append(_Vacancy(record.node, election.epoch))
+        if record.action == "ElectNobody" or elected.master is not None:
+            self._show_vacancies()
+        if elected.master is not None:
+            ctl = tla_record({"master": elected.master, "epoch": election.epoch})
+            params = (elected.master,)
+            self.event("ElectMaster", params, node=record.node, observed={"ctl": ctl})
+
+    def _show_vacancies(self) -> None:
+        for one in self._vacancies:
+            ctl = tla_record({"master": NONE, "epoch": one.epoch})
+            self.event("ElectNobody", (), node=one.node, observed={"ctl": ctl})
+        self._vacancies.clear()
 
     def _started(self, record: NodeRecord, before: _State) -> None:
         """Make an event of what a disk has lost between a stop and a start."""
