@@ -26,6 +26,32 @@ B05BatchEntry(m, cur, next, n) ==
   IF cur.end # -1 /\ next + n = cur.end /\ cur.end < Len(log[m])
   THEN EpochAt(epochs[m], cur.end) ELSE cur
 
+\* 5.3.3, 5.5.0: what a sender has cached of its epoch stays until it has a record of the next one to
+\* send; a heartbeat at the border names the old epoch (AutoSwitchHAConnection.transferToSlave).
+CachedEntry(q, cur) ==
+  IF \E i \in DOMAIN q : q[i].e = cur.e /\ cur.end = -1
+  THEN q[CHOOSE i \in DOMAIN q : q[i].e = cur.e] ELSE cur
+EntryAfter(q, cur) == q[MinOf({i \in DOMAIN q : q[i].e > cur.e})]
+LateBorderTransfer(m, s, n) ==
+  /\ Explored("Transfer", s)
+  /\ Linked(s, m)
+  /\ link[s].next # -1
+  /\ link[s].cur # NoEntry
+  /\ LET l == link[s]
+         cur == CachedEntry(epochs[m], l.cur)
+         limit == Min(BatchLimit(m, cur), Len(log[m]))
+         AtBorder == cur.end # -1 /\ l.next + n = cur.end /\ cur.end < Len(log[m])
+     IN /\ n \in 0..(limit - l.next)
+        /\ \E goes \in {FALSE, AtBorder} :
+             LET after == IF goes THEN EntryAfter(epochs[m], cur) ELSE cur
+                 entry == IF n = 0 THEN after ELSE IF goes THEN BatchEntry(m, cur, l.next, n) ELSE cur
+                 batch == [type |-> "Transfer", epoch |-> entry.e, start |-> entry.s,
+                           offset |-> l.next, recs |-> SubSeq(log[m], l.next + 1, l.next + n)]
+             IN link' = [link EXCEPT ![s].down = Append(@, batch),
+                                     ![s].next = l.next + n,
+                                     ![s].cur = after]
+  /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, ghostActed>>
+
 \* B06: an empty cache is not written, so the old file stays.
 B06StoredEpochs(old, q) == IF q = <<>> THEN old ELSE Starts(q)
 
