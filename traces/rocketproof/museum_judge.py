@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 
 from rocketproof.engines import Judges, match_by_model
@@ -18,11 +18,12 @@ from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import ModelGapError, SpecError, SubsetError
 from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.model.load import load_model
+from tlatrace.model.model import Model
 from tlatrace.tla.config import Assignment, parse_config
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Trace
-from tlatrace.values import to_json
+from tlatrace.values import Value, to_json
 
 __all__ = ["explaining", "judge_with"]
 
@@ -88,26 +89,37 @@ def judge_with(mutants: Sequence[Mutant], trace: Trace) -> Verdict | None:
     Raises:
         ToolError: there is no Java or no jar.
     """
-    manifest, header, first = _manifest(), trace.header, mutants[0]
+    header = trace.header
     assert header is not None, "a trace of records has a header"
-    overrides = [text for one in mutants for text in one.overrides]
+    model = _model_with(tuple(mutants), tuple(sorted(header.constants.items(), key=str)))
+    if model is None:
+        return None
+    return match_by_model(Judges(choice=SpecChoice()), model, header, [trace])[0]
+
+
+@lru_cache(maxsize=128)
+def _model_with(
+    mutants: tuple[Mutant, ...], constants: tuple[tuple[str, Value], ...]
+) -> Model | None:
+    """Compile the specification with the operators of mutants; None: it cannot be."""
+    manifest, first = _manifest(), mutants[0]
+    overrides = tuple(dict.fromkeys([text for one in mutants for text in one.overrides]))
     if len({text.partition("<-")[0].strip() for text in overrides}) < len(overrides):
-        return None  # two of them override one operator
+        return None  # two of them override one operator, each in its own way
     folder = manifest.root / first.protocol
     config = parse_config("\n".join(("CONSTANTS", *overrides)), first.config)
     given = tuple(
         Assignment(name=name, text=f"{name} = {to_json(value)}", value=value)
-        for name, value in header.constants.items()
+        for name, value in constants
     )
     try:
-        model = load_model(
+        return load_model(
             first.module,
             replace(config, specification="Spec", assignments=(*given, *config.assignments)),
             libraries=(folder, *manifest.libraries_of(first.protocol)),
         )
     except (SpecError, SubsetError, ModelGapError):
         return None
-    return match_by_model(Judges(choice=SpecChoice()), model, header, [trace])[0]
 
 
 @cache

@@ -12,9 +12,12 @@ import pytest
 from rocketha.known_bugs import Bug
 from rocketha.recording.node_log import NodeLog
 from rocketha.recording.record import STOPPED, NodeRecord, RecordError
+from rocketproof.museum_judge import judge_with
 from rocketproof.protocols import PROTOCOLS
 from tests.traces.rocketproof.recorded_runs import SUBJECTS, changed, judged, recorded
-from tlatrace.judgement.verdict import Diverges, Verdict, combine, kind
+from tlatrace.judgement.verdict import Conforms, Diverges, Verdict, combine, kind
+from tlatrace.tools.manifest import Mutant, read_manifest
+from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Trace
 
 PLUG: Final = PROTOCOLS["sync_state_set"]
@@ -368,6 +371,13 @@ class Real:
         return only
 
 
+def mutant(name: str) -> Mutant:
+    manifest = read_manifest(find_spec_root(None))
+    mine = [one for one in manifest.mutants if one.protocol == "sync_state_set"]
+    (found,) = [one for one in mine if one.name == name]
+    return found
+
+
 def actions_of(trace: Trace) -> list[str | None]:
     return [event.action for event in trace.events]
 
@@ -457,6 +467,14 @@ def test_a_broker_that_is_killed_before_it_hears_its_role_was_down_all_the_time(
 
     assert actions_of(trace)[-2:] == ["Learn", "Crash"]
     assert [kind(verdict) for verdict in judged([trace])] == ["conforms"]
+
+
+@pytest.mark.java
+def test_known_bugs_may_share_an_operator_but_not_replace_it_in_two_ways() -> None:
+    trace = Real().begins().trace()
+
+    assert judge_with([mutant("B21"), mutant("B79")], trace) == Conforms(len(trace.events))
+    assert judge_with([mutant("B14"), mutant("W2")], trace) is None
 
 
 def test_of_several_controllers_the_first_to_apply_an_entry_counts() -> None:
