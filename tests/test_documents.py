@@ -35,6 +35,8 @@ FOLLOWED: Final = (
 
 _MINUTES: Final = "takes minutes"
 _FETCHES: Final = "fetches 90 MB by Maven"
+_BROKERS: Final = "starts real brokers; tests/peers/rocketmq has toys of them"
+_RUNS: Final = "takes runs of real brokers; tests/traces/rocketproof has it with recorded ones"
 _CLUSTER: Final = "needs a cluster; tests/traces/corpus starts one on loopback"
 LESS: Final = {
     "rocketproof corpus generate epoch_truncation --runs 2000 --out C": ("--runs 30", _MINUTES),
@@ -66,6 +68,10 @@ NOT_TYPED: Final = {
     "rocketproof peer rocketmq doctor": "asks what is on the machine; tests/peers/rocketmq has it",
     "rocketproof peer rocketmq fetch": _FETCHES,
     "rocketproof peer rocketmq fetch --version 5.5.0": _FETCHES,
+    "rocketproof peer rocketmq run truncation --version 5.3.3": _BROKERS,
+    "rocketproof peer rocketmq hunt --seeds 0..99 --hours 2 --out H": _BROKERS,
+    "rocketproof peer rocketmq ledger RUN...": _RUNS,
+    "rocketproof peer rocketmq report W2 RUN...": _RUNS,
     "rocketproof corpus validate C --master spark://HOST:7077": _CLUSTER,
     "rocketproof corpus validate C --master spark://HOST:7077 "
     "--spark-conf spark.executor.memory=4g": _CLUSTER,
