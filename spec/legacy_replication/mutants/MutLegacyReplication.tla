@@ -13,7 +13,7 @@ FirstReportAcceptsReport(s, a) == (link[s].held /\ link[s].ack = -1) \/ a <= Len
 
 \* B23: GroupTransferService counts connections, and two may be of one slave.
 B23Acknowledged(o) ==
-  Cardinality({x \in Slave \X (1..(MaxStale + 1)) : x[2] \in DOMAIN Ends(x[1]) /\ Ends(x[1])[x[2]].ack > o})
+  Cardinality(UNION {{<<s, k>> : k \in {j \in DOMAIN Ends(s) : Ends(s)[j].ack > o}} : s \in Slave})
 
 \* The code goes to its last file, whoever waits for what is before it.
 StartCoversWaitingStartForEmpty == LastFile
