@@ -24,12 +24,22 @@ from rocketha.formats.controller_responses import (
     SyncStateData,
     pull_reply,
 )
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 
-__all__ = ["GroupView", "ask", "ask_group", "ask_leader", "ask_members"]
+__all__ = [
+    "GroupView",
+    "ask",
+    "ask_group",
+    "ask_leader",
+    "ask_members",
+    "exchange",
+    "knows_master",
+]
 
 _TIMEOUT_S: Final = 3.0
 _CHUNK: Final = 65536
+_GET_BROKER_CLUSTER_INFO: Final = 106
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +56,17 @@ class GroupView:
 
 def ask(port: int, request: ControllerRequest, code: RequestCode) -> Reply | None:
     """Ask the controller at a port; None if it does not answer, or what nobody understands."""
-    command = push_request(request, opaque=1)
+    answer = exchange(port, push_request(request, opaque=1))
+    if answer is None:
+        return None
+    try:
+        return pull_reply(answer, code)
+    except RequestError:
+        return None
+
+
+def exchange(port: int, command: RemotingCommand) -> RemotingCommand | None:
+    """Send a request to a port and return the response; None: there is none that can be read."""
     heard = bytearray()
     deadline = time.monotonic() + _TIMEOUT_S
     try:
@@ -58,12 +78,22 @@ def ask(port: int, request: ControllerRequest, code: RequestCode) -> Reply | Non
                     answer, size = found
                     del heard[:size]
                     if answer.opaque == command.opaque and answer.is_response:
-                        return pull_reply(answer, code)
+                        return answer
                 if time.monotonic() > deadline:
                     return None
-    except (OSError, PacketError, RequestError):
+    except (OSError, PacketError):
         return None
     return None
+
+
+def knows_master(port: int, group: str) -> bool:
+    """Tell whether the name server at a port knows a master of a group: broker 0.
+
+    Source: `RequestCode.GET_BROKER_CLUSTER_INFO`; the answer is JSON of fastjson, which has
+    numbers as names.
+    """
+    answer = exchange(port, RemotingCommand(code=_GET_BROKER_CLUSTER_INFO, opaque=1))
+    return answer is not None and f'"{group}":{{"brokerAddrs":{{0:'.encode() in answer.body
 
 
 def ask_leader(ports: Sequence[int]) -> int | None:

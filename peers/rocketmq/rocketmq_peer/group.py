@@ -28,6 +28,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from rocketha.types import Offset
 from rocketmq_peer.client import Client
 from rocketmq_peer.configuration import (
     BrokerConfiguration,
@@ -45,18 +46,18 @@ from rocketmq_peer.group_records import GroupRecords
 from rocketmq_peer.jars import PeerJars
 from rocketmq_peer.jvm import AgentOptions, JavaProgram, logback, names_file
 from rocketmq_peer.links import names_of, planned_links
-from rocketmq_peer.node_files import broker_left
+from rocketmq_peer.node_files import broker_left, lose_tail
 from rocketmq_peer.ports import choose_ports
 from rocketmq_peer.processes import Process, run_program
 from rocketmq_peer.proxy import Proxies, Way
 from rocketmq_peer.rocketha_program import rocketha_controller, with_rocketha
 
-__all__ = ["GROUP_NAME", "Group", "GroupOptions"]
+__all__ = ["GROUP_NAME", "NAME_SERVER", "Group", "GroupOptions"]
 
 GROUP_NAME: Final = "g"
 """What all brokers of the group are called together (`brokerName`)."""
 
-_NAME_SERVER: Final = "namesrv"
+NAME_SERVER: Final = "namesrv"
 _CONFIGURATION: Final = "node.conf"
 _START_TIMEOUT_S: Final = 120.0
 _ADMIN_TIMEOUT_S: Final = 60.0
@@ -79,8 +80,8 @@ class Group:
         self.jars = jars
         self.options = options
         self.brokers = tuple(f"b{number}" for number in range(1, options.brokers + 1))
-        self.controllers = tuple(f"c{number}" for number in range(1, options.controllers + 1))
-        self.ports = choose_ports(options.brokers, options.controllers)
+        self.controllers = options.controller_names
+        self.ports = choose_ports(options.brokers, len(self.controllers))
         self.links = planned_links(self.ports)
         self._records = GroupRecords(self.folder, options, broker_name=GROUP_NAME)
         self._processes: dict[str, Process] = {}
@@ -115,8 +116,8 @@ class Group:
         self.start_name_server()
         for name in self.controllers:
             self.start_controller(name, wait=False)
-        for name in (_NAME_SERVER, *self.controllers):
-            self._wait_serving(name)
+        for name in (NAME_SERVER, *self.controllers):
+            self.wait_serving(name)
         self.start_brokers()
 
     def start_brokers(self) -> None:
@@ -133,7 +134,7 @@ class Group:
         for name in self.brokers:
             self._let_register(name, True)
             self._wait_registered(name)
-            if name == self.brokers[0]:
+            if self.controllers and name == self.brokers[0]:
                 self.wait_for_master()
 
     def _let_register(self, name: str, may: bool) -> None:
@@ -144,9 +145,14 @@ class Group:
 
     def start_name_server(self) -> None:
         """Start the name server, without waiting for it. Raises: ProcessError"""
-        home = self._home(_NAME_SERVER)
+        home = self._home(NAME_SERVER)
         text = NameServerConfiguration(home=home, port=self.ports.name_server).text()
-        self._launch(_NAME_SERVER, _MAIN.format("namesrv.NamesrvStartup"), text)
+        self._launch(NAME_SERVER, _MAIN.format("namesrv.NamesrvStartup"), text)
+
+    def wait_serving(self, name: str) -> None:
+        """Wait until a process that runs takes connections. Raises: PeerError, ProcessError"""
+        self.process(name).wait_for_port(self._port_of(name), _START_TIMEOUT_S)
+        self.note("serves", node=name)
 
     def start_controller(self, name: str, *, wait: bool = True) -> None:
         """Start a controller, for the first time or again. Raises: PeerError, ProcessError"""
@@ -166,7 +172,7 @@ class Group:
             main = _MAIN.format("controller.ControllerStartup")
             self._launch(name, main, configuration.text(), watched=True)
         if wait:
-            self._wait_serving(name)
+            self.wait_serving(name)
 
     def start_broker(
         self, name: str, *, wait: bool = True, more: Mapping[str, Value] = _NOTHING
@@ -188,7 +194,7 @@ class Group:
             ha_port=ports.ha,
             promises=self.options.promises,
             timing=self.options.timing,
-            more={**self.options.more_of_brokers, **more},
+            more={**self.options.role_of(number), **self.options.more_of_brokers, **more},
         )
         main = _MAIN.format("broker.BrokerStartup")
         self._launch(name, main, configuration.text(), watched=True)
@@ -200,6 +206,19 @@ class Group:
     def kill(self, name: str) -> None:
         """End a process at once, and write what is left of it. Raises: PeerError, OSError"""
         self._end(name, "kill", Process.kill)
+
+    def power_cut(self, name: str, kept: Callable[[], int]) -> None:
+        """End a broker, of whose log only the bytes before `kept` are left; it is asked at the end.
+
+        Raises: PeerError, OSError
+        """
+
+        def cut(process: Process) -> int:
+            code = process.kill()
+            lose_tail(self.store_of(name), Offset(kept()))
+            return code
+
+        self._end(name, "power_cut", cut)
 
     def terminate(self, name: str) -> None:
         """End a process in order, and write what is left of it. Raises: PeerError, OSError"""
@@ -446,12 +465,10 @@ class Group:
         store = self.store_of(name)
         self._records.stopped(name, lambda: broker_left(store) if name in self.brokers else {})
 
-    def _wait_serving(self, name: str) -> None:
-        self.process(name).wait_for_port(self._port_of(name), _START_TIMEOUT_S)
-        self.note("serves", node=name)
-
     def _wait_registered(self, name: str) -> None:
-        self._wait_serving(name)
+        self.wait_serving(name)
+        if not self.controllers:
+            return
         identity = self.store_of(name) / "brokerIdentity"
         self.process(name).wait_until(identity.is_file, "get an id", _START_TIMEOUT_S)
 

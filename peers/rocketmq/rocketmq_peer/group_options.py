@@ -4,13 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Any, Final
 
 from rocketha.formats.remoting_command import Serialization
-from rocketmq_peer.configuration import BrokerTiming, ControllerKind, Promises, Value
+from rocketmq_peer.configuration import (
+    SEGMENT_SIZE,
+    BrokerTiming,
+    ControllerKind,
+    Promises,
+    Value,
+)
 from rocketmq_peer.errors import PeerError
 
-__all__ = ["GroupOptions"]
+__all__ = ["GroupOptions", "Replication"]
+
+_SMALLEST_RECORD: Final = 91
+"""Bytes of a record without body, topic and properties. Source: `MessageExtEncoder.calMsgLength`"""
+
+
+class Replication(Enum):
+    """By what brokers know who is master, and for whom producers wait."""
+
+    CONTROLLERS = "controllers"
+    SYNC_MASTER = "SYNC_MASTER"
+    """b1 for ever; producers wait for as many replicas as `in_sync_replicas` says, b1 included."""
+    ASYNC_MASTER = "ASYNC_MASTER"
+    """b1 for ever; they wait for nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +39,8 @@ class GroupOptions:
 
     brokers: int = 3
     controllers: int = 1
+    """Without them b1 is master for ever (`replication`)."""
+    replication: Replication = Replication.CONTROLLERS
     controller_kind: ControllerKind = ControllerKind.DLEDGER
     promises: Promises = field(default_factory=Promises)
     timing: BrokerTiming = field(default_factory=BrokerTiming)
@@ -42,6 +64,27 @@ class GroupOptions:
         if self.controller_kind is ControllerKind.ROCKETHA and self.controllers != 1:
             raise PeerError(f"rocketha's controller is alone, not one of {self.controllers}")
 
+    @property
+    def is_legacy(self) -> bool:
+        """Whether the group has no controllers, whatever `controllers` says."""
+        return self.replication is not Replication.CONTROLLERS
+
+    @property
+    def controller_names(self) -> tuple[str, ...]:
+        """The controllers that are started."""
+        count = 0 if self.is_legacy else self.controllers
+        return tuple([f"c{number}" for number in range(1, count + 1)])
+
+    def role_of(self, number: int) -> dict[str, Value]:
+        """Return what the configuration of a broker says of its role, b1 being number 1."""
+        if not self.is_legacy:
+            return {}
+        return {
+            "enableControllerMode": False,
+            "brokerRole": self.replication.value if number == 1 else "SLAVE",
+            "brokerId": number - 1,
+        }
+
     def headers_of(self, process: str) -> Serialization:
         """Return how a process writes headers; DLedger's codes do not fit into binary ones."""
         several = self.controllers > 1 and self.controller_kind is ControllerKind.DLEDGER
@@ -60,11 +103,27 @@ class GroupOptions:
             }
         if not node.startswith("b"):
             return {"kind": "consumer", **self.said_of_consumers}
+        brokers = [f"b{number}" for number in range(1, self.brokers + 1)]
+        if self.is_legacy:
+            return self._legacy_settings(node, *brokers)
         return {
             "kind": "broker",
-            "brokers": [f"b{number}" for number in range(1, self.brokers + 1)],
+            "brokers": brokers,
             "all_ack_in_sync_state_set": self.promises.all_ack_in_sync_state_set,
             "in_sync_replicas": self.promises.in_sync_replicas,
             "heartbeat_timeout_ms": self.timing.heartbeat_timeout_ms,
+            **self.said_of_brokers,
+        }
+
+    def _legacy_settings(self, node: str, master: str, *slaves: str) -> dict[str, Any]:
+        if node != master:
+            return {"kind": "slave", "master": master}
+        waits = self.replication is Replication.SYNC_MASTER
+        return {
+            "kind": "master",
+            "slaves": list(slaves),
+            "slaves_to_wait_for_max": self.promises.in_sync_replicas - 1 if waits else 0,
+            "segment_bytes": SEGMENT_SIZE,
+            "records_per_segment": SEGMENT_SIZE // _SMALLEST_RECORD,
             **self.said_of_brokers,
         }

@@ -21,9 +21,10 @@ from typing import Final
 
 from rocketha.formats.remoting_command import Serialization
 from rocketmq_peer.client import Client
-from rocketmq_peer.configuration import BrokerTiming, ControllerKind, Value
+from rocketmq_peer.configuration import BrokerTiming, ControllerKind
 from rocketmq_peer.errors import PeerError, ProcessError
 from rocketmq_peer.group import Group, GroupOptions
+from rocketmq_peer.group_options import Replication
 from rocketmq_peer.jars import PeerJars
 
 __all__ = ["InteropKind", "run_interop_group"]
@@ -33,7 +34,6 @@ _TOPIC: Final = "interop"
 _SIZES: Final = (1, 64, 700, 5_000, 60_000)
 _MESSAGES: Final = 50
 _BROKERS_LEAST: Final = 2
-_START_TIMEOUT_S: Final = 120.0
 _LATE_S: Final = 60.0
 _PACE_S: Final = 0.2
 """Between messages that fail: some do while a client does not know the master yet."""
@@ -71,6 +71,9 @@ def run_interop_group(
         brokers=brokers,
         controllers=3 if kind is InteropKind.CONTROLLERS else 1,
         controller_kind=controller_kind,
+        replication=(
+            Replication.SYNC_MASTER if kind is InteropKind.LEGACY else Replication.CONTROLLERS
+        ),
         timing=_TIMING,
         more_of_brokers={"enabledAppendPropCRC": True} if binary else {},
         headers=headers,
@@ -99,17 +102,13 @@ def _controllers(group: Group, quiet_s: float) -> None:
 
 
 def _legacy(group: Group, quiet_s: float) -> None:
-    group.start_name_server()
-    # A master that does not find it says half a minute later where it is.
-    group.process("namesrv").wait_for_port(group.ports.name_server, _START_TIMEOUT_S)
-    for name in group.brokers:
-        _start_legacy(group, name)
+    group.start()
     client = group.client()
     number = _send(client, 0)
     time.sleep(quiet_s)
     group.kill("b2")
     number = _send(client, number)
-    _start_legacy(group, "b2")
+    group.start_broker("b2")
     _wait_copied(group)
     _send(client, number)
     _wait_copied(group)
@@ -139,18 +138,6 @@ def _replace_master(group: Group, client: Client, number: int, quiet_s: float) -
 def _living_leader(group: Group) -> str | None:
     name = group.leader()
     return name if name in group.running else None
-
-
-def _start_legacy(group: Group, name: str) -> None:
-    number = group.brokers.index(name) + 1
-    more: dict[str, Value] = {
-        "enableControllerMode": False,
-        "brokerRole": "SYNC_MASTER" if number == 1 else "SLAVE",
-        "brokerId": number - 1,
-    }
-    group.start_broker(name, wait=False, more=more)
-    port = group.ports.broker(number).remoting
-    group.process(name).wait_for_port(port, _START_TIMEOUT_S)
 
 
 def _wait_copied(group: Group) -> None:

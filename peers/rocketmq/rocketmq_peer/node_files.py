@@ -33,7 +33,15 @@ from rocketha.storage.epoch_store import EpochStore
 from rocketha.types import EpochEntry, Offset, SizeBytes, chain_epochs
 from rocketmq_peer.errors import PeerError
 
-__all__ = ["MachineClock", "NodeFile", "broker_left", "epochs_on", "id_of_body", "records_on"]
+__all__ = [
+    "MachineClock",
+    "NodeFile",
+    "broker_left",
+    "epochs_on",
+    "id_of_body",
+    "lose_tail",
+    "records_on",
+]
 
 _ID_END: Final = re.compile(rb"[;\0]")
 _ID_MAX: Final = 64
@@ -122,10 +130,27 @@ class NodeFile:
 
 def broker_left(store: Path) -> dict[str, Json]:
     """Return what is on the disk of a broker that runs no more. Raises: OSError"""
+    segments = _segments(store / "commitlog")
     return {
+        "begin": segments[0][0] if segments else 0,
         "log": {"kept": 0, "added": [as_item(record) for record in records_on(store)]},
         "epoch_file": as_json(epochs_on(store)),
     }
+
+
+def lose_tail(store: Path, kept: Offset) -> None:
+    """Let a broker that runs no more lose what its log had from an offset on: zeros stand there.
+
+    Its files stay as long as they were, as do those that are made of the log: a start mends them.
+
+    Raises: OSError
+    """
+    for start, path in _segments(store / "commitlog"):
+        size = path.stat().st_size
+        keep = min(max(kept - start, 0), size)
+        with path.open("r+b") as file:
+            file.seek(keep)
+            file.write(bytes(size - keep))
 
 
 def as_item(record: Record) -> Json:

@@ -12,16 +12,16 @@ from rocketha.formats.controller_requests import ElectMaster
 from rocketha.types import BrokerId
 from rocketmq_peer.client import Answer, Client
 from rocketmq_peer.configuration import CLUSTER, ControllerKind
-from rocketmq_peer.controller_view import ask
+from rocketmq_peer.controller_view import ask, knows_master
 from rocketmq_peer.errors import PeerError
-from rocketmq_peer.group import GROUP_NAME, Group
+from rocketmq_peer.group import GROUP_NAME, NAME_SERVER, Group
 from rocketmq_peer.group_options import GroupOptions
 from rocketmq_peer.links import CONTROLLERS
 from rocketmq_peer.played_run import Played
 from rocketmq_peer.proxy import Way
 from rocketmq_peer.watch import NodeView, Watch
 
-__all__ = ["LIVE", "TOPIC", "Scenario", "Stage", "under"]
+__all__ = ["LIVE", "LIVE_LEGACY", "TOPIC", "Scenario", "Stage", "under"]
 
 TOPIC: Final = "T"
 """Of all messages; it has one queue in the group."""
@@ -30,12 +30,17 @@ _NAME_AND_BODY_BYTES: Final = 102
 """Together, so that all records are equally long: where logs part, records begin at the same
 offsets, and a specification that counts records sees what a slave keeps."""
 
+_PATIENCE_S: Final = 30.0
+
 LIVE: Final = (
     *("B01", "B03", "B04", "B05", "B06", "B07", "B10", "B11", "B81", "B83"),
     *("KeptEpochs", "LateBorder", "MasterAnswers"),
     *("B21", "B79", "B80", "B22", "B22_B80", "W2", "W10_AckGate"),
 )
 """Known bugs that some release was seen to have."""
+
+LIVE_LEGACY: Final = ("B23", "B52", "StartCoversWaiting")
+"""The same of brokers without controllers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +83,26 @@ class Stage:
         self.say(f"{master} is master, all are in sync")
         return master
 
+    def begin_legacy(self, *late: str) -> str:
+        """Start a group without controllers, but for late slaves; return the master.
+
+        Waits until the slaves have reported to it.
+        """
+        group = self.group
+        master = group.brokers[0]
+        slaves = self.others(master, *late)
+        group.start_name_server()
+        group.wait_serving(NAME_SERVER)  # a master that does not find it comes half a minute later
+        for broker in (master, *slaves):
+            group.start_broker(broker, wait=False)
+        for broker in (master, *slaves):
+            group.wait_serving(broker)
+        self.registered()
+        self._client = group.client()
+        self.reported(*slaves)
+        self.say(f"{master} is master, {', '.join(slaves) or 'nobody'} replicates from it")
+        return master
+
     def say(self, what: str) -> None:
         """Tell whoever waits what happens."""
         self._say(what)
@@ -89,9 +114,7 @@ class Stage:
         assert self._client is not None, "begin first"
         size = _NAME_AND_BODY_BYTES - len(name)
         answer = self._client.send(TOPIC, name, size=size, timeout_ms=timeout_ms)
-        self.played.answers[name] = answer.status or answer.error or "nothing"
-        if answer.is_ok:
-            self.played.acknowledged.append(name)
+        self._note(name, answer)
         return answer
 
     def send_all(self, letter: str, count: int, *, timeout_ms: int = 4000) -> None:
@@ -102,6 +125,30 @@ class Stage:
             self.send(name, timeout_ms=timeout_ms)
             statuses.append(self.played.answers[name])
         self.say(f"{letter}0 to {letter}{count - 1}: {', '.join(statuses)}")
+
+    def send_at_once(
+        self, letter: str, count: int, *, timeout_ms: int, size: int = _NAME_AND_BODY_BYTES
+    ) -> Callable[[], None]:
+        """Send messages that wait together; what is returned waits for what became of them."""
+        assert self._client is not None, "begin first"
+        client, names = self._client, [f"{letter}{number}" for number in range(count)]
+        asked = [
+            client.begin_send(TOPIC, one, size=size - len(one), timeout_ms=timeout_ms)
+            for one in names
+        ]
+
+        def wait() -> None:
+            for name, one in zip(names, asked, strict=True):
+                self._note(name, one.result(timeout_ms / 1000 + _PATIENCE_S))
+            said = ", ".join(self.played.answers[name] for name in names)
+            self.say(f"{names[0]} to {names[-1]}: {said}")
+
+        return wait
+
+    def _note(self, name: str, answer: Answer) -> None:
+        self.played.answers[name] = answer.status or answer.error or "nothing"
+        if answer.is_ok:
+            self.played.acknowledged.append(name)
 
     def send_until_ok(self, name: str, *, timeout_s: float = 60.0) -> None:
         """Send a message until it is stored, as a producer does after a failover."""
@@ -176,6 +223,37 @@ class Stage:
     def in_sync(self, *brokers: str, timeout_s: float = 60.0) -> None:
         """Wait until these brokers are the SyncStateSet."""
         self.group.wait_for_sync_state_set(*brokers, timeout_s=timeout_s)
+
+    def registered(self) -> None:
+        """Wait until clients can learn where b1, a master without controllers, is."""
+        port = self.group.ports.name_server
+        self.group.wait_for(lambda: knows_master(port, GROUP_NAME) or None, "b1 was registered")
+
+    def reported(self, *slaves: str, timeout_s: float = 60.0) -> None:
+        """Wait until b1, a master without controllers, has heard where the logs of slaves end."""
+
+        def heard() -> bool | None:
+            ends = dict(self.view(self.group.brokers[0]).state.get("ends", ()))
+            clients = [self.view(one).state.get("client") for one in slaves]
+            acks = [
+                ends[one["id"]]["slave_ack"] if one and one["id"] in ends else -1 for one in clients
+            ]
+            return all(ack >= 0 for ack in acks) or None
+
+        self.group.wait_for(heard, f"{', '.join(slaves)} had reported", timeout_s)
+
+    def nobody_connected(self, *, timeout_s: float = 60.0) -> None:
+        """Wait until b1, a master without controllers, has no connections."""
+        master = self.group.brokers[0]
+        self.group.wait_for(
+            lambda: self.view(master).state.get("ends") == [] or None, "all were cut", timeout_s
+        )
+
+    def power_cut(self, broker: str) -> None:
+        """Let a broker without controllers lose its power, and what its log had not flushed."""
+        self.group.power_cut(broker, lambda: int(self.view(broker).state["flushed_offset"]))
+        kept = self.view(broker).ids
+        self.say(f"{broker} has lost its power; it keeps {', '.join(kept) or 'nothing'}")
 
     def copied(self, end: int, *brokers: str, timeout_s: float = 60.0) -> None:
         """Wait until the logs of brokers reach an offset, in bytes."""

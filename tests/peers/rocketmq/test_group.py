@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from rocketha.recording.node_log import read_logs
 from rocketha.recording.record import STARTED, STOPPED, RecordError
 from rocketha.types import BrokerId
 from rocketmq_peer import controller_view
-from rocketmq_peer.configuration import ControllerKind, Promises
+from rocketmq_peer.configuration import SEGMENT_SIZE, ControllerKind, Promises
 from rocketmq_peer.controller_view import ask_leader
 from rocketmq_peer.errors import PeerError, ProcessError
 from rocketmq_peer.group import GROUP_NAME, Group, GroupOptions
+from rocketmq_peer.group_options import Replication
 from rocketmq_peer.jars import PeerJars
 from rocketmq_peer.toolchain import Jdk
 from tests.peers.rocketmq import toy_java
@@ -82,7 +84,11 @@ def test_a_group_starts_and_a_killed_master_has_a_successor(group: Group) -> Non
         (2, 0, "NodeStarted"),
         (2, 1, "NodeStopped"),
     ]
-    assert logs["b1"].records[1].state == {"log": {"kept": 0, "added": []}, "epoch_file": []}
+    assert logs["b1"].records[1].state == {
+        "begin": 0,
+        "log": {"kept": 0, "added": []},
+        "epoch_file": [],
+    }
     assert logs["c1"].records[1].state == {}
     assert logs["b1"].header.settings == {
         "kind": "broker",
@@ -93,6 +99,42 @@ def test_a_group_starts_and_a_killed_master_has_a_successor(group: Group) -> Non
     }
     assert logs["c1"].header.settings["elect_unclean"] is False
     assert logs["b2"].records[0].state == {"names": 16, "kind": None}
+
+
+def test_without_controllers_the_first_broker_is_master_by_its_configuration(
+    tmp_path: Path, jars: PeerJars
+) -> None:
+    options = GroupOptions(
+        brokers=2,
+        replication=Replication.SYNC_MASTER,
+        promises=Promises(in_sync_replicas=2),
+        said_of_brokers={"records_per_segment": 7},
+    )
+    with Group(tmp_path / "run", jars, options) as group:
+        group.start()
+        assert group.running == ("namesrv", "b1", "b2")
+        log = group.store_of("b2") / "commitlog"
+        log.mkdir()
+        (log / f"{0:020}").write_bytes(b"lost")
+        group.power_cut("b2", lambda: 1)
+        assert (log / f"{0:020}").read_bytes() == b"l\0\0\0"
+        assert done(group)[-2:] == ["power_cut b2", "ended b2"]
+    said = [(group.folder / "nodes" / one / "node.conf").read_text() for one in ("b1", "b2")]
+    assert all("enableControllerMode=false\n" in text for text in said)
+    assert [f"brokerId={number}\n" in text for number, text in enumerate(said)] == [True, True]
+    assert "brokerRole=SYNC_MASTER\n" in said[0]
+    assert "brokerRole=SLAVE\n" in said[1]
+    b1, b2 = read_logs(group.folder / "records")
+    assert b1.header.settings == {
+        "kind": "master",
+        "slaves": ["b2"],
+        "slaves_to_wait_for_max": 1,
+        "segment_bytes": SEGMENT_SIZE,
+        "records_per_segment": 7,
+    }
+    assert b2.header.settings == {"kind": "slave", "master": "b1"}
+    asynchronous = replace(options, replication=Replication.ASYNC_MASTER)
+    assert asynchronous.settings_of("b1")["slaves_to_wait_for_max"] == 0
 
 
 def test_who_does_not_run_cannot_be_disturbed(group: Group) -> None:

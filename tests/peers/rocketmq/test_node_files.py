@@ -19,6 +19,7 @@ from rocketmq_peer.node_files import (
     broker_left,
     epochs_on,
     id_of_body,
+    lose_tail,
     records_on,
 )
 
@@ -151,6 +152,31 @@ def test_records_of_all_segments_are_found(tmp_path: Path) -> None:
             {"end": last, "id": "a3"},
         ],
     }
+    assert left["begin"] == 0
+
+
+def test_a_log_may_begin_with_a_later_segment(tmp_path: Path) -> None:
+    stored(tmp_path, b"", segment(_SEGMENT, b"a3"))
+    (tmp_path / "commitlog" / segment_name(Offset(0))).unlink()
+    assert broker_left(tmp_path)["begin"] == _SEGMENT
+    assert ids(tmp_path) == ["a3"]
+
+
+def test_of_a_log_that_was_not_flushed_its_first_bytes_are_left(tmp_path: Path) -> None:
+    first = segment(0, b"a1;xx", b"a2\0\0", fill=True)
+    stored(tmp_path, first, segment(_SEGMENT, b"a3"))
+    sizes = [path.stat().st_size for path in sorted((tmp_path / "commitlog").iterdir())]
+
+    lose_tail(tmp_path, Offset(_SEGMENT))
+    assert ids(tmp_path) == ["a1", "a2"]
+    lose_tail(tmp_path, Offset(len(segment(0, b"a1;xx"))))
+    assert ids(tmp_path) == ["a1"]
+    lose_tail(tmp_path, Offset(0))
+    assert ids(tmp_path) == []
+
+    files = sorted((tmp_path / "commitlog").iterdir())
+    assert [path.stat().st_size for path in files] == sizes
+    assert not any(b for path in files for b in path.read_bytes())
 
 
 def test_the_scan_stops_at_the_first_thing_that_is_no_record(tmp_path: Path) -> None:
@@ -179,7 +205,11 @@ def test_a_log_whose_segment_is_missing_ends_there(tmp_path: Path) -> None:
 
 
 def test_the_epoch_file_is_read_as_a_start_reads_it(tmp_path: Path) -> None:
-    assert broker_left(tmp_path) == {"log": {"kept": 0, "added": []}, "epoch_file": []}
+    assert broker_left(tmp_path) == {
+        "begin": 0,
+        "log": {"kept": 0, "added": []},
+        "epoch_file": [],
+    }
     entries = chain_epochs([(Epoch(1), Offset(0)), (Epoch(3), Offset(500))])
     (tmp_path / "epochFileCheckpoint").write_bytes(encode_epoch_file(entries))
     assert broker_left(tmp_path)["epoch_file"] == [

@@ -13,11 +13,12 @@ from rocketmq_peer.configuration import ControllerKind, Promises
 from rocketmq_peer.controller_view import ask_leader
 from rocketmq_peer.errors import PeerError, ProcessError
 from rocketmq_peer.group import GroupOptions
+from rocketmq_peer.group_options import Replication
 from rocketmq_peer.jars import PeerJars
 from rocketmq_peer.play import play
 from rocketmq_peer.played_run import Played, PlayedRun
 from rocketmq_peer.random_walk import draw, under_rocketha
-from rocketmq_peer.scenario import LIVE, Scenario, Stage, under
+from rocketmq_peer.scenario import LIVE, LIVE_LEGACY, Scenario, Stage, under
 from rocketmq_peer.scenarios import SCENARIOS
 from rocketproof.protocols import PROTOCOLS
 from tests.source_files import ROOT
@@ -48,7 +49,7 @@ def scenario(options: GroupOptions = ALL_ACK, *, fails: bool = False) -> Scenari
 
 
 def test_scenarios_are_held_against_what_there_is() -> None:
-    assert set(LIVE) <= {one.name for one in read_manifest(ROOT / "spec").mutants}
+    assert {*LIVE, *LIVE_LEGACY} <= {one.name for one in read_manifest(ROOT / "spec").mutants}
     for name, one in SCENARIOS.items():
         assert one.name == name
         assert one.about
@@ -192,3 +193,31 @@ def test_a_broker_hears_nothing_of_controllers_while_their_answers_are_held(
     assert any(line.endswith("all have the same") for line in said)
     asked = (tmp_path / "run" / "harness.ndjson").read_text()
     assert '"do": "ask_election", "node": "c1", "master": "b2"' in asked
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_group_without_controllers_is_played(
+    tmp_path: Path, toy_jars: PeerJars, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_module, "find_jars", lambda _: toy_jars)
+
+    def happens(stage: Stage) -> None:
+        assert stage.begin_legacy("b3") == "b1"
+        assert stage.group.running == ("namesrv", "b1", "b2")
+        answered = stage.send_at_once("a", 2, timeout_ms=1000)
+        answered()
+        stage.power_cut("b1")
+        with pytest.raises(ProcessError, match="all were cut"):
+            stage.nobody_connected(timeout_s=0.1)
+        with pytest.raises(ProcessError, match="b3 had reported"):
+            stage.reported("b3", timeout_s=0.1)
+
+    options = GroupOptions(brokers=3, replication=Replication.SYNC_MASTER)
+    said: list[str] = []
+    run = play(
+        replace(scenario(), play=happens, options=options), "5.3.3", tmp_path / "run", said.append
+    )
+    assert run.trouble is None
+    assert run.played.acknowledged == ["a0", "a1"]
+    assert any(line.endswith("b1 has lost its power; it keeps nothing") for line in said)
+    assert not run.promises_durability

@@ -2,7 +2,10 @@
 
 A controller elects the broker with the lowest id of those whose process listens; a broker takes its
 own number for its id. Of controllers the last one that listens leads. The client acknowledges every
-send but those of the id or the topic "lost".
+send but those of the id or the topic "lost". A name server knows the master when it is asked again.
+
+A broker without controllers writes what scenarios wait for: a master that it has heard of a slave's
+connection, a slave that it has one.
 """
 
 from __future__ import annotations
@@ -15,12 +18,14 @@ import socketserver
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_request_codec import pull_request
 from rocketha.formats.controller_requests import GetMetadataInfo
 from rocketha.formats.controller_responses import MetadataInfo, ReplicaInfo, Reply, push_reply
+from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.recording.record import STARTED, NodeRecord, push_line
 from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch
@@ -32,7 +37,10 @@ def main() -> None:
     words = sys.argv[1:]
     agent = next((word for word in words if word.startswith("-javaagent:")), None)
     if agent is not None:
-        _write_start(dict(pair.split("=", 1) for pair in agent.partition("=")[2].split(",")))
+        file = Path(words[-1])  # of a client it is an address
+        is_legacy = file.is_file() and "enableControllerMode=false" in file.read_text()
+        options = dict(pair.split("=", 1) for pair in agent.partition("=")[2].split(","))
+        _write_start(options, is_legacy=is_legacy)
     name = words[words.index("-cp") + 2]
     if name.endswith("ClientDriver"):
         _drive()
@@ -43,7 +51,15 @@ def main() -> None:
         _serve(name, Path(words[-1]))
 
 
-def _write_start(options: dict[str, str]) -> None:
+def _legacy_state(node: str, *, is_legacy: bool) -> dict[str, Any]:
+    if not is_legacy:
+        return {}
+    if node == "b1":
+        return {"ends": [[2, {"slave_ack": 0, "next_offset": None}]], "flushed_offset": 0}
+    return {"client": {"id": 2, "reported": 0}}
+
+
+def _write_start(options: dict[str, str], *, is_legacy: bool) -> None:
     record = NodeRecord(
         node=options["node"],
         incarnation=int(options["incarnation"]),
@@ -54,6 +70,7 @@ def _write_start(options: dict[str, str]) -> None:
         state={
             "names": Path(options["names"]).read_text().count("\n"),
             "kind": options.get("kind"),
+            **_legacy_state(options["node"], is_legacy=is_legacy),
         },
     )
     records = next(value for name, value in options.items() if name.endswith("records"))
@@ -96,6 +113,8 @@ def _serve(name: str, file: Path) -> None:
         store.mkdir(exist_ok=True)
         Path(said["storePathBrokerIdentity"]).write_text("c#g#1")
         (file.parent / "pid").write_text(str(os.getpid()))
+    if name.endswith("NamesrvStartup"):
+        _Server(("127.0.0.1", int(said["listenPort"])), _NameServer).serve_forever()
     with socket.create_server(("127.0.0.1", int(said["listenPort"]))) as listener:
         while True:
             listener.accept()
@@ -108,6 +127,31 @@ def _listens(port: int) -> bool:
 
 class _Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
+
+
+class _NameServer(socketserver.BaseRequestHandler):
+    """Knows a master from the second request on; a slave before."""
+
+    known = 1
+
+    def handle(self) -> None:
+        heard = b""
+        while data := self.request.recv(65536):
+            heard += data
+            while (found := pull_command(heard)) is not None:
+                command, size = found
+                heard = heard[size:]
+                body = (
+                    '{"brokerAddrTable":{"g":{"brokerAddrs":{%d:"127.0.0.1:1"},"brokerName":"g"}}}'
+                )
+                answer = RemotingCommand(
+                    code=0,
+                    opaque=command.opaque,
+                    flag=FLAG_RESPONSE,
+                    body=(body % _NameServer.known).encode(),
+                )
+                _NameServer.known = 0
+                self.request.sendall(push_command(answer))
 
 
 class _Controller(socketserver.BaseRequestHandler):
