@@ -3,21 +3,28 @@
 | a record                                      | the specification                              |
 |-----------------------------------------------|------------------------------------------------|
 | Restart, PutMessage, PutOk, PutTimeout        | the same                                       |
-| Flush that completes a record                 | Flush                                          |
-| a slave's end of a connection, and its report | Connect, Disconnect                            |
+| Flush that completes a record; of a real      | Flush                                          |
+| broker one of all that its log has            |                                                |
+| a slave's end of a connection, its report,    | Connect; Disconnect                            |
+| and the master's end                          |                                                |
 | Transfer, ReceiveReport and ReceiveTransfer   | the same; ReceiveStaleReport over a connection |
 |                                               | that its slave has given up                    |
 | a master's end is gone                        | CloseConnection; DropStale of such a one       |
-| NodeStopped, with what is left of the log     | Crash                                          |
+| NodeStopped, with what is left of the log     | Crash; before it PutMessage, ReceiveTransfer   |
+|                                               | of what was stored, if the node could not      |
+|                                               | write it                                       |
 | the changed parts of a state                  | begin, log, flushed; waiting; of link and      |
 |                                               | stale what this end of them has                |
 | answered: PUT_OK to a producer that waits     | acked                                          |
 
 Which connections are links, and in which order slaves gave up the others, is remembered from the
-records before. One that the master had lost before its slave knew of it is none, and what happens
-on it is left out. What is in flight, and the ghosts, are the specification's.
+records before. One that the master has not yet, or has lost before its slave knew of it, is none,
+and what happens on it is left out. What is in flight, and the ghosts, are the specification's.
 
 A log changes one step before the action that says why (PutMessage): the next event shows it.
+
+Records of a real log have any size, and say no life: it is that of the master which took them. How
+many a file has is said by the header (`records_per_segment`): the master's log is held against it.
 """
 
 from __future__ import annotations
@@ -38,8 +45,10 @@ from rocketha.recording.record import (
 )
 from rocketha.sim.engine.records import record_count
 from rocketproof.record_projection import RecordProjection, part, read_field, sequence_after
+from rocketproof.recorded_log import LogItem, RunLogs
 from tlatrace.trace import Part
-from tlatrace.values import State, Value, record, tla_set
+from tlatrace.values import State, Value, tla_set
+from tlatrace.values import record as tla_record
 
 __all__ = ["LegacyRecords"]
 
@@ -64,6 +73,8 @@ class _MasterSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="master
     slaves: tuple[str, ...]
     slaves_to_wait_for_max: int
     segment_bytes: int
+    records_per_segment: int | None = None
+    """Of a real master's log, at most."""
 
 
 class _SlaveSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="slave"):
@@ -78,7 +89,8 @@ class _Waiting(msgspec.Struct, frozen=True):
 
 class _MasterEnd(msgspec.Struct, frozen=True):
     slave_ack: int
-    next_offset: int
+    next_offset: int | None
+    """None: it is not said."""
 
 
 class _SlaveEnd(msgspec.Struct, frozen=True):
@@ -103,17 +115,15 @@ class _Broker:
     """The parts of a broker's state, as it has written them last."""
 
     begin: int = 0
-    log: tuple[int, ...] = ()
-    """Of each record the master's life that its body names, from 1."""
-    flushed: int = 0
+    log: tuple[LogItem, ...] = ()
+    """Of each record the master's life that its body names, from 1; or a real broker's record."""
+    flushed: int | None = None
+    """None: it is said at a flush only."""
+    flushed_offset: int | None = None
+    """Of a real broker: what its last flush has reached."""
     waiting: tuple[_Waiting, ...] = ()
     ends: Mapping[int, _MasterEnd] = field(default_factory=dict)
     client: _SlaveEnd | None = None
-
-    @property
-    def end(self) -> int:
-        """Return where its log ends, in records."""
-        return record_count(self.begin) + len(self.log)
 
     @property
     def link(self) -> int | None:
@@ -129,13 +139,14 @@ class _Broker:
         if "ends" in changed:
             changed["ends"] = dict(changed["ends"])
         if "log" in written.state:
-            changed["log"] = sequence_after(self.log, written.state["log"], int, "log")
+            changed["log"] = sequence_after(self.log, written.state["log"], LogItem, "log")
         return replace(self, **changed) if changed else self
 
 
 _KINDS: Final[dict[str, object]] = {
     "begin": int,
     "flushed": int,
+    "flushed_offset": int,
     "waiting": tuple[_Waiting, ...],
     "ends": tuple[tuple[int, _MasterEnd], ...],
     "client": _SlaveEnd | None,
@@ -172,7 +183,14 @@ class LegacyRecords(RecordProjection):
         """Connections of which the master's end is still there, oldest first."""
         self._ended: set[int] = set()
         """Connections that the master had."""
+        self._reported: dict[str, int] = {}
+        """Slave -> the connection over which it has reported, and that the master has not yet."""
         self._acked: set[Value] = set()
+        self._logs = RunLogs()
+        self._begins = dict.fromkeys(self._now, 0)
+        """Broker -> the number of records before its log."""
+        self._flushed = dict.fromkeys(self._now, 0)
+        """Real broker -> the number of records that it is known to have flushed."""
 
     @property
     def constants(self) -> State:
@@ -182,13 +200,16 @@ class LegacyRecords(RecordProjection):
             "Master": self._master,
             "Slave": tla_set(settings.slaves),
             "Needs": tla_set(range(settings.slaves_to_wait_for_max + 1)),
-            "FileRecords": record_count(settings.segment_bytes),
+            "FileRecords": settings.records_per_segment or record_count(settings.segment_bytes),
         }
 
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the events of a record. Raises: RecordError"""
         me, before = record.node, self._now[record.node]
         now = self._now[me] = before.after(record)
+        if record.event == STOPPED:
+            self._cut_short(record, before)
+        self._read_log(record)
         if record.event == STOPPED:
             self._crashed(record)
             return
@@ -205,33 +226,81 @@ class LegacyRecords(RecordProjection):
             up = part("up", me, value=True), part("inc", me, value=record.incarnation - 1)
             self._event(me, "Restart", me, more=up)
         elif record.action == "Flush":
-            if record_count(before.flushed) != record_count(now.flushed):
-                self._event(me, "Flush", me)
+            self._flush(me, before, now)
         elif me == self._master:
             self._answered(record, before)
             self._master_acted(record, params)
             self._close_ends(before)
+            self._connect()
         else:
             self._slave_acted(record, before)
+
+    def _read_log(self, record: NodeRecord) -> None:
+        """Remember which life wrote real records, and where logs begin. Raises: RecordError"""
+        me, now = record.node, self._now[record.node]
+        self._begins[me] = self._logs.count((), now.begin)
+        if me != self._master or not now.log or "log" not in record.state:
+            return
+        self._logs.taken(now.log, record.incarnation - 1)
+        last, per_segment = now.log[-1], self._settings.records_per_segment
+        if isinstance(last, int) or per_segment is None:
+            return
+        self._logs.epochs(now.log)
+        if (last.end - 1) // self._settings.segment_bytes != (len(now.log) - 1) // per_segment:
+            raise RecordError(f"record {last.id!r}: files do not have {per_segment} records each")
+
+    def _flush(self, me: str, before: _Broker, now: _Broker) -> None:
+        if before.flushed is not None and now.flushed is not None:
+            if record_count(before.flushed) != record_count(now.flushed):
+                self._event(me, "Flush", me)
+            return
+        reached = self._index(me, now.flushed_offset or 0)
+        if now.log and reached == self._end(me) > self._flushed[me]:
+            self._flushed[me] = reached
+            self._event(me, "Flush", me)
+
+    def _cut_short(self, record: NodeRecord, before: _Broker) -> None:
+        """Make events of what a node that was killed had stored, and could not write any more."""
+        me, left, known = record.node, self._now[record.node], len(before.log)
+        is_longer = len(left.log) > known and left.log[:known] == before.log
+        if not is_longer or isinstance(left.log[-1], int):
+            return
+        ends = [0, *(item.end for item in left.log if not isinstance(item, int))]
+        if me == self._master:
+            need = self._settings.slaves_to_wait_for_max
+            for length in range(known + 1, len(left.log) + 1):
+                put = _Waiting(put=ends[length - 1], offset=ends[length - 1], need=need)
+                waiting = (*self._now[me].waiting, put) if need else ()
+                self._now[me] = replace(before, log=left.log[:length], waiting=waiting)
+                self._read_log(record)
+                self._event(me, "PutMessage", need)
+        elif me in self._links and before.client is not None:
+            client = _SlaveEnd(before.client.id, ends[-1])
+            self._now[me] = replace(left, client=client)
+            self._read_log(record)
+            self._event(me, "ReceiveTransfer", me)
+        self._now[me] = left
 
     def _crashed(self, record: NodeRecord) -> None:
         me, now = record.node, self._now[record.node]
         self._now[me] = _Broker(begin=now.begin, log=now.log)
+        self._flushed[me] = self._end(me)
+        self._reported.pop(me, None)
         if me == self._master:
-            self._ended |= set(now.ends)
+            self._ended |= {*now.ends, *self._links.values()}
             for given_up in self._given_up.values():
                 given_up.clear()
         else:
             self._give_up(me)
         self.event(
             "Crash",
-            (me, now.end),
+            (me, self._end(me)),
             node=me,
             parts=(
                 part("up", me, value=False),
                 part("inc", me, value=record.incarnation),
-                part("begin", me, value=record_count(now.begin)),
-                part("log", me, value=_lives(now.log)),
+                part("begin", me, value=self._begins[me]),
+                part("log", me, value=self._lives(now.log)),
             ),
         )
 
@@ -244,10 +313,12 @@ class LegacyRecords(RecordProjection):
             answer: _Answer = read_field(said, _Answer, "answered")
             if answer.status == "PUT_OK" and answer.put in waiting:
                 put = waiting[answer.put]
-                self._acked.add(_acked(put, record.incarnation - 1))
+                o = self._index(self._master, put.offset)
+                acked = {"o": o, "i": record.incarnation - 1, "need": put.need}
+                self._acked.add(tla_record(acked))
 
     def _master_acted(self, record: NodeRecord, params: _Params) -> None:
-        me, at = self._master, record_count(params.offset)
+        me, at = self._master, self._index(self._master, params.offset)
         match record.action:
             case "PutMessage":
                 self._event(me, "PutMessage", params.need)
@@ -262,7 +333,7 @@ class LegacyRecords(RecordProjection):
             case "Transfer":
                 slave, place = self._holder(params.conn)
                 if slave is not None and place is None:
-                    size = record_count(params.offset + params.size) - at
+                    size = self._index(me, params.offset + params.size) - at
                     self._event(me, "Transfer", slave, size)
             case _:
                 pass
@@ -299,11 +370,21 @@ class LegacyRecords(RecordProjection):
         me, link = record.node, self._now[record.node].link
         if before.link is not None and before.link != link and self._give_up(me):
             self._event(me, "Disconnect", me)
-        if link is not None and before.link != link and link not in self._ended:
-            self._links[me] = link
-            self._event(me, "Connect", me)
+        if before.link != link:
+            self._reported.pop(me, None)
+            if link is not None and link not in self._ended:
+                self._reported[me] = link
+                self._connect()
         if record.action == "ReceiveTransfer" and me in self._links:
             self._event(me, "ReceiveTransfer", me)
+
+    def _connect(self) -> None:
+        """Make links of connections over which slaves have reported, and that the master has."""
+        for slave, conn in sorted(self._reported.items()):
+            if conn in self._now[self._master].ends:
+                del self._reported[slave]
+                self._links[slave] = conn
+                self._event(slave, "Connect", slave)
 
     def _give_up(self, slave: str) -> bool:
         """End a slave's link; False if it has none."""
@@ -320,18 +401,19 @@ class LegacyRecords(RecordProjection):
         """Make an event with what its node has."""
         now, observed = self._now[node], None
         parts = [
-            part("begin", node, value=record_count(now.begin)),
-            part("log", node, value=_lives(now.log)),
-            part("flushed", node, value=record_count(now.flushed)),
+            part("begin", node, value=self._begins[node]),
+            part("log", node, value=self._lives(now.log)),
         ]
+        if now.flushed is not None:
+            parts.append(part("flushed", node, value=record_count(now.flushed)))
         if node == self._master:
             parts += self._ends(now)
-            observed = {"waiting": _waiting(now), "acked": tla_set(self._acked)}
+            observed = {"waiting": self._waiting(now), "acked": tla_set(self._acked)}
         else:
             held = node in self._links
             parts.append(part("link", node, "held", value=held))
             if held and now.client is not None:
-                reported = record_count(now.client.reported)
+                reported = self._index(node, now.client.reported)
                 parts.append(part("link", node, "reported", value=reported))
         self.event(action, params, node=node, observed=observed, parts=(*parts, *more))
 
@@ -342,27 +424,36 @@ class LegacyRecords(RecordProjection):
             slave, place = self._holder(conn)
             if slave is None:
                 continue
-            ack = _index(end.slave_ack)
+            ack = self._index(self._master, end.slave_ack)
             if place is None:
                 parts.append(part("link", slave, "ack", value=ack))
-                parts.append(part("link", slave, "next", value=_index(end.next_offset)))
+                if end.next_offset is not None:
+                    following = self._index(self._master, end.next_offset)
+                    parts.append(part("link", slave, "next", value=following))
             else:
                 parts.append(part("stale", slave, place, "ack", value=ack))
         return parts
 
+    def _index(self, broker: str, offset: int) -> int:
+        """Return how many records lie before an offset, of a broker's log or of the longest."""
+        log = self._now[broker].log
+        if offset < 0:
+            return _NEVER
+        if log and not isinstance(log[-1], int) and offset <= log[-1].end:
+            return self._begins[broker] + self._logs.count(log, offset)
+        return self._logs.count((), offset)
 
-def _index(offset: int) -> int:
-    return _NEVER if offset < 0 else record_count(offset)
+    def _end(self, broker: str) -> int:
+        """Return where a broker's log ends, in records."""
+        return self._begins[broker] + len(self._now[broker].log)
 
+    def _lives(self, log: tuple[LogItem, ...]) -> Value:
+        """Count the master's lives from 0; -1 is unreadable. Raises: RecordError"""
+        return tuple(
+            life - 1 if isinstance(item, int) else life
+            for item, life in zip(log, self._logs.epochs(log), strict=True)
+        )
 
-def _lives(log: tuple[int, ...]) -> Value:
-    """Count the master's lives from 0; -1 is unreadable."""
-    return tuple(life - 1 for life in log)
-
-
-def _waiting(now: _Broker) -> Value:
-    return tla_set(record({"o": record_count(r.offset), "need": r.need}) for r in now.waiting)
-
-
-def _acked(put: _Waiting, incarnation: int) -> Value:
-    return record({"o": record_count(put.offset), "i": incarnation, "need": put.need})
+    def _waiting(self, now: _Broker) -> Value:
+        puts = ((self._index(self._master, one.offset), one.need) for one in now.waiting)
+        return tla_set(tla_record({"o": o, "need": need}) for o, need in puts)
