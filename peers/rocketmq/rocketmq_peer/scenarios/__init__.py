@@ -7,17 +7,21 @@ from typing import Final
 
 from rocketmq_peer.scenario import Scenario
 from rocketmq_peer.scenarios import (
+    counted_twice,
     default_configuration,
     early_shrink,
     empty_epoch,
     failed_elections,
     kept_epoch,
+    last_file_first,
     late_expand,
     locks,
     lost_log,
     pending_expand,
     quick_restart,
+    report_beyond_log,
     stale_alter,
+    sync_master,
     three_controllers,
     truncation,
     unwritten_epochs,
@@ -44,6 +48,10 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         late_expand.SCENARIO,
         stale_alter.SCENARIO,
         stale_alter.JRAFT,
+        sync_master.SCENARIO,
+        report_beyond_log.SCENARIO,
+        last_file_first.SCENARIO,
+        counted_twice.SCENARIO,
     )
 }
 
