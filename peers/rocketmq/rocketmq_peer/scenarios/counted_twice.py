@@ -17,7 +17,7 @@ from rocketmq_peer.scenario import LIVE_LEGACY, Scenario, Stage
 
 __all__ = ["SCENARIO"]
 
-_PATIENCE_MS: Final = 60_000
+_PATIENCE_MS: Final = 150_000
 
 
 def _play(stage: Stage) -> None:

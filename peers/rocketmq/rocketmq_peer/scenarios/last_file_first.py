@@ -17,19 +17,21 @@ __all__ = ["SCENARIO"]
 _FILE_BYTES: Final = 4096
 _PER_FILE: Final = 2
 _BODY_BYTES: Final = 1500
-_PATIENCE_MS: Final = 60_000
+_PATIENCE_MS: Final = 150_000
 
 
 def _play(stage: Stage) -> None:
     group = stage.group
     slave = group.brokers[-1]
     master = stage.begin_legacy(slave)
+    group.proxies.refuse(f"ha.{master}.{slave}")
+    group.start_broker(slave)
     answered = stage.send_at_once("a", _PER_FILE + 1, timeout_ms=_PATIENCE_MS, size=_BODY_BYTES)
     group.wait_for(
         lambda: len(stage.view(master).ids) > _PER_FILE or None, "all were in the master's log"
     )
-    stage.say("producers wait; a slave starts that has nothing")
-    group.start_broker(slave)
+    stage.say(f"producers wait; {slave}, which has nothing, may reach {master}")
+    group.proxies.refuse(f"ha.{master}.{slave}", False)
     answered()
     stage.say_logs(*group.brokers)
     stage.read_back()
