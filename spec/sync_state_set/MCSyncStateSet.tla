@@ -16,7 +16,7 @@ Crashes ==
 \* How the reign begins: everybody runs, and only the master has the records of before.
 AtZero == {0}
 AtOne == {1}
-Empty(s) == up[s] /\ end[s] = 0
+Empty(s) == up[s] /\ end[s] = 0 /\ conn[s] = NoConn
 \* Every return counts as one with a loss.
 Counted(b) == {inc[b] + 1}
 \* A request is refused only if a replica that would join is dead or has restarted.

@@ -12,7 +12,8 @@
    Modelled: puts, copying and acknowledgements in flight, requests to the controller that are
    delayed, duplicated or lost, answers and polls that come late, compare-and-set at the controller
    at the moment of the decision, refusals for whatever reason, confirmOffset, consumers; slaves that
-   have any part of the log at the beginning of the reign, or are down, or do not hear of it at once;
+   have any part of the log at the beginning of the reign, or are down, or do not hear of it at once,
+   or are still connected to a master that is elected once more;
    crashes that lose any part of a log; the return as a new incarnation, or as the same if nothing is
    lost; half-open connections; the crash of the master, and the election of another member, after
    which the old master goes on: it does not know.  allAckInSyncStateSet is true.
@@ -534,11 +535,17 @@ NoForgottenAlter ==         \* the master has crashed, and a request of its may 
   ~(role = "Fenced" /\ \E r \in alters : Passes(r))
 
 -----------------------------------------------------------------------------
+\* A master that is elected once more keeps the connections of its slaves.
+KeptConn(ack, reported) == [inc |-> 0, ack |-> ack, reported |-> reported, ready |-> FALSE]
+
 Init ==
   /\ start \in Starts
   /\ end \in [Broker -> 0..start]
   /\ up \in [Broker -> BOOLEAN]
   /\ end[Master] = start /\ up[Master]
+  /\ \E kept \in SUBSET Slave, heard \in [Slave -> -1..start] :
+       /\ \A s \in Slave : heard[s] <= end[s]
+       /\ conn = [s \in Slave |-> IF s \in kept THEN KeptConn(heard[s], end[s]) ELSE NoConn]
   /\ \A s \in Slave : Begins(s)
   /\ ctl = [master |-> Master, sss |-> {<<Master, 0>>}, sssE |-> 1]
   /\ views = <<{<<Master, 0>>}>>
@@ -549,7 +556,6 @@ Init ==
   /\ pend = {}
   /\ queue = {}
   /\ confirm = start
-  /\ conn = [s \in Slave |-> NoConn]
   /\ inc = [b \in Broker |-> 0]
   /\ torn = [b \in Broker |-> FALSE]
   /\ acked = start

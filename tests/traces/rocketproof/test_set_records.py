@@ -470,6 +470,18 @@ def test_a_broker_that_is_killed_before_it_hears_its_role_was_down_all_the_time(
 
 
 @pytest.mark.java
+def test_a_real_master_that_is_elected_once_more_keeps_the_connections_of_its_slaves() -> None:
+    run = Real().begins().takes(2).group("ElectMaster", "b1", ["b1"], 3, 2).learns([2], 3)
+    run.acts("b1", "BecomeMaster", params={"master_epoch": 2}, state={"role": "Master"})
+    run.copies(LINK, 2).reports(LINK, 2).proposes("MaybeExpand", [1, 2], 3)
+
+    _, again = PLUG.traces_of_records(run.logs())
+
+    assert actions_of(again) == ["Init", "Copy", "ReceiveAck", "Expand"]
+    assert [kind(verdict) for verdict in judged([again])] == ["conforms"]
+
+
+@pytest.mark.java
 def test_known_bugs_may_share_an_operator_but_not_replace_it_in_two_ways() -> None:
     trace = Real().begins().trace()
 

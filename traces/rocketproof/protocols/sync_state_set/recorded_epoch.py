@@ -27,6 +27,7 @@ from rocketproof.protocols.sync_state_set.recorded_state import (
 from rocketproof.protocols.sync_state_set.values import (
     MASTER,
     NO_CONN,
+    conn_value,
     control_value,
     members_value,
 )
@@ -70,6 +71,14 @@ class _Broker:
 
     def seen(self) -> SeenBroker:
         return SeenBroker(self.up, self.inc, self.torn, self.end)
+
+
+def _kept(conn: SeenConn | None) -> Value:
+    """Return a connection that a master epoch begins with."""
+    if conn is None:
+        return NO_CONN
+    reported = max(conn.ack, 0) if conn.reported is None else conn.reported
+    return conn_value(0, conn.ack, reported, ready=False)
 
 
 class RecordedMasterEpoch:
@@ -292,7 +301,8 @@ class RecordedMasterEpoch:
     def begin(self) -> None:
         """Write the initial state, all of it: it is one of infinitely many.
 
-        What is counted from the election on, and what no node writes, is as it begins.
+        What is counted from the election on, and what no node writes, is as it begins. A master
+        that is elected once more keeps its connections.
         """
         names, nothing = self.names, tla_set(())
         alone = members_value({self.master: 0}, names)
@@ -306,7 +316,7 @@ class RecordedMasterEpoch:
             "pend": nothing,
             "queue": nothing,
             "confirm": len(self._log),
-            "conn": record({names[slave]: NO_CONN for slave in self._now.conns}),
+            "conn": record({names[b]: _kept(conn) for b, conn in self._now.conns.items()}),
         }
         observed = {**begins, **self._now.variables(names)}
         self._write(INIT, (), node=MASTER, observed=observed, parts=())
