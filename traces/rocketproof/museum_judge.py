@@ -31,12 +31,13 @@ __all__ = ["explaining", "judge_with"]
 def explaining(
     protocol: str, trace: Trace, diverges_at: int, names: Collection[str] | None = None
 ) -> tuple[tuple[str, ...], ...]:
-    """Find the smallest sets of a protocol's mutants to which a trace conforms.
+    """Find small sets of a protocol's mutants to which a trace conforms.
 
     `diverges_at` is the step at which it diverges from the specification itself. With `names` only
-    those mutants are tried. One mutant joins others if the trace diverges later with it than
-    without; two do where no single one does. Mutants that the trace's constants do not fit explain
-    nothing.
+    those mutants are tried: first all of them that can be together, as a release has them. If it
+    conforms to that, those that it needs are the only set. Else one mutant joins others if the
+    trace diverges later with it than without; two do where no single one does; all sets of the
+    least number are named. Mutants that the trace's constants do not fit explain nothing.
 
     Raises: as `judge_with`.
     """
@@ -45,6 +46,9 @@ def explaining(
         for one in _manifest().mutants
         if one.protocol == protocol and (names is None or one.name in names)
     ]
+    together = _smallest(mutants, trace)
+    if together is not None:
+        return (together,)
     reached: dict[tuple[Mutant, ...], int] = {(): diverges_at}
     while reached:
         found, further = _joined(reached, mutants, 1, trace)
@@ -54,6 +58,59 @@ def explaining(
             return tuple(found)
         reached = further
     return ()
+
+
+def _smallest(mutants: Sequence[Mutant], trace: Trace) -> tuple[str, ...] | None:
+    """Begin with all mutants that can be together, change what hinders, and leave out the rest.
+
+    None: what a release has is not found this way.
+    """
+    kept: tuple[Mutant, ...] = ()
+    for one in mutants:
+        if _fit(one, kept) == kept:
+            kept = (*kept, one)
+    if len(kept) < 2:
+        return None
+    reached = _step_of(kept, trace)
+    while reached is not None:
+        neighbours = [tuple([other for other in kept if other is not one]) for one in kept]
+        neighbours += [(*_fit(one, kept), one) for one in mutants if one not in kept]
+        steps = [(_step_of(one, trace), one) for one in neighbours if one]
+        conforming = [one for step, one in steps if step is None]
+        if conforming:
+            kept = conforming[0]
+            break
+        further, best = max(((step or 0, one) for step, one in steps), key=lambda found: found[0])
+        if further <= reached:
+            return None
+        reached, kept = further, best
+    for one in reversed(kept):
+        fewer = tuple([other for other in kept if other is not one])
+        if fewer and _step_of(fewer, trace) is None:
+            kept = fewer
+    return tuple([one.name for one in mutants if one in kept])
+
+
+def _fit(mutant: Mutant, others: Sequence[Mutant]) -> tuple[Mutant, ...]:
+    """Return those among others that override no operator in another way than a mutant."""
+    mine = {text.partition("<-")[0].strip(): text for text in mutant.overrides}
+    return tuple(
+        [
+            other
+            for other in others
+            if all(
+                mine.get(text.partition("<-")[0].strip(), text) == text for text in other.overrides
+            )
+        ]
+    )
+
+
+def _step_of(mutants: Sequence[Mutant], trace: Trace) -> int | None:
+    """Return how far a trace conforms; None: to its end."""
+    verdict = judge_with(mutants, trace)
+    if isinstance(verdict, Conforms):
+        return None
+    return verdict.step if isinstance(verdict, Diverges) else -1
 
 
 def _joined(

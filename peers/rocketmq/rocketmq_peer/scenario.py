@@ -35,7 +35,7 @@ _PATIENCE_S: Final = 30.0
 LIVE: Final = (
     *("B01", "B03", "B04", "B05", "B06", "B07", "B10", "B11", "B81", "B83"),
     *("KeptEpochs", "LateBorder", "MasterAnswers"),
-    *("B21", "B79", "B80", "B22", "B22_B80", "W2", "W10_AckGate"),
+    *("B21", "B79", "B80", "B22", "B22_B80", "W2"),
 )
 """Known bugs that some release was seen to have."""
 
