@@ -25,7 +25,7 @@ from rocketha.formats.ha_packets import (
     push_handshake,
 )
 from rocketha.ha.effects import ActionName, Effect, SpecAction, Stepped
-from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
+from rocketha.ha.state import NOT_YET, BrokerState, LogView, Phase, Role, SlaveConnection
 from rocketha.runtime.effects import (
     AppendLog,
     CloseConnection,
@@ -183,7 +183,7 @@ def receive_handshake(
         replace(
             state,
             cache=cache,
-            known_epoch=master_epoch,
+            known_epoch=max(state.known_epoch, master_epoch),
             received_epoch=rules.received_after_handshake(state.received_epoch, cache),
             client=replace(
                 client,
@@ -210,12 +210,17 @@ def receive_transfer(
 ) -> Stepped:
     """Append a batch, note its epoch if that is new, and report the log end.
 
+    A master of RocketMQ on an empty disk has no offset yet: its heartbeats say -1, which an empty
+    log takes for its end.
+
     Spec: EpochTruncation!ReceiveTransfer
     Source: AutoSwitchHAClient.HAClientReader
     """
     rules = state.options.rules
     if client.phase is not Phase.TRANSFER:
         return disconnect(state, now_ms=now_ms, reason="a transfer before the handshake")
+    if batch.offset == NOT_YET and log.max_phy_offset == 0 and not batch.body:
+        batch = replace(batch, offset=Offset(0))
     offset = rules.continues_at(batch.offset, log.max_phy_offset, _may_begin(state, batch, log))
     if offset is None:
         reason = f"the batch is for {batch.offset}, the log ends at {log.max_phy_offset}"

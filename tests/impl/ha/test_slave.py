@@ -234,6 +234,27 @@ def test_a_heartbeat_carries_its_epoch_too() -> None:
     )
 
 
+def test_a_heartbeat_of_a_master_on_an_empty_disk_is_for_the_end_of_an_empty_log() -> None:
+    """RocketMQ 5.3.3: `nextTransferFromWhere` is -1 until there is a segment."""
+    slave = make_slave()
+    hear(slave, reply((3, 0), end=0))
+    stepped = hear(slave, batch(-1, 3, 0))
+    assert stepped.effects == (StoreEpochs(entries=entries((3, 0))), says(0))
+    assert stepped.action is not None
+    assert stepped.action.offset == 0
+
+
+def test_who_may_follow_an_older_epoch_still_knows_the_newer_one() -> None:
+    """A master of RocketMQ that is elected again without a message between keeps its epoch."""
+    slave = make_slave((2, 0), records=2)
+    rules = replace(slave.state.options.rules, may_follow=lambda *_: True)
+    options = replace(slave.state.options, rules=rules)
+    slave.state = replace(slave.state, known_epoch=Epoch(10), options=options)
+    stepped = hear(slave, reply((2, 0), end=2 * SIZE), batch(2 * SIZE, 2, 0, b"ab"))
+    assert AppendLog(offset=Offset(2 * SIZE), data=b"ab") in stepped.effects
+    assert slave.state.known_epoch == 10
+
+
 HELLO = reply((1, 0), (3, 2 * SIZE), end=9 * SIZE)
 
 
