@@ -14,6 +14,8 @@
 |                                            | `controller_request_codec`, `controller_bodies`,    |
 |                                            | `controller_codes`                                  |
 | what a broker answers of its epochs        | `epoch_entry_cache`                                 |
+| what clients and slaves ask of a broker,   | `broker_requests`                                   |
+| and it of a name server                    |                                                     |
 | locks on queues                            | `lock_bodies`                                       |
 | settings of servers                        | `properties`                                        |
 
