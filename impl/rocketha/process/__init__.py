@@ -6,5 +6,12 @@
 | `packets` | whole packets out of what a connection hears |
 | `controller` | a controller: `python -m rocketha.process.controller -c CONFIGURATION` |
 | `controller_configuration`, `controller_records` | its file, and what it writes of its steps |
+| `broker` | a broker of a group: `python -m rocketha.process.broker -c CONFIGURATION` |
+| `broker_configuration` | its file, one of RocketMQ's |
+| `replication_sockets`, `node_timers` | its ports: connections of replication, what wakes it |
+| `rocketmq_master` | what a master of RocketMQ says otherwise than ours |
+| `controller_channel`, `name_server_channel` | whom it registers with |
+| `client_service`, `queue_index` | its producers and consumers, and where their messages are |
+| `calls` | a question to another process, and its answer |
 | `clock` | the time of a process |
 """

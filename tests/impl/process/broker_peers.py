@@ -1,0 +1,175 @@
+"""Broker processes for tests, and producers and consumers that speak to them over sockets."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from rocketha.formats.broker_requests import BrokerCode
+from rocketha.formats.controller_codes import RequestCode
+from rocketha.formats.epoch_entry_cache import EpochEntryCache, pull_epoch_entry_cache
+from rocketha.formats.message import Record, RecordCheck, pull_record
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.types import Offset, SizeBytes
+from tests.impl.process.controller_peers import CLUSTER, GROUP, Connection, until
+from tests.source_files import SOURCE_ROOTS
+
+__all__ = ["SEGMENT", "BrokerRun", "free_ports", "records_in"]
+
+SEGMENT: Final = 4096
+_TIMEOUT_S: Final = 20.0
+
+
+def free_ports() -> tuple[int, int]:
+    """Return a port for requests, with a free one two below it, and one for slaves."""
+    for _ in range(100):
+        with socket.create_server(("127.0.0.1", 0)) as first:
+            port: int = first.getsockname()[1]
+            try:
+                with (
+                    socket.create_server(("127.0.0.1", port - 2)),
+                    socket.create_server(("127.0.0.1", port - 1)),
+                ):
+                    return port, port - 1
+            except OSError:
+                continue
+    raise AssertionError("no free ports")
+
+
+class BrokerRun:
+    """The process of a broker, in a folder; a context manager, which ends it."""
+
+    def __init__(self, folder: Path, controller_port: int, **settings: str) -> None:
+        """Configure it; `settings` are those of its file, in RocketMQ's names."""
+        self.folder = folder
+        self.port, self.ha_port = free_ports()
+        self.store = folder / "store"
+        self.output = folder / "out.txt"
+        self._popen: subprocess.Popen[bytes] | None = None
+        folder.mkdir()
+        values = {
+            "brokerClusterName": CLUSTER,
+            "brokerName": GROUP,
+            "listenPort": str(self.port),
+            "haListenPort": str(self.ha_port),
+            "controllerAddr": f"127.0.0.1:{controller_port}",
+            "storePathRootDir": str(self.store),
+            "mappedFileSizeCommitLog": str(SEGMENT),
+            "defaultTopicQueueNums": "1",
+            "allAckInSyncStateSet": "true",
+            "slaveTimeout": "1000",
+            "syncBrokerMetadataPeriod": "100",
+            "checkSyncStateSetPeriod": "100",
+            "haMaxTimeSlaveNotCatchup": "500",
+            "brokerHeartbeatInterval": "100",
+            "controllerHeartBeatTimeoutMills": "3000",
+            "haSendHeartbeatInterval": "100",
+            "haHousekeepingInterval": "2000",
+            "haReconnectInterval": "100",
+            **settings,
+        }
+        self.configuration = folder / "broker.conf"
+        self.configuration.write_text("".join(f"{n}={v}\n" for n, v in values.items() if v))
+
+    def start(self) -> None:
+        """Start it, and wait until it serves."""
+        paths = os.pathsep.join(str(path) for path in SOURCE_ROOTS)
+        with self.output.open("wb") as file:
+            self._popen = subprocess.Popen(
+                [sys.executable, "-m", "rocketha.process.broker", "-c", str(self.configuration)],
+                stdout=file,
+                stderr=file,
+                env={**os.environ, "PYTHONPATH": paths},
+            )
+        popen = self._popen
+        until(lambda: "serves" in self.said() or popen.poll() is not None, "it serves")
+
+    def end(self, number: signal.Signals) -> int:
+        """End it by a signal; return its exit code."""
+        assert self._popen is not None
+        self._popen.send_signal(number)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Wait until it has ended; return its exit code."""
+        assert self._popen is not None
+        return self._popen.wait(_TIMEOUT_S)
+
+    def said(self) -> str:
+        """Return what it has printed."""
+        return self.output.read_text()
+
+    def command(self, command: RemotingCommand) -> RemotingCommand:
+        """Ask it, on a connection of its own."""
+        sock = socket.create_connection(("127.0.0.1", self.port), _TIMEOUT_S)
+        with Connection(sock) as connection:
+            return connection.command(command)
+
+    def epochs(self) -> EpochEntryCache:
+        """Ask for its epochs, and the end of its log."""
+        asked = RemotingCommand(code=RequestCode.GET_BROKER_EPOCH_CACHE, opaque=1)
+        return pull_epoch_entry_cache(self.command(asked).body)
+
+    def send(self, body: bytes, *, topic: str = "T", properties: str = "") -> RemotingCommand:
+        """Send a message as a producer does; return the answer."""
+        fields = {"a": "p", "b": topic, "c": "TBW102", "d": "1", "e": "0", "f": "0"}
+        fields |= {"g": "1700000000000", "h": "0", "i": properties, "j": "0", "m": "false"}
+        return self.command(
+            RemotingCommand(code=BrokerCode.SEND_MESSAGE_V2, opaque=7, ext_fields=fields, body=body)
+        )
+
+    def send_until_ok(self, body: bytes) -> None:
+        """Send a message until it is acknowledged."""
+        deadline = time.monotonic() + _TIMEOUT_S
+        while (answer := self.send(body)).code:
+            assert time.monotonic() < deadline, answer
+            time.sleep(0.05)
+
+    def pull(
+        self, offset: int, *, topic: str = "T", most: int = 32, wait_ms: int = 0
+    ) -> RemotingCommand:
+        """Ask for messages of the first queue of a topic, as a consumer; return the answer."""
+        fields = {"consumerGroup": "c", "topic": topic, "queueId": "0", "queueOffset": str(offset)}
+        fields |= {"maxMsgNums": str(most), "sysFlag": "2" if wait_ms else "0"}
+        fields |= {"suspendTimeoutMillis": str(wait_ms)}
+        return self.command(
+            RemotingCommand(code=BrokerCode.PULL_MESSAGE, opaque=8, ext_fields=fields)
+        )
+
+    def log(self) -> bytes:
+        """Return what its log has on the disk."""
+        folder = self.store / "commitlog"
+        return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._popen is not None and self._popen.poll() is None:
+            self._popen.kill()
+            self._popen.wait(_TIMEOUT_S)
+
+
+def records_in(body: bytes) -> Iterator[Record]:
+    """Decode the messages that a consumer got."""
+    at = 0
+    while at < len(body):
+        own = Offset(int.from_bytes(body[at + 28 : at + 36]))
+        room = SizeBytes(SEGMENT - own % SEGMENT)
+        record = pull_record(body, offset=own, room=room, check=RecordCheck.BODY, at=at)
+        assert isinstance(record, Record)
+        yield record
+        at += record.size
