@@ -50,7 +50,7 @@ from rocketmq_peer.node_files import broker_left, lose_tail
 from rocketmq_peer.ports import choose_ports
 from rocketmq_peer.processes import Process, run_program
 from rocketmq_peer.proxy import Proxies, Way
-from rocketmq_peer.rocketha_program import rocketha_controller, with_rocketha
+from rocketmq_peer.rocketha_program import rocketha_broker, rocketha_controller, with_rocketha
 
 __all__ = ["GROUP_NAME", "NAME_SERVER", "Group", "GroupOptions"]
 
@@ -196,8 +196,11 @@ class Group:
             timing=self.options.timing,
             more={**self.options.role_of(number), **self.options.more_of_brokers, **more},
         )
-        main = _MAIN.format("broker.BrokerStartup")
-        self._launch(name, main, configuration.text(), watched=True)
+        if number in self.options.rocketha_brokers:
+            self._launch_rocketha(name, rocketha_broker, configuration.text())
+        else:
+            main = _MAIN.format("broker.BrokerStartup")
+            self._launch(name, main, configuration.text(), watched=True)
         if wait:
             self._wait_registered(name)
 

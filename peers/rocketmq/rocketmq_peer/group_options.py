@@ -38,6 +38,8 @@ class GroupOptions:
     """What kind of group it is."""
 
     brokers: int = 3
+    rocketha_brokers: frozenset[int] = frozenset()
+    """Numbers of brokers that are rocketha's, not RocketMQ's; nobody keeps records of them."""
     controllers: int = 1
     """Without them b1 is master for ever (`replication`)."""
     replication: Replication = Replication.CONTROLLERS

@@ -20,7 +20,17 @@ from rocketmq_peer.group import GroupOptions
 from rocketmq_peer.proxy import Way
 from rocketmq_peer.scenario import Scenario, Stage
 
-__all__ = ["Do", "Move", "Walk", "draw", "scenario_of", "under_rocketha"]
+__all__ = [
+    "Do",
+    "Move",
+    "Walk",
+    "Walker",
+    "Who",
+    "draw",
+    "draw_move",
+    "scenario_of",
+    "under_rocketha",
+]
 
 
 class Do(StrEnum):
@@ -122,20 +132,27 @@ def draw(seed: int) -> Walk:
     return Walk(
         seed=seed,
         options=options,
-        moves=tuple([_move(chance, do) for do in chance.choices(kinds, weights, k=_MOVES)]),
+        moves=tuple([draw_move(chance, do) for do in chance.choices(kinds, weights, k=_MOVES)]),
     )
 
 
-def _move(chance: random.Random, do: Do) -> Move:
+def draw_move(
+    chance: random.Random,
+    do: Do,
+    *,
+    pause_ms: tuple[int, int] = _PAUSE_MS,
+    wait_ms: tuple[int, int] = _WAIT_MS,
+) -> Move:
+    """Draw whom something befalls, and how often or how long."""
     who = chance.choice((Who.MASTER, Who.MASTER, Who.SLAVE, Who.LAST_SLAVE))
     number = 0
     match do:
         case Do.SEND:
             number = chance.randint(1, 4)
         case Do.PAUSE:
-            number = chance.randint(*_PAUSE_MS)
+            number = chance.randint(*pause_ms)
         case Do.WAIT:
-            number = chance.randint(*_WAIT_MS)
+            number = chance.randint(*wait_ms)
         case _:
             pass
     return Move(do, who, number)
@@ -154,15 +171,16 @@ def scenario_of(walk: Walk, moves: Sequence[Move] | None = None) -> Scenario:
         name=f"walk_{walk.seed}",
         about=f"seed {walk.seed}: {', '.join(map(str, made))}",
         protocols=("sync_state_set", "epoch_truncation"),
-        play=lambda stage: _Walker(stage).play(made),
+        play=lambda stage: Walker(stage).play(made),
         options=walk.options,
     )
 
 
-class _Walker:
+class Walker:
     """Makes moves, and heals everything behind the last one."""
 
     def __init__(self, stage: Stage) -> None:
+        """Take a group that is not started."""
         self._stage = stage
         self._group = stage.group
         self._down: list[str] = []
@@ -172,19 +190,27 @@ class _Walker:
         """Begin, make the moves, heal, and read everything back. Raises: ProcessError"""
         self._stage.begin()
         self._stage.send_until_ok("first")
+        self.begun()
         for move in moves:
             who = self._who(move.who)
             self._stage.say(f"{move}: {who}" if who else str(move))
             if who is not None or move.do in (Do.START, Do.WAIT, Do.REJOIN):
                 self._make(move, who or "")
-        self._heal()
+        self.heal()
 
-    def _heal(self) -> None:
+    def begun(self) -> None:
+        """Do something before the first move; here nothing. Raises: ProcessError"""
+
+    def is_master(self, broker: str) -> bool:
+        """Tell whether a broker that runs is master, as it says itself in its records."""
+        return self._stage.view(broker).role == "Master"
+
+    def heal(self) -> None:
+        """Let everything be as at the beginning, and read back. Raises: ProcessError"""
         group = self._group
         self._stage.say("everything is healed")
-        self._rejoin()
-        while self._down:
-            group.start_broker(self._down.pop(0))
+        self.rejoin()
+        self.start_all()
         group.wait_for_master(_SETTLES_S)
         self._stage.send_until_ok("last", timeout_s=_SETTLES_S)
         try:
@@ -194,9 +220,20 @@ class _Walker:
             self._stage.say("NOT all are in sync, a minute later")
         self._stage.read_back()
 
+    def start_all(self) -> None:
+        """Let everybody come back who was killed. Raises: ProcessError"""
+        while self._down:
+            self._group.start_broker(self._down.pop(0))
+
+    def rejoin(self) -> None:
+        """Let every link be as at the beginning. Raises: PeerError"""
+        for broker in self._group.brokers:
+            self._group.rejoin(broker)
+            self._stage.allow_replication(broker)
+
     def _who(self, who: Who) -> str | None:
         running = [one for one in self._group.brokers if one in self._group.running]
-        masters = [one for one in running if self._stage.view(one).role == "Master"]
+        masters = [one for one in running if self.is_master(one)]
         slaves = [one for one in running if one not in masters]
         match who:
             case Who.MASTER:
@@ -222,7 +259,7 @@ class _Walker:
             case Do.ISOLATE:
                 group.isolate(who)
             case Do.REJOIN:
-                self._rejoin()
+                self.rejoin()
             case Do.KILL:
                 group.kill(who)
                 self._down.append(who)
@@ -246,11 +283,6 @@ class _Walker:
             self._sent += 1
             self._stage.send(name, timeout_ms=_TIMEOUT_MS)
             self._stage.say(f"  {name}: {self._stage.played.answers[name]}")
-
-    def _rejoin(self) -> None:
-        for broker in self._group.brokers:
-            self._group.rejoin(broker)
-            self._stage.allow_replication(broker)
 
     def _restart(self, who: str) -> None:
         """Kill a broker; controllers hear of the end of its connections when it is back."""

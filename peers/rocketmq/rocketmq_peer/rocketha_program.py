@@ -9,7 +9,12 @@ from pathlib import Path
 
 import rocketha
 
-__all__ = ["rocketha_controller", "with_rocketha"]
+__all__ = ["rocketha_broker", "rocketha_controller", "with_rocketha"]
+
+
+def rocketha_broker(configuration: Path) -> list[str]:
+    """Return the words that start a broker with a configuration file, which may be RocketMQ's."""
+    return [sys.executable, "-m", "rocketha.process.broker", "-c", str(configuration)]
 
 
 def rocketha_controller(configuration: Path) -> list[str]:

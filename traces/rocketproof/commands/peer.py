@@ -19,6 +19,8 @@ from rich.markup import escape
 
 from rocketproof.commands.peer_interop import interop, interop_run
 from rocketproof.commands.peer_ledger import ledger, report
+from rocketproof.commands.peer_mixed import mixed
+from rocketproof.commands.seed_range import seed_range
 from rocketproof.output import print_text
 from rocketproof.peer_finds import finds_of, totals
 from rocketproof.peer_runs import JudgedRun, judge_run
@@ -59,6 +61,7 @@ def rocketmq() -> None:
 
 rocketmq.add_command(interop)
 rocketmq.add_command(interop_run)
+rocketmq.add_command(mixed)
 rocketmq.add_command(ledger)
 rocketmq.add_command(report)
 
@@ -224,7 +227,7 @@ def hunt(
     from rocketproof.peer_hunt import hunt as hunt_walks
 
     out.mkdir(parents=True, exist_ok=True)
-    wanted = [seed for seed in _seeds(seeds) if not (out / str(seed)).exists()]
+    wanted = [seed for seed in seed_range(seeds) if not (out / str(seed)).exists()]
     began, judged = time.monotonic(), list[JudgedRun]()
     leads = controller is not None
     for one in hunt_walks(
@@ -242,17 +245,6 @@ def hunt(
     for line in totals(judged):
         print_text(line)
     sys.exit(3 if not judged else 1 if any(map(finds_of, judged)) else 0)
-
-
-def _seeds(text: str) -> range:
-    first, dots, last = text.partition("..")
-    try:
-        begin, end = int(first), int(last if dots else first)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is no A..B.", param_hint="--seeds") from None
-    if end < begin or begin < 0:
-        raise click.BadParameter(f"{text!r} has no seeds.", param_hint="--seeds")
-    return range(begin, end + 1)
 
 
 def _print(findings: tuple[Finding, ...]) -> None:
