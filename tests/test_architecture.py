@@ -89,7 +89,7 @@ RULES: Final = (
         where="rocketproof",
         what="rocketmq_peer",
         except_in="rocketproof.commands.peer rocketproof.commands.peer_interop "
-        "rocketproof.commands.peer_mixed "
+        "rocketproof.commands.peer_ledger rocketproof.commands.peer_mixed "
         "rocketproof.peer_runs rocketproof.peer_hunt",
         why="all else works without peers",
     ),

@@ -61,7 +61,7 @@ def ask(port: int, request: ControllerRequest, code: RequestCode) -> Reply | Non
         return None
     try:
         return pull_reply(answer, code)
-    except RequestError:
+    except (PacketError, RequestError):
         return None
 
 
