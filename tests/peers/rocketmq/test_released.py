@@ -15,6 +15,7 @@ from rocketmq_peer.configuration import Promises
 from rocketmq_peer.errors import ToolMissingError
 from rocketmq_peer.group import Group, GroupOptions
 from rocketmq_peer.jars import PeerJars, fetch
+from rocketmq_peer.mixed_walk import draw_mixed, play_mixed
 from rocketmq_peer.toolchain import find_jdk, find_maven
 from rocketmq_peer.versions import PINNED
 
@@ -51,3 +52,12 @@ def test_what_was_acknowledged_survives_the_master(version: str, tmp_path: Path)
     left = [log.records[-1].state["log"]["added"] for name, log in logs.items() if name != "c1"]
     assert [item["id"] for item in left[0]][:3] == ["a0", "a1", "a2"]
     assert left[0] == left[1]
+
+
+@pytest.mark.slow
+def test_a_broker_of_rocketha_is_master_and_slave_among_released_ones(tmp_path: Path) -> None:
+    walk = draw_mixed(3)  # rocketha's is master first, is killed, and comes back
+    run = play_mixed(walk, fetched("5.3.3"), tmp_path / "run", print)
+    assert run.is_decided, run.line()
+    assert not run.is_broken, run.line()
+    assert run.reigns
