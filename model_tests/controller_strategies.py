@@ -18,6 +18,7 @@ from rocketha.formats.controller_requests import (
     CleanBrokerData,
     ControllerRequest,
     ElectMaster,
+    GetControllerConfig,
     GetMetadataInfo,
     GetNextBrokerId,
     GetReplicaInfo,
@@ -26,9 +27,11 @@ from rocketha.formats.controller_requests import (
     Incarnation,
     RegisterBroker,
     RoleChanged,
+    UpdateControllerConfig,
 )
 from rocketha.formats.controller_responses import (
     BrokerIdApplied,
+    ControllerSettings,
     Elected,
     LiveMaster,
     MetadataInfo,
@@ -138,6 +141,8 @@ def requests() -> st.SearchStrategy[ControllerRequest]:
             clean_living=st.booleans(),
             invoke_time_ms=_maybe_times(),
         ),
+        st.just(GetControllerConfig()),
+        st.builds(UpdateControllerConfig, settings=_settings()),
         st.builds(GetNextBrokerId, cluster_name=texts(), broker_name=names()),
         st.builds(
             ApplyBrokerId,
@@ -147,6 +152,11 @@ def requests() -> st.SearchStrategy[ControllerRequest]:
             register_check_code=names(),
         ),
     )
+
+
+def _settings() -> st.SearchStrategy[dict[str, str]]:
+    named = st.sampled_from(("enableElectUncleanMaster", "controllerType", "a.b-c"))
+    return st.dictionaries(named, st.sampled_from(("", "true", "n0-h:1;n1-h:2", "ü=")))
 
 
 def notices() -> st.SearchStrategy[RoleChanged]:
@@ -245,6 +255,10 @@ def contents() -> st.SearchStrategy[tuple[RequestCode, ReplyContent]]:
         st.tuples(st.just(RequestCode.GET_SYNC_STATE_DATA), data),
         st.tuples(st.just(RequestCode.GET_NEXT_BROKER_ID), next_id),
         st.tuples(st.just(RequestCode.APPLY_BROKER_ID), applied),
+        st.tuples(
+            st.just(RequestCode.GET_CONTROLLER_CONFIG),
+            st.builds(ControllerSettings, settings=_settings()),
+        ),
     )
 
 

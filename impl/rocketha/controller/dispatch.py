@@ -18,7 +18,9 @@ Source: controller/processor `ControllerRequestProcessor`, remoting/netty `Netty
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from rocketha.controller.entry import Entry, LoggedRequest
@@ -54,6 +56,8 @@ class ControllerOptions:
     """How a controller is configured."""
 
     metadata: MetadataInfo
+    settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """What GET_CONTROLLER_CONFIG is answered, in RocketMQ's names."""
     elect_unclean: bool = False
     """`enableElectUncleanMaster`: a broker that lacks acknowledged messages may be elected."""
     rules: ControllerRules = field(default=CONTROLLER_RULES, repr=False)
@@ -140,7 +144,10 @@ def admit(
         )
     query: Query = request
     now_ms = TimestampMs(max(arrival.at_ms, state.clock_ms))
-    return Answered(answer_query(state, query, now_ms=now_ms, metadata=options.metadata))
+    reply = answer_query(
+        state, query, now_ms=now_ms, metadata=options.metadata, settings=options.settings
+    )
+    return Answered(reply)
 
 
 def answer(command: RemotingCommand, reply: Reply) -> bytes | None:

@@ -5,6 +5,7 @@ Source: ReplicasInfoManager (`getReplicaInfo`, `getSyncStateData`, `getNextBroke
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
@@ -12,12 +13,15 @@ from rocketha.controller.state import FIRST_BROKER_ID, ControllerState, Group
 from rocketha.formats.controller_bodies import ReplicaIdentity, ReplicasInfo
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import (
+    GetControllerConfig,
     GetMetadataInfo,
     GetNextBrokerId,
     GetReplicaInfo,
     GetSyncStateData,
+    UpdateControllerConfig,
 )
 from rocketha.formats.controller_responses import (
+    ControllerSettings,
     MetadataInfo,
     NextBrokerId,
     ReplicaInfo,
@@ -28,14 +32,30 @@ from rocketha.types import BrokerId, TimestampMs
 
 __all__ = ["Query", "answer_query"]
 
-Query: TypeAlias = GetReplicaInfo | GetSyncStateData | GetNextBrokerId | GetMetadataInfo
+Query: TypeAlias = (
+    GetReplicaInfo
+    | GetSyncStateData
+    | GetNextBrokerId
+    | GetMetadataInfo
+    | GetControllerConfig
+    | UpdateControllerConfig
+)
 """Requests that change nothing."""
 
 
 def answer_query(
-    state: ControllerState, query: Query, *, now_ms: TimestampMs, metadata: MetadataInfo
+    state: ControllerState,
+    query: Query,
+    *,
+    now_ms: TimestampMs,
+    metadata: MetadataInfo,
+    settings: Mapping[str, str],
 ) -> Reply:
-    """Answer from a state, which must be the one after every entry that was answered before."""
+    """Answer from a state, which must be the one after every entry that was answered before.
+
+    Settings are those of the controller's start: who wants others has no permission. RocketMQ takes
+    all but a few, and most of them count at the next start.
+    """
     match query:
         case GetReplicaInfo():
             return get_replica_info(state, query)
@@ -45,6 +65,11 @@ def answer_query(
             return get_next_broker_id(state, query)
         case GetMetadataInfo():
             return Reply(content=metadata)
+        case GetControllerConfig():
+            return Reply(content=ControllerSettings(settings=settings))
+        case UpdateControllerConfig():
+            remark = "this controller takes its settings when it starts"
+            return Reply(code=ResponseCode.NO_PERMISSION, remark=remark)
         case _ as unreachable:
             assert_never(unreachable)
 

@@ -30,6 +30,7 @@ from rocketha.formats.controller_requests import (
     CleanBrokerData,
     ControllerRequest,
     ElectMaster,
+    GetControllerConfig,
     GetMetadataInfo,
     GetNextBrokerId,
     GetReplicaInfo,
@@ -38,8 +39,10 @@ from rocketha.formats.controller_requests import (
     Incarnation,
     RegisterBroker,
     RoleChanged,
+    UpdateControllerConfig,
 )
 from rocketha.formats.ext_fields import FieldReader, push_fields
+from rocketha.formats.properties import pull_properties, push_properties
 from rocketha.formats.remoting_command import FLAG_ONEWAY, RemotingCommand, Serialization
 from rocketha.types import INT64_MAX, BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
 
@@ -54,7 +57,7 @@ _Fields = Mapping[str, str | int | bool | None]
 def push_request(
     request: ControllerRequest, *, opaque: int, serialization: Serialization = Serialization.JSON
 ) -> RemotingCommand:
-    """Write a request as a command."""
+    """Write a request as a command. Raises: EncodingError if settings cannot be written"""
     code, fields, body = _parts(request)
     return RemotingCommand(
         code=code,
@@ -136,6 +139,10 @@ def _parts(request: ControllerRequest) -> tuple[RequestCode, _Fields, bytes]:
         case GetNextBrokerId(cluster_name=cluster, broker_name=name):
             fields: _Fields = {"clusterName": cluster, "brokerName": name}
             return RequestCode.GET_NEXT_BROKER_ID, fields, b""
+        case GetControllerConfig():
+            return RequestCode.GET_CONTROLLER_CONFIG, {}, b""
+        case UpdateControllerConfig(settings=settings):
+            return RequestCode.UPDATE_CONTROLLER_CONFIG, {}, push_properties(settings)
         case ApplyBrokerId():
             return RequestCode.APPLY_BROKER_ID, _apply_fields(request), b""
         case _ as unreachable:
@@ -267,6 +274,14 @@ def _pull_sync_state_data(_: FieldReader, body: bytes) -> GetSyncStateData:
     return GetSyncStateData(broker_names=pull_broker_names(body))
 
 
+def _pull_controller_config(_: FieldReader, __: bytes) -> GetControllerConfig:
+    return GetControllerConfig()
+
+
+def _pull_update(_: FieldReader, body: bytes) -> UpdateControllerConfig:
+    return UpdateControllerConfig(settings=pull_properties(body))
+
+
 def _clean_fields(request: CleanBrokerData) -> _Fields:
     return {
         "clusterName": request.cluster_name,
@@ -340,6 +355,8 @@ _PULL: Final[Mapping[int, Callable[[FieldReader, bytes], ControllerRequest]]] = 
         RequestCode.CLEAN_BROKER_DATA: _pull_clean,
         RequestCode.GET_NEXT_BROKER_ID: _pull_next_broker_id,
         RequestCode.APPLY_BROKER_ID: _pull_apply,
+        RequestCode.GET_CONTROLLER_CONFIG: _pull_controller_config,
+        RequestCode.UPDATE_CONTROLLER_CONFIG: _pull_update,
     }
 )
 """What reads the fields and the body of each request that a controller answers."""

@@ -21,6 +21,10 @@ writes them.
 | 1006 | GetSyncStateData  | body: list of groups                                              |
 | 1008 | RoleChanged       | masterAddress, masterBrokerId L, masterEpoch I,                   |
 |      |                   | syncStateSetEpoch I; body: SyncStateSet                           |
+| 1009 | UpdateController- | body: settings (see `rocketha.formats.properties`)                |
+|      | Config            |                                                                   |
+| 1010 | GetController-    |                                                                   |
+|      | Config            |                                                                   |
 | 1011 | CleanBrokerData   | clusterName?, brokerName, brokerControllerIdsToClean? ("1;2"),    |
 |      |                   | isCleanLivingBroker B (false), invokeTime L?                      |
 | 1012 | GetNextBrokerId   | clusterName, brokerName                                           |
@@ -54,6 +58,7 @@ __all__ = [
     "CleanBrokerData",
     "ControllerRequest",
     "ElectMaster",
+    "GetControllerConfig",
     "GetMetadataInfo",
     "GetNextBrokerId",
     "GetReplicaInfo",
@@ -62,6 +67,7 @@ __all__ = [
     "Incarnation",
     "RegisterBroker",
     "RoleChanged",
+    "UpdateControllerConfig",
 ]
 
 Incarnation = NewType("Incarnation", int)
@@ -143,6 +149,18 @@ class GetSyncStateData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GetControllerConfig:
+    """An operator asks how the controller is configured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateControllerConfig:
+    """An operator wants other settings."""
+
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CleanBrokerData:
     """An operator removes replicas, or without ids a whole group.
 
@@ -190,6 +208,8 @@ ControllerRequest: TypeAlias = (
     | CleanBrokerData
     | GetNextBrokerId
     | ApplyBrokerId
+    | GetControllerConfig
+    | UpdateControllerConfig
 )
 
 

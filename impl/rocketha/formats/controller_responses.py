@@ -16,6 +16,8 @@ Every answer has a code and perhaps a remark; the ones below have fields and a b
 | GetSyncStateData  | (none); BrokerReplicasInfo                                             |
 | GetNextBrokerId   | clusterName, brokerName, nextBrokerId L                                |
 | ApplyBrokerId     | clusterName, brokerName                                                |
+| GetController-    | (none); settings (see `rocketha.formats.properties`)                   |
+| Config            |                                                                        |
 
 I 32 bits, L 64 bits, B truth value, without letter a text; ? may be missing; + is ours, and 0 where
 it is missing: the group's masterEpoch even if no master lives, which a broker must know before it
@@ -46,11 +48,13 @@ from rocketha.formats.controller_bodies import (
 )
 from rocketha.formats.controller_codes import RequestCode, ResponseCode
 from rocketha.formats.ext_fields import FieldReader, push_fields
+from rocketha.formats.properties import pull_properties, push_properties
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch
 
 __all__ = [
     "BrokerIdApplied",
+    "ControllerSettings",
     "Elected",
     "LiveMaster",
     "MetadataInfo",
@@ -153,6 +157,13 @@ class BrokerIdApplied:
     broker_name: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerSettings:
+    """How the controller is configured."""
+
+    settings: Mapping[str, str]
+
+
 ReplyContent: TypeAlias = (
     SyncStateSetAltered
     | Elected
@@ -162,6 +173,7 @@ ReplyContent: TypeAlias = (
     | SyncStateData
     | NextBrokerId
     | BrokerIdApplied
+    | ControllerSettings
 )
 
 
@@ -246,6 +258,8 @@ def _parts(content: ReplyContent) -> _Parts:
                 "brokerName": content.broker_name,
                 "nextBrokerId": content.next_broker_id,
             }, b""
+        case ControllerSettings(settings=settings):
+            return {}, push_properties(settings)
         case BrokerIdApplied():
             return {"clusterName": content.cluster_name, "brokerName": content.broker_name}, b""
         case _ as unreachable:
@@ -299,6 +313,8 @@ def _pull_content(reader: FieldReader, body: bytes, request: RequestCode) -> Rep
                 broker_name=reader.name("brokerName"),
                 next_broker_id=BrokerId(reader.int64("nextBrokerId", least=1)),
             )
+        case RequestCode.GET_CONTROLLER_CONFIG:
+            return ControllerSettings(settings=pull_properties(body))
         case RequestCode.APPLY_BROKER_ID:
             return BrokerIdApplied(
                 cluster_name=reader.text("clusterName"), broker_name=reader.name("brokerName")

@@ -80,6 +80,7 @@ class ControllerProcess:
         )
         options = ControllerOptions(
             metadata=configuration.metadata,
+            settings=configuration.said,
             elect_unclean=configuration.elect_unclean,
         )
         self.host = ControllerHost(RealDisk(configuration.store), options, ports)

@@ -76,7 +76,7 @@ class ControllerConfiguration:
     elect_unclean: bool = False
     records: RecordsConfiguration | None = None
     said: Mapping[str, str]
-    """What the file says, as it is told to operators."""
+    """What the file says, and what it leaves open, as it is told to operators."""
 
     @property
     def metadata(self) -> MetadataInfo:
@@ -130,7 +130,14 @@ def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
         scan_ms=int(scan),
         elect_unclean=unclean == "true",
         records=_records(said),
-        said=MappingProxyType({"controllerType": _TYPE, **said}),
+        said=MappingProxyType(
+            {
+                "controllerType": _TYPE,
+                **said,
+                "scanNotActiveBrokerInterval": scan,
+                "enableElectUncleanMaster": unclean,
+            }
+        ),
     )
 
 

@@ -61,7 +61,8 @@ class Scene:
 
     def ask(self, query: Query) -> Reply:
         """Answer a query at the present time."""
-        return answer_query(self.state, query, now_ms=TimestampMs(self.now_ms), metadata=METADATA)
+        now_ms = TimestampMs(self.now_ms)
+        return answer_query(self.state, query, now_ms=now_ms, metadata=METADATA, settings={})
 
     @property
     def group(self) -> Group:

@@ -377,11 +377,18 @@ REFUSALS: Final = (
         _on_the_wire(RequestCode.GET_NEXT_BROKER_ID),
     ),
     _row(
-        RequestCode.GET_CONTROLLER_CONFIG,
-        R.REQUEST_CODE_NOT_SUPPORTED,
-        "request type 1010 not supported",
+        RequestCode.UPDATE_CONTROLLER_CONFIG,
+        R.NO_PERMISSION,
+        "this controller takes its settings when it starts",
         Scene,
-        _on_the_wire(RequestCode.GET_CONTROLLER_CONFIG),
+        _on_the_wire(RequestCode.UPDATE_CONTROLLER_CONFIG),
+    ),
+    _row(
+        RequestCode.GET_BROKER_EPOCH_CACHE,
+        R.REQUEST_CODE_NOT_SUPPORTED,
+        "request type 1007 not supported",
+        Scene,
+        _on_the_wire(RequestCode.GET_BROKER_EPOCH_CACHE),
     ),
 )
 

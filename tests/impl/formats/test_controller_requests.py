@@ -36,6 +36,7 @@ from rocketha.formats.controller_requests import (
     CleanBrokerData,
     ControllerRequest,
     ElectMaster,
+    GetControllerConfig,
     GetMetadataInfo,
     GetNextBrokerId,
     GetReplicaInfo,
@@ -44,6 +45,7 @@ from rocketha.formats.controller_requests import (
     Incarnation,
     RegisterBroker,
     RoleChanged,
+    UpdateControllerConfig,
 )
 from rocketha.formats.controller_responses import (
     MetadataInfo,
@@ -162,6 +164,8 @@ WIRE: list[tuple[ControllerRequest, int, dict[str, str], bytes]] = [
         },
         b"",
     ),
+    (GetControllerConfig(), 1010, {}, b""),
+    (UpdateControllerConfig(settings={"a": "b", "c": ""}), 1009, {}, b"a=b\nc=\n"),
 ]
 
 FIELDS: Final = {code: fields for _, code, fields, _ in WIRE}
@@ -250,6 +254,7 @@ WRONG_BODIES: list[tuple[int, bytes, str]] = [
     (1006, b"{}", "is {}, not an array"),
     (1006, b"[1]", "broker name at byte 0: is 1, not a text"),
     (1006, b"[" * 100_000, "is nested too deeply"),
+    (1009, b"a", "property at byte 0: 'a' is not name=value"),
 ]
 
 
@@ -270,8 +275,6 @@ def test_every_request_of_a_controller_is_in_the_table() -> None:
     elsewhere = {
         RequestCode.GET_BROKER_EPOCH_CACHE,
         RequestCode.NOTIFY_BROKER_ROLE_CHANGED,
-        RequestCode.UPDATE_CONTROLLER_CONFIG,
-        RequestCode.GET_CONTROLLER_CONFIG,
         RequestCode.BROKER_CLOSE_CHANNEL,
         RequestCode.CHECK_NOT_ACTIVE_BROKER,
     }
@@ -293,7 +296,7 @@ def test_a_wrong_body_is_a_packet_error(code: int, body: bytes, said: str) -> No
         pull_request(command(code, body=body))
 
 
-@pytest.mark.parametrize("code", [0, 1007, 1009, 1014, 1015, -1, 10])
+@pytest.mark.parametrize("code", [0, 1007, 1008, 1014, 1015, -1, 10])
 def test_a_request_that_no_controller_answers_is_refused(code: int) -> None:
     with pytest.raises(RequestError, match=f"request type {code} not supported"):
         pull_request(RemotingCommand(code=code, opaque=1))

@@ -13,9 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_request_codec import pull_role_changed, push_request
 from rocketha.formats.controller_requests import (
+    AlterSyncStateSet,
     ApplyBrokerId,
     ControllerRequest,
     ElectMaster,
@@ -27,15 +29,16 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.controller_responses import ReplicaInfo, Reply, pull_reply
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch
 from tests.source_files import SOURCE_ROOTS
 
 __all__ = ["GROUP", "Broker", "Connection", "ControllerRun", "free_port", "until"]
 
 GROUP: Final = "g"
-CLUSTER: Final = "c"
+CLUSTER: Final = "rocketproof"
 _TIMEOUT_S: Final = 20.0
 _CODES: Final = {
+    AlterSyncStateSet: RequestCode.ALTER_SYNC_STATE_SET,
     ApplyBrokerId: RequestCode.APPLY_BROKER_ID,
     ElectMaster: RequestCode.ELECT_MASTER,
     GetReplicaInfo: RequestCode.GET_REPLICA_INFO,
@@ -231,6 +234,18 @@ class Broker:
                 broker_address=self.address,
                 broker_id=self.number,
                 timeout_ms=timeout_ms,
+            )
+        )
+
+    def propose(self, *members: int, epoch: int) -> Reply:
+        """Propose a SyncStateSet as the master of the first masterEpoch."""
+        proposed = SyncStateSet(frozenset(map(BrokerId, members)), SyncStateSetEpoch(epoch))
+        return self.controller.ask(
+            AlterSyncStateSet(
+                broker_name=GROUP,
+                master_broker_id=self.number,
+                master_epoch=Epoch(1),
+                sync_state_set=proposed,
             )
         )
 

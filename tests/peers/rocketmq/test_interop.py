@@ -63,10 +63,10 @@ def test_every_kind_is_decoded_and_comes_out_as_it_came(tmp_path: Path) -> None:
         "connections that were refused": 1,
         "fields and bodies of refusals, FENCED_SYNC_STATE_SET_EPOCH to ALTER_SYNC_STATE_SET": 1,
         "requests to a broker, code 21": 1,
-        "requests to a controller, code 1010": 1,
+        "requests to a controller, code 1014": 1,
         "requests to a name server, code 904": 1,
         "responses of a broker, code 21": 1,
-        "responses of a controller, code 1010": 1,
+        "responses of a controller, code 1014": 1,
     }
 
 
@@ -164,7 +164,7 @@ def test_the_command_adds_runs_and_shows_a_table(tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     assert "│ record              │       6 │                  6 │   0 │ bytes    │" in told.output
     assert "│ JSON frame          │      18 │                 18 │   0 │ values   │" in told.output
-    assert "passed by: requests to a controller, code 1010: 2\n" in told.output
+    assert "passed by: requests to a controller, code 1014: 2\n" in told.output
     answer = json.loads(asked(tmp_path / "one", "--json").output)
     assert answer["kinds"]["ack"] == {"decoded": 1, "equal": 1, "not": 0, "compared": "bytes"}
     assert answer["mismatches"] == 0

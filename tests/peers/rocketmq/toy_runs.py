@@ -178,7 +178,7 @@ def _controller_chunks() -> list[tuple[str, bytes]]:
         ext_fields={"newSyncStateSetEpoch": "0"},
         serialization=Serialization.ROCKETMQ,
     )
-    unknown = RemotingCommand(code=1010, opaque=9)
+    unknown = RemotingCommand(code=1014, opaque=9)
     return [
         ("to_server", frame(replace(push_request(heartbeat, opaque=6), flag=FLAG_ONEWAY))),
         ("to_server", frame(_ASKED) + frame(binary) + frame(unknown)),
