@@ -126,7 +126,7 @@ def requests() -> st.SearchStrategy[ControllerRequest]:
             broker_name=names(),
             broker_id=broker_ids(),
             broker_address=names(),
-            incarnation=incarnations(),
+            incarnation=none | incarnations(),
             log_torn=st.booleans(),
             invoke_time_ms=_maybe_times(),
         ),

@@ -19,7 +19,11 @@ from rocketha.controller.applied import (
 from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import ChannelId, ControllerState, Group, Replica
 from rocketha.formats.controller_codes import ResponseCode
-from rocketha.formats.controller_requests import ApplyBrokerId, RegisterBroker
+from rocketha.formats.controller_requests import (
+    FIRST_INCARNATION,
+    ApplyBrokerId,
+    RegisterBroker,
+)
 from rocketha.formats.controller_responses import BrokerIdApplied, Registered, Reply
 from rocketha.types import INT64_MAX, BrokerId, TimestampMs
 
@@ -77,7 +81,9 @@ def register_broker(
 
     A replica that started again is no master before it is elected again: it forgot what it proposed
     (B84) and has to begin a new epoch (B10). If it lost a part of its log, it is not elected either
-    until it caught up. To register is a sign of life. Who comes back to a group that was removed is
+    until it caught up. RocketMQ's brokers do not say which incarnation they are, and register when
+    they start, or when the controller does not know them: so whoever does not say has started
+    again. To register is a sign of life. Who comes back to a group that was removed is
     the replica that it was; RocketMQ does not let it in.
 
     Spec: ReplicaGroup!Restart
@@ -91,10 +97,11 @@ def register_broker(
     if replica is None:
         remark = f"there is no replica {request.broker_id} in the group {request.broker_name}"
         return refuse(state, ResponseCode.BROKER_NEED_TO_BE_REGISTERED, remark)
-    if request.incarnation < replica.incarnation:
+    incarnation = FIRST_INCARNATION if request.incarnation is None else request.incarnation
+    if request.incarnation is not None and incarnation < replica.incarnation:
         remark = f"the replica {request.broker_id} is in incarnation {replica.incarnation}"
         return refuse(state, ResponseCode.INVALID_REQUEST, remark)
-    restarted = request.incarnation > replica.incarnation
+    restarted = request.incarnation is None or incarnation > replica.incarnation
     before = rules.heard_after_restart(replica.heard) if restarted else replica.heard
     heard = rules.on_channel(before, channel, now_ms)
     registered = group.with_replica(
@@ -102,7 +109,7 @@ def register_broker(
         replace(
             replica,
             address=request.broker_address,
-            incarnation=request.incarnation,
+            incarnation=incarnation,
             heard=heard,
         ),
     )
@@ -126,7 +133,7 @@ def register_broker(
             BrokerRegistered(
                 broker_name=group.broker_name,
                 broker_id=request.broker_id,
-                incarnation=request.incarnation,
+                incarnation=incarnation,
                 restarted=restarted,
             ),
         ),

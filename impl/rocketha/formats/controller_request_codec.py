@@ -245,18 +245,19 @@ def _register_fields(request: RegisterBroker) -> _Fields:
         "brokerId": request.broker_id,
         "brokerAddress": request.broker_address,
         "invokeTime": request.invoke_time_ms,
-        "incarnation": request.incarnation or None,
+        "incarnation": request.incarnation,
         "logTorn": True if request.log_torn else None,
     }
 
 
 def _pull_register(reader: FieldReader, _: bytes) -> RegisterBroker:
+    said = reader.optional_int64("incarnation", least=0)
     return RegisterBroker(
         cluster_name=reader.text("clusterName"),
         broker_name=reader.name("brokerName"),
         broker_id=_broker_id(reader, "brokerId"),
         broker_address=reader.name("brokerAddress"),
-        incarnation=_incarnation(reader),
+        incarnation=None if said is None else Incarnation(said),
         log_torn=reader.boolean("logTorn", default=False),
         invoke_time_ms=_invoke_time(reader),
     )

@@ -32,7 +32,8 @@ writes them.
 |      |                   | registerCheckCode ("address;milliseconds")                        |
 
 I 32 bits, L 64 bits, B truth value, without letter a text; ? may be missing; + is ours and may be
-missing: RocketMQ neither sends it nor minds it, and where it is missing its rule is not applied.
+missing: RocketMQ neither sends it nor minds it, and where it is missing its rule is not applied,
+but for one: who registers and does not say its incarnation counts as started again.
 `incarnation` counts the starts of a replica, `logTorn` says that it lost a part of its log in the
 last crash, `joiningIncarnations` ("2:7") names the incarnation of each broker that joins as the
 master saw it. `heartbeatTimeoutMills` is RocketMQ's spelling.
@@ -124,7 +125,8 @@ class RegisterBroker:
     broker_name: str
     broker_id: BrokerId
     broker_address: str
-    incarnation: Incarnation = FIRST_INCARNATION
+    incarnation: Incarnation | None = FIRST_INCARNATION
+    """None: the broker does not say, as RocketMQ's; it may have started again."""
     log_torn: bool = False
     invoke_time_ms: TimestampMs | None = None
 

@@ -57,8 +57,9 @@ class Witness:
                 self.timeouts[who] = 10_000 if beat.timeout_ms is None else beat.timeout_ms
             case RegisterBroker() as request if taken:
                 who = (request.broker_name, request.broker_id)
-                if request.incarnation > self.incarnations.get(who, 0):
-                    self.incarnations[who] = request.incarnation
+                said = request.incarnation
+                if said is None or said > self.incarnations.get(who, 0):
+                    self.incarnations[who] = said or 0
                     self.signs[who] = {}
                     self.timeouts.pop(who, None)
                     if request.log_torn and request.broker_id in before.groups[who[0]].members:

@@ -81,16 +81,21 @@ class Scene:
         )
 
     def register(
-        self, broker: int, *, incarnation: int = 0, torn: bool = False, channel: int | None = None
+        self,
+        broker: int,
+        *,
+        incarnation: int | None = 0,
+        torn: bool = False,
+        channel: int | None = None,
     ) -> Applied:
-        """Let a broker register."""
+        """Let a broker register; without an incarnation as one of RocketMQ does."""
         return self.do(
             RegisterBroker(
                 cluster_name=CLUSTER,
                 broker_name=GROUP,
                 broker_id=BrokerId(broker),
                 broker_address=f"h{broker}:1",
-                incarnation=Incarnation(incarnation),
+                incarnation=None if incarnation is None else Incarnation(incarnation),
                 log_torn=torn,
             ),
             channel=broker if channel is None else channel,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rocketha.controller.applied import BrokerIdAssigned, BrokerRegistered, DataCleaned
+from rocketha.controller.applied import (
+    BrokerIdAssigned,
+    BrokerRegistered,
+    DataCleaned,
+    MasterElected,
+    ScanSoon,
+)
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import (
     ApplyBrokerId,
@@ -128,6 +134,38 @@ def test_to_register_again_in_the_same_incarnation_changes_no_role() -> None:
     scene = with_master(1, 2)
     scene.register(1, torn=True)
     assert (scene.group.master, scene.group.unfit) == (BrokerId(1), frozenset())
+
+
+def test_a_master_that_does_not_say_its_incarnation_has_started_again() -> None:
+    """B10, seen on 5.3.3 and 5.5.0 under this controller: who came back led in its old epoch."""
+    scene = with_master(1, 2)
+    before = scene.group
+
+    applied = scene.register(1, incarnation=None, channel=7)
+
+    assert (scene.group.master, scene.group.master_epoch) == (None, before.master_epoch)
+    assert scene.group.replicas[BrokerId(1)].heard.channels.keys() == {7}
+    assert applied.effects == (ScanSoon(),)
+    (event,) = applied.events
+    assert isinstance(event, BrokerRegistered)
+    assert event.restarted
+    assert isinstance(applied.reply.content, Registered)
+    assert applied.reply.content.master is None
+    assert scene.beat(1, channel=7).reply.code == 0
+    (elected,) = scene.scan().events
+    assert isinstance(elected, MasterElected)
+    assert (elected.clean, elected.epoch) == (True, before.master_epoch + 1)
+
+
+def test_a_slave_that_does_not_say_its_incarnation_deposes_nobody() -> None:
+    scene = with_master(1, 2)
+    before = scene.group
+    applied = scene.register(2, incarnation=None)
+    assert applied.effects == ()
+    assert (scene.group.master, scene.group.sync_state_set) == (1, before.sync_state_set)
+    assert scene.register(2, incarnation=5).reply.code == 0
+    assert scene.register(2, incarnation=None).reply.code == 0
+    assert scene.beat(2).reply.code == 0, "another program may take a broker's files over"
 
 
 @pytest.mark.parametrize("living", [False, True])

@@ -314,6 +314,16 @@ def test_a_heartbeat_of_rocketmq_may_leave_out_what_it_does_not_know() -> None:
     assert bare == Heartbeat(cluster_name="c", broker_name="b", broker_address="h:1", broker_id=ONE)
 
 
+def test_a_registration_of_rocketmq_says_no_incarnation_and_ours_says_the_first_one() -> None:
+    bare = pull_request(command(1003, {"incarnation": None, "logTorn": None}))
+    ours = pull_request(command(1003, {"incarnation": "0"}))
+    assert isinstance(bare, RegisterBroker)
+    assert isinstance(ours, RegisterBroker)
+    assert (bare.incarnation, ours.incarnation) == (None, 0)
+    assert "incarnation" not in push_request(bare, opaque=1).ext_fields
+    assert push_request(ours, opaque=1).ext_fields["incarnation"] == "0"
+
+
 def test_the_addresses_of_a_group_are_written_as_rocketmq_does_and_read_in_both_ways() -> None:
     group = BrokerMemberGroup(
         cluster_name="c", broker_name='b"{1:', addresses={TWO: "h:2", ONE: "h:1"}
