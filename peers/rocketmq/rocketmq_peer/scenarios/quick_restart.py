@@ -2,7 +2,8 @@
 
 The controller does not hear that its connection is gone, as of a machine without power. The master
 comes back with the same masterEpoch, drops its entry and writes another one at its end; no slave
-finds a common point with it.
+finds a common point with it. A controller that elects anew, as whoever registers has started, keeps
+it from that.
 """
 
 from __future__ import annotations
@@ -30,16 +31,22 @@ def _play(stage: Stage) -> None:
     stage.say(f"{old} is killed, and back before the controller misses it")
     group.kill(old)
     group.start_broker(old)
-    group.wait_for(lambda: stage.view(old).role == "Master" or None, f"{old} was master again")
+
+    def leads() -> str | None:
+        return next((one for one in (old, slave) if stage.view(one).role == "Master"), None)
+
+    master = group.wait_for(leads, "one of them was master")
+    (other,) = stage.others(master)
+    stage.say(f"{master} is master, of masterEpoch {stage.view('c1').state['epoch']}")
     stage.send_until_ok("c0")
-    end = stage.view(old).end
+    end = stage.view(master).end
     try:
-        stage.copied(end, slave, timeout_s=_WATCHED_S)
-        stage.say(f"{slave} has copied it")
+        stage.copied(end, other, timeout_s=_WATCHED_S)
+        stage.say(f"{other} has copied it")
     except ProcessError:
-        tries = stage.view(slave).events.get("HandshakeRefused", 0)
+        tries = stage.view(other).events.get("HandshakeRefused", 0)
         stage.say(
-            f"{slave} has not copied it in {_WATCHED_S:.0f} s, and refused {tries} handshakes"
+            f"{other} has not copied it in {_WATCHED_S:.0f} s, and refused {tries} handshakes"
         )
     stage.read_back()
 
