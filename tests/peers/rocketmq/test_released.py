@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from rocketha.recording.node_log import read_logs
-from rocketmq_peer.configuration import Promises
+from rocketmq_peer.configuration import ControllerKind, Promises
 from rocketmq_peer.errors import ToolMissingError
+from rocketmq_peer.frame_rewriting import address
 from rocketmq_peer.group import Group, GroupOptions
 from rocketmq_peer.jars import PeerJars, fetch
 from rocketmq_peer.mixed_walk import draw_mixed, play_mixed
@@ -61,3 +62,39 @@ def test_a_broker_of_rocketha_is_master_and_slave_among_released_ones(tmp_path: 
     assert run.is_decided, run.line()
     assert not run.is_broken, run.line()
     assert run.reigns
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", PINNED)
+def test_rockethas_controller_leads_brokers_and_answers_mqadmin(
+    version: str, tmp_path: Path
+) -> None:
+    options = GroupOptions(brokers=2, controller_kind=ControllerKind.ROCKETHA)
+    with Group(tmp_path / "run", fetched(version), options) as group:
+        group.start()
+        assert group.wait_for_master() == "b1"
+        group.wait_for_sync_state_set("b1", "b2")
+        controller = address(group.ports.controller(1).remoting)
+        asked = ("-a", controller)
+        named = (*asked, "-bn", "g", "-c", "rocketproof")
+        assert f"#ControllerLeaderAddress\t{controller}" in group.admin(
+            "getControllerMetaData", *asked
+        )
+        assert "#SyncStateSetNums\t2" in group.admin("getSyncStateSet", *asked, "-b", "g")
+        assert "#Epoch: EpochEntry{epoch=1" in group.admin("getBrokerEpoch", "-b", "g")
+        assert "controllerType" in group.admin("getControllerConfig", *asked)
+        update = ("updateControllerConfig", *asked, "-k", "enableElectUncleanMaster", "-v", "true")
+        assert "CODE: 16" in group.admin(*update)
+        assert "#MasterEpoch\t2" in group.admin("electMaster", *named, "-b", 2)
+        assert group.wait_for_master() == "b2"
+        group.wait_for_sync_state_set("b1", "b2")
+        assert "CODE: 2009" in group.admin("cleanBrokerMetadata", *named)
+        group.kill("c1")
+        group.start_controller("c1")
+        view = group.wait_for_sync_state_set("b1", "b2")
+        assert (view.master, view.master_epoch) == (2, 2)
+        group.kill("b2")
+        assert group.wait_for_master() == "b1"
+    (log,) = [one for one in read_logs(group.folder / "records") if one.header.node == "c1"]
+    elected = [one.params["master"] for one in log.records if one.action == "ElectMaster"]
+    assert elected == ["b1", "b2", "b1"]
