@@ -445,16 +445,9 @@ class Group:
         return process
 
     def _agent(self, name: str) -> AgentOptions:
-        file = self._records.begun(name)
-        return AgentOptions(
-            jar=self.jars.agent,
-            records=file.path,
-            node=name,
-            incarnation=file.next_incarnation(),
-            names=self.folder / "names",
-            is_consumer=name not in (*self.brokers, *self.controllers),
-            gates=self.gates.of(name),
-        )
+        is_consumer = name not in (*self.brokers, *self.controllers)
+        gates = self.gates.of(name)
+        return self._records.agent(name, self.jars.agent, gates, is_consumer=is_consumer)
 
     def _end(self, name: str, how: str, end: Callable[[Process], int]) -> None:
         process = self.process(name)

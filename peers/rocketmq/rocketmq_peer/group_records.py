@@ -8,6 +8,7 @@ from pathlib import Path
 from rocketha.recording.record import Json
 from rocketmq_peer.configuration import ControllerKind, Value
 from rocketmq_peer.group_options import GroupOptions
+from rocketmq_peer.jvm import AgentOptions
 from rocketmq_peer.node_files import NodeFile
 
 __all__ = ["GroupRecords"]
@@ -28,6 +29,19 @@ class GroupRecords:
         if not file.path.exists():
             file.begin(self._options.protocol, self._options.settings_of(node))
         return file
+
+    def agent(self, node: str, jar: Path, gates: Path, *, is_consumer: bool) -> AgentOptions:
+        """Return what the agent of a node is told. Raises: RecordError, OSError"""
+        file = self.begun(node)
+        return AgentOptions(
+            jar=jar,
+            records=file.path,
+            node=node,
+            incarnation=file.next_incarnation(),
+            names=self._folder / "names",
+            is_consumer=is_consumer,
+            gates=gates,
+        )
 
     def settings_of_controller(self, node: str) -> dict[str, Value]:
         """Return what tells rocketha's controller where its records go. Raises: OSError"""
