@@ -1,10 +1,40 @@
 """The configuration of a broker's process: a file of RocketMQ's, of which it takes what it knows.
 
+| name                                        | what                                  | if missing |
+|---------------------------------------------|---------------------------------------|------------|
+| `brokerClusterName`, `brokerName`           | the cluster, and the group            | RocketMQ's |
+| `brokerIP1`                                 | where it listens, an IPv4 address     | 127.0.0.1  |
+| `listenPort`, `haListenPort`                | for requests, and for slaves          | 10911,     |
+|                                             |                                       | 10912      |
+| `controllerAddr`                            | `host:port;host:port`                 | refused    |
+| `namesrvAddr`                               | likewise                              | none       |
+| `storePathRootDir`                          | the folder of its files               | refused    |
+| `mappedFileSizeCommitLog`                   | bytes of a segment                    | 1 GiB      |
+| `defaultTopicQueueNums`                     | queues of a new topic                 | 8          |
+| `flushDiskType`                             | `SYNC_FLUSH`, or something else       | not        |
+| `flushIntervalCommitLog`                    | milliseconds                          | 500        |
+| `registerNameServerPeriod`                  | milliseconds                          | 30000      |
+| `allAckInSyncStateSet`, `inSyncReplicas`,   | what an acknowledgement means         | RocketMQ's |
+| `minInSyncReplicas`, `slaveTimeout`         |                                       |            |
+| `haTransferBatchSize`,                      | replication, bytes and milliseconds   | RocketMQ's |
+| `haSendHeartbeatInterval`,                  |                                       |            |
+| `haHousekeepingInterval`,                   |                                       |            |
+| `haMaxTimeSlaveNotCatchup`                  |                                       |            |
+| `haReconnectInterval`                       | ours: a slave tries again after it    | 1000       |
+| `checkSyncStateSetPeriod`,                  | how often it asks and tells the       | RocketMQ's |
+| `syncBrokerMetadataPeriod`,                 | controller, milliseconds              |            |
+| `brokerHeartbeatInterval`,                  |                                       |            |
+| `controllerHeartBeatTimeoutMills`           |                                       |            |
+| `brokerElectionPriority`                    | lower is elected before others        | the last   |
+
+Every other name is passed by: the same file starts a broker of RocketMQ.
+
 Source: common `BrokerConfig`, store/config `MessageStoreConfig`
 """
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +51,8 @@ from rocketha.types import Epoch, SizeBytes
 __all__ = ["BrokerConfiguration", "may_follow_who_was_named"]
 
 _GIB: Final = 1 << 30
+_SEGMENT_MIN: Final = 1024
+_DIGITS_MAX: Final = 10
 
 
 def may_follow_who_was_named(known: Epoch, epoch: Epoch) -> bool:
@@ -79,7 +111,7 @@ class BrokerConfiguration:
             raise ConfigurationError(str(path), reason=error.strerror or str(error)) from error
         except PacketError as error:
             raise ConfigurationError(str(path), reason=str(error)) from error
-        host = values.text("brokerIP1", "127.0.0.1")
+        host = values.ip4("brokerIP1", "127.0.0.1")
         return cls(
             host=host,
             port=values.port("listenPort", 10911),
@@ -87,7 +119,9 @@ class BrokerConfiguration:
             name_servers=values.addresses("namesrvAddr", required=False),
             controllers=values.addresses("controllerAddr"),
             store=Path(values.text("storePathRootDir", None)),
-            segment_size=SizeBytes(values.number("mappedFileSizeCommitLog", _GIB)),
+            segment_size=SizeBytes(
+                values.number("mappedFileSizeCommitLog", _GIB, least=_SEGMENT_MIN)
+            ),
             queues=values.number("defaultTopicQueueNums", 8),
             register_ms=values.number("registerNameServerPeriod", 30_000),
             flush_ms=values.number("flushIntervalCommitLog", 500),
@@ -124,7 +158,7 @@ def _group(values: _Values) -> GroupOptions:
         heartbeat_timeout_ms=values.number(
             "controllerHeartBeatTimeoutMills", known.heartbeat_timeout_ms
         ),
-        election_priority=values.number("brokerElectionPriority", known.election_priority),
+        election_priority=values.number("brokerElectionPriority", known.election_priority, least=0),
     )
 
 
@@ -141,17 +175,26 @@ class _Values:
             raise ConfigurationError(self.path, reason=f"{name} is missing")
         return value
 
-    def number(self, name: str, default: int) -> int:
+    def ip4(self, name: str, default: str) -> str:
+        text = self.text(name, default)
+        try:
+            return str(ipaddress.IPv4Address(text))
+        except ValueError as error:
+            raise ConfigurationError(self.path, reason=f"{name}: {error}") from None
+
+    def number(self, name: str, default: int, *, least: int = 1) -> int:
         text = self.values.get(name)
         if text is None:
             return default
-        if not (text.isascii() and text.isdigit()):
+        if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX):
             raise ConfigurationError(self.path, reason=f"{name} is {text[:40]!a}, not a number")
+        if int(text) < least:
+            raise ConfigurationError(self.path, reason=f"{name} is {int(text)}, below {least}")
         return int(text)
 
     def port(self, name: str, default: int) -> int:
         port = self.number(name, default)
-        if not 0 < port < 1 << 16:
+        if port >= 1 << 16:
             raise ConfigurationError(self.path, reason=f"{name} is {port}, which is no port")
         return port
 

@@ -25,7 +25,7 @@ from tests.source_files import SOURCE_ROOTS
 __all__ = ["SEGMENT", "BrokerRun", "free_ports", "records_in"]
 
 SEGMENT: Final = 4096
-_TIMEOUT_S: Final = 20.0
+_TIMEOUT_S: Final = 60.0
 
 
 def free_ports() -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse, ha_question
 from rocketha.formats.remoting_command import RemotingCommand
 from tests.impl.process.broker_peers import SEGMENT, BrokerRun, records_in
-from tests.impl.process.controller_peers import ControllerRun, until
+from tests.impl.process.controller_peers import Connection, ControllerRun, until
 
 
 @pytest.fixture
@@ -164,6 +165,17 @@ def test_only_a_master_says_where_it_replicates(calm: tuple[BrokerRun, BrokerRun
     assert dict(second.command(ha_question(opaque=1)).ext_fields) == {}
 
 
+def test_bad_bytes_close_their_connection_only(calm: tuple[BrokerRun, BrokerRun]) -> None:
+    first, second = calm
+    for broker, port in ((first, first.port), (first, first.ha_port), (second, second.ha_port)):
+        for data in (b"\xff" * 64, b"\x00\x00\x00\x08\x00\x00\x00\x04nope", bytes(400)):
+            with Connection(socket.create_connection(("127.0.0.1", port), 20)) as connection:
+                connection.sock.sendall(data)
+                connection.sock.shutdown(socket.SHUT_WR)
+                assert connection.is_closed(), (broker.folder.name, data)
+    assert first.send(b"a", topic="after").code == BrokerResponse.SUCCESS
+
+
 def test_a_slave_leaves_the_set_and_comes_back(
     controller: ControllerRun, pair: tuple[BrokerRun, BrokerRun]
 ) -> None:
@@ -189,11 +201,16 @@ def test_files_have_one_process(calm: tuple[BrokerRun, BrokerRun]) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("listenPort", "0", "listenPort is 0, which is no port"),
+        ("listenPort", "0", "listenPort is 0, below 1"),
         ("slaveTimeout", "soon", "slaveTimeout is 'soon', not a number"),
         ("allAckInSyncStateSet", "yes", "allAckInSyncStateSet is 'yes'"),
         ("controllerAddr", "", "controllerAddr is missing"),
         ("namesrvAddr", "here", "'here' is no host:port"),
+        ("brokerIP1", "localhost", "brokerIP1: "),
+        ("brokerIP1", "10.1.2.3", "is not on loopback"),
+        ("mappedFileSizeCommitLog", "8", "mappedFileSizeCommitLog is 8, below 1024"),
+        ("flushIntervalCommitLog", "0", "flushIntervalCommitLog is 0, below 1"),
+        ("haListenPort", "65536", "haListenPort is 65536, which is no port"),
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str, said: str) -> None:
