@@ -15,6 +15,29 @@ B03AppendEpoch(q, e, s) ==
   IF q # <<>> /\ (q[Len(q)].e >= e \/ q[Len(q)].s >= s) THEN q
   ELSE WithEnds(Append(q, [e |-> e, s |-> s, end |-> -1]))
 
+\* The same, but a broker that becomes master with a part of its log not dispatched looks for the end
+\* of its log first and cuts its epoch cache there: then the empty epoch goes, and the new one stays.
+B03_CutBecomeMaster(b) ==
+  /\ role[b] # "Down"
+  /\ ctl.master = b
+  /\ known[b] < ctl.epoch
+
+  /\ \E cuts \in BOOLEAN :
+       LET old == TruncateSuffixByEpoch(epochs[b], ctl.epoch)
+           left == IF cuts THEN SelectSeq(old, LAMBDA x : x.s < Len(log[b])) ELSE old
+           q == AppendEpoch(left, ctl.epoch, Len(log[b]))
+       IN /\ epochs' = [epochs EXCEPT ![b] = q]
+          /\ epochsDisk' = [epochsDisk EXCEPT ![b] = StoredEpochs(@, q)]
+          /\ link' = [s \in Broker |-> IF s = b THEN NoLink
+                                       ELSE IF Linked(s, b) THEN RefreshedLink(link[s], q)
+                                       ELSE link[s]]
+  /\ role' = [role EXCEPT ![b] = "Master"]
+  /\ known' = [known EXCEPT ![b] = ctl.epoch]
+  /\ received' = [received EXCEPT ![b] = 0]
+  /\ flushed' = [flushed EXCEPT ![b] = FlushedAtBecomeMaster(b)]
+  /\ ghostActed' = ghostActed + 1
+  /\ UNCHANGED <<ctl, inc, log, disk>>
+
 \* B04: the end of the new last entry is removed from a copy.
 B04TruncateSuffixByOffset(q, o) == SelectSeq(q, LAMBDA x : x.s < o)
 
