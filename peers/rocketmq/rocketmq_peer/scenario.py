@@ -33,7 +33,7 @@ offsets, and a specification that counts records sees what a slave keeps."""
 _PATIENCE_S: Final = 30.0
 
 LIVE: Final = (
-    *("B01", "B03", "B04", "B05", "B06", "B07", "B10", "B11", "B81", "B83"),
+    *("B01", "B03", "B03_Cut", "B04", "B05", "B06", "B07", "B10", "B11", "B81", "B83"),
     *("KeptEpochs", "LateBorder", "MasterAnswers"),
     *("B21", "B79", "B80", "B22", "B22_B80", "W2"),
 )
