@@ -47,10 +47,10 @@ _SHOWN: Final = 10
 )
 @click.option(
     "--controller",
-    type=click.Choice(["DLedger", "jRaft"]),
+    type=click.Choice(["DLedger", "jRaft", "rocketha"]),
     default="DLedger",
     show_default=True,
-    help="By what controllers agree with each other.",
+    help="By what controllers agree with each other; rocketha is its own controller, alone.",
 )
 def interop_run(
     folder: Path, version: str, kind: str, brokers: int, headers: str, controller: str
