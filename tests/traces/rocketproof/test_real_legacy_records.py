@@ -1,15 +1,18 @@
-"""What real brokers without controllers write, by hand: of each step a line."""
+"""What real brokers without controllers write, by hand: of each step a line; and a recorded run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
+import msgspec
 import pytest
 
-from rocketha.recording.node_log import NodeLines
+from rocketha.recording.node_log import NodeLines, read_logs
 from rocketha.recording.record import NodeHeader, NodeRecord, RecordError, SentMessage
 from rocketproof.protocols import PROTOCOLS
-from tests.traces.rocketproof.recorded_runs import judged
+from tests.source_files import ROOT
+from tests.traces.rocketproof.recorded_runs import changed, judged
 from tlatrace.judgement.verdict import Conforms, Diverges, Verdict, kind
 from tlatrace.trace import Event, Trace
 
@@ -312,3 +315,88 @@ def test_a_record_that_no_master_took_is_named() -> None:
     nodes.appends(7, 0, 0)
     with pytest.raises(RecordError, match="'m0' before offset 300: no master is known"):
         nodes.trace()
+
+
+# ---- a recorded run ----
+
+RUN: Final = ROOT / "traces" / "samples" / "rocketmq" / "sync_master-5.5.0" / "records"
+RECORD: Final = 311
+"""Bytes of each record of the run."""
+
+Change = Callable[[NodeRecord], NodeRecord]
+
+
+def with_params(**turns: Callable[[Any], Any]) -> Change:
+    def change(record: NodeRecord) -> NodeRecord:
+        turned = {name: turn(record.params[name]) for name, turn in turns.items()}
+        return msgspec.structs.replace(record, params={**record.params, **turned})
+
+    return change
+
+
+def with_state(**turns: Callable[[Any], Any]) -> Change:
+    def change(record: NodeRecord) -> NodeRecord:
+        turned = {name: turn(record.state[name]) for name, turn in turns.items()}
+        return msgspec.structs.replace(record, state={**record.state, **turned})
+
+    return change
+
+
+def acts(action: str, *parts: str) -> Callable[[NodeRecord], bool]:
+    return lambda r: r.action == action and all(r.state.get(one) for one in parts)
+
+
+def more(bytes_: int) -> int:
+    return bytes_ + RECORD
+
+
+def renamed(change: Any) -> Any:
+    return {**change, "added": [{**one, "id": "b0"} for one in change["added"]]}
+
+
+def acked_more(ends: Any) -> Any:
+    return [[conn, {**end, "slave_ack": more(end["slave_ack"])}] for conn, end in ends]
+
+
+def sent_less(ends: Any) -> Any:
+    return [[conn, {**end, "next_offset": 0}] for conn, end in ends]
+
+
+def told_to_wait(record: NodeRecord) -> NodeRecord:
+    return msgspec.structs.replace(record, action="PutTimeout")
+
+
+CASES: Final[dict[str, tuple[Callable[[NodeRecord], object], Change, int]]] = {
+    "a report of more than the slave has": (
+        acts("ReceiveReport"),
+        with_params(offset=more),
+        -1,
+    ),
+    "an end that has heard more": (acts("ReceiveReport", "ends"), with_state(ends=acked_more), 3),
+    "an end that has sent less": (acts("Transfer", "ends"), with_state(ends=sent_less), 5),
+    "a larger batch": (acts("Transfer", "ends"), with_params(size=more), 3),
+    "a record of the life before": (acts("ReceiveTransfer", "log"), with_state(log=renamed), -1),
+    "a slave that reports less": (
+        acts("ReceiveTransfer", "log"),
+        with_state(client=lambda end: {**end, "reported": 0}),
+        4,
+    ),
+    "a producer that hears PUT_OK and timed out": (acts("PutOk"), told_to_wait, 1),
+    "a producer that waits for nobody": (acts("PutMessage"), with_params(need=lambda _: 0), 1),
+    "a power cut that took what was flushed": (
+        lambda r: r.event == "NodeStopped" and r.node == "b1",
+        with_state(log=lambda log: {**log, "added": log["added"][:3]}),
+        0,
+    ),
+}
+
+
+@pytest.mark.java
+def test_what_is_changed_in_a_recorded_run_diverges() -> None:
+    logs = read_logs(RUN)
+    cases = [changed(logs, is_it, change, which) for is_it, change, which in CASES.values()]
+
+    verdicts = judged([PLUG.trace_of_records(case) for case in (logs, *cases)])
+
+    found = dict(zip(("nothing", *CASES), map(kind, verdicts), strict=True))
+    assert found == {"nothing": "conforms"} | dict.fromkeys(CASES, "diverges")

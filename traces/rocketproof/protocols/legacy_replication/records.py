@@ -189,6 +189,8 @@ class LegacyRecords(RecordProjection):
         self._logs = RunLogs()
         self._begins = dict.fromkeys(self._now, 0)
         """Broker -> the number of records before its log."""
+        self._written = 0
+        """Of real logs: the end of the last record that any master had."""
         self._flushed = dict.fromkeys(self._now, 0)
         """Real broker -> the number of records that it is known to have flushed."""
 
@@ -245,6 +247,7 @@ class LegacyRecords(RecordProjection):
         last, per_segment = now.log[-1], self._settings.records_per_segment
         if isinstance(last, int) or per_segment is None:
             return
+        self._written = max(self._written, last.end)
         self._logs.epochs(now.log)
         if (last.end - 1) // self._settings.segment_bytes != (len(now.log) - 1) // per_segment:
             raise RecordError(f"record {last.id!r}: files do not have {per_segment} records each")
@@ -435,13 +438,18 @@ class LegacyRecords(RecordProjection):
         return parts
 
     def _index(self, broker: str, offset: int) -> int:
-        """Return how many records lie before an offset, of a broker's log or of the longest."""
+        """Return how many records lie before an offset, of a broker's log or of the longest.
+
+        Behind all that any master wrote, up to the end of that file, there is one more.
+        """
         log = self._now[broker].log
         if offset < 0:
             return _NEVER
         if log and not isinstance(log[-1], int) and offset <= log[-1].end:
             return self._begins[broker] + self._logs.count(log, offset)
-        return self._logs.count((), offset)
+        of_file = -self._written % self._settings.segment_bytes
+        is_beyond = 0 < self._written < offset and offset != self._written + of_file
+        return self._logs.count((), offset) + is_beyond
 
     def _end(self, broker: str) -> int:
         """Return where a broker's log ends, in records."""
