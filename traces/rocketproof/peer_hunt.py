@@ -53,20 +53,23 @@ def hunt(
     *,
     reductions: int,
     rocketha_leads: bool = False,
+    legacy: bool = False,
 ) -> Iterator[Hunted]:
     """Play the walk of each seed in a folder of its own, judge it, and make finds smaller.
 
     Of several finds of a walk the first new one is made smaller, by at most so many plays. With
-    `rocketha_leads` its controller leads the brokers.
+    `rocketha_leads` its controller leads the brokers; with `legacy` nobody does.
 
     Raises:
         PeerError: the release is not fetched, or a folder not empty.
         TraceFormatError, ToolError: as `judge_run`.
     """
+    from rocketmq_peer.legacy_walk import without_controllers
     from rocketmq_peer.random_walk import draw, under_rocketha
 
     for seed in seeds:
         walk = under_rocketha(draw(seed)) if rocketha_leads else draw(seed)
+        walk = without_controllers(walk) if legacy else walk
         say(f"seed {seed}: {', '.join(map(str, walk.moves))}")
         judged = _played(walk, walk.moves, version, folder / f"{seed}", say)
         finds = finds_of(judged)
@@ -81,10 +84,12 @@ def hunt(
 def _played(
     walk: Walk, moves: Sequence[Move], version: str, folder: Path, say: Callable[[str], None]
 ) -> JudgedRun:
+    from rocketmq_peer.legacy_walk import legacy_scenario_of
     from rocketmq_peer.play import play
     from rocketmq_peer.random_walk import scenario_of
 
-    run = play(scenario_of(walk, moves), version, folder, say)
+    as_scenario = legacy_scenario_of if walk.options.is_legacy else scenario_of
+    run = play(as_scenario(walk, moves), version, folder, say)
     return judge_run(run, folder, museum=run.museum)
 
 

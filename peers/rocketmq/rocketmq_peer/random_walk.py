@@ -188,7 +188,7 @@ class Walker:
 
     def play(self, moves: Sequence[Move]) -> None:
         """Begin, make the moves, heal, and read everything back. Raises: ProcessError"""
-        self._stage.begin()
+        self.begin()
         self._stage.send_until_ok("first")
         self.begun()
         for move in moves:
@@ -197,6 +197,10 @@ class Walker:
             if who is not None or move.do in (Do.START, Do.WAIT, Do.REJOIN):
                 self._make(move, who or "")
         self.heal()
+
+    def begin(self) -> None:
+        """Start the group. Raises: ProcessError"""
+        self._stage.begin()
 
     def begun(self) -> None:
         """Do something before the first move; here nothing. Raises: ProcessError"""
@@ -267,7 +271,7 @@ class Walker:
                 if self._down:
                     group.start_broker(self._down.pop(0))
             case Do.RESTART:
-                self._restart(who)
+                self.restart(who)
             case Do.PAUSE:
                 group.pause(who)
                 time.sleep(move.number / 1000)
@@ -284,8 +288,11 @@ class Walker:
             self._stage.send(name, timeout_ms=_TIMEOUT_MS)
             self._stage.say(f"  {name}: {self._stage.played.answers[name]}")
 
-    def _restart(self, who: str) -> None:
-        """Kill a broker; controllers hear of the end of its connections when it is back."""
+    def restart(self, who: str) -> None:
+        """Kill a broker; controllers hear of the end of its connections when it is back.
+
+        Raises: PeerError, ProcessError
+        """
         links = [f"{controller}.{who}" for controller in self._group.controllers]
         for link in links:
             self._group.proxies.linger(link, Way.TO_SERVER)

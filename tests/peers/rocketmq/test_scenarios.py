@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rocketmq_peer import legacy_walk
 from rocketmq_peer import play as play_module
 from rocketmq_peer.configuration import ControllerKind, Promises
 from rocketmq_peer.controller_view import ask_leader
@@ -15,9 +17,17 @@ from rocketmq_peer.errors import PeerError, ProcessError
 from rocketmq_peer.group import GroupOptions
 from rocketmq_peer.group_options import Replication
 from rocketmq_peer.jars import PeerJars
+from rocketmq_peer.legacy_walk import legacy_scenario_of, without_controllers
 from rocketmq_peer.play import play
 from rocketmq_peer.played_run import Played, PlayedRun
-from rocketmq_peer.random_walk import draw, under_rocketha
+from rocketmq_peer.random_walk import (
+    Do,
+    Move,
+    Walk,
+    Who,
+    draw,
+    under_rocketha,
+)
 from rocketmq_peer.scenario import LIVE, LIVE_LEGACY, Scenario, Stage, under
 from rocketmq_peer.scenarios import SCENARIOS
 from rocketproof.protocols import PROTOCOLS
@@ -129,6 +139,48 @@ def test_a_scenario_is_played_under_rockethas_controller(
     assert leaders == ["c1"]
     assert run.controller == "rocketha"
     assert "rocketha" in (tmp_path / "run" / "nodes" / "c1" / "node.conf").read_text()
+
+
+def test_a_walk_without_controllers_has_a_master_for_ever() -> None:
+    walks = [without_controllers(draw(seed)) for seed in range(40)]
+    assert [one.moves for one in walks] == [draw(seed).moves for seed in range(40)]
+    assert {one.options.replication for one in walks} == {
+        Replication.SYNC_MASTER,
+        Replication.ASYNC_MASTER,
+    }
+    for one in walks:
+        assert 2 <= one.options.promises.in_sync_replicas <= one.options.brokers
+        made = legacy_scenario_of(one)
+        assert made.protocols == ("legacy_replication",)
+        assert made.museum == LIVE_LEGACY
+        assert not replace(made.options, controllers=3).controller_names
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_walk_without_controllers_is_played(
+    tmp_path: Path, toy_jars: PeerJars, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_module, "find_jars", lambda _: toy_jars)
+    monkeypatch.setattr(legacy_walk, "_SETTLES_S", 1.0)
+    walk = Walk(
+        seed=1,
+        options=GroupOptions(brokers=2, replication=Replication.SYNC_MASTER),
+        moves=(
+            Move(Do.SEND, number=2),
+            Move(Do.RESTART, Who.SLAVE),
+            Move(Do.KILL, Who.MASTER),
+            Move(Do.CUT, Who.MASTER),
+            Move(Do.START),
+        ),
+    )
+    said: list[str] = []
+    run = play(legacy_scenario_of(walk), "5.3.3", tmp_path / "run", said.append)
+    assert run.trouble is None
+    assert run.played.acknowledged == ["first", "m0", "m1", "last"]
+    lines = (tmp_path / "run" / "harness.ndjson").read_text().splitlines()
+    done = [f"{one['do']} {one['node']}" for one in map(json.loads, lines) if "node" in one]
+    wanted = ("power_cut b2", "start b2", "kill b1", "start b1")
+    assert [one for one in done if one in wanted][2:6] == [*wanted]  # both were started before
 
 
 def test_a_walk_under_rocketha_has_one_controller() -> None:

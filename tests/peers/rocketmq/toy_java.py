@@ -56,7 +56,7 @@ def _legacy_state(node: str, *, is_legacy: bool) -> dict[str, Any]:
         return {}
     if node == "b1":
         return {"ends": [[2, {"slave_ack": 0, "next_offset": None}]], "flushed_offset": 0}
-    return {"client": {"id": 2, "reported": 0}}
+    return {"client": {"id": 2, "reported": 0}, "flushed_offset": 0}
 
 
 def _write_start(options: dict[str, str], *, is_legacy: bool) -> None:

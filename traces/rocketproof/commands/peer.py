@@ -213,9 +213,17 @@ def _say(judged: Sequence[JudgedRun], as_json: bool) -> NoReturn:
     show_default=True,
     help="How often a walk that found something is played with fewer moves.",
 )
+@click.option("--legacy", is_flag=True, help="Without controllers: one is master for ever.")
 @_CONTROLLER
 def hunt(
-    version: str, *, seeds: str, out: Path, hours: float, reductions: int, controller: str | None
+    version: str,
+    *,
+    seeds: str,
+    out: Path,
+    hours: float,
+    reductions: int,
+    legacy: bool,
+    controller: str | None,
 ) -> None:
     """Play random walks with real brokers, judge each, and make what is found smaller.
 
@@ -231,7 +239,13 @@ def hunt(
     began, judged = time.monotonic(), list[JudgedRun]()
     leads = controller is not None
     for one in hunt_walks(
-        version, wanted, out, print_text, reductions=reductions, rocketha_leads=leads
+        version,
+        wanted,
+        out,
+        print_text,
+        reductions=reductions,
+        rocketha_leads=leads,
+        legacy=legacy,
     ):
         with (out / "hunt.ndjson").open("a", encoding="utf-8") as file:
             file.write(json.dumps(one.to_json(), sort_keys=True) + "\n")
