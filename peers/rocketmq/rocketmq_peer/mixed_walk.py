@@ -13,10 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.types import EpochEntry, Offset
 from rocketmq_peer.configuration import BrokerTiming, Promises
-from rocketmq_peer.controller_view import exchange
 from rocketmq_peer.equal_stores import StoreDifference, ask_epochs, compare_stores
 from rocketmq_peer.errors import ProcessError
 from rocketmq_peer.group import Group
@@ -24,7 +22,7 @@ from rocketmq_peer.group_options import GroupOptions
 from rocketmq_peer.jars import PeerJars
 from rocketmq_peer.played_run import Played
 from rocketmq_peer.random_walk import Do, Walk, Walker, draw_move
-from rocketmq_peer.scenario import TOPIC, Stage
+from rocketmq_peer.scenario import Stage
 
 __all__ = ["MixedRun", "draw_mixed", "play_mixed"]
 
@@ -46,21 +44,6 @@ _BREAKING: Final = (Do.ISOLATE, Do.KILL)
 _PAUSE_MS: Final = (300, 4_000)
 _WAIT_MS: Final = (200, 3_000)
 _SETTLES_S: Final = 90.0
-_CREATE_TOPIC: Final = RemotingCommand(
-    code=17,
-    opaque=1,
-    ext_fields={
-        "topic": TOPIC,
-        "defaultTopic": "TBW102",
-        "readQueueNums": "1",
-        "writeQueueNums": "1",
-        "perm": "6",
-        "topicFilterType": "SINGLE_TAG",
-        "topicSysFlag": "0",
-        "order": "false",
-    },
-)
-"""Source: `CreateTopicRequestHeader`"""
 _REIGN: Final = "BecomeMaster"
 """What rocketha's broker prints."""
 
@@ -202,21 +185,6 @@ class _MixedWalker(Walker):
     def is_master(self, broker: str) -> bool:
         view = self._group.view()
         return view is not None and view.master == self._group.brokers.index(broker) + 1
-
-    def begun(self) -> None:
-        """Create the topic on released brokers, as an operator does.
-
-        A slave asks its master for topics every 10 s only: elected before, it says to the name
-        server that it has no such topic, and producers stay with the master that they knew.
-
-        Raises: ProcessError
-        """
-        group = self._group
-        for number, broker in enumerate(group.brokers, start=1):
-            if number not in group.options.rocketha_brokers:
-                answer = exchange(group.ports.broker(number).remoting, _CREATE_TOPIC)
-                if answer is None or answer.code:
-                    raise ProcessError(f"{broker} does not create the topic: {answer}")
 
     def heal(self) -> None:
         """Let everything be as at the beginning, until all have the same. Raises: ProcessError"""

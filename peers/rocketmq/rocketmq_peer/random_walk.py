@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketmq_peer.configuration import BrokerTiming, ControllerKind, Promises
+from rocketmq_peer.controller_view import exchange
 from rocketmq_peer.errors import PeerError, ProcessError
 from rocketmq_peer.group import GroupOptions
 from rocketmq_peer.proxy import Way
-from rocketmq_peer.scenario import Scenario, Stage
+from rocketmq_peer.scenario import TOPIC, Scenario, Stage
 
 __all__ = [
     "Do",
@@ -110,6 +112,21 @@ _WEIGHTS: Final[Mapping[Do, int]] = {
     Do.WAIT: 5,
     Do.KILL_LEADER: 1,
 }
+_CREATE_TOPIC: Final = RemotingCommand(
+    code=17,
+    opaque=1,
+    ext_fields={
+        "topic": TOPIC,
+        "defaultTopic": "TBW102",
+        "readQueueNums": "1",
+        "writeQueueNums": "1",
+        "perm": "6",
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": "0",
+        "order": "false",
+    },
+)
+"""Source: `CreateTopicRequestHeader`"""
 _MOVES: Final = 24
 _PAUSE_MS: Final = (300, 6_000)
 _WAIT_MS: Final = (200, 5_000)
@@ -203,7 +220,20 @@ class Walker:
         self._stage.begin()
 
     def begun(self) -> None:
-        """Do something before the first move; here nothing. Raises: ProcessError"""
+        """Create the topic on released brokers, as an operator does.
+
+        A slave asks its master for topics every 10 s only: elected before, it says to the name
+        server that it has no such topic. Then producers find no route to it, or stay with the
+        master that they knew.
+
+        Raises: ProcessError
+        """
+        group = self._group
+        for number, broker in enumerate(group.brokers, start=1):
+            if number not in group.options.rocketha_brokers:
+                answer = exchange(group.ports.broker(number).remoting, _CREATE_TOPIC)
+                if answer is None or answer.code:
+                    raise ProcessError(f"{broker} does not create the topic: {answer}")
 
     def is_master(self, broker: str) -> bool:
         """Tell whether a broker that runs is master, as it says itself in its records."""

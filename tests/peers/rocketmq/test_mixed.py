@@ -13,16 +13,19 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketha.formats.epoch_entry_cache import EpochEntryCache
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketmq_peer import jars as jars_module
-from rocketmq_peer import mixed_walk
+from rocketmq_peer import mixed_walk, random_walk
 from rocketmq_peer.configuration import SEGMENT_SIZE, ControllerKind
 from rocketmq_peer.equal_stores import StoreDifference, ask_epochs, compare_stores
+from rocketmq_peer.errors import ProcessError
 from rocketmq_peer.group import Group
 from rocketmq_peer.group_options import GroupOptions
 from rocketmq_peer.jars import PeerJars
 from rocketmq_peer.mixed_walk import MixedRun, draw_mixed
 from rocketmq_peer.played_run import Played
-from rocketmq_peer.random_walk import Do
+from rocketmq_peer.random_walk import Do, Walker
+from rocketmq_peer.scenario import TOPIC, Stage
 from rocketmq_peer.toolchain import Jdk
 from rocketproof.cli import main
 from tests.peers.rocketmq import toy_java
@@ -55,6 +58,32 @@ def test_a_seed_draws_both_kinds_and_something_that_breaks() -> None:
     firsts = [1 in walk.options.rocketha_brokers for walk in walks]
     assert {True, False} == set(firsts), "the first master is always of one kind"
     assert draw_mixed(7) == draw_mixed(7) != draw_mixed(8)
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_walk_begins_when_all_released_brokers_have_the_topic(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, RemotingCommand]] = []
+
+    def exchange(port: int, command: RemotingCommand) -> RemotingCommand:
+        asked.append((port, command))
+        return RemotingCommand(code=code, opaque=command.opaque)
+
+    monkeypatch.setattr(random_walk, "exchange", exchange)
+    options = GroupOptions(brokers=3, rocketha_brokers=frozenset({2}))
+    jars = PeerJars("5.5.0", tmp_path / "jars", Jdk(tmp_path / "jdk", "17"))
+    with Group(tmp_path / "run", jars, options) as group:
+        walker = Walker(Stage(group, print))
+        if code:
+            with pytest.raises(ProcessError, match="b1 does not create the topic"):
+                walker.begun()
+            return
+        walker.begun()
+
+        released = [group.ports.broker(number).remoting for number in (1, 3)]
+    assert [port for port, _ in asked] == released
+    assert {command.ext_fields["topic"] for _, command in asked} == {TOPIC}
 
 
 @pytest.mark.parametrize(
