@@ -74,6 +74,10 @@ final class BrokerSteps {
 
     // ---- any broker ----
 
+    boolean isUnderControllers() {
+        return service != null;
+    }
+
     private void started(Object self) throws Exception {
         if (self != service) {
             return;

@@ -1,8 +1,11 @@
 package rocketproof.agent;
 
 import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -10,8 +13,8 @@ import java.util.Set;
 public final class Hooks {
     private static volatile Hooks present;
 
-    private final Map<String, Hook> entries = new HashMap<>();
-    private final Map<String, Hook> exits = new HashMap<>();
+    private final Map<String, List<Hook>> entries = new HashMap<>();
+    private final Map<String, List<Hook>> exits = new HashMap<>();
     private final Object monitor;
     private final Gates gates;
 
@@ -34,6 +37,7 @@ public final class Hooks {
             BrokerSteps broker = new BrokerSteps(options, records);
             broker.register(hooks);
             new SetSteps(records, broker).register(hooks);
+            new LegacySteps(options, records).register(hooks);
             new LockSteps(records).register(hooks);
             new ControllerSteps(options, records).register(hooks);
         }
@@ -49,10 +53,8 @@ public final class Hooks {
         add(exits, type + '.' + method, hook);
     }
 
-    private static void add(Map<String, Hook> hooks, String method, Hook hook) {
-        if (hooks.put(method, hook) != null) {
-            throw new IllegalStateException("two hooks at " + method);
-        }
+    private static void add(Map<String, List<Hook>> hooks, String method, Hook hook) {
+        hooks.computeIfAbsent(method, none -> new ArrayList<>()).add(hook);
     }
 
     /** Return the methods that are watched, by their classes. */
@@ -71,24 +73,24 @@ public final class Hooks {
     public static void entered(String method, Object self, Object[] arguments) {
         Hooks hooks = present;
         hooks.gates.pass(method);
-        run(hooks, hooks.entries.get(method), method, self, arguments, null);
+        run(hooks, hooks.entries, method, self, arguments, null);
     }
 
     /** Called when a watched method returns. */
     public static void left(String method, Object self, Object[] arguments, Object result) {
         Hooks hooks = present;
-        run(hooks, hooks.exits.get(method), method, self, arguments, result);
+        run(hooks, hooks.exits, method, self, arguments, result);
     }
 
-    private static void run(Hooks hooks, Hook hook, String method, Object self, Object[] arguments, Object result) {
-        if (hook == null) {
-            return;
-        }
-        synchronized (hooks.monitor) {
-            try {
-                hook.at(self, arguments, result);
-            } catch (Throwable error) {
-                failed(method, error);
+    private static void run(
+            Hooks hooks, Map<String, List<Hook>> of, String method, Object self, Object[] arguments, Object result) {
+        for (Hook hook : of.getOrDefault(method, Collections.emptyList())) {
+            synchronized (hooks.monitor) {
+                try {
+                    hook.at(self, arguments, result);
+                } catch (Throwable error) {
+                    failed(method, error);
+                }
             }
         }
     }

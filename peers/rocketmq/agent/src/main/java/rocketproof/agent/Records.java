@@ -59,6 +59,11 @@ final class Records {
             return this;
         }
 
+        /** Tell whether anything of the state is shown so far. */
+        boolean showsSomething() {
+            return !state.isEmpty();
+        }
+
         /** Show a part of the state, changed or not. */
         Step always(String part, Object value) {
             known.put(part, Json.of(value));

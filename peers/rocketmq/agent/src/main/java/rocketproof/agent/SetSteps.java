@@ -64,7 +64,7 @@ final class SetSteps {
 
     private void answered(Object result) throws Exception {
         Object appended = result == null ? null : Inside.call(result, "getAppendMessageResult");
-        if (appended == null) {
+        if (appended == null || !broker.isUnderControllers()) {
             return;
         }
         String status = String.valueOf(Inside.call(result, "getPutMessageStatus"));

@@ -26,6 +26,7 @@ final class StoredLog {
 
     private final Object commitLog;
     private final Method data;
+    private final List<Long> begins = new ArrayList<>();
     private final List<Long> ends = new ArrayList<>();
     private long at;
 
@@ -53,6 +54,16 @@ final class StoredLog {
         return ends.size();
     }
 
+    /** Return where the first file begins. */
+    long begin() throws ReflectiveOperationException {
+        return Math.max(Inside.asked(commitLog, "getMinOffset"), 0);
+    }
+
+    /** Return where the record that ends here begins; what is left of a file before it belongs to none. */
+    long beginOf(long end) {
+        return begins.get(ends.indexOf(end));
+    }
+
     /** Read the log up to its end in memory. */
     Change read() throws ReflectiveOperationException {
         long end = Inside.asked(commitLog, "getMaxOffset");
@@ -62,7 +73,11 @@ final class StoredLog {
             while (left < ends.size() && ends.get(left) <= end) {
                 at = ends.get(left++);
             }
+            begins.subList(left, begins.size()).clear();
             ends.subList(left, ends.size()).clear();
+        }
+        if (ends.isEmpty()) {
+            at = Math.max(at, begin());
         }
         int kept = ends.size();
         List<Map<String, Object>> added = new ArrayList<>();
@@ -91,6 +106,7 @@ final class StoredLog {
                 if (magic != MESSAGE_V1 && magic != MESSAGE_V2 || size <= 0 || size > bytes.limit() - from) {
                     return false;
                 }
+                begins.add(at);
                 at += size;
                 ends.add(at);
                 Map<String, Object> item = new LinkedHashMap<>();
