@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from string import ascii_lowercase
 from typing import Final
 
 from rocketha.formats.controller_codes import RequestCode
@@ -13,7 +16,7 @@ from rocketha.types import BrokerId
 from rocketmq_peer.client import Answer, Client
 from rocketmq_peer.configuration import CLUSTER, ControllerKind
 from rocketmq_peer.controller_view import ask, knows_master
-from rocketmq_peer.errors import PeerError
+from rocketmq_peer.errors import PeerError, ProcessError
 from rocketmq_peer.group import GROUP_NAME, NAME_SERVER, Group
 from rocketmq_peer.group_options import GroupOptions
 from rocketmq_peer.links import CONTROLLERS
@@ -31,6 +34,8 @@ _NAME_AND_BODY_BYTES: Final = 102
 offsets, and a specification that counts records sees what a slave keeps."""
 
 _PATIENCE_S: Final = 30.0
+_TRIES_S: Final = 10.0
+"""Of a message that a busy machine may let fail."""
 
 LIVE: Final = (
     *("B01", "B03", "B03_Cut", "B04", "B05", "B06", "B07", "B10", "B11", "B81", "B83"),
@@ -144,6 +149,32 @@ class Stage:
             self.say(f"{names[0]} to {names[-1]}: {said}")
 
         return wait
+
+    def send_until_had(
+        self, master: str, count: int, *, timeout_ms: int, size: int = _NAME_AND_BODY_BYTES
+    ) -> Callable[[], None]:
+        """Send messages until a master's log has so many; what is returned waits for answers.
+
+        On a busy machine some fail before they reach it. Raises: ProcessError
+        """
+        waits: list[Callable[[], None]] = []
+        for letter in ascii_lowercase:
+            waits.append(self.send_at_once(letter, 1, timeout_ms=timeout_ms, size=size))
+            with suppress(ProcessError):
+                self.group.wait_for(partial(self._has, master, f"{letter}0"), "it came", _TRIES_S)
+            if len(self.view(master).ids) >= count:
+                break
+        else:
+            raise ProcessError(f"{master} had not {count} of {len(waits)} messages")
+
+        def wait() -> None:
+            for one in waits:
+                one()
+
+        return wait
+
+    def _has(self, broker: str, name: str) -> bool | None:
+        return name in self.view(broker).ids or None
 
     def _note(self, name: str, answer: Answer) -> None:
         self.played.answers[name] = answer.status or answer.error or "nothing"

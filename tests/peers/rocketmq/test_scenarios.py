@@ -11,6 +11,7 @@ import pytest
 
 from rocketmq_peer import legacy_walk
 from rocketmq_peer import play as play_module
+from rocketmq_peer import scenario as scenario_module
 from rocketmq_peer.configuration import ControllerKind, Promises
 from rocketmq_peer.controller_view import ask_leader
 from rocketmq_peer.errors import PeerError, ProcessError
@@ -252,12 +253,16 @@ def test_a_group_without_controllers_is_played(
     tmp_path: Path, toy_jars: PeerJars, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(play_module, "find_jars", lambda _: toy_jars)
+    monkeypatch.setattr(scenario_module, "_TRIES_S", 0.01)
 
     def happens(stage: Stage) -> None:
         assert stage.begin_legacy("b3") == "b1"
         assert stage.group.running == ("namesrv", "b1", "b2")
         answered = stage.send_at_once("a", 2, timeout_ms=1000)
         answered()
+        stage.send_until_had("b1", 1, timeout_ms=1000)()
+        with pytest.raises(ProcessError, match="b1 had not 2 of 26 messages"):
+            stage.send_until_had("b1", 2, timeout_ms=1000)
         stage.power_cut("b1")
         with pytest.raises(ProcessError, match="all were cut"):
             stage.nobody_connected(timeout_s=0.1)
@@ -270,6 +275,6 @@ def test_a_group_without_controllers_is_played(
         replace(scenario(), play=happens, options=options), "5.3.3", tmp_path / "run", said.append
     )
     assert run.trouble is None
-    assert run.played.acknowledged == ["a0", "a1"]
+    assert run.played.acknowledged == ["a0", "a1", "a0"]
     assert any(line.endswith("b1 has lost its power; it keeps nothing") for line in said)
     assert not run.promises_durability

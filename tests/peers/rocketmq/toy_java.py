@@ -5,7 +5,7 @@ own number for its id. Of controllers the last one that listens leads. The clien
 send but those of the id or the topic "lost". A name server knows the master when it is asked again.
 
 A broker without controllers writes what scenarios wait for: a master that it has heard of a slave's
-connection, a slave that it has one.
+connection, and has the message b0; a slave that it has one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def _legacy_state(node: str, *, is_legacy: bool) -> dict[str, Any]:
     if not is_legacy:
         return {}
     if node == "b1":
-        return {"ends": [[2, {"slave_ack": 0, "next_offset": None}]], "flushed_offset": 0}
+        ends = [[2, {"slave_ack": 0, "next_offset": None}]]
+        log = {"kept": 0, "added": [{"end": 9, "id": "b0"}]}
+        return {"ends": ends, "flushed_offset": 0, "log": log}
     return {"client": {"id": 2, "reported": 0}, "flushed_offset": 0}
 
 
