@@ -98,3 +98,39 @@ def test_rockethas_controller_leads_brokers_and_answers_mqadmin(
     (log,) = [one for one in read_logs(group.folder / "records") if one.header.node == "c1"]
     elected = [one.params["master"] for one in log.records if one.action == "ElectMaster"]
     assert elected == ["b1", "b2", "b1"]
+
+
+@pytest.mark.slow
+def test_brokers_of_both_kinds_survive_each_other_under_rockethas_controller(
+    tmp_path: Path,
+) -> None:
+    options = GroupOptions(
+        brokers=2,
+        rocketha_brokers=frozenset({1}),
+        controller_kind=ControllerKind.ROCKETHA,
+        promises=Promises(all_ack_in_sync_state_set=True),
+        agent=False,
+    )
+    with Group(tmp_path / "run", fetched("5.5.0"), options) as group:
+        group.start()
+        group.wait_for_sync_state_set("b1", "b2")
+        client = group.client()
+
+        def store(name: str) -> None:
+            group.wait_for(lambda: client.send("orders", name).is_ok or None, f"{name} was stored")
+
+        for name in ("a0", "a1", "a2"):
+            store(name)
+        for old, new, name in (("b1", "b2", "b0"), ("b2", "b1", "c0")):
+            assert group.wait_for_master() == old
+            group.kill(old)
+            assert group.wait_for_master() == new
+            store(name)
+            group.start_broker(old)
+            group.wait_for_sync_state_set("b1", "b2")
+            group.kill("c1")
+            group.start_controller("c1")
+        view = group.wait_for_sync_state_set("b1", "b2")
+        assert (view.master, view.master_epoch) == (1, 3)
+        found = client.read("orders").ids  # an answer that came late has its message sent again
+        assert tuple(dict.fromkeys(found)) == ("a0", "a1", "a2", "b0", "c0")
