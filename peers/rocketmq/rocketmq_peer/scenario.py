@@ -197,9 +197,12 @@ class Stage:
         return self.group.client(name, watched=True)
 
     def read_back(self) -> None:
-        """Read all messages as a consumer finds them."""
+        """Read all messages as a consumer finds them. Raises: ProcessError if none can be read"""
         assert self._client is not None, "begin first"
-        self.played.read_back = tuple(self._client.read(TOPIC).ids)
+        answer = self._client.read(TOPIC)
+        if answer.status == "ERROR":
+            raise ProcessError(f"nothing can be read: {answer.error}")
+        self.played.read_back = answer.ids
         self.say(f"a consumer finds {', '.join(self.played.read_back) or 'nothing'}")
 
     # ---- replication, of which a broker is the master ----

@@ -16,6 +16,7 @@ from rocketha.formats.epoch_entry_cache import EpochEntryCache
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketmq_peer import jars as jars_module
 from rocketmq_peer import mixed_walk, random_walk
+from rocketmq_peer.client import Answer
 from rocketmq_peer.configuration import SEGMENT_SIZE, ControllerKind
 from rocketmq_peer.equal_stores import StoreDifference, ask_epochs, compare_stores
 from rocketmq_peer.errors import ProcessError
@@ -58,6 +59,24 @@ def test_a_seed_draws_both_kinds_and_something_that_breaks() -> None:
     firsts = [1 in walk.options.rocketha_brokers for walk in walks]
     assert {True, False} == set(firsts), "the first master is always of one kind"
     assert draw_mixed(7) == draw_mixed(7) != draw_mixed(8)
+
+
+def test_a_read_that_fails_finds_no_message_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Reader:
+        def read(self, topic: str) -> Answer:
+            assert topic == TOPIC
+            return Answer(op="read", begin_ns=0, end_ns=0, status="ERROR", error="no route")
+
+    jars = PeerJars("5.5.0", tmp_path / "jars", Jdk(tmp_path / "jdk", "17"))
+    with Group(tmp_path / "run", jars, GroupOptions()) as group:
+        stage = Stage(group, print)
+        monkeypatch.setattr(stage, "_client", Reader())
+        stage.played.acknowledged.append("first")
+        with pytest.raises(ProcessError, match="nothing can be read: no route"):
+            stage.read_back()
+    assert stage.played.lost == ()
 
 
 @pytest.mark.parametrize("code", [0, 1])
