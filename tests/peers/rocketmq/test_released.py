@@ -6,6 +6,7 @@ Not for every push: `pytest -m slow tests/peers`. Without the programs the test 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from rocketmq_peer.frame_rewriting import address
 from rocketmq_peer.group import Group, GroupOptions
 from rocketmq_peer.jars import PeerJars, fetch
 from rocketmq_peer.mixed_walk import draw_mixed, play_mixed
+from rocketmq_peer.random_walk import Do, Move
 from rocketmq_peer.toolchain import find_jdk, find_maven
 from rocketmq_peer.versions import PINNED
 
@@ -57,7 +59,7 @@ def test_what_was_acknowledged_survives_the_master(version: str, tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_broker_of_rocketha_is_master_and_slave_among_released_ones(tmp_path: Path) -> None:
-    walk = draw_mixed(3)  # rocketha's is master first, is killed, and comes back
+    walk = draw_mixed(3)  # rocketha's is master first
     run = play_mixed(walk, fetched("5.3.3"), tmp_path / "run", print)
     assert run.is_decided, run.line()
     assert not run.is_broken, run.line()
@@ -134,3 +136,19 @@ def test_brokers_of_both_kinds_survive_each_other_under_rockethas_controller(
         assert (view.master, view.master_epoch) == (1, 3)
         found = client.read("orders").ids  # an answer that came late has its message sent again
         assert tuple(dict.fromkeys(found)) == ("a0", "a1", "a2", "b0", "c0")
+
+
+@pytest.mark.slow
+def test_a_mixed_group_loses_what_it_does_not_promise_to_keep(tmp_path: Path) -> None:
+    """RocketMQ's default answers before a slave has a message: the loss must be seen."""
+    drawn = draw_mixed(3)
+    moves = (
+        Move(Do.ISOLATE),
+        Move(Do.SEND, number=3),
+        Move(Do.WAIT, number=12_000),
+        Move(Do.REJOIN),
+    )
+    walk = replace(drawn, options=replace(drawn.options, promises=Promises()), moves=moves)
+    run = play_mixed(walk, fetched("5.3.3"), tmp_path / "run", print)
+    assert run.played.lost == ("m0", "m1", "m2"), run.line()
+    assert run.differences == ()
