@@ -32,6 +32,7 @@ BY_TLC_ALONE: Final = {
     "Unbumped": "alone it is harmless: a request tells its master",
     "W9": "it is no bug but a choice: simulate --unclean",
     "W10": "it is no bug but a choice: simulate --config rocketmq",
+    "MasterAck": "it is the same choice, of which only producers know",
 }
 """Guards of SyncStateSet whose bugs are not searched in simulated runs, and why."""
 

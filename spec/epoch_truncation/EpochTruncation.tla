@@ -108,6 +108,7 @@ EpochAt(q, o) ==            \* findEpochEntryByOffset
   IN IF I = {} THEN NoEntry ELSE q[MaxOf(I)]
 
 \* An epoch in which nothing was written gives way to the next one.             \* CHECK B03
+\*                                                                              \* CHECK LateDispatch
 AppendEpoch(q, e, s) ==
   WithEnds(SelectSeq(q, LAMBDA x : x.s < s) \o <<[e |-> e, s |-> s, end |-> -1]>>)
 \* The new last entry has no bound again.                                       \* CHECK B04
@@ -148,6 +149,7 @@ WithoutLinksTo(b, own) ==    \* b is no longer the master that its slaves knew
 \* A sender follows its master's cache when an epoch is appended to it.         \* CHECK B02
 RefreshedLink(l, q) == IF l.next = -1 THEN l ELSE [l EXCEPT !.cur = EpochAt(q, l.next)]
 \* The sender goes to the next epoch when it has sent the last record of this one.
+\*                                                                              \* CHECK LateBorder
 AdvancedEntry(cur, q, next) == IF cur.end = next THEN EpochAt(q, next) ELSE cur
 \* A batch carries the epoch of its own records, not of those that follow.      \* CHECK B05
 BatchEntry(m, cur, next, n) == cur

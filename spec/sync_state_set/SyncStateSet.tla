@@ -128,7 +128,7 @@ Reports(S, c) == {c[m[1]].ack : m \in S}
 Confirmed(S, c, own, old) ==
   IF \E m \in Others(S) : ~Heard(m, c) THEN old
   ELSE Max(old, MinOf({own} \cup Reports(Others(S), c)))
-\* A record is safe when every one of them has it.                    \* CHECK Counted
+\* A record is safe when every one of them has it.       \* CHECK Counted   \* CHECK MasterAck
 Gate(n) == \A m \in Others(AckSet(local, pend)) : Has(m, n)
 \* Consumers see what is confirmed.                                  \* CHECK B17   \* CHECK Alone
 Served == confirm

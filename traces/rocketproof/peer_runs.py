@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["JudgedRun", "JudgedTrace", "judge_run"]
 
 
-_ANSWERS_ALONE: Final = "W10_AckGate"
+_ANSWERS_ALONE: Final = "MasterAck"
 """What the configuration of a release does as shipped: no set is waited for."""
 
 

@@ -224,11 +224,13 @@ class Walker:
 
         A slave asks its master for topics every 10 s only: elected before, it says to the name
         server that it has no such topic. Then producers find no route to it, or stay with the
-        master that they knew.
+        master that they knew. Without controllers nobody is elected.
 
         Raises: ProcessError
         """
         group = self._group
+        if not group.controllers:
+            return
         for number, broker in enumerate(group.brokers, start=1):
             if number not in group.options.rocketha_brokers:
                 answer = exchange(group.ports.broker(number).remoting, _CREATE_TOPIC)

@@ -17,7 +17,7 @@ B03AppendEpoch(q, e, s) ==
 
 \* The same, but a broker that becomes master with a part of its log not dispatched looks for the end
 \* of its log first and cuts its epoch cache there: then the empty epoch goes, and the new one stays.
-B03_CutBecomeMaster(b) ==
+LateDispatchBecomeMaster(b) ==
   /\ role[b] # "Down"
   /\ ctl.master = b
   /\ known[b] < ctl.epoch
@@ -51,22 +51,20 @@ B05BatchEntry(m, cur, next, n) ==
 
 \* 5.3.3, 5.5.0: what a sender has cached of its epoch stays until it has a record of the next one to
 \* send; a heartbeat at the border names the old epoch (AutoSwitchHAConnection.transferToSlave).
-CachedEntry(q, cur) ==
-  IF \E i \in DOMAIN q : q[i].e = cur.e /\ cur.end = -1
-  THEN q[CHOOSE i \in DOMAIN q : q[i].e = cur.e] ELSE cur
-EntryAfter(q, cur) == q[MinOf({i \in DOMAIN q : q[i].e > cur.e})]
 LateBorderTransfer(m, s, n) ==
   /\ Explored("Transfer", s)
   /\ Linked(s, m)
   /\ link[s].next # -1
   /\ link[s].cur # NoEntry
   /\ LET l == link[s]
-         cur == CachedEntry(epochs[m], l.cur)
+         q == epochs[m]
+         I == {i \in DOMAIN q : q[i].e = l.cur.e /\ l.cur.end = -1}
+         cur == IF I = {} THEN l.cur ELSE q[MinOf(I)]
          limit == Min(BatchLimit(m, cur), Len(log[m]))
          AtBorder == cur.end # -1 /\ l.next + n = cur.end /\ cur.end < Len(log[m])
      IN /\ n \in 0..(limit - l.next)
         /\ \E goes \in {FALSE, AtBorder} :
-             LET after == IF goes THEN EntryAfter(epochs[m], cur) ELSE cur
+             LET after == IF goes THEN q[MinOf({i \in DOMAIN q : q[i].e > cur.e})] ELSE cur
                  entry == IF n = 0 THEN after ELSE IF goes THEN BatchEntry(m, cur, l.next, n) ELSE cur
                  batch == [type |-> "Transfer", epoch |-> entry.e, start |-> entry.s,
                            offset |-> l.next, recs |-> SubSeq(log[m], l.next + 1, l.next + n)]

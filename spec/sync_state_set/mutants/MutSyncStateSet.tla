@@ -13,7 +13,7 @@ W2AckSet(known, proposals) == IF proposals = {} THEN known ELSE UNION {p.set : p
 W10AckSet(known, proposals) == {}
 
 \* The same for producers alone: confirmOffset is that of the set.
-W10Gate(n) == TRUE
+MasterAckGate(n) == TRUE
 
 \* B15, #6662: the minimum is taken over the members that have a connection.
 B15Confirmed(S, c, own, old) ==
