@@ -121,7 +121,7 @@ def report_page(
         "## Script",
         "```\n"
         f"rocketproof peer rocketmq fetch --version {run.version}\n"
-        f"rocketproof peer rocketmq run {run.scenario} --version {run.version}\n"
+        f"rocketproof peer rocketmq {_played_by(run.scenario)} --version {run.version}\n"
         "```",
         about.strip(),
         f"What each node is configured with: [{_CONFIGURATION}]({_CONFIGURATION}).",
@@ -135,6 +135,14 @@ def report_page(
         *_checked(text, manifest),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _played_by(scenario: str) -> str:
+    """Give the command that plays a scenario, or a walk, whose threads no seed draws."""
+    kind, _, seed = scenario.rpartition("_")
+    if (kind, seed.isdigit()) == ("walk", True):
+        return f"hunt --seeds {seed}..{seed} --out H"
+    return f"run {scenario}"
 
 
 def _seen(shown: Shown) -> Iterator[str]:

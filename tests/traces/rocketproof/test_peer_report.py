@@ -10,6 +10,8 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
+from rocketmq_peer.random_walk import draw, scenario_of
+from rocketmq_peer.scenarios import about_script
 from rocketproof.cli import main
 from rocketproof.peer_ledger import read_rows
 from rocketproof.peer_report import read_texts
@@ -61,6 +63,12 @@ def test_a_row_of_which_nothing_is_said_is_an_error(tmp_path: Path) -> None:
     for row, file in (("W99", "ledger.toml"), ("B14", "reports.toml")):
         code, output = report(row, run, "--out", str(tmp_path / row))
         assert (code, f"{file} says nothing of '{row}'" in output) == (2, True), output
+
+
+def test_a_script_is_said_by_its_module_and_a_walk_by_what_it_drew() -> None:
+    assert about_script("early_shrink").startswith("W2: a master takes a slave out")
+    assert about_script("walk_3") == scenario_of(draw(3)).about
+    assert about_script("legacy_walk_3") == about_script("nothing") == ""
 
 
 def test_texts_are_of_rows_and_mutants_that_there_are() -> None:

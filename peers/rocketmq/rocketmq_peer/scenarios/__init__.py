@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Final
 
+from rocketmq_peer.random_walk import draw, scenario_of
 from rocketmq_peer.scenario import Scenario
 from rocketmq_peer.scenarios import (
     counted_twice,
@@ -57,6 +58,8 @@ SCENARIOS: Final[dict[str, Scenario]] = {
 
 
 def about_script(name: str) -> str:
-    """Say what a scenario's script does, as its module does; of a walk, nothing."""
-    scenario = SCENARIOS.get(name)
-    return (inspect.getdoc(inspect.getmodule(scenario.play)) or "") if scenario else ""
+    """Say what a scenario's script does, as its module does, or what a walk has drawn."""
+    if (scenario := SCENARIOS.get(name)) is not None:
+        return inspect.getdoc(inspect.getmodule(scenario.play)) or ""
+    kind, _, seed = name.rpartition("_")
+    return scenario_of(draw(int(seed))).about if (kind, seed.isdigit()) == ("walk", True) else ""
