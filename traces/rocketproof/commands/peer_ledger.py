@@ -99,9 +99,10 @@ def report(
 def _judged(folders: Sequence[Path]) -> Iterator[JudgedRun]:
     """Judge runs again, and say what each comes to. Raises: PeerError, ToolError"""
     from rocketmq_peer.played_run import PlayedRun
+    from rocketmq_peer.scenario import LIVE
 
     for folder in folders:
         run = PlayedRun.read(folder)
-        judged = judge_run(run, folder, museum=run.museum)
+        judged = judge_run(run, folder, museum={*run.museum, *LIVE})
         print_text(judged.lines()[-1])
         yield judged
