@@ -44,7 +44,7 @@ _BREAKING: Final = (Do.ISOLATE, Do.KILL)
 _PAUSE_MS: Final = (300, 4_000)
 _WAIT_MS: Final = (200, 3_000)
 _SETTLES_S: Final = 90.0
-_REIGN: Final = "BecomeMaster"
+_ELECTED: Final = "BecomeMaster"
 """What rocketha's broker prints."""
 
 
@@ -86,7 +86,7 @@ class MixedRun:
     epochs: int
     """Number of entries in the epoch files."""
     master_epoch: int
-    reigns: int
+    elected: int
     """How often a broker of rocketha's became master."""
     seconds: float = 0.0
     trouble: str | None = None
@@ -111,7 +111,7 @@ class MixedRun:
         said.append(f"{self.log_bytes} bytes and {self.epochs} epochs of each")
         same = "; ".join(map(str, self.differences)) or "files equal"
         said.append(same if self.log_bytes else "files not compared")
-        said.append(f"epoch {self.master_epoch}, rocketha {self.reigns} times master")
+        said.append(f"epoch {self.master_epoch}, rocketha {self.elected} times master")
         said.append(f"{self.seconds:.0f} s")
         said += [] if self.trouble is None else [f"UNDECIDED: {self.trouble}"]
         return ", ".join(said) + (f" LOST {', '.join(lost)}" if lost else "")
@@ -128,7 +128,7 @@ class MixedRun:
             "log_bytes": self.log_bytes,
             "epochs": self.epochs,
             "master_epoch": self.master_epoch,
-            "rocketha_reigns": self.reigns,
+            "rocketha_elected": self.elected,
             "seconds": round(self.seconds, 1),
             "trouble": self.trouble,
         }
@@ -161,7 +161,7 @@ def play_mixed(walk: Walk, jars: PeerJars, folder: Path, say: Callable[[str], No
         log_bytes=end or 0,
         epochs=len(walker.ends.epochs),
         master_epoch=walker.ends.master_epoch,
-        reigns=sum(path.read_text("utf-8").count(_REIGN) for path in outputs if path.exists()),
+        elected=sum(path.read_text("utf-8").count(_ELECTED) for path in outputs if path.exists()),
         trouble=trouble,
     )
 

@@ -41,7 +41,7 @@ GOOD = MixedRun(
     log_bytes=100,
     epochs=2,
     master_epoch=5,
-    reigns=1,
+    elected=1,
 )
 LOST = replace(GOOD, played=Played(acknowledged=["a", "b"], read_back=("b",)))
 DIFFER = replace(GOOD, differences=(StoreDifference(("b1", "b2"), "the logs differ at byte 7"),))

@@ -63,7 +63,7 @@ def test_a_broker_of_rocketha_is_master_and_slave_among_released_ones(tmp_path: 
     run = play_mixed(walk, fetched("5.3.3"), tmp_path / "run", print)
     assert run.is_decided, run.line()
     assert not run.is_broken, run.line()
-    assert run.reigns
+    assert run.elected
 
 
 @pytest.mark.slow

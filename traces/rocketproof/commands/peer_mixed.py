@@ -84,7 +84,7 @@ def _total(runs: list[MixedRun]) -> str:
     return (
         f"{len(runs)} scenarios: {acknowledged} acknowledged, {lost} lost; files of {len(compared)}"
         f" compared, {sum(bool(run.differences) for run in compared)} differ;"
-        f" rocketha was {sum(run.reigns for run in runs)} times master;"
+        f" rocketha was {sum(run.elected for run in runs)} times master;"
         f" {sum(not run.is_decided for run in runs)} undecided"
     )
 
