@@ -39,12 +39,12 @@ Coarse(action, b) ==
 Steady(action, b) ==
   Bounded(action, b) /\ (action = "Disconnect" => Useless(b))
 
-\* A broker that is down loses flushed records, but no master whose reign goes on: a restart forgets
-\* epochs beyond the log, so it would begin the same one again (LossyInReign).
+\* A broker that is down loses flushed records, but no master that is still elected: a restart
+\* forgets epochs beyond the log, so it would begin the same one again (LossyMaster).
 Lossy(action, b) ==
   IF action = "LoseLog" THEN ctl.master # b \/ LastEpoch(epochs[b]) < ctl.epoch
   ELSE Bounded(action, b)
-LossyInReign(action, b) == action = "LoseLog" \/ Bounded(action, b)
+LossyMaster(action, b) == action = "LoseLog" \/ Bounded(action, b)
 
 Symmetry == Permutations(Broker)
 =============================================================================
