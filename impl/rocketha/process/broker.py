@@ -70,7 +70,7 @@ __all__ = ["BrokerProcess", "log_to", "main"]
 
 _FAST_PORT: Final = -2
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-_TOLD: Final = (
+_PRINTED: Final = (
     ActionName.BECOME_MASTER,
     ActionName.BECOME_SLAVE,
     ActionName.HANDSHAKE,
@@ -195,7 +195,7 @@ class BrokerProcess:
         del event
         state = self.host.state
         assert state is not None
-        if isinstance(action, SpecAction) and action.name in _TOLD:
+        if isinstance(action, SpecAction) and action.name in _PRINTED:
             end = self._files.log.max_phy_offset
             self._loop.log(f"{_words(action)}; the log ends at {end}")
         now = (state.ha.role, state.ha.known_epoch, state.registration)
@@ -348,10 +348,10 @@ def main(arguments: Sequence[str]) -> int:
     """Run a broker until a signal ends it; return the exit code."""
     parser = argparse.ArgumentParser(prog="rocketha.process.broker", description=__doc__)
     parser.add_argument("-c", metavar="FILE", type=Path, required=True, help="its configuration")
-    told = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     loop = EventLoop(log=log_to(sys.stdout))
     try:
-        process = BrokerProcess(BrokerConfiguration.read(told.c), loop)
+        process = BrokerProcess(BrokerConfiguration.read(options.c), loop)
         process.start()
     except RockethaError as error:
         loop.log(f"cannot start: {error}")

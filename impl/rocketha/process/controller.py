@@ -43,7 +43,7 @@ _SILENT_MAX_S: Final = 120.0
 _WORDS: Final = 2
 """Of its command line: as RocketMQ's own programs have it."""
 
-_TOLD_MAX: Final = 1024
+_NOTIFIED_MAX: Final = 1024
 """Connections to brokers."""
 
 
@@ -115,7 +115,7 @@ class ControllerProcess:
 
     def notify(self, address: str, data: bytes) -> None:
         """Tell a broker when the step is over; what does not reach it, it asks for soon."""
-        self._outbox.append(partial(self._tell, address, data))
+        self._outbox.append(partial(self._notify, address, data))
 
     def scan_soon(self) -> None:
         """Scan right after what is done now."""
@@ -170,17 +170,17 @@ class ControllerProcess:
 
     # ---- brokers that are told ----
 
-    def _tell(self, address: str, data: bytes) -> None:
+    def _notify(self, address: str, data: bytes) -> None:
         link = self._notices.get(address)
         if link is None:
-            if len(self._notices) >= _TOLD_MAX:
-                self._log(f"{address} is not told: {_TOLD_MAX} brokers are connected")
+            if len(self._notices) >= _NOTIFIED_MAX:
+                self._log(f"{address} is not told: {_NOTIFIED_MAX} brokers are connected")
                 return
-            link = self._loop.connect(address, _Told(partial(self._untold, address)))
+            link = self._loop.connect(address, _NoticeHandler(partial(self._notice_lost, address)))
             self._notices[address] = link
         link.send(data)
 
-    def _untold(self, address: str, reason: str) -> None:
+    def _notice_lost(self, address: str, reason: str) -> None:
         self._notices.pop(address, None)
         self._log(f"{address}, where a broker is told who is master: {reason}")
 
@@ -207,7 +207,7 @@ class ControllerProcess:
                 self._step(partial(self.host.channel_closed, channel))
 
 
-class _Told:
+class _NoticeHandler:
     """The handler of a link to a broker, of which nothing is to be heard."""
 
     def __init__(self, lost: Callable[[str], None]) -> None:

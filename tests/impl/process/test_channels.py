@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rocketha.formats.broker_requests import NameServerRegistration
+from rocketha.formats.broker_requests import BrokerCode, NameServerRegistration
 from rocketha.formats.controller_codes import RequestCode, ResponseCode
 from rocketha.formats.controller_responses import MetadataInfo, Reply, push_reply
 from rocketha.formats.remoting_command import RemotingCommand
@@ -17,7 +17,8 @@ from rocketha.process.controller_channel import ControllerChannel
 from rocketha.process.event_loop import EventLoop, Link
 from rocketha.process.name_server_channel import NameServerChannel
 from rocketha.process.packets import PacketHandler
-from rocketha.types import MASTER
+from rocketha.process.replication_sockets import ReplicationSockets
+from rocketha.types import MASTER, ConnectionId, HaAddress
 
 
 class Server:
@@ -161,6 +162,45 @@ def test_a_broker_registers_again_when_its_connection_is_lost(loop: EventLoop) -
         (lambda: server.heard == [103, 103, 103], lambda: None),
     )
     assert len(server.links) == 2
+
+
+class Hearer:
+    """Notes what becomes of the connections of a slave."""
+
+    def __init__(self) -> None:
+        self.noted: list[str] = []
+
+    def connected(self, conn: ConnectionId) -> None:
+        self.noted.append(f"connected {conn}")
+
+    def received(self, conn: ConnectionId, data: bytes) -> None:
+        self.noted.append(f"received {conn} {data!r}")
+
+    def lost(self, conn: ConnectionId) -> None:
+        self.noted.append(f"lost {conn}")
+
+    def accepted(self, conn: ConnectionId, host: HaAddress | None) -> bool:
+        pytest.fail(f"{host} connected as {conn}")
+
+
+def test_a_slave_connects_to_no_broker_that_does_not_say_it_is_master(loop: EventLoop) -> None:
+    master, zombie, replicating = Server(loop), Server(loop), Server(loop)
+    fields = {"masterHaAddress": replicating.address}
+    master.answer = lambda c: RemotingCommand(code=0, opaque=c.opaque, flag=1, ext_fields=fields)
+    zombie.answer = lambda c: RemotingCommand(code=0, opaque=c.opaque, flag=1)
+    sockets = ReplicationSockets(loop)
+    sockets.hearer = hearer = Hearer()
+    sockets.connect(HaAddress(zombie.address))
+    play(
+        loop,
+        (
+            lambda: hearer.noted == ["lost 1"],
+            lambda: sockets.connect(HaAddress(master.address)),
+        ),
+        (lambda: hearer.noted[1:] == ["connected 2"], lambda: None),
+    )
+    assert zombie.heard == master.heard == [BrokerCode.EXCHANGE_BROKER_HA_INFO]
+    assert len(replicating.links) == 1
 
 
 def test_a_question_has_one_answer_or_none(loop: EventLoop) -> None:
