@@ -68,7 +68,9 @@ def _differences(one: Path, other: Path, end: int) -> Iterator[str]:
         at = next(at for at, (a, b) in enumerate(zip(*logs, strict=True)) if a != b)
         yield f"the logs differ at byte {at} of {end}"
     epochs = _content(one / _EPOCH_FILE), _content(other / _EPOCH_FILE)
-    if epochs[0] != epochs[1]:
+    if not any(epochs):
+        yield "neither has an epoch file"
+    elif epochs[0] != epochs[1]:
         yield f"the epoch files are {epochs[0]!r} and {epochs[1]!r}"
 
 

@@ -99,8 +99,8 @@ class MixedRun:
 
     @property
     def is_decided(self) -> bool:
-        """Tell whether it came to its end, with messages and bytes that were compared."""
-        compared = self.log_bytes > 0 and self.played.read_back is not None
+        """Tell whether it came to its end, with messages, bytes and epochs that were compared."""
+        compared = self.log_bytes > 0 and self.epochs > 0 and self.played.read_back is not None
         return self.trouble is None and compared and bool(self.played.acknowledged)
 
     def line(self) -> str:

@@ -114,6 +114,7 @@ def test_a_walk_begins_when_all_released_brokers_have_the_topic(
         (STUCK, False, False, "files not compared"),
         (UNREAD, False, False, "1 acknowledged"),
         (replace(GOOD, log_bytes=0), False, False, "files not compared"),
+        (replace(GOOD, epochs=0), False, False, "0 epochs"),
     ],
 )
 def test_what_a_run_comes_to(run: MixedRun, broken: bool, decided: bool, said: str) -> None:
@@ -169,6 +170,8 @@ def test_epoch_files_count(stores: dict[str, Path]) -> None:
     (stores["b1"] / "epochFileCheckpoint").unlink()
     (said,) = differences(stores)
     assert said.startswith("b1 and b2: the epoch files are b''")
+    (stores["b2"] / "epochFileCheckpoint").unlink()
+    assert differences(stores) == ["b1 and b2: neither has an epoch file"]
 
 
 # ---- the command ----
