@@ -93,22 +93,18 @@ def _calls_of(number: int, ports: GroupPorts) -> Iterator[PlannedLink]:
             ),
         )
     for of, other in others.items():
-        yield PlannedLink(
-            kind="to",
-            callee=f"b{of}",
-            caller=caller,
-            listen=other.remoting_from[number],
-            target=other.remoting,
-            options=LinkOptions(to_client=[ha[of]]),
-        )
-        yield PlannedLink(
-            kind="fast",
-            callee=f"b{of}",
-            caller=caller,
-            listen=other.fast_from[number],
-            target=other.fast,
-            options=LinkOptions(to_client=[ha[of]]),
-        )
+        for kind, listen, target in (
+            ("to", other.remoting_from[number], other.remoting),
+            ("fast", other.fast_from[number], other.fast),
+        ):
+            yield PlannedLink(
+                kind=kind,
+                callee=f"b{of}",
+                caller=caller,
+                listen=listen,
+                target=target,
+                options=LinkOptions(to_client=[ha[of]]),
+            )
         yield PlannedLink(
             kind="ha",
             callee=f"b{of}",

@@ -39,7 +39,7 @@ def _play(stage: Stage) -> None:
     group.start_broker(second)
     stage.in_sync(first, second)
     epochs = stage.view(second).after["ReceiveHandshake"]["epochs"]
-    stage.say(f"{second}, which was cut, had the epochs {_told(epochs)}")
+    stage.say(f"{second}, which was cut, had the epochs {_in_words(epochs)}")
     stage.copied(stage.view(first).end, second)
     group.kill(first)
     stage.next_master(first, third)
@@ -52,7 +52,7 @@ def _play(stage: Stage) -> None:
     stage.read_back()
 
 
-def _told(epochs: list[dict[str, int]]) -> str:
+def _in_words(epochs: list[dict[str, int]]) -> str:
     """Write epochs as "1 from 0 to 663, 2 from 663 on"."""
     return ", ".join(
         f"{one['epoch']} from {one['start_offset']} "
