@@ -27,6 +27,8 @@ __all__ = ["ReportText", "read_texts", "report_page", "write_report"]
 _TRACE: Final = "trace.ndjson.gz"
 _CONFIGURATION: Final = "configuration"
 _NODE_FILE: Final = "node.conf"
+_CONFORMS_WITH: Final = "and the run conforms, if nothing else is wrong, with"
+_DOES_AS_WITH: Final = "and the release does as with"
 
 
 class ReportText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,7 +129,7 @@ def report_page(
         f"What each node is configured with: [{_CONFIGURATION}]({_CONFIGURATION}).",
         "## Seen",
         "\n".join(_seen(shown)),
-        *_of_specification(shown, row, manifest),
+        *_of_specification(shown, row, text, manifest),
         "## In Java",
         text.java.strip(),
         "## A mend",
@@ -160,9 +162,18 @@ def _seen(shown: Shown) -> Iterator[str]:
         yield f"- and the group did not come to rest: {run.trouble}"
 
 
-def _of_specification(shown: Shown, row: Row, manifest: Manifest) -> Iterator[str]:
-    """Say where the trace leaves the specification, and what it conforms with."""
+def _of_specification(
+    shown: Shown, row: Row, text: ReportText, manifest: Manifest
+) -> Iterator[str]:
+    """Say where the trace leaves the specification, and what it conforms with.
+
+    Where only clients saw it, the operators are those of the first mutant that the texts name.
+    """
     if shown.trace is None:
+        known = {f"{one.protocol}/{one.name}": one for one in manifest.mutants}
+        if text.mutants and text.mutants[0] in known:
+            yield "## In TLA+"
+            yield from _operators(known[text.mutants[0]], manifest, _DOES_AS_WITH)
         return
     outcome = shown.trace.result.outcome
     protocol = shown.trace.protocol
@@ -176,20 +187,20 @@ def _of_specification(shown: Shown, row: Row, manifest: Manifest) -> Iterator[st
         yield f"Expected is {outcome.expected}; observed: {outcome.observed}."
     for mutant in manifest.mutants:
         if mutant.protocol == protocol and mutant.name == row.name:
-            yield from _operators(mutant, manifest)
+            yield from _operators(mutant, manifest, _CONFORMS_WITH)
             others = [one for one in shown.trace.explained_by if row.name in one.split("+")]
             if others and others != [row.name]:
                 yield f"In this run it is not alone: it conforms with {' or with '.join(others)}."
 
 
-def _operators(mutant: Mutant, manifest: Manifest) -> Iterator[str]:
+def _operators(mutant: Mutant, manifest: Manifest, words: str) -> Iterator[str]:
     for override in mutant.overrides:
         right, _, wrong = override.partition(" <- ")
         folders = (manifest.root / mutant.protocol, *manifest.libraries_of(mutant.protocol))
         modules = [path for folder in folders for path in sorted(folder.glob("*.tla"))]
         yield "The specification has"
         yield _tla(_definition(right, modules))
-        yield "and the run conforms, if nothing else is wrong, with"
+        yield words
         yield _tla(_definition(wrong, [mutant.module]))
 
 

@@ -10,13 +10,16 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
+from rocketmq_peer.played_run import Played
 from rocketmq_peer.random_walk import draw, scenario_of
 from rocketmq_peer.scenarios import about_script
 from rocketproof.cli import main
-from rocketproof.peer_ledger import read_rows
-from rocketproof.peer_report import read_texts
+from rocketproof.peer_ledger import read_rows, shown_by
+from rocketproof.peer_report import read_texts, report_page
 from tests.source_files import ROOT
+from tests.traces.rocketproof.test_peer_ledger import run
 from tlatrace.errors import ToolError
+from tlatrace.judgement.verdict import Conforms
 from tlatrace.tools.manifest import read_manifest
 
 SAMPLES: Final = ROOT / "traces" / "samples" / "rocketmq"
@@ -69,6 +72,18 @@ def test_a_script_is_said_by_its_module_and_a_walk_by_what_it_drew() -> None:
     assert about_script("early_shrink").startswith("W2: a master takes a slave out")
     assert about_script("walk_3") == scenario_of(draw(3)).about
     assert about_script("legacy_walk_3") == about_script("nothing") == ""
+
+
+def test_a_row_that_only_clients_saw_has_the_operators_of_its_mutant() -> None:
+    (row,) = [one for one in read_rows(PEER / "ledger.toml") if one.name == "B83"]
+    lost = run("lost_log", Conforms(9), played=Played(acknowledged=["a"], read_back=()))
+    shown = shown_by(row, lost)
+    assert shown is not None
+    assert shown.trace is None
+    text, manifest = read_texts(PEER / "reports.toml")["B83"], read_manifest(ROOT / "spec")
+    page = report_page(row, text, shown, 1, 1, manifest, "about")
+    assert re.search(r"```tla\nRecoverEpochs\(", page)
+    assert re.search(r"the release does as with\n\n```tla\nB83RecoverEpochs\(", page)
 
 
 def test_texts_are_of_rows_and_mutants_that_there_are() -> None:
