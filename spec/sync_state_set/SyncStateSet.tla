@@ -145,6 +145,9 @@ HasEpochStart(s) == conn[s].ack >= start
 \* Every slave may be taken out, connected or not; the master may not.
 \*                                                     \* CHECK B25   \* CHECK SelfShrink
 Removable == Slave
+\* What a proposal is made of is what is known when it is made, and it counts from then on: a set
+\* that was looked at, and is known no more, is not sent.             \* CHECK StaleLook
+Sendable == queue
 \* A request carries the epoch of the set that it was made from.     \* CHECK B22
 Stamped(p) == p
 \* A proposal is decided when the master knows an epoch above the expected one, ...
@@ -160,6 +163,13 @@ RoleAfterRestart == "Fenced"
 MasterAfterRestart == None
 \* A slave reports what it has.                                      \* CHECK B83
 FirstReport(s, own) == own
+
+\* A slave that the master does not have any more, or never had, copies nothing of this reign from
+\* elsewhere.                                                         \* CHECK MasterAnswers
+MayCopyElsewhere(s, n) ==
+  /\ s \notin Names(Required \cup ctl.sss)
+  /\ \A r \in alters : s \notin Names(r.set)
+  /\ n <= start
 
 \* ---- Rules of the controller, at the moment of the decision ----
 
@@ -271,7 +281,7 @@ Shrink(B) ==
 \* A proposal goes to the controller; it is sent again until it is decided (ReplicasManager).
 SendAlter ==
   /\ role = "Master"
-  /\ \E p \in queue :
+  /\ \E p \in Sendable :
        /\ queue' = queue \ {p}
        /\ alters' = alters \cup {Stamped(p)}
        /\ pend' = IF p \in pend THEN (pend \ {p}) \cup {Stamped(p)} ELSE pend
@@ -364,9 +374,7 @@ CopyElsewhere(s, n) ==
   /\ Explored("CopyElsewhere", s)
   /\ up[s]
   /\ conn[s] = NoConn
-  /\ s \notin Names(Required \cup ctl.sss)
-  /\ \A r \in alters : s \notin Names(r.set)
-  /\ n \in 0..start
+  /\ MayCopyElsewhere(s, n)
 
   /\ end' = [end EXCEPT ![s] = n]
   /\ UNCHANGED <<ctlVars, setVars, confirm, conn, up, inc, torn, seenVars>>

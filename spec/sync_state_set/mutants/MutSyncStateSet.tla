@@ -52,6 +52,12 @@ SelfShrinkRemovable == Broker
 \* B22: the expected epoch is read when the request is sent.
 B22Stamped(p) == [p EXCEPT !.exp = sssE]
 B22Decided(p, e) == p \notin queue /\ p.exp < e
+\* ReplicasManager.checkSyncStateSetAndDoReport: which members are behind is looked up in the set that
+\* is known, the result is compared with the one that is known then, and sent with its epoch.  Nobody
+\* waits for who joins: the look has changed nothing.
+StaleLookSendable ==
+  queue \cup {[set |-> views[e], exp |-> sssE, base |-> local] :
+               e \in {x \in DOMAIN views : x < sssE /\ views[x] # local}}
 \* B20: a proposal that was refused stays.
 B20Ends(p, e) == Decided(p, e) /\ views[p.exp + 1] = p.set
 \* B80: any success ends all proposals.
@@ -66,6 +72,12 @@ AdoptAdopted(e) ==
 \* B84: a master that restarts is master again in the same epoch, and has forgotten its requests.
 B84RoleAfterRestart == "Master"
 B84MasterAfterRestart == Master
+\* A broker that is back, and not master, answers its slaves: they copy what it has.
+MasterAnswersMayCopyElsewhere(s, n) ==
+  \/ /\ s \notin Names(Required \cup ctl.sss)
+     /\ \A r \in alters : s \notin Names(r.set)
+     /\ n <= start
+  \/ role = "Fenced" /\ n \in (end[s] + 1)..end[Master]
 \* B83: a slave reports where the two logs should agree, not what it has.
 B83FirstReport(s, own) == end[Master]
 
