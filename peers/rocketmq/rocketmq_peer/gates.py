@@ -1,8 +1,9 @@
 """Where a thread of a broker waits, as one that gets no processor for a while.
 
 Between two things that RocketMQ does without a lock anything may happen, but by itself it hardly
-does. A gate that is shut holds every thread that comes to a method, before it, until it is opened.
-A gate is a file, named like the method; a thread that waits makes one more (`agent/`, `Gates`).
+does. A gate that is shut holds every thread that comes to a method, before it or behind, until it
+is opened. It is a file, named like the method; a thread that waits makes one more (`agent/`,
+`Gates`).
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-__all__ = ["PROPOSE", "Gates"]
+__all__ = ["LOOKED", "PROPOSE", "Gates"]
 
 PROPOSE: Final = "markSynchronizingSyncStateSet"
 """The master has compared what a slave reported, and has not proposed it yet."""
+
+LOOKED: Final = "maybeShrinkSyncStateSet"
+"""The master has looked who of its SyncStateSet is behind, and has not compared the rest with the
+set that it knows yet."""
 
 
 class Gates:
@@ -30,7 +35,7 @@ class Gates:
         return folder
 
     def shut(self, node: str, method: str) -> None:
-        """Let threads of a node wait before a method. Raises: OSError"""
+        """Let threads of a node wait at a method. Raises: OSError"""
         self._reached(node, method).unlink(missing_ok=True)
         (self.of(node) / method).touch()
 

@@ -62,6 +62,7 @@ public final class Hooks {
         Map<String, Set<String>> watched = new HashMap<>();
         Set<String> all = new HashSet<>(entries.keySet());
         all.addAll(exits.keySet());
+        all.addAll(Gates.methods());
         for (String one : all) {
             int dot = one.lastIndexOf('.');
             watched.computeIfAbsent(one.substring(0, dot), type -> new HashSet<>()).add(one.substring(dot + 1));
@@ -72,13 +73,14 @@ public final class Hooks {
     /** Called at the begin of a watched method. */
     public static void entered(String method, Object self, Object[] arguments) {
         Hooks hooks = present;
-        hooks.gates.pass(method);
+        hooks.gates.enter(method);
         run(hooks, hooks.entries, method, self, arguments, null);
     }
 
     /** Called when a watched method returns. */
     public static void left(String method, Object self, Object[] arguments, Object result) {
         Hooks hooks = present;
+        hooks.gates.leave(method);
         run(hooks, hooks.exits, method, self, arguments, result);
     }
 
