@@ -101,8 +101,8 @@ def _judged(folders: Sequence[Path]) -> Iterator[JudgedRun]:
     from rocketmq_peer.played_run import PlayedRun
     from rocketmq_peer.scenario import LIVE
 
-    for folder in folders:
-        run = PlayedRun.read(folder)
+    runs = [(folder, PlayedRun.read(folder)) for folder in folders]  # a wrong folder is said first
+    for folder, run in runs:
         judged = judge_run(run, folder, museum={*run.museum, *LIVE})
         print_text(judged.lines()[-1])
         yield judged
