@@ -1,14 +1,15 @@
 """Hunting in a real system: random walks until something is found, made smaller, and named.
 
 A find is a trace that diverges, or a promise to clients that is broken. Java's threads are not
-drawn by a seed, so a smaller walk counts if it comes to a find of the same kind when it is played.
-It is played once: what it does not show then may be possible.
+drawn by a seed, so a smaller walk counts if it comes to the same find when it is played: at the
+same action, explained by the same bugs, and with a broken promise if the whole walk broke one. It
+is played once: what it does not show then may be possible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,7 @@ def hunt(
         if finds:
             say(f"seed {seed}: found {'; '.join(map(str, finds))}")
             find = next((one for one in finds if not one.names), finds[0])
-            moves, plays = _smaller(walk, find, version, folder, say, reductions)
+            moves, plays = _smaller(walk, find, judged, folder, say, reductions)
         yield Hunted(seed=seed, judged=judged, finds=finds, moves=moves, plays=plays)
 
 
@@ -96,7 +97,7 @@ def _played(
 def _smaller(
     walk: Walk,
     find: Find,
-    version: str,
+    whole: JudgedRun,
     folder: Path,
     say: Callable[[str], None],
     reductions: int,
@@ -107,9 +108,11 @@ def _smaller(
     while plays <= reductions and moves:
         candidate = (*moves[:at], *moves[at + size :])
         say(f"seed {walk.seed}: {len(candidate)} of {len(moves)} moves")
-        judged = _played(walk, candidate, version, folder / f"{walk.seed}-{plays}", say)
+        at_folder = folder / f"{walk.seed}-{plays}"
+        judged = _played(walk, candidate, whole.run.version, at_folder, say)
         plays += 1
-        if any(replace(one, names=find.names) == find for one in finds_of(judged)):
+        is_broken = bool(judged.run.broken) or not whole.run.broken
+        if is_broken and find in finds_of(judged):
             moves = candidate
         else:
             at += size

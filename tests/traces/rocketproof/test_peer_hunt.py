@@ -111,6 +111,24 @@ def test_what_is_new_is_made_smaller_first(monkeypatch: pytest.MonkeyPatch) -> N
     assert [move.do for move in one.moves] == [Do.CUT]
 
 
+def test_a_smaller_walk_has_the_same_names_and_breaks_the_promise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def another_name(moves: Sequence[Move]) -> JudgedRun:
+        return judged(BAD, "W2+B79" if any(one.do is Do.KILL for one in moves) else "B79")
+
+    play_by(another_name, monkeypatch)
+    one = hunted(a_seed(Do.KILL), reductions=99)
+    assert [move.do for move in one.moves] == [Do.KILL]
+
+    def loses(moves: Sequence[Move]) -> JudgedRun:
+        return judged(BAD, "W2", lost=any(one.do is Do.CUT for one in moves))
+
+    play_by(loses, monkeypatch)
+    one = hunted(a_seed(Do.CUT), reductions=99)
+    assert [move.do for move in one.moves] == [Do.CUT]
+
+
 def test_it_is_played_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     plays = play_by(kills_the_master, monkeypatch)
     one = hunted(a_seed(Do.KILL), reductions=3)
