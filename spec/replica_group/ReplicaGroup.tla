@@ -125,7 +125,8 @@ IsCurrent(m) == role[m] = "Master" /\ ctl.master = m /\ known[m] = ctl.epoch
 NeedsElection == ctl.master = None \/ ctl.master \notin alive
 \* A member that lost a part of its log is elected no more.                     \* CHECK W3
 Whole(c) == c \notin ctl.unfit
-\* A group without members has no master yet: its first one may be any broker.
+\* A group without members has no master yet: its first one may be any broker. Else it is a member
+\* when the election is applied.                                               \* CHECK LateElection
 Electable(c) ==
   /\ c \in alive
   /\ ctl.sss = {} \/ (c \in ctl.sss /\ Whole(c)) \/ EnableElectUncleanMaster
@@ -187,6 +188,9 @@ OwnEnd(s) == Len(log[s])
 Reported(s, cp) == E!Min(cp, Len(log[s]))
 \* What lies beyond the consistent point goes.                                  \* CHECK Truncate
 LogAfterCut(s, cp) == E!Prefix(log[s], E!Min(cp, Len(log[s])))
+\* So do the epochs of what goes,                                               \* CHECK KeptEpochs
+\* and the last one that stays is open again.                                   \* CHECK B04
+EpochsAfterCut(s, cp) == E!TruncateSuffixByOffset(epochs[s], cp)
 
 \* Who must have a message: the set,                                            \* CHECK W2
 \* and whoever may be in it without the master having heard.                    \* CHECK B14
@@ -195,7 +199,9 @@ AckSet(m) == local[m].set \cup pend[m].set
 MayPropose(m) == role[m] = "Master" /\ pend[m] = NoProposal
 \* A master stays in its own set.                                               \* CHECK B25
 MayShrink(m, S) == S \subseteq local[m].set \ {m}
-\* Who joins has all that was promised,                                       \* CHECK ExpandConfirm
+\* Who joins is compared when it is proposed, not before: it has reported,       \* CHECK B81
+HasReported(m, s) == conn[m][s].ack # -1
+\* has all that was promised,                                                 \* CHECK ExpandConfirm
 HasConfirmed(m, s) == conn[m][s].ack >= confirm[m]
 \* and the beginning of the reign,                                              \* CHECK ExpandEpoch
 HasReign(m, s) == conn[m][s].ack >= epochs[m][Len(epochs[m])].s
@@ -206,7 +212,8 @@ IncarnationOf(m, s) == conn[m][s].inc
 \* and silence does not end it.                                                 \* CHECK B82
 Ends(r, e) == r.exp < e
 
-\* Number of records that the replicas are sure to have; who is not connected has nothing for sure.
+\* Number of records that the replicas are sure to have; who is not connected has nothing for sure,
+\* also where he alone is the set.                                              \* CHECK OneMember
 AckOf(m, s) == IF s = m THEN Len(log[m]) ELSE conn[m][s].ack
 Covered(m) ==
   LET Enough(n) == IF AllAckInSyncStateSet THEN \A s \in AckSet(m) : AckOf(m, s) >= n
@@ -423,7 +430,7 @@ MaybeShrink(m, S) ==
 MaybeExpand(m, s) ==
   /\ Explored("MaybeExpand", m)
   /\ MayPropose(m)
-  /\ conn[m][s].ack # -1
+  /\ HasReported(m, s)
   /\ s \notin local[m].set
   /\ HasConfirmed(m, s)
   /\ HasReign(m, s)
@@ -466,7 +473,7 @@ Handshake(m, s) ==
 
   /\ LET cp == E!ConsistentPoint(epochs[s], OwnEnd(s), E!Starts(epochs[m]), Len(log[m]))
      IN /\ log' = [log EXCEPT ![s] = LogAfterCut(s, cp)]
-        /\ epochs' = [epochs EXCEPT ![s] = E!TruncateSuffixByOffset(@, cp)]
+        /\ epochs' = [epochs EXCEPT ![s] = EpochsAfterCut(s, cp)]
         /\ conn' = [conn EXCEPT ![m][s] = [inc |-> inc[s], reported |-> Reported(s, cp),
                                            ack |-> -1]]
   /\ link' = [link EXCEPT ![s] = m]

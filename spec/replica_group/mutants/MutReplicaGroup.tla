@@ -5,6 +5,11 @@
    there; the others are tags of `CHECK` in the spec.                                            *)
 EXTENDS MCReplicaGroup
 
+\* B04: the last entry that stays keeps the end that it had.
+B04EpochsAfterCut(s, cp) == SelectSeq(epochs[s], LAMBDA x : x.s < cp)
+\* 5.4.0 and later: the cache is never cut.
+KeptEpochsEpochsAfterCut(s, cp) == epochs[s]
+
 \* B10: a restarted master is master again with the same epoch, which now begins at its log's end.
 \* B84: the same, and the cache is right; but the master forgot a proposal that is under way.
 B10MasterAfterRestart(b) == ctl.master
@@ -25,6 +30,14 @@ B14AckSet(m) == local[m].set
 
 \* The master no longer waits for whom it has proposed to remove.
 W2AckSet(m) == IF pend[m] = NoProposal THEN local[m].set ELSE pend[m].set
+
+\* A set of one counts as that of its master, which then waits for nobody (GroupTransferService).
+OneMemberCovered(m) ==
+  LET Enough(n) == IF ~AllAckInSyncStateSet
+                   THEN Cardinality({s \in Broker : AckOf(m, s) >= n}) >= InSyncReplicas
+                   ELSE Cardinality(AckSet(m)) = 1 \/ \A s \in AckSet(m) : AckOf(m, s) >= n
+      N == {n \in 0..Len(log[m]) : Enough(n)}
+  IN IF N = {} THEN 0 ELSE E!MaxOf(N)
 
 \* B25, #4422: a master that never caught up with itself proposes to leave the set.
 B25MayShrink(m, S) == S \subseteq local[m].set
@@ -58,7 +71,6 @@ B36FromMaster(r) == TRUE
 B36OfEpoch(r) == TRUE
 B36OfSet(r) == TRUE
 B36HasMaster(r) == TRUE
-
 \* B37: with the controller's data, the masterEpoch starts again.
 B37EpochAfterClean == 0
 
@@ -69,6 +81,9 @@ B38EpochsOfMaster(b, epoch) ==
 
 \* B79: a second proposal takes the place of the first, which the controller still applies.
 B79MayPropose(m) == role[m] = "Master"
+
+\* B81: what a slave had reported was compared a while ago, perhaps over a connection that is gone.
+B81HasReported(m, s) == s # m
 
 \* B82: a proposal without an answer counts as refused.
 B82Ends(r, e) == TRUE
@@ -84,6 +99,12 @@ B83OwnEnd(s) ==
   IF epochs[s] # <<>> /\ epochs[s][Len(epochs[s])].s > Len(log[s])
   THEN E!MaxOf({Len(log[b]) : b \in Broker}) ELSE Len(log[s])
 B83Reported(s, cp) == cp
+
+\* An election is applied as B36 applies proposals: who was a member may have been taken out since.
+LateElectionElectable(c) ==
+  /\ c \in alive
+  /\ \/ ctl.sss = {} \/ EnableElectUncleanMaster
+     \/ Whole(c) /\ \E e \in DOMAIN views : c \in views[e].sss
 
 \* An answer from before the broker restarted makes it a master once more.
 LateReignNewReign(b, e) ==
