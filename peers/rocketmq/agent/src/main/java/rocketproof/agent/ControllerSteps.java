@@ -10,6 +10,8 @@ final class ControllerSteps {
     private static final String MANAGER = "org.apache.rocketmq.controller.impl.manager.ReplicasInfoManager";
     private static final String STARTUP = "org.apache.rocketmq.controller.ControllerManager";
 
+    private static final long SUCCESS = 0;
+
     private final Options options;
     private final Records records;
 
@@ -20,12 +22,27 @@ final class ControllerSteps {
 
     void register(Hooks hooks) {
         hooks.enter(STARTUP, "initialize", (self, arguments, result) -> started());
+        hooks.exit(MANAGER, "registerBroker", (self, arguments, result) -> registered(self, arguments[0], result));
         hooks.exit(MANAGER, "handleElectMaster", (self, arguments, result) -> elected(self, arguments[0]));
         hooks.exit(MANAGER, "handleAlterSyncStateSet", (self, arguments, result) -> altered(self, arguments[0]));
     }
 
     private void started() throws Exception {
         records.step("NodeStarted", null).shows("master", null).shows("epoch", 0).write();
+    }
+
+    /** A broker has started and says so; what it is answered is its role, or that there is no master. */
+    private void registered(Object manager, Object request, Object result) throws Exception {
+        if (Inside.asked(result, "getResponseCode") != SUCCESS) {
+            return;
+        }
+        String group = (String) Inside.call(request, "getBrokerName");
+        Object answer = Inside.call(result, "getResponse");
+        Object master = Inside.call(answer, "getMasterBrokerId");
+        records.step("BrokerRegistered", null)
+            .param("broker", name(manager, group, Inside.call(request, "getBrokerId")))
+            .param("master", master == null ? null : name(manager, group, master))
+            .param("master_epoch", Inside.call(answer, "getMasterEpoch")).write();
     }
 
     private void elected(Object manager, Object event) throws Exception {
