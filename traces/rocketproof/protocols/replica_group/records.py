@@ -26,7 +26,7 @@ An incarnation is the number of crashes before it. A broker that is not register
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -50,6 +50,7 @@ from rocketproof.protocols.replica_group.recorded_controller import (
     ControllerSettings,
     RecordedController,
 )
+from rocketproof.protocols.replica_group.recorded_links import RecordedLinks
 from rocketproof.record_projection import RecordProjection, alike, part, read_field
 from tlatrace.trace import Part
 from tlatrace.values import State, Value, tla_set
@@ -99,25 +100,6 @@ class _Of:
     """The controller does not know this incarnation."""
     is_unshown: bool = False
     """It has changed in this step, and no event has shown it."""
-    link: int | None = None
-    """The connection over which it copies, if its master has not closed it."""
-
-
-@dataclass(slots=True)
-class _Conn:
-    """A connection over which a slave has shaken hands."""
-
-    master: str
-    slave: str
-    ack: int = -1
-
-
-@dataclass(slots=True)
-class _Conns:
-    """Connections that masters have not closed."""
-
-    by_id: dict[int, _Conn] = field(default_factory=dict)
-    newest: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
 class GroupRecords(RecordProjection):
@@ -148,7 +130,7 @@ class GroupRecords(RecordProjection):
         self._ctl = RecordedController(
             tuple(self._of), heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms
         )
-        self._conns = _Conns()
+        self._links = RecordedLinks(brokers)
         self._seen: tuple[int, ...] = ()
 
     @property
@@ -182,7 +164,7 @@ class GroupRecords(RecordProjection):
             return
         of.crashes += 1
         of.is_down = True
-        self._drop_connections(record.node)
+        self._links.drop(record.node)
         left = part("log", record.node, value=of.now.log)
         self._event(record.node, "Crash", len(of.now.log), parts=[left])
 
@@ -195,7 +177,7 @@ class GroupRecords(RecordProjection):
             return
         of.is_unshown = before.visible() != of.now.visible()
         if record.action in _ROLE_CHANGES:
-            if self._drop_connections(me) or of.is_unshown:
+            if self._links.drop(me) or of.is_unshown:
                 self._event(me, str(record.action))
             return
         self._close_ends(me)
@@ -259,58 +241,29 @@ class GroupRecords(RecordProjection):
         if not received:
             raise RecordError("ReceiveHandshake without a packet")
         master = self.sender(received[-1])
-        of.link = conn
-        self._conns.by_id[conn] = _Conn(master, me)
-        self._conns.newest[master, me] = conn
+        self._links.shook_hands(master, me, conn)
         self._event(me, "Handshake", first=master)
 
     def _acknowledged(self, me: str, params: _Params) -> None:
         number = params.conn
-        conn = None if number is None else self._conns.by_id.get(number)
-        if number is None or conn is None or self._conns.newest[me, conn.slave] != number:
+        slave = None if number is None else self._links.slave_of(me, number)
+        if number is None or slave is None:
             return
         end = self._of[me].now.servers.get(number)
         ack = -1 if end is None or end.slave_ack < 0 else record_count(end.slave_ack)
-        if ack > conn.ack:
-            conn.ack = ack
-            shown = part("conn", me, conn.slave, "ack", value=ack)
-            self._event(me, "ReceiveAck", conn.slave, more=[shown])
+        if self._links.heard(number, ack):
+            shown = part("conn", me, slave, "ack", value=ack)
+            self._event(me, "ReceiveAck", slave, more=[shown])
 
     def _close_ends(self, me: str) -> None:
         """Make events of the ends of connections that a node does not have any more."""
-        of = self._of[me]
-        gone = [
-            number
-            for number, conn in self._conns.by_id.items()
-            if conn.master == me and number not in of.now.servers
-        ]
-        for number in gone:
-            conn = self._conns.by_id.pop(number)
-            if self._conns.newest.get((me, conn.slave)) == number:
-                del self._conns.newest[me, conn.slave]
-                self._unlink(conn.slave, number)
-                self._event(me, "CloseConnection", conn.slave, parts=[])
-        if of.link is not None and of.link != of.now.link:
-            of.link = None
+        now = self._of[me].now
+        for slave, is_linked in self._links.closed(me, now.servers).items():
+            if is_linked:
+                self._links.unlink(slave)
+            self._event(me, "CloseConnection", slave, parts=[])
+        if self._links.left(me, now.link):
             self._event(me, "Disconnect", parts=[])
-
-    def _drop_connections(self, me: str) -> bool:
-        """Forget the connections of a broker that has another role, or is down."""
-        of = self._of[me]
-        had = of.link is not None
-        of.link = None
-        for number, conn in list(self._conns.by_id.items()):
-            if conn.master == me:
-                had = True
-                del self._conns.by_id[number]
-                self._conns.newest.pop((me, conn.slave), None)
-                self._unlink(conn.slave, number)
-        return had
-
-    def _unlink(self, slave: str, conn: int) -> None:
-        of = self._of[slave]
-        if of.link == conn:
-            of.link = None
 
     # ---- the controller ----
 
