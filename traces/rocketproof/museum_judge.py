@@ -37,7 +37,8 @@ def explaining(
     those mutants are tried: first all of them that can be together, as a release has them. If it
     conforms to that, those that it needs are the only set. Else one mutant joins others if the
     trace diverges later with it than without; two do where no single one does; all sets of the
-    least number are named. Mutants that the trace's constants do not fit explain nothing.
+    least number are named. Mutants that the trace's constants do not fit explain nothing, and none
+    explains a trace whose steps are allowed, and violate an invariant.
 
     Raises: as `judge_with`.
     """
@@ -46,6 +47,9 @@ def explaining(
         for one in _manifest().mutants
         if one.protocol == protocol and (names is None or one.name in names)
     ]
+    unchanged = [replace(one, overrides=()) for one in mutants[:1]]
+    if unchanged and isinstance(judge_with(unchanged, trace), Conforms):
+        return ()  # each step is allowed, and what it violates is an invariant
     together = _smallest(mutants, trace)
     if together is not None:
         return (together,)
@@ -164,7 +168,8 @@ def _model_with(
     if len({text.partition("<-")[0].strip() for text in overrides}) < len(overrides):
         return None  # two of them override one operator, each in its own way
     folder = manifest.root / first.protocol
-    config = parse_config("\n".join(("CONSTANTS", *overrides)), first.config)
+    text = "\n".join(("CONSTANTS", *overrides)) if overrides else ""
+    config = parse_config(text, first.config)
     given = tuple(
         Assignment(name=name, text=f"{name} = {to_json(value)}", value=value)
         for name, value in constants

@@ -119,7 +119,8 @@ def judge_run(run: PlayedRun, folder: Path, *, museum: Collection[str] | None) -
     for protocol in run.protocols:
         plug = PROTOCOLS[protocol]
         traces = traces_of(plug, records, logs)
-        results = judge_records(plug, records, logs, traces)
+        kept = () if run.promises_durability else plug.kept_without_promises
+        results = judge_records(plug, records, logs, traces, invariants=kept)
         for trace, result in zip(traces, results, strict=True):
             names: tuple[str, ...] = ()
             if isinstance(result.outcome, Diverges):

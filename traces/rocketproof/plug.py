@@ -74,6 +74,9 @@ class ProtocolPlug(Generic[O]):
     """Options that it has beside those of all protocols, by their names in headers."""
     records: Callable[[Sequence[NodeHeader]], RecordProjection] | None = None
     """Makes the traces of what the nodes of a run wrote; None: whole states only."""
+    kept_without_promises: tuple[str, ...] = ()
+    """The invariants that hold where a release promises nothing to producers; none named: all of
+    the specification's small model do."""
     has_master_epochs: bool = False
     """Its runs are a trace for each epoch of a master."""
 

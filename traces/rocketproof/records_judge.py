@@ -36,10 +36,19 @@ def traces_of(plug: ProtocolPlug[Any], folder: Path, logs: Sequence[NodeLog]) ->
 
 
 def judge_records(
-    plug: ProtocolPlug[Any], folder: Path, logs: Sequence[NodeLog], traces: Sequence[Trace]
+    plug: ProtocolPlug[Any],
+    folder: Path,
+    logs: Sequence[NodeLog],
+    traces: Sequence[Trace],
+    *,
+    invariants: tuple[str, ...] = (),
 ) -> tuple[TraceResult, ...]:
-    """Judge the traces; of a divergence say the record that the step is made of."""
-    results = judge_traces(traces, [folder] * len(traces), SpecChoice())
+    """Judge the traces; of a divergence say the record that the step is made of.
+
+    None of the `invariants` named: all that the specification's small model has.
+    """
+    choice = SpecChoice(invariants=invariants)
+    results = judge_traces(traces, [folder] * len(traces), choice)
     return tuple(
         replace(_placed(plug, logs, at, result), path=f"{folder}{of_master_epoch(trace)}")
         for at, (trace, result) in enumerate(zip(traces, results, strict=True))
