@@ -124,18 +124,19 @@ class RecordProjection(ABC):
     def event(
         self,
         action: str | None,
-        params: tuple[Value, ...],
+        params: tuple[Value, ...] | None,
         *,
         node: str | None = None,
         observed: State | None = None,
         parts: tuple[Part, ...] = (),
         of: int = 0,
     ) -> None:
-        """Make an event of the trace with the number `of`."""
+        """Make an event of the trace with the number `of`; `params` None: no node says them."""
         event = Event(
             step=self._lengths[of],
             action=action,
-            params=params,
+            params=params or (),
+            known_params=() if params is None else None,
             node=node,
             observed=observed,
             parts=parts,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from rocketha.histories.clients import GroupClients
+from rocketha.recording.record import NodeHeader
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun
 from rocketha.sim.replica_group.simulation import SIMULATION
@@ -13,7 +15,9 @@ from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from rocketproof.protocols.replica_group.projection import GROUP_SPEC, GroupProjection
 from rocketproof.protocols.replica_group.records import GroupRecords
+from rocketproof.protocols.replica_group.released_records import ReleasedGroupRecords
 from rocketproof.protocols.replica_group.timeline import group_changes
+from rocketproof.record_projection import RecordProjection
 from tlatrace.values import State, tla_set
 
 __all__ = ["GROUP_SETTINGS", "PLUG"]
@@ -23,6 +27,9 @@ GROUP_SETTINGS: Final = {
     "elect_unclean": lambda options: options.elect_unclean,
 }
 """What else can be chosen for a group."""
+
+
+_NAMES_KIND: Final = "controller"
 
 
 def _traces(
@@ -41,12 +48,30 @@ def _traces(
     return (ProjectedTrace(constants=constants, events=projection.events),)
 
 
+def _records(headers: Sequence[NodeHeader]) -> RecordProjection:
+    """Choose by what controllers say: released ones name their kind. Raises: RecordError"""
+    is_released = any(_NAMES_KIND in header.settings for header in headers)
+    return ReleasedGroupRecords(headers) if is_released else GroupRecords(headers)
+
+
+_KEPT_WITHOUT_PROMISES: Final = (
+    "TypeOK",
+    "OneMasterPerEpoch",
+    "RoleAtomic",
+    "MasterInSSS",
+    "EpochFaithful",
+    "LogMatching",
+    "ConnSound",
+)
+"""As the model `unclean` has them."""
+
 PLUG: Final = ProtocolPlug(
     spec=GROUP_SPEC,
     simulation=SIMULATION,
     projection=GroupProjection,
     traces=_traces,
     changes=group_changes,
-    records=GroupRecords,
+    records=_records,
+    kept_without_promises=_KEPT_WITHOUT_PROMISES,
     settings=GROUP_SETTINGS,
 )
