@@ -24,7 +24,7 @@ from rocketmq_peer.played_run import Played
 from rocketmq_peer.proxy import Way
 from rocketmq_peer.watch import NodeView, Watch
 
-__all__ = ["LIVE", "LIVE_LEGACY", "TOPIC", "Scenario", "Stage", "under"]
+__all__ = ["LIVE", "LIVE_IN_GROUPS", "LIVE_LEGACY", "TOPIC", "Scenario", "Stage", "under"]
 
 TOPIC: Final = "T"
 """Of all messages; it has one queue in the group."""
@@ -43,6 +43,9 @@ LIVE: Final = (
     *("B21", "B79", "B80", "B22", "B22_B80", "W2", "B84", "StaleLook"),
 )
 """Known bugs that some release was seen to have."""
+
+LIVE_IN_GROUPS: Final = (*LIVE, "B36", "B38", "LateElection", "OneMember")
+"""The same where runs are held against ReplicaGroup, which has controllers of several nodes."""
 
 LIVE_LEGACY: Final = ("B23", "B52", "StartCoversWaiting")
 """The same of brokers without controllers."""

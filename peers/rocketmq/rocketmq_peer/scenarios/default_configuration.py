@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketmq_peer.group import GroupOptions
-from rocketmq_peer.scenario import Scenario, Stage
+from rocketmq_peer.scenario import LIVE_IN_GROUPS, Scenario, Stage
 
 __all__ = ["SCENARIO"]
 
@@ -27,7 +27,8 @@ def _play(stage: Stage) -> None:
 SCENARIO: Final = Scenario(
     name="default_configuration",
     about="what the master alone acknowledged is gone after a failover, as configured",
-    protocols=("epoch_truncation",),
+    protocols=("epoch_truncation", "replica_group"),
     play=_play,
+    museum=LIVE_IN_GROUPS,
     options=GroupOptions(brokers=2),
 )

@@ -12,7 +12,7 @@ from typing import Final
 from rocketmq_peer.configuration import BrokerTiming, Promises
 from rocketmq_peer.group import GroupOptions
 from rocketmq_peer.proxy import Way
-from rocketmq_peer.scenario import Scenario, Stage
+from rocketmq_peer.scenario import LIVE_IN_GROUPS, Scenario, Stage
 
 __all__ = ["SCENARIO"]
 
@@ -45,8 +45,9 @@ def _play(stage: Stage) -> None:
 SCENARIO: Final = Scenario(
     name="early_shrink",
     about="W2: acknowledged by the master alone, although every member of the set must have it",
-    protocols=("sync_state_set", "epoch_truncation"),
+    protocols=("sync_state_set", "epoch_truncation", "replica_group"),
     play=_play,
+    museum=LIVE_IN_GROUPS,
     options=GroupOptions(
         brokers=2,
         promises=Promises(all_ack_in_sync_state_set=True),

@@ -12,7 +12,7 @@ from typing import Final
 from rocketmq_peer.configuration import Promises
 from rocketmq_peer.gates import PROPOSE
 from rocketmq_peer.group_options import GroupOptions
-from rocketmq_peer.scenario import Scenario, Stage
+from rocketmq_peer.scenario import LIVE_IN_GROUPS, Scenario, Stage
 from rocketmq_peer.scenarios.held_proposal import hold_proposal
 
 __all__ = ["SCENARIO"]
@@ -36,8 +36,9 @@ def _play(stage: Stage) -> None:
 SCENARIO: Final = Scenario(
     name="late_expand",
     about="B81: a slave joins the SyncStateSet without what was acknowledged a moment before",
-    protocols=("sync_state_set", "epoch_truncation"),
+    protocols=("sync_state_set", "epoch_truncation", "replica_group"),
     play=_play,
+    museum=LIVE_IN_GROUPS,
     options=GroupOptions(
         brokers=2,
         promises=Promises(all_ack_in_sync_state_set=True),

@@ -11,7 +11,7 @@ from typing import Final
 from rocketmq_peer.configuration import Promises
 from rocketmq_peer.gates import PROPOSE
 from rocketmq_peer.group_options import GroupOptions
-from rocketmq_peer.scenario import Scenario, Stage
+from rocketmq_peer.scenario import LIVE_IN_GROUPS, Scenario, Stage
 from rocketmq_peer.scenarios.held_proposal import hold_proposal
 
 __all__ = ["SCENARIO"]
@@ -38,8 +38,9 @@ def _play(stage: Stage) -> None:
 SCENARIO: Final = Scenario(
     name="pending_expand",
     about="B14: messages while a slave is in the SyncStateSet, and the master does not know it",
-    protocols=("sync_state_set", "epoch_truncation"),
+    protocols=("sync_state_set", "epoch_truncation", "replica_group"),
     play=_play,
+    museum=LIVE_IN_GROUPS,
     options=GroupOptions(
         brokers=2,
         promises=Promises(all_ack_in_sync_state_set=True),

@@ -16,7 +16,7 @@ from rocketmq_peer.configuration import BrokerTiming, ControllerKind, Promises
 from rocketmq_peer.errors import ProcessError
 from rocketmq_peer.gates import PROPOSE
 from rocketmq_peer.group_options import GroupOptions
-from rocketmq_peer.scenario import Scenario, Stage
+from rocketmq_peer.scenario import LIVE, LIVE_IN_GROUPS, Scenario, Stage
 
 __all__ = ["JRAFT", "SCENARIO"]
 
@@ -111,8 +111,9 @@ _OPTIONS: Final = GroupOptions(
 SCENARIO: Final = Scenario(
     name="stale_alter",
     about="B36: controllers (DLedger) apply a proposal of the old master under the new one",
-    protocols=("epoch_truncation",),
+    protocols=("epoch_truncation", "replica_group"),
     play=_play,
+    museum=LIVE_IN_GROUPS,
     options=_OPTIONS,
 )
 
@@ -120,5 +121,7 @@ JRAFT: Final = replace(
     SCENARIO,
     name="stale_alter_jraft",
     about="controllers (JRaft) refuse a proposal of the old master under the new one",
+    protocols=("epoch_truncation",),
+    museum=LIVE,
     options=replace(_OPTIONS, controller_kind=ControllerKind.JRAFT),
 )

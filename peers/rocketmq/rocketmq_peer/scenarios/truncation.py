@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketmq_peer.scenario import Scenario, Stage
+from rocketmq_peer.scenario import LIVE_IN_GROUPS, Scenario, Stage
 
 __all__ = ["SCENARIO"]
 
@@ -32,6 +32,7 @@ def _play(stage: Stage) -> None:
 SCENARIO: Final = Scenario(
     name="truncation",
     about="a master is killed with messages that nobody copied, comes back, and is cut",
-    protocols=("epoch_truncation",),
+    protocols=("epoch_truncation", "replica_group"),
     play=_play,
+    museum=LIVE_IN_GROUPS,
 )
