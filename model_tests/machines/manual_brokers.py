@@ -17,7 +17,7 @@ from model_tests.machines.manual_disk import cut_power
 from model_tests.machines.manual_network import ManualNetwork, Wire
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
 from rocketha.ha.events import MasterAddressLearnt, MasterLearnt, MessagePut
-from rocketha.ha.state import BrokerState, HaOptions
+from rocketha.ha.state import BrokerState, HaOptions, Phase
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.runtime.events import TimerFired, TransferDue
@@ -30,7 +30,7 @@ from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch, record_co
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.sim.epoch_truncation.plan import draw_run
-from rocketha.types import BrokerId, SizeBytes
+from rocketha.types import BrokerId, HaAddress, SizeBytes
 from rocketproof.protocols.epoch_truncation.projection import EpochProjection
 from rocketproof.protocols.epoch_truncation.values import NONE
 from tlatrace.testing.calls import Call, call_of
@@ -89,13 +89,15 @@ class ManualBrokers:
         """Tell whether somebody can make the cores take an action now.
 
         The model lets any acknowledgement arrive that the slave may have sent; here it is the next
-        one that it has sent.
+        one that it has sent. A slave keeps a connection only if it knows whose it is.
         """
         match action, params:
             case "ReceiveAck", (_, str() as slave, int() as ack):
                 wire = self._wire(slave)
                 reported = _field(self._of_broker("link", slave), "reported")
                 return ack == (_ack_in(wire.up[0]) if wire.up else reported)
+            case "LearnEpoch", (str() as slave,):
+                return self._knows_master(self._node(slave).running())
             case _:
                 return True
 
@@ -156,14 +158,8 @@ class ManualBrokers:
                 cluster.elect(self._node(broker).id)
             case "ElectNobody", ():
                 cluster.elect(None)
-            case "BecomeMaster" | "BecomeSlave", (str() as broker,):
-                assert cluster.master is not None
-                learnt = MasterLearnt(
-                    epoch=cluster.epoch,
-                    master=cluster.master,
-                    address=broker_address(cluster.master),
-                )
-                cluster.deliver(self._node(broker), learnt)
+            case "BecomeMaster" | "BecomeSlave" | "LearnEpoch", (str() as broker,):
+                self._hear_of_master(self._node(broker), keeps=step.action == "LearnEpoch")
             case "Flush", (str() as broker,):
                 cluster.flush(self._node(broker))
             case "Crash", (str() as broker, int() as kept):
@@ -193,6 +189,31 @@ class ManualBrokers:
                 self._disconnect(slave)
             case _:
                 raise AssertionError(f"nobody knows how to make {step}")
+
+    def _knows_master(self, state: BrokerState) -> bool:
+        """Tell whether a slave can know by now that its master is one that was elected."""
+        client = state.client
+        if client is None or client.phase is not Phase.TRANSFER:
+            return False
+        return client.is_to_elected or client.answered_epoch == state.known_epoch
+
+    def _hear_of_master(self, node: Node[BrokerState], *, keeps: bool) -> None:
+        """Say who is elected.
+
+        A slave that is to keep its connection hears first of the election before, which it knows
+        from its master; one that is to give it up hears no address.
+        """
+        cluster, state = self._cluster, node.running()
+        assert cluster.master is not None
+        address: HaAddress | None = broker_address(cluster.master)
+        learnt = MasterLearnt(epoch=cluster.epoch, master=cluster.master, address=address)
+        client = state.client
+        if client is not None and client.peer == address:
+            if keeps and not client.is_to_elected:
+                cluster.deliver(node, replace(learnt, epoch=client.answered_epoch))
+            if not keeps:
+                learnt = replace(learnt, address=None)
+        cluster.deliver(node, learnt)
 
     def _shake_hands(self, master: str, slave: str) -> None:
         node = self._node(slave)

@@ -16,7 +16,7 @@ from tlatrace.tla.config import TlcConfig, read_config
 
 __all__ = ["SPEC", "goals", "loss_moves", "moves", "small_config"]
 
-_STATES: Final = 30_000
+_STATES: Final = 40_000
 """More than the small model has: it is explored whole."""
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "epoch_truncation"

@@ -3,10 +3,10 @@
 
    A broker group has one master at a time, but a master may be slow to learn that it was
    replaced, and elections may be unclean: any broker may be elected.  So logs diverge.  Every
-   master stamps its reign with a masterEpoch of the controller and remembers where in the log it
-   began: the epoch cache, a list of (epoch, start offset), kept in the epoch file.  A slave that
-   connects compares caches with the master, cuts its log at the consistent point, and then copies
-   batches that never cross an epoch, so that it learns each epoch with its first batch.
+   master has a masterEpoch of the controller and remembers where in the log that began: the epoch
+   cache, a list of (epoch, start offset), kept in the epoch file.  A slave that connects compares
+   caches with the master, cuts its log at the consistent point, and then copies batches that never
+   cross an epoch, so that it learns each epoch with its first batch.
    Without it two replicas keep different bytes at one offset, and nobody notices.
 
    Modelled: an abstract controller, zombie masters, handshake, truncation, transfer and heartbeat
@@ -168,6 +168,9 @@ MayFollow(s, epoch) == epoch >= known[s]
 KnownAtRestart(q) == LastEpoch(q)
 \* A master's epoch never begins beyond what its disk is sure to keep.          \* CHECK FlushBeforeEpoch
 FlushedAtBecomeMaster(b) == Len(log[b])
+\* A slave keeps its connection only if that goes to the master that was elected again.
+\*                                                                              \* CHECK KeptLink
+MayKeepLink(s) == link[s].peer \in {ctl.master, None}
 \* Only a master answers handshakes.                                            \* CHECK MasterAnswers
 MayAnswer(m) == role[m] = "Master"
 \* A batch continues the slave's log exactly.                                   \* CHECK OffsetContinues
@@ -216,7 +219,7 @@ BecomeMaster(b) ==
   /\ UNCHANGED <<ctl, inc, log, disk>>
 
 \* A broker learns of a master that it is not (AutoSwitchHAService.changeToSlave): it drops its
-\* connections; a master that was replaced stops here to be a zombie.
+\* connections; a master that was replaced stops here to be a zombie.  See LearnEpoch, too.
 BecomeSlave(b) ==
   /\ Explored("BecomeSlave", b)
   /\ role[b] # "Down"
@@ -380,6 +383,20 @@ ReceiveTransfer(s) ==
         /\ link' = [link EXCEPT ![s].down = Tail(@), ![s].reported = Len(log'[s])]
   /\ UNCHANGED <<ctl, role, inc, flushed, ghostActed>>
 
+\* The slave hears that its master was elected again, perhaps before that one does, and keeps its
+\* connection, if it has one, even one that its master has closed meanwhile: it sees that later
+\* (ReplicasManager.changeToSlave, AutoSwitchHAService.changeToSlaveWhenMasterNotChange).  Who
+\* cannot tell that it is the same master drops it: BecomeSlave.
+LearnEpoch(s) ==
+  /\ Explored("LearnEpoch", s)
+  /\ role[s] = "Slave"
+  /\ ctl.master \notin {s, None}
+  /\ known[s] < ctl.epoch
+  /\ MayKeepLink(s)
+
+  /\ known' = [known EXCEPT ![s] = ctl.epoch]
+  /\ UNCHANGED <<ctl, role, inc, logVars, epochVars, received, link, ghostActed>>
+
 \* The slave sees its connection closed, or closes it; what was in flight is lost.
 Disconnect(s) ==
   /\ Explored("Disconnect", s)
@@ -415,17 +432,20 @@ TruncationDurable == \A b \in Broker : disk[b] = log[b]
 
 FlushedLeLog == \A b \in Broker : flushed[b] <= Len(log[b])
 
-\* Else a slave copies from, and reports to, a broker that reigns no more.
+\* Else a slave copies from, and reports to, a broker that is no master any more.
 LinkRoles ==
   \A s \in Broker : link[s] # NoLink =>
     role[s] = "Slave" /\ (link[s].open => role[link[s].peer] = "Master")
 
-\* Else a slave goes on copying from a master that it knows to be replaced.
+\* Else a slave goes on copying from a master that it knows to be replaced.  One that was elected
+\* again may hear of it later than its slave (LearnEpoch).
 FollowsNoOlder ==
   \A s \in Broker : link[s] # NoLink =>
-    (link[s].open /\ link[s].phase = "Transfer" => known[s] <= known[link[s].peer])
+    (link[s].open /\ link[s].phase = "Transfer" =>
+       \/ known[s] <= known[link[s].peer]
+       \/ known[s] = ctl.epoch => ctl.master = link[s].peer)
 
-\* Else a slave with records of one reign follows an older one, and cuts them.
+\* Else a slave with records of one master epoch follows an older one, and cuts them.
 KnownCoversEpochs == \A b \in Up : LastEpoch(epochs[b]) <= known[b]
 
 \* Else a batch carries the border of an epoch that has ended, or the sender stalls.
@@ -452,7 +472,8 @@ ReportedIsEnd ==
 EpochFaithful ==
   \A b \in Broker : \A o \in 0..(Len(log[b]) - 1) : EpochAt(epochs[b], o).e = log[b][o + 1]
 
-\* Else one reign has two beginnings, and slaves that followed it are cut far below its records.
+\* Else one master epoch has two beginnings, and slaves that followed it are cut far below its
+\* records.
 EpochStartUnique ==
   \A a, b \in Broker : a # b => \A i \in DOMAIN epochs[a], j \in DOMAIN epochs[b] :
     epochs[a][i].e = epochs[b][j].e => epochs[a][i].s = epochs[b][j].s
@@ -511,7 +532,7 @@ HandshakeExact ==
        /\ link[s].open =>
             log'[s] = Prefix(log[s], CommonPrefix(log[s], log[link[s].peer]))]_vars
 
-\* Else a broker forgets a reign, and follows one that it had seen replaced.
+\* Else a broker forgets a master epoch, and follows a master that it had seen replaced.
 RoleChangeLearns ==
   [][\A b \in Broker : role[b] # "Down" =>
        /\ inc'[b] = inc[b] => known'[b] >= known[b]
@@ -537,6 +558,8 @@ NoSlaveFarBehind ==         \* a slave in transfer lacks three epochs of its mas
                    epochs[link[s].peer][i].e > LastEpoch(epochs[s])}) < 3
 NoReelectedMaster ==        \* a master was elected again under an open connection
   \A s \in Broker : Follows(s) => (link[s].open => known[link[s].peer] <= known[s])
+NoSlaveAhead ==             \* a slave hears that its master was elected again before that one does
+  \A s \in Broker : Follows(s) => (link[s].open => known[s] <= known[link[s].peer])
 NoBatchCut ==               \* a batch ended at a border although the master had more
   \A s \in Broker : Follows(s) => ~ \E i \in DOMAIN link[s].down :
     LET p == link[s].down[i] IN
@@ -575,6 +598,7 @@ Next ==
   \/ \E m, s \in Broker, n \in Nat : Transfer(m, s, n)
   \/ \E s \in Broker : ReceiveHandshake(s)
   \/ \E s \in Broker : ReceiveTransfer(s)
+  \/ \E s \in Broker : LearnEpoch(s)
   \/ \E s \in Broker : Disconnect(s)
 
 Spec == Init /\ [][Next]_vars
@@ -591,6 +615,7 @@ Useless(s) ==
 Fairness ==
   /\ \A b \in Broker : WF_vars(BecomeMaster(b)) /\ WF_vars(BecomeSlave(b)) /\ WF_vars(Restart(b))
   /\ \A s \in Broker : WF_vars(ReceiveHandshake(s)) /\ WF_vars(ReceiveTransfer(s))
+  /\ \A s \in Broker : WF_vars(LearnEpoch(s))
   /\ \A m, s \in Broker :
        /\ WF_vars(ctl.master = m /\ Handshake(m, s))
        /\ WF_vars(ReceiveAck(m, s, link[s].reported) /\ link'[s].ack > link[s].ack)
@@ -600,7 +625,7 @@ Fairness ==
 FairSpec == Spec /\ Fairness
 
 \* Once elections and power cuts end, every broker has the log of the elected one, unless that one
-\* was cut down in its reign: then it waits for another election (KnownAtRestart).
+\* was cut down in its master epoch: then it waits for another election (KnownAtRestart).
 RejoinLive ==
   \A m, s \in Broker : m # s =>
     (/\ <>[](ctl.master = m /\ (known[m] < ctl.epoch \/ role[m] = "Master"))

@@ -32,6 +32,7 @@ Coarse(action, b) ==
        [] action = "ElectNobody" -> FALSE  \* an epoch that nobody has is left to the other models
        [] action = "Restart" -> TRUE
        [] action = "BecomeSlave" -> Idle /\ role[b] = "Master"    \* slaves learn from handshakes
+       [] action = "LearnEpoch" -> FALSE                          \* and from batches
        [] action = "Disconnect" -> Idle \/ Busy(b)
        [] OTHER -> Idle /\ (ghostActed > 0 \/ ctl.epoch = 0)    \* the elected acts at once
 

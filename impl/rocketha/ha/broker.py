@@ -45,6 +45,7 @@ from rocketha.types import ConnectionId, TimestampMs
 __all__ = [
     "become_master",
     "become_slave",
+    "learn_epoch",
     "next_timer_ms",
     "put_message",
     "restart",
@@ -64,7 +65,10 @@ def step(state: BrokerState, event: Event, *, now_ms: TimestampMs, log: LogView)
         case MasterLearnt():
             return _master_learnt(state, event, now_ms=now_ms, log=log)
         case MasterAddressLearnt():
-            return Stepped(replace(state, master_address=event.address))
+            if event.address == state.master_address:
+                return Stepped(state)
+            elsewhere = replace(state, master_address=event.address, elected_epoch=NOTHING_KNOWN)
+            return Stepped(elsewhere)
         case MessagePut():
             return put_message(state, event, now_ms=now_ms)
         case PeerConnected():
@@ -142,10 +146,15 @@ def _master_learnt(
     if event.epoch > state.known_epoch:
         if event.master == state.broker_id:
             return become_master(state, event, log=log)
+        client = state.client
+        is_elected = client is not None and client.is_to_elected and client.peer == event.address
+        if client is not None and state.options.rules.may_keep_link(is_elected):
+            return learn_epoch(state, event)
         return become_slave(state, event, now_ms=now_ms)
     if state.role is Role.SLAVE and event.master != state.broker_id and event.address is not None:
         # Known from the epoch file or from the master itself; only its address is new.
-        return Stepped(replace(state, master_address=event.address))
+        known = replace(state, master_address=event.address, elected_epoch=event.epoch)
+        return Stepped(known if known.client is None else known.with_client(known.client))
     return Stepped(state)
 
 
@@ -178,6 +187,7 @@ def become_master(state: BrokerState, event: MasterLearnt, *, log: LogView) -> S
         received_epoch=NOTHING_KNOWN,
         tenure=state.tenure + (0 if was_master else 1),
         master_address=None,
+        elected_epoch=NOTHING_KNOWN,
         client=None,
     )
     kept = [master.refreshed_connection(elected, c) for c in state.servers.values()]
@@ -205,12 +215,35 @@ def become_slave(state: BrokerState, event: MasterLearnt, *, now_ms: TimestampMs
         received_epoch=NOTHING_KNOWN,
         tenure=state.tenure + (1 if state.role is Role.MASTER else 0),
         master_address=event.address,
+        elected_epoch=NOTHING_KNOWN if event.address is None else event.epoch,
         connect_at_ms=now_ms,
         client=None,
         servers=MappingProxyType({}),
     )
     action = SpecAction(name=ActionName.BECOME_SLAVE, epoch=event.epoch)
     return Stepped(demoted, _closed(state), action)
+
+
+def learn_epoch(state: BrokerState, event: MasterLearnt) -> Stepped:
+    """Learn that the master that this slave follows was elected again: the connection stays.
+
+    RocketMQ compares broker ids, and keeps a connection that is not established yet, too. Here its
+    other end must be known to be that master: an address may lead to another broker.
+
+    Spec: EpochTruncation!LearnEpoch
+    Source: ReplicasManager.changeToSlave, AutoSwitchHAService.changeToSlaveWhenMasterNotChange
+    """
+    assert state.role is Role.SLAVE
+    assert event.epoch > state.known_epoch
+
+    learnt = replace(
+        state,
+        known_epoch=event.epoch,
+        master_address=event.address,
+        elected_epoch=event.epoch,
+    )
+    action = SpecAction(name=ActionName.LEARN_EPOCH, epoch=event.epoch)
+    return Stepped(learnt, (), action)
 
 
 def _closed(state: BrokerState) -> tuple[CloseConnection, ...]:

@@ -50,6 +50,7 @@ class ActionName(StrEnum):
 
     BECOME_MASTER = "BecomeMaster"
     BECOME_SLAVE = "BecomeSlave"
+    LEARN_EPOCH = "LearnEpoch"
     FLUSH = "Flush"
     RESTART = "Restart"
     PUT_MESSAGE = "PutMessage"
@@ -71,8 +72,8 @@ class SpecAction:
     slave: BrokerId | None = None
     """The master's actions on a connection: its slave."""
     epoch: Epoch | None = None
-    """BecomeMaster, BecomeSlave: the masterEpoch; Transfer, ReceiveTransfer: of the header;
-    Handshake, ReceiveHandshake: the master's last epoch."""
+    """BecomeMaster, BecomeSlave, LearnEpoch: the masterEpoch; Transfer, ReceiveTransfer: of the
+    header; Handshake, ReceiveHandshake: the master's last epoch."""
     offset: Offset | None = None
     """BecomeMaster: start of its epoch; ReceiveAck: the acknowledgement; Transfer,
     ReceiveTransfer: of the first byte; Handshake: the master's log end; ReceiveHandshake: the

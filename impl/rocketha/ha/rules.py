@@ -24,6 +24,7 @@ __all__ = [
     "known_at_restart",
     "may_answer",
     "may_follow",
+    "may_keep_link",
     "received_after_handshake",
     "refreshed_entry",
     "report_after_truncate",
@@ -88,6 +89,14 @@ def may_follow(known: Epoch, epoch: Epoch) -> bool:
     return epoch >= known
 
 
+def may_keep_link(is_elected: bool) -> bool:
+    """Tell whether a slave keeps its connection when it hears of an election: to who was elected.
+
+    Spec: EpochTruncation!MayKeepLink
+    """
+    return is_elected
+
+
 def report_after_truncate(point: Offset, log_end: Offset) -> Offset:
     """Return what the first ack says: never more than there is.
 
@@ -148,6 +157,7 @@ class HaRules(EpochRules):
     )
     batch_entry: Callable[[EpochEntry, EpochCache, Offset], EpochEntry] = batch_entry
     may_follow: Callable[[Epoch, Epoch], bool] = may_follow
+    may_keep_link: Callable[[bool], bool] = may_keep_link
     report_after_truncate: Callable[[Offset, Offset], Offset] = report_after_truncate
     received_after_handshake: Callable[[Epoch, EpochCache], Epoch] = received_after_handshake
     continues_at: Callable[[Offset, Offset, bool], Offset | None] = continues_at

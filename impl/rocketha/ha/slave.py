@@ -179,20 +179,21 @@ def receive_handshake(
         effects.append(StoreEpochs(entries=cache.entries))
     reported = rules.report_after_truncate(point, min(point, own_end))
     effects.append(SendPacket(conn=client.id, data=push_ack(Ack(max_phy_offset=reported))))
+    accepted = replace(
+        client,
+        phase=Phase.TRANSFER,
+        reported=reported,
+        answered_epoch=master_epoch,
+        last_read_ms=now_ms,
+        last_write_ms=now_ms,
+    )
     return Stepped(
         replace(
             state,
             cache=cache,
             known_epoch=max(state.known_epoch, master_epoch),
             received_epoch=rules.received_after_handshake(state.received_epoch, cache),
-            client=replace(
-                client,
-                phase=Phase.TRANSFER,
-                reported=reported,
-                last_read_ms=now_ms,
-                last_write_ms=now_ms,
-            ),
-        ),
+        ).with_client(accepted),
         tuple(effects),
         SpecAction(
             name=ActionName.RECEIVE_HANDSHAKE, conn=client.id, epoch=master_epoch, offset=point

@@ -132,6 +132,10 @@ class SlaveConnection:
     """HANDSHAKE: the request is out; TRANSFER: the reply was accepted."""
     reported: Offset = NOT_YET
     """The last acknowledgement."""
+    answered_epoch: Epoch = NOTHING_KNOWN
+    """The masterEpoch of the other end when it answered the handshake."""
+    is_to_elected: bool = False
+    """A master that the controller has named is at the other end: it had its masterEpoch."""
     last_read_ms: TimestampMs
     last_write_ms: TimestampMs
 
@@ -174,12 +178,25 @@ class BrokerState:
     """Number of role changes in this incarnation."""
     master_address: HaAddress | None = None
     """Whom a slave connects to."""
+    elected_epoch: Epoch = NOTHING_KNOWN
+    """The masterEpoch that the controller named with that address, if it did."""
     connect_at_ms: TimestampMs = BEGINNING
     """Not before this time."""
     client: SlaveConnection | None = None
     servers: Mapping[ConnectionId, MasterConnection] = field(
         default_factory=lambda: MappingProxyType({})
     )
+
+    def with_client(self, client: SlaveConnection) -> BrokerState:
+        """Return the state with the slave's end of a connection put in.
+
+        Whose it is, is known when its other end has the masterEpoch of the elected master, since
+        no two masters have one: its address may be wrong.
+        """
+        is_named = client.peer == self.master_address and self.elected_epoch > NOTHING_KNOWN
+        if is_named and client.answered_epoch == self.elected_epoch:
+            client = replace(client, is_to_elected=True)
+        return replace(self, client=client)
 
     def with_server(self, connection: MasterConnection) -> BrokerState:
         """Return the state with this end of a connection put in."""

@@ -97,6 +97,7 @@ MinEndNearerEnd(a, b) == a
 StartComparedSameStart(x, y) == x.e = y.e
 ReportOwnEndReportAfterTruncate(cp, end) == cp
 FlushBeforeEpochFlushedAtBecomeMaster(b) == flushed[b]
+KeptLinkMayKeepLink(s) == TRUE
 MasterAnswersMayAnswer(m) == TRUE
 OffsetContinuesContinues(p, q) == TRUE
 KnownFollowsBatchKnownAfterBatch(s, epoch) == known[s]

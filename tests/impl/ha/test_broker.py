@@ -15,7 +15,7 @@ from rocketha.ha.events import (
     PacketReceived,
     Restarted,
 )
-from rocketha.ha.state import Role
+from rocketha.ha.state import Phase, Role
 from rocketha.runtime.effects import AppendMessage, CloseConnection, Connect, FlushLog, StoreEpochs
 from rocketha.runtime.events import PeerAccepted, PeerConnected, TimerFired
 from rocketha.types import (
@@ -191,3 +191,76 @@ def test_the_same_event_has_the_same_result() -> None:
     first, second = Group()[1], Group()[1]
     assert learn(first, 1, 1).effects == learn(second, 1, 1).effects
     assert first.state == second.state
+
+
+def following(group: Group, *, at: int) -> Replica:
+    """Let broker 2 connect to broker 1, of which it has heard that it is master since `at`."""
+    group.elect(1, at, told=(2,))
+    group.pass_time()
+    slave = group[2]
+    assert slave.state.client is not None
+    assert slave.state.client.phase is Phase.TRANSFER
+    return slave
+
+
+def test_a_slave_keeps_its_connection_to_a_master_that_was_elected_again() -> None:
+    group = Group()
+    group.elect(1, 1, told=(1,))
+    slave = following(group, at=1)
+    connection, received = slave.state.client, slave.state.received_epoch
+
+    group.elect(1, 2, told=(2,))
+
+    assert slave.node.actions[-1] == SpecAction(name=ActionName.LEARN_EPOCH, epoch=Epoch(2))
+    assert (slave.state.client, slave.state.received_epoch) == (connection, received)
+    assert (slave.state.role, slave.state.known_epoch) == (Role.SLAVE, 2)
+
+    group.elect(1, 2, told=(1,))
+    group.put(1, b"of the second epoch")
+    group.pass_time()
+
+    assert slave.starts() == [(2, 0)]
+    assert slave.actions.count("Handshake") + slave.actions.count("ReceiveHandshake") == 1
+
+
+@pytest.mark.parametrize("hears", [True, False])
+def test_a_slave_knows_its_master_once_it_has_heard_of_its_epoch(hears: bool) -> None:
+    group = Group()
+    for epoch in (1, 2):
+        group.elect(1, epoch, told=(1,))
+    slave = following(group, at=1)
+    assert slave.state.known_epoch == 2
+    if hears:
+        group.elect(1, 2, told=(2,))
+
+    group.elect(1, 3, told=(2,))
+
+    assert slave.actions[-1] == ("LearnEpoch" if hears else "BecomeSlave")
+    assert (slave.state.client is not None) is hears
+
+
+def test_a_slave_whose_connection_led_to_another_broker_drops_it() -> None:
+    group = Group(3)
+    group.elect(1, 2, told=(1,))
+    slave, wrong = group[2], group[1].address
+    for epoch in (1, 3):
+        learnt = MasterLearnt(epoch=Epoch(epoch), master=BrokerId(3), address=wrong)
+        group.take(slave, learnt)
+        group.pass_time(1)
+
+    assert slave.actions.count("BecomeSlave") == 2
+    assert "ReceiveHandshake" in slave.actions
+
+
+def test_an_address_of_the_name_server_is_not_that_of_the_elected_master() -> None:
+    group = Group()
+    group.elect(1, 1, told=(1,))
+    slave = group[2]
+    learn(slave, 1, 3)
+    group.take(slave, MasterAddressLearnt(address=group[1].address))
+    group.pass_time()
+    assert slave.state.client is not None
+
+    group.elect(1, 2, told=(2,))
+
+    assert slave.actions[-1] == "BecomeSlave"

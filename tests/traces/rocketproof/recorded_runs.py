@@ -50,7 +50,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.B06: 1,
             Bug.B07: 0,
             Bug.B10: 2,
-            Bug.B11: 12,
+            Bug.B11: 8,
             Bug.B86: 0,
             Bug.FLUSH_BEFORE_EPOCH: 0,
             Bug.KNOWN_FOLLOWS_BATCH: 3,

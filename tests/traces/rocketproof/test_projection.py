@@ -46,6 +46,7 @@ ACTIONS = {
     "ElectMaster",
     "BecomeMaster",
     "BecomeSlave",
+    "LearnEpoch",
     "Flush",
     "Crash",
     "Restart",

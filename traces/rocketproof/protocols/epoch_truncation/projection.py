@@ -131,7 +131,12 @@ class EpochProjection:
                 if cluster.nodes[broker].running().known_epoch == cluster.epoch:
                     self._acted += 1
                 self._record(cluster, broker, action.name, (me,))
-            case ActionName.BECOME_SLAVE | ActionName.RESTART | ActionName.PUT_MESSAGE:
+            case (
+                ActionName.BECOME_SLAVE
+                | ActionName.LEARN_EPOCH
+                | ActionName.RESTART
+                | ActionName.PUT_MESSAGE
+            ):
                 self._record(cluster, broker, action.name, (me,))
             case ActionName.FLUSH:
                 flushed = index(cluster.nodes[broker].log.flushed_offset)

@@ -7,6 +7,9 @@
 |                                            | election                                           |
 | BecomeMaster, BecomeSlave, PutMessage,     | the same                                           |
 | Restart                                    |                                                    |
+| LearnEpoch of an epoch that is new to its  | LearnEpoch                                         |
+| node: in no packet that it took since its  |                                                    |
+| start, and not in its epoch cache          |                                                    |
 | Flush, if another record is safe now       | Flush                                              |
 | NodeStopped, with what is left on the disk | Crash; before it PutMessage, ReceiveTransfer of    |
 |                                            | what was stored, if the node could not write it    |
@@ -125,7 +128,6 @@ _NO_STEPS: Final = frozenset(
     {
         "Acknowledge",
         "AlterSyncStateSet",
-        "LearnEpoch",
         "LearnSyncStateSet",
         "MaybeExpand",
         "MaybeShrink",
@@ -191,8 +193,8 @@ class _Link:
 
     conn: int
     master: str
-    in_flight: int = 0
-    """Packets of the master that the slave has not processed."""
+    in_flight: list[int] = field(default_factory=list)
+    """The epochs of the packets of the master that the slave has not processed."""
 
 
 class EpochRecords(RecordProjection):
@@ -222,6 +224,8 @@ class EpochRecords(RecordProjection):
         self._logs = RunLogs()
         self._master_epochs: dict[str, int | None] = {}
         """Broker -> the masterEpoch with which it became master, if its records say that."""
+        self._heard: dict[str, int] = {}
+        """Broker -> the largest epoch in the packets that it took in this incarnation."""
         self._cut_off: dict[str, tuple[LogItem, ...]] = {}
         """Broker -> what it has cut off its log last."""
         self._of = {name: _State() for name in brokers}
@@ -321,6 +325,7 @@ class EpochRecords(RecordProjection):
     def _crashed(self, record: NodeRecord) -> None:
         me, left = record.node, self._of[record.node]
         self._links.pop(me, None)
+        self._heard.pop(me, None)
         self._of[me] = now = _State(
             role="Down",
             known_epoch=None if left.known_epoch is None else 0,
@@ -353,10 +358,10 @@ class EpochRecords(RecordProjection):
             case "Handshake" | "ReceiveAck" | "Transfer":
                 self._served(record)
             case "ReceiveHandshake" | "ReceiveTransfer":
-                link = self._links.get(me)
-                if link is not None:
-                    link.in_flight -= 1
+                self._took_packet(me)
                 self._event(record, record.action)
+            case "LearnEpoch":
+                self._learnt(record, before)
             case "Disconnect":
                 if self._links.pop(me, None) is not None:
                     self._event(record, record.action)
@@ -382,6 +387,20 @@ class EpochRecords(RecordProjection):
         self._links.pop(me, None)
         self._event(record, str(record.action))
 
+    def _took_packet(self, me: str) -> None:
+        link = self._links.get(me)
+        if link is not None and link.in_flight:
+            self._heard[me] = max(self._heard.get(me, 0), link.in_flight.pop(0))
+
+    def _learnt(self, record: NodeRecord, before: _State) -> None:
+        """Make the event of a slave whose master was elected again, if the epoch is new to it."""
+        me = record.node
+        became: _Became = read_field(record.params, _Became, "params")
+        last = before.epochs[-1].epoch if before.epochs else 0
+        heard = max(last, self._heard.get(me, 0))
+        if became.master_epoch is None or became.master_epoch > heard:
+            self._event(record, str(record.action))
+
     def _served(self, record: NodeRecord) -> None:
         """Make the event of a master's action on the link of a slave, if there is one."""
         me = record.node
@@ -399,8 +418,8 @@ class EpochRecords(RecordProjection):
             if record.action == "ReceiveAck":
                 self._event(record, record.action, slave, self._count(me, begin))
                 continue
-            link.in_flight += 1
-            header = part("link", slave, "down", link.in_flight, "epoch", value=params.epoch)
+            link.in_flight.append(params.epoch)
+            header = part("link", slave, "down", len(link.in_flight), "epoch", value=params.epoch)
             sent = (self._count(me, end) - self._count(me, begin),)
             arguments = sent if record.action == "Transfer" else ()
             self._event(record, str(record.action), slave, *arguments, more=(header,))
