@@ -39,7 +39,7 @@ _TRIES_S: Final = 10.0
 
 LIVE: Final = (
     *("B01", "B03", "LateDispatch", "B04", "B05", "B06", "B07", "B10", "B11", "B81", "B83"),
-    *("KeptEpochs", "LateBorder", "MasterAnswers"),
+    *("KeptEpochs", "KeptLink", "LateBorder", "MasterAnswers"),
     *("B21", "B79", "B80", "B22", "B22_B80", "W2", "B84", "StaleLook"),
 )
 """Known bugs that some release was seen to have."""
