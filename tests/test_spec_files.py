@@ -34,7 +34,6 @@ BY_TLC_ALONE: Final = {
     "W10": "it is no bug but a choice: simulate --config rocketmq",
     "MasterAck": "it is the same choice, of which only producers know",
     "StaleLook": "a broker looks at its set and sends what it made of it in one step",
-    "MasterAnswers": "a broker answers handshakes as a master only",
 }
 """Guards of SyncStateSet whose bugs are not searched in simulated runs, and why."""
 

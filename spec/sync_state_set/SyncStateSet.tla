@@ -133,6 +133,8 @@ Gate(n) == \A m \in Others(AckSet(local, pend)) : Has(m, n)
 \* Consumers see what is confirmed.                                  \* CHECK B17   \* CHECK Alone
 Served == confirm
 
+\* A proposal is made from the set that is known.                                    \* CHECK W2
+Base == local
 \* One proposal at a time.                                           \* CHECK B21
 MayPropose == pend = {}
 \* A new proposal never takes the place of one that is undecided.    \* CHECK B79
@@ -163,13 +165,6 @@ RoleAfterRestart == "Fenced"
 MasterAfterRestart == None
 \* A slave reports what it has.                                      \* CHECK B83
 FirstReport(s, own) == own
-
-\* A slave that the master does not have any more, or never had, copies nothing of this reign from
-\* elsewhere.                                                         \* CHECK MasterAnswers
-MayCopyElsewhere(s, n) ==
-  /\ s \notin Names(Required \cup ctl.sss)
-  /\ \A r \in alters : s \notin Names(r.set)
-  /\ n <= start
 
 \* ---- Rules of the controller, at the moment of the decision ----
 
@@ -262,7 +257,7 @@ Expand(s) ==
   /\ CaughtUp(s)
   /\ HasEpochStart(s)
 
-  /\ Propose(local \cup {<<s, conn[s].inc>>})
+  /\ Propose(Base \cup {<<s, conn[s].inc>>})
   /\ UNCHANGED <<ctlVars, role, start, local, sssE, confirm, conn, brokerVars, seenVars>>
 
 \* The master asks for the set without some brokers: too slow, or gone (maybeShrink,
@@ -275,7 +270,7 @@ Shrink(B) ==
   /\ B \subseteq Removable
   /\ B \subseteq Names(local)
 
-  /\ Propose({m \in local : m[1] \notin B})
+  /\ Propose({m \in Base : m[1] \notin B})
   /\ UNCHANGED <<ctlVars, role, start, local, sssE, confirm, conn, brokerVars, seenVars>>
 
 \* A proposal goes to the controller; it is sent again until it is decided (ReplicasManager).
@@ -368,13 +363,18 @@ Copy(s, n) ==
   /\ conn' = [conn EXCEPT ![s].reported = n]
   /\ UNCHANGED <<ctlVars, setVars, confirm, up, inc, torn, seenVars>>
 
-\* A slave that has not heard of this reign may still follow the master before: what it has of the
-\* log from before the reign changes without this one.
+\* Without a connection, as the master sees it, a slave still gets what was sent before, or what a
+\* broker sends it that is down for this reign and back.  One that has not heard of this reign may
+\* still follow the master before: what it has of the log from before the reign changes without this
+\* one.
 CopyElsewhere(s, n) ==
   /\ Explored("CopyElsewhere", s)
   /\ up[s]
   /\ conn[s] = NoConn
-  /\ MayCopyElsewhere(s, n)
+  /\ \/ n \in (end[s] + 1)..end[Master]
+     \/ /\ s \notin Names(Required \cup ctl.sss)
+        /\ \A r \in alters : s \notin Names(r.set)
+        /\ n \in 0..start
 
   /\ end' = [end EXCEPT ![s] = n]
   /\ UNCHANGED <<ctlVars, setVars, confirm, conn, up, inc, torn, seenVars>>

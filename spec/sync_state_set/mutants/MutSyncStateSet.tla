@@ -7,8 +7,9 @@ EXTENDS MCSyncStateSet
 
 \* B14, apache/rocketmq#5663: the master counts the old set until the controller's answer arrives.
 B14AckSet(known, proposals) == known
-\* W2: a slave that is to be taken out counts no longer when the request is made.
+\* W2: a slave that is to be taken out counts no longer when the request is made, nor for the next one.
 W2AckSet(known, proposals) == IF proposals = {} THEN known ELSE UNION {p.set : p \in proposals}
+W2Base == W2AckSet(local, pend)
 \* W10: allAckInSyncStateSet is false and inSyncReplicas is 1, as shipped.
 W10AckSet(known, proposals) == {}
 
@@ -72,12 +73,6 @@ AdoptAdopted(e) ==
 \* B84: a master that restarts is master again in the same epoch, and has forgotten its requests.
 B84RoleAfterRestart == "Master"
 B84MasterAfterRestart == Master
-\* A broker that is back, and not master, answers its slaves: they copy what it has.
-MasterAnswersMayCopyElsewhere(s, n) ==
-  \/ /\ s \notin Names(Required \cup ctl.sss)
-     /\ \A r \in alters : s \notin Names(r.set)
-     /\ n <= start
-  \/ role = "Fenced" /\ n \in (end[s] + 1)..end[Master]
 \* B83: a slave reports where the two logs should agree, not what it has.
 B83FirstReport(s, own) == end[Master]
 
