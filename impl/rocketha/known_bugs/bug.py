@@ -189,6 +189,9 @@ class Bug(StrEnum):
     INSTALL_FRESH = "InstallFresh"
     """A leader's snapshot is taken that is behind what the node knows, if only it is not older than
     the node's last one."""
+    KEPT_LINK = "KeptLink"
+    """A slave keeps its connection although another master was elected than the one that it leads
+    to. `ReplicasManager.changeToSlave`, which compares who was taken for the master."""
     KNOWN_FOLLOWS_BATCH = "KnownFollowsBatch"
     """A slave learns no epoch from the batches of a master that was elected again.
     `AutoSwitchHAClient`, which compares no epoch at all."""

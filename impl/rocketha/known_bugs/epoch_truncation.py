@@ -84,6 +84,11 @@ def _any_master_followed(rules: HaRules) -> HaRules:
     return replace(rules, may_follow=lambda known, epoch: True)
 
 
+def _every_link_kept(rules: HaRules) -> HaRules:
+    """Do not ask where a connection leads."""
+    return replace(rules, may_keep_link=lambda is_elected: True)
+
+
 def _epochs_beyond_the_log(rules: HaRules) -> HaRules:
     """Take the epoch file as it is, and report the consistent point that comes of it.
 
@@ -155,6 +160,7 @@ HA_OVERRIDES: Final[dict[Bug, Override[HaRules]]] = {
     Bug.B11: _any_master_followed,
     Bug.B83: _epochs_beyond_the_log,
     Bug.FLUSH_BEFORE_EPOCH: _nothing_flushed,
+    Bug.KEPT_LINK: _every_link_kept,
     Bug.KNOWN_FOLLOWS_BATCH: _batch_teaches_nothing,
     Bug.MASTER_ANSWERS: _slave_answers,
     Bug.MIN_END: _own_end_alone,

@@ -156,6 +156,18 @@ def b11_records_of_a_slave_that_is_sent_to_a_replaced_master(bugs: Bugs) -> obje
     return len(group[3].log.record_offsets())
 
 
+def kept_link_of_a_slave_whose_master_was_replaced(bugs: Bugs) -> object:
+    """It has not heard of what was written since."""
+    group = Group(3, bugs=bugs)
+    group.elect(1, 1)
+    group.put(1, b"one", b"two")
+    group.pass_time()
+    group.elect(3, 2, told=(2, 3))
+    group.put(3, b"three")
+    group.pass_time()
+    return group[2].bytes() == group[3].bytes()
+
+
 def known_follows_batch_of_a_master_elected_again(bugs: Bugs) -> object:
     """It would follow a master of epoch 2 that was never told of epoch 3."""
     group = _in_sync(bugs)
@@ -259,6 +271,7 @@ EXPERIMENTS: dict[Bug, tuple[Experiment, object, object]] = {
     Bug.B83: (b83_what_a_slave_reports_that_lost_its_last_epoch, "own end", "master's end"),
     Bug.B86: (b86_epochs_after_a_power_cut, [1, 2], []),
     Bug.FLUSH_BEFORE_EPOCH: (flush_before_epoch_leaves_nothing_to_lose, True, False),
+    Bug.KEPT_LINK: (kept_link_of_a_slave_whose_master_was_replaced, True, False),
     Bug.KNOWN_FOLLOWS_BATCH: (known_follows_batch_of_a_master_elected_again, 3, 1),
     Bug.MASTER_ANSWERS: (master_answers_a_slave_that_is_asked, False, True),
     Bug.MIN_END: (min_end_what_a_longer_slave_keeps, 2, 3),

@@ -31,6 +31,7 @@ SEEN_AT: Final = {
     Bug.B83: 33,
     Bug.B86: 0,
     Bug.FLUSH_BEFORE_EPOCH: 8,
+    Bug.KEPT_LINK: 0,
     Bug.KNOWN_FOLLOWS_BATCH: 3,
     Bug.MASTER_ANSWERS: 0,
     Bug.MIN_END: 0,

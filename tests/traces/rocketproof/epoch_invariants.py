@@ -80,6 +80,10 @@ def _of_step(before: Any, action: str, params: Any, after: Any) -> Iterator[str]
             [slave] = params
             if before["link"][slave]["down"][0]["epoch"] < before["known"][slave]:
                 yield "FollowFencing"
+        case "LearnEpoch":
+            [slave] = params
+            if before["link"][slave]["peer"] not in (before["ctl"]["master"], "none"):
+                yield "MayKeepLink"
         case "BecomeMaster":
             [master] = params
             if after["flushed"][master] != len(after["log"][master]):

@@ -53,6 +53,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.B11: 8,
             Bug.B86: 0,
             Bug.FLUSH_BEFORE_EPOCH: 0,
+            Bug.KEPT_LINK: 0,
             Bug.KNOWN_FOLLOWS_BATCH: 3,
             Bug.MASTER_ANSWERS: 0,
             Bug.MIN_END: 0,

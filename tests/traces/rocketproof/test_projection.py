@@ -74,6 +74,7 @@ CAUGHT = {
     Bug.B83: "EpochLeLog",
     Bug.B86: "EpochFaithful",
     Bug.FLUSH_BEFORE_EPOCH: "FlushedAtBecomeMaster",
+    Bug.KEPT_LINK: "MayKeepLink",
     Bug.KNOWN_FOLLOWS_BATCH: "KnownCoversEpochs",
     Bug.MASTER_ANSWERS: "MayAnswer",
     Bug.MIN_END: "PrefixAfterHandshake",
