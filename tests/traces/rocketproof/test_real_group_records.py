@@ -27,7 +27,8 @@ PLUG: Final = PROTOCOLS["replica_group"]
 SAMPLES: Final = ROOT / "traces" / "samples" / "rocketmq"
 ALL_ACK: Final = "early_shrink-5.3.3"
 RESTARTED: Final = "truncation-5.3.3"
-SIZES: Final = {ALL_ACK: 34, RESTARTED: 75}
+VACANT: Final = "failed_elections-5.5.0"
+SIZES: Final = {ALL_ACK: 34, RESTARTED: 75, VACANT: 49}
 """Events of their traces."""
 
 Change = Callable[[NodeRecord], NodeRecord]
@@ -159,7 +160,7 @@ def test_what_is_changed_in_a_record_diverges_there(case: str) -> None:
 
 
 @pytest.mark.java
-@pytest.mark.parametrize("sample", [ALL_ACK, RESTARTED])
+@pytest.mark.parametrize("sample", [ALL_ACK, RESTARTED, VACANT])
 def test_the_unchanged_records_conform(sample: str) -> None:
     assert without_promises(trace_of(logs(sample))) == Conforms(SIZES[sample])
 
@@ -215,6 +216,34 @@ def test_a_master_that_runs_is_replaced_by_name() -> None:
 
     assert ("DesignateMaster", ("b2",)) in said
     assert [action for action, _ in said if action == "EvictBroker"] == []
+
+
+def elects_nobody(record: NodeRecord) -> bool:
+    return record.action == "ElectMaster" and record.params["master"] is None
+
+
+def test_elections_of_nobody_are_passed_over() -> None:
+    found = logs(VACANT)
+    nobody = [one for log in found for one in log.records if elects_nobody(one)]
+    shown = [
+        shown.value
+        for event in trace_of(found).events
+        for shown in event.parts
+        if (shown.variable, shown.at) == ("ctl", ("epoch",))
+    ]
+
+    assert len(nobody) == 3
+    assert shown == [1, 1, 1, 2, 2]
+
+
+@pytest.mark.java
+def test_an_election_behind_one_that_nobody_wrote_diverges() -> None:
+    found = logs(VACANT)
+    nobody = [one for log in found for one in log.records if elects_nobody(one)]
+    verdict = without_promises(trace_of(without(found, lambda r: r.sequence == nobody[1].sequence)))
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == "ElectMaster"
 
 
 def test_who_proposed_is_not_said_by_the_controller() -> None:

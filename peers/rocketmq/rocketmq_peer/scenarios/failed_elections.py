@@ -10,7 +10,7 @@ import time
 from typing import Final
 
 from rocketmq_peer.group_options import GroupOptions
-from rocketmq_peer.scenario import Scenario, Stage
+from rocketmq_peer.scenario import LIVE_IN_GROUPS, Scenario, Stage
 
 __all__ = ["SCENARIO"]
 
@@ -54,7 +54,8 @@ def _play(stage: Stage) -> None:
 SCENARIO: Final = Scenario(
     name="failed_elections",
     about="B75: elections that find nobody spend masterEpochs",
-    protocols=("epoch_truncation",),
+    protocols=("epoch_truncation", "replica_group"),
     play=_play,
+    museum=LIVE_IN_GROUPS,
     options=GroupOptions(brokers=2),
 )

@@ -23,7 +23,7 @@ from rocketproof.recorded_log import LogItem, RunLogs
 from tlatrace.trace import Part
 from tlatrace.values import Value, record, tla_set
 
-__all__ = ["NameOf", "NumberedSet", "ReleasedBroker"]
+__all__ = ["MasterEpochs", "NameOf", "NumberedSet", "ReleasedBroker"]
 
 NameOf: TypeAlias = Callable[[int | str], str]
 """From the id of a broker, or its name, to its name."""
@@ -53,6 +53,41 @@ class NumberedSet(msgspec.Struct, frozen=True):
         return tla_set(map(name_of, self.members))
 
 
+class MasterEpochs:
+    """The masterEpochs of masters, counted from 1: those of elections of nobody are passed over.
+
+    Released controllers spend one on each look for a master that finds nobody (B75), and nobody
+    writes anything in it. What is compared is which of two comes first, and whether they are one.
+    """
+
+    _NOBODYS: Final = 1_000_000
+    """Added to one in which no master is known, so that it is none of the others."""
+
+    def __init__(self) -> None:
+        """Begin without a master."""
+        self._numbers: dict[int, int] = {}
+        self._newest = 0
+        self._has_gap = False
+
+    @property
+    def last(self) -> int:
+        """Return the number of the last one, 0 if there is none."""
+        return len(self._numbers)
+
+    def elect(self, epoch: int, *, somebody: bool) -> None:
+        """Note an election; of one behind a masterEpoch that nobody wrote no number is known."""
+        self._has_gap |= epoch != self._newest + 1
+        self._newest = epoch
+        if somebody and not self._has_gap:
+            self._numbers[epoch] = len(self._numbers) + 1
+        if somebody:
+            self._has_gap = False
+
+    def number(self, epoch: int) -> int:
+        """Return the number of a masterEpoch; 0 is before all."""
+        return self._numbers.get(epoch, epoch + self._NOBODYS) if epoch else 0
+
+
 _NO_SET: Final = NumberedSet((), 0)
 
 
@@ -63,7 +98,7 @@ class ReleasedBroker:
     name: str
     role: str = "Slave"
     known: int = 0
-    """The masterEpoch that it has heard last, of a role or when it registered."""
+    """The number of the masterEpoch that it has heard last, of a role or when it registered."""
     epochs: tuple[_Entry, ...] = ()
     epoch_file: tuple[_Entry, ...] = ()
     log: tuple[LogItem, ...] = ()
@@ -100,7 +135,9 @@ class ReleasedBroker:
         """Return what the specification can see of it by itself."""
         return self.role, self.epochs, self.log
 
-    def parts(self, logs: RunLogs, *, log: tuple[LogItem, ...] | None = None) -> list[Part]:
+    def parts(
+        self, logs: RunLogs, numbers: MasterEpochs, *, log: tuple[LogItem, ...] | None = None
+    ) -> list[Part]:
         """Return its role, log and epochs; with a `log`, as if it had that, without its epochs.
 
         Raises: RecordError: nobody knows who took a record.
@@ -112,8 +149,17 @@ class ReleasedBroker:
         ]
         if log is None:
             count = partial(logs.count, self.log)
-            parts.append(part("epochs", me, value=entries_value(self.epochs, count)))
+            numbered = [
+                msgspec.structs.replace(entry, epoch=numbers.number(entry.epoch))
+                for entry in self.epochs
+            ]
+            parts.append(part("epochs", me, value=entries_value(numbered, count)))
         return parts
+
+    def begins_epoch(self, logs: RunLogs) -> bool:
+        """Tell whether the last epoch of its cache begins where its log ends."""
+        last = self.epochs[-1:]
+        return any(logs.count(self.log, entry.start_offset) == len(self.log) for entry in last)
 
     def known_part(self) -> Part:
         """Return the masterEpoch that it knows; a slave may have heard of a newer one since."""

@@ -23,7 +23,9 @@
 Each event shows what its node has, and nothing of the others. What nobody writes is not shown: what
 a proposal says of incarnations, who lives, what consumers read, and confirmOffset but for what
 producers are answered. A refusal changes nothing in a released controller, and is no record; in
-rocketha's it is one. That nobody is elected is no step.
+rocketha's it is one.
+
+That nobody is elected is no step, and its masterEpoch no number: those of masters are counted.
 
 A master that closes a connection while its slave still reads from it does so, for the
 specification, when the slave has read all: what it had heard of the slave by then is true.
@@ -51,7 +53,11 @@ from rocketproof.protocols.epoch_truncation.values import NONE
 from rocketproof.protocols.replica_group.recorded_broker import BrokerSettings, broker
 from rocketproof.protocols.replica_group.recorded_controller import ControllerSettings
 from rocketproof.protocols.replica_group.recorded_links import RecordedLinks
-from rocketproof.protocols.replica_group.released_broker import NumberedSet, ReleasedBroker
+from rocketproof.protocols.replica_group.released_broker import (
+    MasterEpochs,
+    NumberedSet,
+    ReleasedBroker,
+)
 from rocketproof.record_projection import RecordProjection, alike, part, read_field
 from rocketproof.recorded_log import LogItem, RunLogs
 from tlatrace.trace import Part
@@ -135,6 +141,7 @@ class ReleasedGroupRecords(RecordProjection):
         self._clients: dict[int, str] = {}
         """Connection -> its slave."""
         self._logs = RunLogs()
+        self._epochs = MasterEpochs()
         self._links = RecordedLinks(brokers)
         self._closing: dict[str, str] = {}
         """Slave that copies over a connection -> its master, which has closed that."""
@@ -144,7 +151,7 @@ class ReleasedGroupRecords(RecordProjection):
         self._master: str | None = None
         """Who was elected last and has not registered since."""
         self._reigns: dict[int, int] = {}
-        """Number of a set -> the masterEpoch of which it is."""
+        """Number of a set -> that of the masterEpoch of which it is."""
 
     @property
     def constants(self) -> State:
@@ -218,18 +225,20 @@ class ReleasedGroupRecords(RecordProjection):
         if self._group is not None and _age(group) <= _age(self._group):
             return  # another controller of the same group has applied it before
         self._group = group
-        self._reigns[group.sync_state_set.epoch] = group.epoch
         if record.action != "ElectMaster":
+            self._reigns[group.sync_state_set.epoch] = self._epochs.last
             self._controller_event(record.node, str(record.action), None)
             return
         elected: _Elected = read_field(record.params, _Elected, "params")
         if elected.master is None:
-            self._master = None
+            self._epochs.elect(group.epoch, somebody=False)
             return
-        old, new = self._master, self._name_of(elected.master)
+        new = self._name_of(elected.master)
         if not self._says_starts:
             self._registered(new)
-        self._master = new
+        self._epochs.elect(group.epoch, somebody=True)
+        self._reigns[group.sync_state_set.epoch] = self._epochs.last
+        old, self._master = self._master, new
         if old is not None and self._of[old].is_down:
             known = self._of[old].registered
             self.event("EvictBroker", (old, known), node=record.node)
@@ -243,7 +252,7 @@ class ReleasedGroupRecords(RecordProjection):
         assert group is not None, "it has applied something"
         shown = (
             part("ctl", "master", value=NONE if group.master is None else group.master),
-            part("ctl", "epoch", value=group.epoch),
+            part("ctl", "epoch", value=self._epochs.number(group.epoch)),
             part("ctl", "sss", value=group.sync_state_set.names(self._name_of)),
             part("ctl", "sssEpoch", value=group.sync_state_set.epoch),
         )
@@ -257,8 +266,7 @@ class ReleasedGroupRecords(RecordProjection):
         of.registered = of.crashes
         if self._master == me:
             self._master = None
-        epoch = 0 if self._group is None else self._group.epoch
-        of.now = replace(of.now, known=epoch)
+        of.now = replace(of.now, known=self._epochs.last)
         self._event(me, "Restart", more=[of.now.known_part()])
 
     # ---- brokers: starts, stops, roles ----
@@ -286,7 +294,7 @@ class ReleasedGroupRecords(RecordProjection):
             return
         action = "PutMessage" if before.is_master else "Replicate"
         for length in range(known + 1, len(left) + 1):
-            shown = before.parts(self._logs, log=left[:length])
+            shown = before.parts(self._logs, self._epochs, log=left[:length])
             self.event(action, (me,), node=me, parts=tuple(shown))
 
     def _changed_role(self, record: NodeRecord, before: ReleasedBroker) -> None:
@@ -296,12 +304,13 @@ class ReleasedGroupRecords(RecordProjection):
             now, of.now = of.now, before
             self._registered(me)
             before, of.now = of.now, now
-        is_known = not before.is_master and params.master_epoch <= before.known
+        epoch = self._epochs.number(params.master_epoch)
+        is_known = not before.is_master and epoch <= before.known
         if record.action == "BecomeSlave" and is_known:
             of.now = replace(of.now, known=before.known)
             self._close_ends(me)
             return
-        of.now = replace(of.now, known=params.master_epoch)
+        of.now = replace(of.now, known=epoch)
         if of.now.is_master:
             self._note_first_master(me, of.now.local)
             of.answered = len(of.now.log)
@@ -357,15 +366,17 @@ class ReleasedGroupRecords(RecordProjection):
             self._event(me, "Acknowledge", more=[part("confirm", me, value=count)])
 
     def _replicated(self, me: str, before: ReleasedBroker) -> None:
-        """Make one event a record that a batch brought, or one for an epoch without records."""
+        """Make one event a record that a batch brought, and one for an epoch without records.
+
+        A step may be of several packets: an epoch that begins where the log ends came after them.
+        """
         now = self._of[me].now
-        if before.log == now.log:
-            self._event(me, "HearEpoch")
-            return
-        for length in range(len(before.log) + 1, len(now.log)):
-            shown = now.parts(self._logs, log=now.log[:length])
+        hears = now.log == before.log or now.begins_epoch(self._logs)
+        end = len(now.log) + hears
+        for length in range(len(before.log) + 1, end):
+            shown = now.parts(self._logs, self._epochs, log=now.log[:length])
             self.event("Replicate", (me,), node=me, parts=tuple(shown))
-        self._event(me, "Replicate")
+        self._event(me, "HearEpoch" if hears else "Replicate")
 
     def _shook_hands(self, me: str, received: Sequence[SentMessage]) -> None:
         conn = self._of[me].now.link
@@ -373,7 +384,7 @@ class ReleasedGroupRecords(RecordProjection):
             raise RecordError("ReceiveHandshake without a connection, or without a packet")
         master = self.sender(received[-1])
         self._links.shook_hands(master, me, conn)
-        shown = self._of[me].now.parts(self._logs)
+        shown = self._of[me].now.parts(self._logs, self._epochs)
         self.event("Handshake", (master, me), node=me, parts=tuple(shown))
 
     def _acknowledged(self, me: str, params: _Params) -> None:
@@ -416,7 +427,7 @@ class ReleasedGroupRecords(RecordProjection):
 
     def _event(self, me: str, action: str, *params: Value, more: Sequence[Part] = ()) -> None:
         """Make an event of a broker with what it has, and with `more`."""
-        shown = self._of[me].now.parts(self._logs)
+        shown = self._of[me].now.parts(self._logs, self._epochs)
         self.event(action, (me, *params), node=me, parts=(*shown, *more))
 
 
