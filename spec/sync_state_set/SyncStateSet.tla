@@ -363,9 +363,9 @@ Copy(s, n) ==
   /\ conn' = [conn EXCEPT ![s].reported = n]
   /\ UNCHANGED <<ctlVars, setVars, confirm, up, inc, torn, seenVars>>
 
-\* Without a connection, as the master sees it, a slave still gets what was sent before, or what a
-\* broker sends it that is down for this reign and back.  One that has not heard of this reign may
-\* still follow the master before: what it has of the log from before the reign changes without this
+\* Without a connection, as the master sees it, a slave still gets what was sent before, or what the
+\* master sends it after a restart, without being master.  One that has not heard of this election
+\* may still follow the master before: what it has of the log from before it changes without this
 \* one.
 CopyElsewhere(s, n) ==
   /\ Explored("CopyElsewhere", s)

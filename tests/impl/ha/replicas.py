@@ -181,14 +181,14 @@ class Group:
         for body in bodies:
             self.take(self[broker_id], MessagePut(message=Message(topic="t", body=body)))
 
-    def elect(self, broker_id: int, epoch: int, *, told: tuple[int, ...] | None = None) -> None:
+    def elect(self, broker_id: int, epoch: int, *, notified: tuple[int, ...] | None = None) -> None:
         """Tell brokers, or all, of a new master."""
         master = self[broker_id]
         learnt = MasterLearnt(
             epoch=Epoch(epoch), master=master.state.broker_id, address=master.address
         )
         for replica in self.replicas:
-            if told is None or replica.state.broker_id in told:
+            if notified is None or replica.state.broker_id in notified:
                 self.take(replica, learnt)
 
     def pass_time(self, ms: int = 5_000) -> None:

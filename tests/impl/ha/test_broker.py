@@ -72,7 +72,7 @@ def test_a_new_slave_connects_to_its_master_at_the_next_timer() -> None:
 @pytest.mark.parametrize("master", [1, 2, None])
 @pytest.mark.parametrize("epoch", [0, 4, 5])
 def test_an_epoch_that_is_not_newer_changes_no_role(epoch: int, master: int | None) -> None:
-    """A broker that was told its own old epoch again would give it a second start (B10)."""
+    """A broker that was notified of its own old epoch again would give it a second start (B10)."""
     broker = Group()[1]
     learn(broker, 5, 1)
     before = broker.state
@@ -195,7 +195,7 @@ def test_the_same_event_has_the_same_result() -> None:
 
 def following(group: Group, *, at: int) -> Replica:
     """Let broker 2 connect to broker 1, of which it has heard that it is master since `at`."""
-    group.elect(1, at, told=(2,))
+    group.elect(1, at, notified=(2,))
     group.pass_time()
     slave = group[2]
     assert slave.state.client is not None
@@ -205,17 +205,17 @@ def following(group: Group, *, at: int) -> Replica:
 
 def test_a_slave_keeps_its_connection_to_a_master_that_was_elected_again() -> None:
     group = Group()
-    group.elect(1, 1, told=(1,))
+    group.elect(1, 1, notified=(1,))
     slave = following(group, at=1)
     connection, received = slave.state.client, slave.state.received_epoch
 
-    group.elect(1, 2, told=(2,))
+    group.elect(1, 2, notified=(2,))
 
     assert slave.node.actions[-1] == SpecAction(name=ActionName.LEARN_EPOCH, epoch=Epoch(2))
     assert (slave.state.client, slave.state.received_epoch) == (connection, received)
     assert (slave.state.role, slave.state.known_epoch) == (Role.SLAVE, 2)
 
-    group.elect(1, 2, told=(1,))
+    group.elect(1, 2, notified=(1,))
     group.put(1, b"of the second epoch")
     group.pass_time()
 
@@ -227,13 +227,13 @@ def test_a_slave_keeps_its_connection_to_a_master_that_was_elected_again() -> No
 def test_a_slave_knows_its_master_once_it_has_heard_of_its_epoch(hears: bool) -> None:
     group = Group()
     for epoch in (1, 2):
-        group.elect(1, epoch, told=(1,))
+        group.elect(1, epoch, notified=(1,))
     slave = following(group, at=1)
     assert slave.state.known_epoch == 2
     if hears:
-        group.elect(1, 2, told=(2,))
+        group.elect(1, 2, notified=(2,))
 
-    group.elect(1, 3, told=(2,))
+    group.elect(1, 3, notified=(2,))
 
     assert slave.actions[-1] == ("LearnEpoch" if hears else "BecomeSlave")
     assert (slave.state.client is not None) is hears
@@ -241,7 +241,7 @@ def test_a_slave_knows_its_master_once_it_has_heard_of_its_epoch(hears: bool) ->
 
 def test_a_slave_whose_connection_led_to_another_broker_drops_it() -> None:
     group = Group(3)
-    group.elect(1, 2, told=(1,))
+    group.elect(1, 2, notified=(1,))
     slave, wrong = group[2], group[1].address
     for epoch in (1, 3):
         learnt = MasterLearnt(epoch=Epoch(epoch), master=BrokerId(3), address=wrong)
@@ -254,13 +254,13 @@ def test_a_slave_whose_connection_led_to_another_broker_drops_it() -> None:
 
 def test_an_address_of_the_name_server_is_not_that_of_the_elected_master() -> None:
     group = Group()
-    group.elect(1, 1, told=(1,))
+    group.elect(1, 1, notified=(1,))
     slave = group[2]
     learn(slave, 1, 3)
     group.take(slave, MasterAddressLearnt(address=group[1].address))
     group.pass_time()
     assert slave.state.client is not None
 
-    group.elect(1, 2, told=(2,))
+    group.elect(1, 2, notified=(2,))
 
     assert slave.actions[-1] == "BecomeSlave"

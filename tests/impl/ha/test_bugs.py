@@ -65,7 +65,7 @@ def _reported(stepped: Stepped, candidates: tuple[int, ...]) -> list[int]:
 
 def b01_epochs_of_a_slave_after_an_idle_reconnect(bugs: Bugs) -> object:
     group = _in_sync(bugs)
-    group.elect(1, 2, told=(1,))
+    group.elect(1, 2, notified=(1,))
     group.pass_time()
     group.cut_all()
     group.pass_time()
@@ -76,7 +76,7 @@ def b01_epochs_of_a_slave_after_an_idle_reconnect(bugs: Bugs) -> object:
 
 def b02_epochs_of_a_slave_whose_master_is_elected_again(bugs: Bugs) -> object:
     group = _in_sync(bugs)
-    group.elect(1, 2, told=(1,))
+    group.elect(1, 2, notified=(1,))
     group.put(1, b"three")
     group.settle()
     return _epochs(group[2])
@@ -92,7 +92,7 @@ def b03_epochs_of_a_master_after_an_empty_epoch(bugs: Bugs) -> object:
 def b04_a_slave_that_was_cut_knows_the_epoch_at_its_end(bugs: Bugs) -> object:
     group = _in_sync(bugs)
     group.cut_all()
-    group.elect(1, 2, told=(1,))
+    group.elect(1, 2, notified=(1,))
     group.put(1, b"only here")
     group.elect(2, 3)
     group.pass_time()
@@ -104,7 +104,7 @@ def b04_a_slave_that_was_cut_knows_the_epoch_at_its_end(bugs: Bugs) -> object:
 def b05_epochs_of_a_slave_that_lacked_three(bugs: Bugs) -> object:
     group = Group(bugs=bugs)
     for epoch in (1, 2, 3):
-        group.elect(1, epoch, told=(1,))
+        group.elect(1, epoch, notified=(1,))
         group.put(1, b"record of this epoch")
     group.elect(1, 3)
     group.pass_time()
@@ -113,7 +113,7 @@ def b05_epochs_of_a_slave_that_lacked_three(bugs: Bugs) -> object:
 
 def b06_epochs_after_all_were_cut_and_a_restart(bugs: Bugs) -> object:
     group = Group(bugs=bugs)
-    group.elect(1, 1, told=(1,))
+    group.elect(1, 1, notified=(1,))
     group.elect(2, 2)
     group.now_ms += 5_000
     slave, epochs = group[1], _entries((2, 0))
@@ -147,7 +147,7 @@ def b10_a_master_that_restarted_keeps_the_start_of_its_epoch(bugs: Bugs) -> obje
 def b11_records_of_a_slave_that_is_sent_to_a_replaced_master(bugs: Bugs) -> object:
     group = Group(3, bugs=bugs)
     group.elect(1, 1)
-    group.elect(2, 2, told=(2, 3))
+    group.elect(2, 2, notified=(2, 3))
     group.put(2, b"newer")
     group.pass_time()
     group.cut_all()
@@ -162,16 +162,16 @@ def kept_link_of_a_slave_whose_master_was_replaced(bugs: Bugs) -> object:
     group.elect(1, 1)
     group.put(1, b"one", b"two")
     group.pass_time()
-    group.elect(3, 2, told=(2, 3))
+    group.elect(3, 2, notified=(2, 3))
     group.put(3, b"three")
     group.pass_time()
     return group[2].bytes() == group[3].bytes()
 
 
 def known_follows_batch_of_a_master_elected_again(bugs: Bugs) -> object:
-    """It would follow a master of epoch 2 that was never told of epoch 3."""
+    """It would follow a master of epoch 2 that never heard of epoch 3."""
     group = _in_sync(bugs)
-    group.elect(1, 3, told=(1,))
+    group.elect(1, 3, notified=(1,))
     group.put(1, b"three")
     group.pass_time()
     return group[2].state.known_epoch

@@ -51,7 +51,7 @@ def failover_with_divergence(group: Group) -> None:
     group.pass_time()
     group.cut_all()
     group.put(1, b"only here", b"x" * 500, b"and this")
-    group.elect(2, 2, told=(2,))
+    group.elect(2, 2, notified=(2,))
     group.put(2, b"instead")
     group.elect(2, 2)
     group.pass_time()
@@ -60,9 +60,9 @@ def failover_with_divergence(group: Group) -> None:
 
 def batch_at_the_epoch_border(group: Group) -> None:
     """The slave lacks two epochs, each far smaller than a batch."""
-    group.elect(1, 1, told=(1,))
+    group.elect(1, 1, notified=(1,))
     group.put(1, b"one", b"two")
-    group.elect(1, 2, told=(1,))
+    group.elect(1, 2, notified=(1,))
     group.put(1, b"three")
     group.elect(1, 2)
     group.pass_time()
@@ -91,7 +91,7 @@ def three_epochs_behind(group: Group) -> None:
     group.pass_time()
     group.cut_all()
     for epoch in (2, 3, 4):
-        group.elect(1, epoch, told=(1,))
+        group.elect(1, epoch, notified=(1,))
         group.put(1, *BODIES)
     group.elect(1, 4)
     group.pass_time()
@@ -104,7 +104,7 @@ def master_elected_again(group: Group) -> None:
     group.put(1, b"one")
     group.pass_time()
     conns = list(group[1].state.servers)
-    group.elect(1, 2, told=(1,))
+    group.elect(1, 2, notified=(1,))
     group.put(1, b"two", b"three")
     group.settle()
     assert list(group[1].state.servers) == conns
@@ -177,9 +177,9 @@ def test_three_brokers_agree_after_two_failovers(fragment: int) -> None:
     group.pass_time()
     group.cut_all()
     group.put(1, b"lost 1")
-    group.elect(2, 2, told=(2,))
+    group.elect(2, 2, notified=(2,))
     group.put(2, b"lost 2", b"lost 3")
-    group.elect(3, 3, told=(3,))
+    group.elect(3, 3, notified=(3,))
     group.put(3, b"kept")
 
     group.elect(3, 3)
@@ -306,13 +306,13 @@ def test_a_slave_is_cut_by_who_answers_with_its_epoch_before_it_is_master() -> N
 
 def test_a_slave_refuses_who_answers_with_an_older_epoch_before_it_is_master() -> None:
     group = _restarted_master(NO_BUGS)
-    group.elect(2, 2, told=(2,))
+    group.elect(2, 2, notified=(2,))
     group.put(2, b"of epoch 2")
     early = group[1]
     early.state = replace(
         early.state, options=replace(early.state.options, rules=ha_rules(EARLY_ANSWERS))
     )
-    group.elect(1, 3, told=(2,))
+    group.elect(1, 3, notified=(2,))
     group.pass_time()
 
     assert group[2].closed[-1] == "its epoch is 1, 3 is known"

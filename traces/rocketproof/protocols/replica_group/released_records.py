@@ -150,7 +150,7 @@ class ReleasedGroupRecords(RecordProjection):
         """Controllers write who registers."""
         self._master: str | None = None
         """Who was elected last and has not registered since."""
-        self._reigns: dict[int, int] = {}
+        self._epoch_of_set: dict[int, int] = {}
         """Number of a set -> that of the masterEpoch of which it is."""
 
     @property
@@ -226,7 +226,7 @@ class ReleasedGroupRecords(RecordProjection):
             return  # another controller of the same group has applied it before
         self._group = group
         if record.action != "ElectMaster":
-            self._reigns[group.sync_state_set.epoch] = self._epochs.last
+            self._epoch_of_set[group.sync_state_set.epoch] = self._epochs.last
             self._controller_event(record.node, str(record.action), None)
             return
         elected: _Elected = read_field(record.params, _Elected, "params")
@@ -237,7 +237,7 @@ class ReleasedGroupRecords(RecordProjection):
         if not self._says_starts:
             self._registered(new)
         self._epochs.elect(group.epoch, somebody=True)
-        self._reigns[group.sync_state_set.epoch] = self._epochs.last
+        self._epoch_of_set[group.sync_state_set.epoch] = self._epochs.last
         old, self._master = self._master, new
         if old is not None and self._of[old].is_down:
             known = self._of[old].registered
@@ -343,7 +343,7 @@ class ReleasedGroupRecords(RecordProjection):
                 self._replicated(me, before)
             case "Acknowledge":
                 self._answered(me, params.offset)
-            case "LearnSyncStateSet" if self._is_of_reign(of.now):
+            case "LearnSyncStateSet" if self._is_of_master_epoch(of.now):
                 self._event(me, "LearnSyncStateSet", more=of.now.set_parts(self._name_of))
             case "MaybeShrink" | "MaybeExpand":
                 named = [self._name_of(slave) for slave in params.slaves]
@@ -354,9 +354,9 @@ class ReleasedGroupRecords(RecordProjection):
             case other:
                 raise RecordError(f"a broker has no action {other!r}")
 
-    def _is_of_reign(self, now: ReleasedBroker) -> bool:
-        """Tell whether a master's set is of its reign; else it comes with a role, or too late."""
-        return now.is_master and self._reigns.get(now.local.epoch) == now.known
+    def _is_of_master_epoch(self, now: ReleasedBroker) -> bool:
+        """Tell whether a master's set is of its masterEpoch; others come with a role, or late."""
+        return now.is_master and self._epoch_of_set.get(now.local.epoch) == now.known
 
     def _answered(self, me: str, offset: int) -> None:
         of = self._of[me]
