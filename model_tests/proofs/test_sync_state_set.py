@@ -178,7 +178,7 @@ def test_invariants_have_the_values_of_the_compiled_model() -> None:
     for state in states():
         assert judge().violated(state) == ()
         assert not disagreements(pinned(state), state, ())
-        for _ in range(3):
+        for _ in range(6):
             corrupted = with_parts_of(state, choice.choice(states()), choice)
             try:
                 violated = judge().violated(corrupted)
