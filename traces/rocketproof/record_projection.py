@@ -30,6 +30,7 @@ __all__ = [
     "part",
     "project",
     "read_field",
+    "read_shown",
     "record_of_event",
     "sequence_after",
 ]
@@ -224,3 +225,10 @@ def read_field(fields: object, kind: object, what: str) -> Any:
         return msgspec.convert(fields, cast(type[Any], kind))
     except msgspec.ValidationError as error:
         raise RecordError(f"{what}: {error}") from None
+
+
+def read_shown(state: Mapping[str, Json], kinds: Mapping[str, object]) -> dict[str, Any]:
+    """Read the parts of a node that a step shows, by the kind of each. Raises: RecordError"""
+    return {
+        name: read_field(state[name], kind, name) for name, kind in kinds.items() if name in state
+    }

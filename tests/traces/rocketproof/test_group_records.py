@@ -153,9 +153,9 @@ def test_a_record_that_lacks_what_its_kind_has_is_named(
 @pytest.mark.parametrize(
     ("without", "said"),
     [
-        (["controller"], "there are not the records of one controller and of brokers"),
+        (["controller"], "there are not the records of a controller and of brokers"),
         (["b2"], "b2 has no records"),
-        (["b1", "b2", "b3"], "there are not the records of one controller and of brokers"),
+        (["b1", "b2", "b3"], "there are not the records of a controller and of brokers"),
     ],
 )
 def test_a_log_is_needed_of_the_controller_and_of_each_broker(

@@ -41,7 +41,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -62,7 +62,13 @@ from rocketproof.protocols.epoch_truncation.values import (
     index_or_minus_one,
     starts_value,
 )
-from rocketproof.record_projection import RecordProjection, part, read_field, sequence_after
+from rocketproof.record_projection import (
+    RecordProjection,
+    part,
+    read_field,
+    read_shown,
+    sequence_after,
+)
 from rocketproof.recorded_log import LogItem, RunLogs
 from tlatrace.trace import Part
 from tlatrace.values import State, Value, tla_set
@@ -175,10 +181,7 @@ class _State:
 
     def after(self, written: NodeRecord) -> _State:
         """Return what it has after a step. Raises: RecordError"""
-        changed: dict[str, Any] = {}
-        for name, kind in _KINDS.items():
-            if name in written.state:
-                changed[name] = read_field(written.state[name], kind, name)
+        changed = read_shown(written.state, _KINDS)
         if "servers" in changed:
             changed["servers"] = dict(changed["servers"])
         for name, before in (("log", self.log), ("on_disk", self.on_disk or ())):

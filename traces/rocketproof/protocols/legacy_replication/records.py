@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -44,7 +44,13 @@ from rocketha.recording.record import (
     SentMessage,
 )
 from rocketha.sim.engine.records import record_count
-from rocketproof.record_projection import RecordProjection, part, read_field, sequence_after
+from rocketproof.record_projection import (
+    RecordProjection,
+    part,
+    read_field,
+    read_shown,
+    sequence_after,
+)
 from rocketproof.recorded_log import LogItem, RunLogs
 from tlatrace.trace import Part
 from tlatrace.values import State, Value, tla_set
@@ -132,10 +138,7 @@ class _Broker:
 
     def after(self, written: NodeRecord) -> _Broker:
         """Return what it has after a step. Raises: RecordError"""
-        changed: dict[str, Any] = {}
-        for name, kind in _KINDS.items():
-            if name in written.state:
-                changed[name] = read_field(written.state[name], kind, name)
+        changed = read_shown(written.state, _KINDS)
         if "ends" in changed:
             changed["ends"] = dict(changed["ends"])
         if "log" in written.state:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -13,7 +13,7 @@ from rocketha.sim.engine.records import record_count
 from rocketha.types import Offset
 from rocketproof.protocols.epoch_truncation.values import NONE, entries_value
 from rocketproof.protocols.replica_group.values import NO_PROPOSAL, NO_SET
-from rocketproof.record_projection import part, read_field, sequence_after
+from rocketproof.record_projection import part, read_shown, sequence_after
 from tlatrace.trace import Part
 from tlatrace.values import Value, record, tla_set
 
@@ -111,10 +111,7 @@ class RecordedBroker:
 
     def after(self, written: NodeRecord) -> RecordedBroker:
         """Return what it has after a step. Raises: RecordError"""
-        changed: dict[str, Any] = {}
-        for name, kind in _KINDS.items():
-            if name in written.state:
-                changed[name] = read_field(written.state[name], kind, name)
+        changed = read_shown(written.state, _KINDS)
         if "servers" in changed:
             changed["servers"] = dict(changed["servers"])
         if "log" in written.state:

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import msgspec
 
-from rocketha.recording.record import NodeRecord, RecordError
+from rocketha.recording.record import NodeHeader, NodeRecord, RecordError
 from rocketproof.protocols.epoch_truncation.values import NONE
-from rocketproof.protocols.replica_group.recorded_broker import broker
-from rocketproof.record_projection import read_field
+from rocketproof.protocols.replica_group.recorded_broker import BrokerSettings, broker
+from rocketproof.record_projection import alike, read_field
 from tlatrace.values import Value, record, tla_set
 
-__all__ = ["ControllerSettings", "Decided", "RecordedController"]
+__all__ = ["ControllerSettings", "Decided", "RecordedController", "read_settings"]
 
 _SIGNS: Final = ("Heartbeat", "RegisterBroker")
 
@@ -23,6 +23,33 @@ class ControllerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="con
     """How the controller is set up."""
 
     elect_unclean: bool
+
+
+def read_settings(
+    headers: Sequence[NodeHeader],
+) -> tuple[dict[str, BrokerSettings], dict[str, ControllerSettings]]:
+    """Read how brokers and controllers of a group are set up.
+
+    Raises:
+        RecordError: nobody is one of the two, brokers differ, or not all of them have records.
+    """
+    brokers: dict[str, BrokerSettings] = {}
+    controllers: dict[str, ControllerSettings] = {}
+    for header in headers:
+        what = f"settings of {header.node}"
+        settings: BrokerSettings | ControllerSettings = read_field(
+            header.settings, BrokerSettings | ControllerSettings, what
+        )
+        if isinstance(settings, BrokerSettings):
+            brokers[header.node] = settings
+        else:
+            controllers[header.node] = settings
+    if not controllers or not brokers:
+        raise RecordError("there are not the records of a controller and of brokers")
+    missing = sorted(set(alike(brokers).brokers) ^ set(brokers))
+    if missing:
+        raise RecordError(f"{missing[0]} has no records, or is none of the group's brokers")
+    return brokers, controllers
 
 
 class _Set(msgspec.Struct, frozen=True):

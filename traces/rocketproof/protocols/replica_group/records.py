@@ -42,13 +42,12 @@ from rocketha.recording.record import (
 from rocketha.sim.engine.records import record_count
 from rocketproof.protocols.epoch_truncation.values import NONE
 from rocketproof.protocols.replica_group.recorded_broker import (
-    BrokerSettings,
     RecordedBroker,
     broker,
 )
 from rocketproof.protocols.replica_group.recorded_controller import (
-    ControllerSettings,
     RecordedController,
+    read_settings,
 )
 from rocketproof.protocols.replica_group.recorded_links import RecordedLinks
 from rocketproof.record_projection import RecordProjection, alike, part, read_field
@@ -108,23 +107,10 @@ class GroupRecords(RecordProjection):
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read how brokers and the controller are set up. Raises: RecordError"""
         super().__init__()
-        brokers: dict[str, BrokerSettings] = {}
-        controllers: dict[str, ControllerSettings] = {}
-        for header in headers:
-            what = f"settings of {header.node}"
-            settings: BrokerSettings | ControllerSettings = read_field(
-                header.settings, BrokerSettings | ControllerSettings, what
-            )
-            if isinstance(settings, BrokerSettings):
-                brokers[header.node] = settings
-            else:
-                controllers[header.node] = settings
-        if len(controllers) != 1 or not brokers:
-            raise RecordError("there are not the records of one controller and of brokers")
+        brokers, controllers = read_settings(headers)
+        if len(controllers) != 1:
+            raise RecordError("there are the records of more than one controller")
         self._settings = alike(brokers)
-        missing = sorted(set(self._settings.brokers) ^ set(brokers))
-        if missing:
-            raise RecordError(f"{missing[0]} has no records, or is none of the group's brokers")
         self._of = {name: _Of(RecordedBroker(name=name)) for name in brokers}
         ((self._controller, self._controller_settings),) = controllers.items()
         self._ctl = RecordedController(

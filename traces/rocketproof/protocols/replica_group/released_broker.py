@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -18,7 +18,7 @@ from rocketha.types import Offset
 from rocketproof.protocols.epoch_truncation.values import entries_value
 from rocketproof.protocols.replica_group.recorded_broker import ServerEnd
 from rocketproof.protocols.replica_group.values import NO_PROPOSAL
-from rocketproof.record_projection import part, read_field, sequence_after
+from rocketproof.record_projection import part, read_shown, sequence_after
 from rocketproof.recorded_log import LogItem, RunLogs
 from tlatrace.trace import Part
 from tlatrace.values import Value, record, tla_set
@@ -119,10 +119,7 @@ class ReleasedBroker:
 
     def after(self, written: NodeRecord) -> ReleasedBroker:
         """Return what it has after a step. Raises: RecordError"""
-        changed: dict[str, Any] = {}
-        for name, kind in _KINDS.items():
-            if name in written.state:
-                changed[name] = read_field(written.state[name], kind, name)
+        changed = read_shown(written.state, _KINDS)
         if "servers" in changed:
             changed["servers"] = dict(changed["servers"])
         if "log" in written.state:

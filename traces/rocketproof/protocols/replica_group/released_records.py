@@ -50,8 +50,8 @@ from rocketha.recording.record import (
     SentMessage,
 )
 from rocketproof.protocols.epoch_truncation.values import NONE
-from rocketproof.protocols.replica_group.recorded_broker import BrokerSettings, broker
-from rocketproof.protocols.replica_group.recorded_controller import ControllerSettings
+from rocketproof.protocols.replica_group.recorded_broker import broker
+from rocketproof.protocols.replica_group.recorded_controller import read_settings
 from rocketproof.protocols.replica_group.recorded_links import RecordedLinks
 from rocketproof.protocols.replica_group.released_broker import (
     MasterEpochs,
@@ -117,23 +117,8 @@ class ReleasedGroupRecords(RecordProjection):
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read how brokers and controllers are set up. Raises: RecordError"""
         super().__init__()
-        brokers: dict[str, BrokerSettings] = {}
-        controllers: dict[str, ControllerSettings] = {}
-        for header in headers:
-            what = f"settings of {header.node}"
-            settings: BrokerSettings | ControllerSettings = read_field(
-                header.settings, BrokerSettings | ControllerSettings, what
-            )
-            if isinstance(settings, BrokerSettings):
-                brokers[header.node] = settings
-            else:
-                controllers[header.node] = settings
-        if not controllers or not brokers:
-            raise RecordError("there are not the records of a controller and of brokers")
+        brokers, controllers = read_settings(headers)
         self._settings = alike(brokers)
-        missing = sorted(set(self._settings.brokers) ^ set(brokers))
-        if missing:
-            raise RecordError(f"{missing[0]} has no records, or is none of the group's brokers")
         self._elects_unclean = alike(controllers).elect_unclean
         self._controllers = frozenset(controllers)
         self._of = {name: _Of(ReleasedBroker(name=name)) for name in brokers}

@@ -16,7 +16,7 @@ import msgspec
 
 from rocketha.recording.record import NodeRecord, RecordError
 from rocketproof.protocols.replica_group.recorded_broker import ServerEnd
-from rocketproof.record_projection import read_field, sequence_after
+from rocketproof.record_projection import read_field, read_shown, sequence_after
 from rocketproof.recorded_log import LogItem
 
 __all__ = [
@@ -127,11 +127,7 @@ class RecordedReplica:
     def after(self, written: NodeRecord) -> RecordedReplica:
         """Return what it has after a step. Raises: RecordError"""
         state = written.state
-        changed: dict[str, Any] = {
-            name: read_field(state[name], kind, name)
-            for name, kind in _KINDS.items()
-            if name in state
-        }
+        changed = read_shown(state, _KINDS)
         for name in ("servers", "slave_incarnations"):
             if name in changed:
                 changed[name] = dict(changed[name])
