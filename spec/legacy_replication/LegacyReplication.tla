@@ -114,6 +114,8 @@ Ends(s) ==                  \* the master's ends of the connections of s, oldest
 Acknowledged(o) == Cardinality({s \in Slave : AckOf(s, Ends(s)) > o})
 \* One slave is one slave more than none.                                         \* CHECK SyncWaits
 SlavesToWaitFor(need) == need
+\* Nobody hears that it is not known while the master knows.                       \* CHECK TimeoutLacks
+Lacks(w) == Acknowledged(w.o) < SlavesToWaitFor(w.need)
 
 \* What a connection may send: also what the disk of the master may lose.
 Sendable == Len(log[Master])
@@ -204,6 +206,7 @@ PutOk(o) ==
 PutTimeout(o) ==
   /\ \E w \in waiting :
        /\ w.o = o
+       /\ Lacks(w)
 
        /\ waiting' = waiting \ {w}
   /\ UNCHANGED <<brokerVars, stale, link, acked, ghostVars>>
@@ -339,6 +342,13 @@ AckedOnSlaves ==
     Cardinality({s \in Slave : \/ Has(s, r.o, r.i)
                                \/ [o |-> r.o, i |-> r.i] \in ghostLost[s]
                                \/ s \in ghostAhead}) >= r.need
+
+\* Else a producer hears that nobody knows, although enough slaves have reported its message; or
+\* PUT_OK, although they have not.
+AnswerExact ==
+  [][\A w \in waiting \ waiting' : inc'[Master] = inc[Master] =>
+       (Acknowledged(w.o) >= w.need)
+         = ([o |-> w.o, i |-> inc[Master], need |-> w.need] \in acked')]_vars
 
 \* No slave was ever ahead: holds only if the master sends nothing that its disk may lose.
 NoneAhead == ghostAhead = {}

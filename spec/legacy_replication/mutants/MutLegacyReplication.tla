@@ -24,6 +24,9 @@ NewestCountsAckOf(s, ends) == MaxOf({-1} \cup {ends[k].ack : k \in DOMAIN ends})
 \* CommitLog.handleHA of 5.x: inSyncReplicas = 1, the default, is PUT_OK at once, SYNC_MASTER or not.
 SyncWaitsSlavesToWaitFor(need) == need - 1
 
+\* A producer whose time is up hears FLUSH_SLAVE_TIMEOUT, whatever slaves have reported by then.
+TimeoutLacksLacks(w) == TRUE
+
 OffsetContinuesContinues(s, p) == TRUE
 NoticeClosedUseless(s) == FALSE
 =============================================================================
