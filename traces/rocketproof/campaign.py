@@ -64,6 +64,8 @@ class SeedResult:
     virtual_ms: int = 0
     counted: int = 0
     """What promises were kept of: see `Simulation.clients`."""
+    due: tuple[tuple[str, int], ...] = ()
+    """Obligation of nodes -> occasions on which it was due."""
 
     @property
     def fails(self) -> bool:
@@ -80,6 +82,7 @@ class Campaign:
     faults: Counter[str] = field(default_factory=Counter)
     virtual_ms: int = 0
     counted: int = 0
+    due: Counter[str] = field(default_factory=Counter)
     failing: list[SeedResult] = field(default_factory=list)
     """In the order of their seeds."""
 
@@ -90,6 +93,7 @@ class Campaign:
         self.faults.update(dict(result.faults))
         self.virtual_ms += result.virtual_ms
         self.counted += result.counted
+        self.due.update(dict(result.due))
         if result.fails:
             self.failing.append(result)
             self.failing.sort(key=lambda one: one.seed)
@@ -160,7 +164,7 @@ def run_seed(protocol: str, seed: int, options: SimOptions, *, repeat: bool = Fa
 
 def _run_once(protocol: str, seed: int, options: SimOptions) -> tuple[SeedResult, str]:
     run = PROTOCOLS[protocol].observe(seed, options)
-    report, verdict = run.report, run.clients.check()
+    report, verdict = run.report, run.check()
     ending, reason = _ending(report, verdict)
     result = SeedResult(
         seed=seed,
@@ -169,6 +173,7 @@ def _run_once(protocol: str, seed: int, options: SimOptions) -> tuple[SeedResult
         faults=tuple(report.faults.items()),
         virtual_ms=report.virtual_ms,
         counted=verdict.counted if isinstance(verdict, AllKept) else 0,
+        due=tuple(run.obligations.counted.items()),
     )
     content = run.clients.content() + repr(report).encode()
     return result, hashlib.sha256(content).hexdigest()

@@ -45,15 +45,12 @@ class Run:
     traces: tuple[Trace, ...]
     report: SimReport
     clients: ClientHistory
+    verdict: AnyVerdict
+    """What is promised to clients, and then what nodes owe, held against what they did."""
     injected: tuple[InjectedEvent, ...]
     """What a schedule could leave out."""
     healed_ms: int | None
     """When its faults ended."""
-
-    @property
-    def verdict(self) -> AnyVerdict:
-        """Hold what clients saw against what they were promised."""
-        return self.clients.check()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +190,7 @@ class ProtocolPlug(Generic[O]):
             traces=traces,
             report=simulated.report,
             clients=simulated.clients,
+            verdict=simulated.check(),
             injected=simulated.injected,
             healed_ms=simulated.healed_ms,
         )

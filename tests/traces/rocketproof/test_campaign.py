@@ -34,8 +34,9 @@ def test_a_campaign_that_finds_nothing_says_what_it_did() -> None:
     lines = result.output.splitlines()
     assert lines[0].startswith("3 seeds: ")
     assert lines[1].endswith(" messages that producers were told are safe")
-    assert lines[2].startswith("faults: ")
-    assert lines[3].endswith(" seeds an hour")
+    assert lines[2].startswith("obligations that came due: answers to requests ")
+    assert lines[3].startswith("faults: ")
+    assert lines[4].endswith(" seeds an hour")
 
 
 def test_consumers_that_keep_the_order_have_campaigns_too() -> None:

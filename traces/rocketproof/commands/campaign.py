@@ -64,9 +64,10 @@ def command(
     """Simulate PROTOCOL with many seeds, and check what its clients saw.
 
     Clients are producers and consumers, or who reads the registers of a node or the logs of
-    replicas. A seed fails when a promise to a client is broken, when the cluster does not come back
-    to life after the faults, or when the implementation stops with an error. No trace is made:
-    validate and corpus hold runs against the TLA+ text.
+    replicas. A seed fails when a promise to a client is broken, when a node did not do in time what
+    it must, when the cluster does not come back to life after the faults, or when the
+    implementation stops with an error. No trace is made: validate and corpus hold runs against the
+    TLA+ text.
 
     Each failing seed comes with the command that shows it, which judges its traces, too.
 
@@ -94,6 +95,9 @@ def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: floa
     endings = ", ".join(f"{ending} {n}" for ending, n in sorted(campaign.endings.items()))
     click.echo(f"{campaign.seeds} seeds: {endings}")
     click.echo(f"{campaign.counted} {PROTOCOLS[protocol].simulation.clients}")
+    if campaign.due:
+        due = ", ".join(f"{name} {n}" for name, n in sorted(campaign.due.items()))
+        click.echo(f"obligations that came due: {due}")
     faults = ", ".join(f"{name} {n}" for name, n in sorted(campaign.faults.items()))
     click.echo(f"faults: {faults or 'none'}")
     virtual_s = campaign.virtual_ms / 1000
@@ -126,6 +130,7 @@ def _figures(
         ],
         "faults": dict(campaign.faults),
         "counted": campaign.counted,
+        "due": dict(campaign.due),
         "seconds": round(seconds, 3),
         "seeds": campaign.seeds,
         "virtual_ms": campaign.virtual_ms,

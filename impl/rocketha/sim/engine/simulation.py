@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
 from rocketha.histories.clients import ClientHistory
+from rocketha.histories.verdicts import AnyVerdict, Broken
 from rocketha.known_bugs import Bugs
+from rocketha.obligations.obligation import (
+    Obligation,
+    ObligationFindings,
+    RecordedRun,
+    check_obligations,
+)
 from rocketha.recording.record import NodeHeader, NodeRecord
 from rocketha.recording.recorder import NOT_RECORDED, MachineRecording, Recording
 from rocketha.sim.engine.clock import MachineClock
@@ -29,6 +36,7 @@ from rocketha.sim.engine.random_source import (
 )
 from rocketha.sim.engine.report import SimReport
 from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.types import TimestampMs
 
 __all__ = [
     "Environment",
@@ -141,6 +149,8 @@ class Simulation(Generic[P, O]):
     """Makes an observer that does not look."""
     clients: str
     """What is counted when promises to its clients are kept, in the plural."""
+    obligations: tuple[Obligation, ...] = ()
+    """What its nodes must do in time; with any, every run is recorded."""
     limits: Limits = Limits()
 
 
@@ -154,6 +164,40 @@ class SimulatedRun:
     """What came to pass and could have been left out, in its order."""
     healed_ms: int | None
     """When the faults ended; None: they had not when the run was stopped."""
+    obligations: ObligationFindings
+    """What nodes had to do in time, and what they missed."""
+
+    def check(self) -> AnyVerdict:
+        """Hold what clients saw against what is promised, and then nodes against what they owe."""
+        verdict = self.clients.check()
+        if isinstance(verdict, Broken):
+            return verdict
+        return self.obligations.broken or verdict
+
+
+class _RecordKeeper:
+    """Keeps what nodes write, and hands it on."""
+
+    def __init__(self, write: Callable[[NodeHeader | NodeRecord], None] | None) -> None:
+        self._write = write
+        self._headers: dict[str, NodeHeader] = {}
+        self._records: list[NodeRecord] = []
+
+    def write(self, line: NodeHeader | NodeRecord) -> None:
+        if isinstance(line, NodeHeader):
+            self._headers[line.node] = line
+        else:
+            self._records.append(line)
+        if self._write is not None:
+            self._write(line)
+
+    def run(self, *, ended_ms: int, healed_ms: int | None) -> RecordedRun:
+        return RecordedRun(
+            headers=self._headers,
+            records=self._records,
+            ended_ms=TimestampMs(ended_ms),
+            healed_ms=None if healed_ms is None else TimestampMs(healed_ms),
+        )
 
 
 def simulate(
@@ -167,14 +211,15 @@ def simulate(
 ) -> SimulatedRun:
     """Run a protocol; the same arguments give the same run, always and everywhere.
 
-    With `write`, nodes are recorded; that changes nothing.
+    With `write`, or with obligations, nodes are recorded; that changes nothing.
     """
     scheduler, counts = Scheduler(), FaultCounts()
     streams = PerPurposeStreams(seed, schedule, lambda: scheduler.now_ms)
     plan = simulation.draw_plan(streams, options)
     recording: Recording = NOT_RECORDED
-    if write is not None:
-        recording = MachineRecording(simulation.name, write, MachineClock(scheduler))
+    keeper = _RecordKeeper(write)
+    if write is not None or simulation.obligations:
+        recording = MachineRecording(simulation.name, keeper.write, MachineClock(scheduler))
     environment = Environment(
         options=options, scheduler=scheduler, streams=streams, counts=counts, recording=recording
     )
@@ -196,11 +241,13 @@ def simulate(
         failure=failure,
         unavailable_because=because,
     )
+    recorded = keeper.run(ended_ms=scheduler.now_ms, healed_ms=streams.healed_ms)
     return SimulatedRun(
         report=report,
         clients=workload.clients(converged=converged),
         injected=tuple(streams.injected),
         healed_ms=streams.healed_ms,
+        obligations=check_obligations(simulation.obligations, recorded),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.known_bugs import GROUP_BUGS
+from rocketha.obligations.replica_group import REPLICA_GROUP
 from rocketha.sim.engine.clock import TRUE_TIME
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
@@ -43,4 +44,5 @@ SIMULATION: Final[Simulation[GroupPlan, GroupObserver]] = Simulation(
     unobserved=NullGroupObserver,
     clients="messages that producers were told are safe",
     limits=Limits(faults_end_ms=15_000, healing_actions=1_500),
+    obligations=REPLICA_GROUP,
 )

@@ -1,0 +1,14 @@
+"""What the brokers and the controller of a group must do in time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocketha.obligations.requests import answers_to_requests
+
+__all__ = ["REPLICA_GROUP"]
+
+_ANSWER_MS: Final = 50
+"""The controller applies an entry at once; it answers in the step after it."""
+
+REPLICA_GROUP: Final = (answers_to_requests(_ANSWER_MS),)
