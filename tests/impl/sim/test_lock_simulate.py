@@ -15,7 +15,7 @@ from rocketha.locks.voting import ManagerActionName
 from rocketha.sim.engine.faults import LOCK_FAULTS, NO_FAULTS
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
-from rocketha.sim.lock_quorum.cluster import BrokerRestarted, LockCluster, LockClusterAction
+from rocketha.sim.lock_quorum.cluster import BrokerRestarted, LockCluster, LockClusterStep
 from rocketha.sim.lock_quorum.simulation import SIMULATION
 
 SEEDS = range(80)
@@ -31,10 +31,12 @@ class Lines:
     def started(self, cluster: LockCluster) -> None:
         self.lines.append(("started", tuple(cluster.nodes)))
 
-    def acted(self, cluster: LockCluster, action: LockClusterAction) -> None:
-        self.lines.append((cluster.now_ms, repr(action)))
-        name = "Restart" if isinstance(action, BrokerRestarted) else action.action.name
-        self.actions[name] += 1
+    def stepped(self, cluster: LockCluster, step: LockClusterStep) -> None:
+        self.lines.append((cluster.now_ms, repr(step)))
+        if isinstance(step, BrokerRestarted):
+            self.actions["Restart"] += 1
+        elif step.action is not None:
+            self.actions[step.action.name] += 1
 
 
 Runs: TypeAlias = list[tuple[SimulatedRun, Lines]]

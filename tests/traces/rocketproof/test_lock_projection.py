@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rocketha.known_bugs import LOCK_BUGS, Bug
+from rocketha.locks.connections import ConsumerCore, ManagerCore
+from rocketha.locks.consumer import ProcessNext
+from rocketha.runtime.effects import Respond, SendOneWay, SendRequest
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.engines import Judges
 from rocketproof.known_bugs import is_dead
@@ -16,7 +21,9 @@ from rocketproof.runs import simulate_trace
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT
-from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
+from tests.traces.rocketproof.recorded_runs import judged as judged_in_parts
+from tests.traces.rocketproof.recorded_runs import recorded
+from tlatrace.judgement.verdict import Conforms, Diverges, Verdict, kind
 from tlatrace.trace import Trace
 from tlatrace.values import tla_set
 
@@ -106,6 +113,35 @@ def test_a_bug_leaves_the_specification(bug: Bug, seed: int) -> None:
 @pytest.mark.parametrize("bug", [Bug.B46, Bug.B77])
 def test_a_bug_keeps_queues_from_everybody(bug: Bug) -> None:
     assert any(is_dead(simulate_trace(PROTOCOL, seed, (bug.value,))) for seed in range(8))
+
+
+@pytest.mark.java
+@pytest.mark.parametrize(
+    ("core", "effect"),
+    [
+        (ConsumerCore, SendOneWay),
+        (ConsumerCore, SendRequest),
+        (ConsumerCore, ProcessNext),
+        (ManagerCore, SendRequest),
+        (ManagerCore, Respond),
+    ],
+)
+def test_what_is_not_sent_is_seen_at_the_first_seed(
+    core: type[ConsumerCore | ManagerCore], effect: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = core.step
+
+    def step(self: Any, *args: Any, **named: Any) -> Any:
+        done: Any = whole(self, *args, **named)
+        kept = tuple([one for one in done.effects if not isinstance(one, effect)])
+        return replace(done, effects=kept)
+
+    monkeypatch.setattr(core, "step", step)
+    run = recorded.__wrapped__(PROTOCOL, 0)
+
+    verdicts = [*judged([run.whole.trace]), *judged_in_parts([run.trace])]
+
+    assert [kind(verdict) for verdict in verdicts] == ["diverges", "diverges"]
 
 
 @pytest.mark.java

@@ -25,7 +25,7 @@ from rocketha.locks.consumer import (
 from rocketha.locks.state import ConsumerState, LockManagerState, Round
 from rocketha.locks.voting import ManagerAction
 from rocketha.recording.recorder import NOT_RECORDED, Parts, Recording
-from rocketha.runtime.effects import AnswerClient, SendRequest
+from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import RequestEvent, ResponseArrived
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.network import Network
@@ -34,17 +34,18 @@ from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.remoting_calls import Arrived, Calls, RemotingCalls
 from rocketha.sim.engine.request_ports import CallingNode
 from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.lock_quorum.frames import Frame, FrameRecorder
 from rocketha.sim.lock_quorum.plan import LockPlan
 from rocketha.types import MASTER, BrokerId, TimestampMs
 
 __all__ = [
     "FIRST_CONSUMER",
-    "BrokerActed",
     "BrokerRestarted",
+    "BrokerStepped",
     "Consumer",
-    "ConsumerActed",
+    "ConsumerStepped",
     "LockCluster",
-    "LockClusterAction",
+    "LockClusterStep",
     "LockObserver",
     "NullLockObserver",
 ]
@@ -55,12 +56,14 @@ _GROUP: Final = "orderly"
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerActed:
-    """A lock manager took an action of the specification, and asked others for votes."""
+class BrokerStepped:
+    """A lock manager took a step."""
 
     broker: BrokerId
-    action: ManagerAction
-    asked: tuple[BrokerId, ...]
+    event: ManagerHears | RequestEvent
+    sent: tuple[Frame, ...]
+    action: ManagerAction | None
+    """What its core says of the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +74,18 @@ class BrokerRestarted:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsumerActed:
-    """A consumer took an action of the specification."""
+class ConsumerStepped:
+    """A consumer took a step."""
 
     consumer: BrokerId
-    action: ConsumerAction
-    at: BrokerId
-    """Whom it takes for the master."""
+    event: ConsumerHears | RequestEvent
+    sent: tuple[Frame, ...]
+    processed: tuple[ProcessNext, ...]
+    action: ConsumerAction | None
+    """What its core says of the step."""
 
 
-LockClusterAction: TypeAlias = BrokerActed | BrokerRestarted | ConsumerActed
+LockClusterStep: TypeAlias = BrokerStepped | BrokerRestarted | ConsumerStepped
 
 
 class LockObserver(Protocol):
@@ -90,8 +95,8 @@ class LockObserver(Protocol):
         """Look at the cluster before anything happens."""
         ...
 
-    def acted(self, cluster: LockCluster, action: LockClusterAction) -> None:
-        """Look at the cluster after an action."""
+    def stepped(self, cluster: LockCluster, step: LockClusterStep) -> None:
+        """Look at the cluster after a step."""
         ...
 
 
@@ -101,7 +106,7 @@ class NullLockObserver:
     def started(self, cluster: LockCluster) -> None:
         """Do nothing."""
 
-    def acted(self, cluster: LockCluster, action: LockClusterAction) -> None:
+    def stepped(self, cluster: LockCluster, step: LockClusterStep) -> None:
         """Do nothing."""
 
 
@@ -117,18 +122,18 @@ class Consumer(CallingNode[ConsumerState, ConsumerHears, ConsumerAction]):
         self._cluster = cluster
         self._master: BrokerId | None = None
         """Whom it takes for the master in this step."""
+        self._processed: list[ProcessNext] = []
         self.host.state = state
-        self.recorder = cluster.recording.of(
-            state.client_id,
-            {
-                "kind": "consumer",
-                "consumer_group": state.consumer_group,
-                "lease_ms": state.options.lease_ms,
-                "patience_ms": state.options.patience_ms,
-            },
-            parts=self._parts,
-            shows_ms=self.now_ms,
+        settings = {
+            "kind": "consumer",
+            "consumer_group": state.consumer_group,
+            "lease_ms": state.options.lease_ms,
+            "patience_ms": state.options.patience_ms,
+        }
+        recorder = cluster.recording.of(
+            state.client_id, settings, parts=self._parts, shows_ms=self.now_ms
         )
+        self.recorder = self._frames = FrameRecorder(recorder)
         self.recorder.started()
 
     @property
@@ -160,18 +165,20 @@ class Consumer(CallingNode[ConsumerState, ConsumerHears, ConsumerAction]):
         """Process a message."""
         assert isinstance(answer, ProcessNext)
         self.recorder.answered(answer)
+        self._processed.append(answer)
         self._cluster.processed(self, answer)
 
     def after_step(
         self, event: ConsumerHears | RequestEvent, action: ConsumerAction | None
     ) -> None:
-        """Tell the cluster of an action; the route is asked also in steps that need none."""
+        """Tell the cluster of a step; the route is asked also in steps that need none."""
+        processed, self._processed = tuple(self._processed), []
+        stepped = ConsumerStepped(self.id, event, self._frames.take(), processed, action)
         lost = isinstance(event, ResponseArrived) and event.command is None
-        if action is None and (lost or isinstance(event, PatienceOver)):
-            return
-        at, self._master = self.resolve(MASTER), None
-        if action is not None:
-            self._cluster.consumer_acted(self, ConsumerActed(self.id, action, at))
+        if action is not None or not (lost or isinstance(event, PatienceOver)):
+            self.resolve(MASTER)
+            self._master = None
+        self._cluster.consumer_stepped(self, stepped)
 
 
 class _Manager(CallingNode[LockManagerState, ManagerHears, ManagerAction]):
@@ -181,22 +188,20 @@ class _Manager(CallingNode[LockManagerState, ManagerHears, ManagerAction]):
         super().__init__(node.id, ManagerCore(), cluster)
         self._node = node
         self._cluster = cluster
-        self._asked: list[BrokerId] = []
         node.host = self.host
         locks = cluster.plan.locks
-        self.recorder = cluster.recording.of(
-            self.name_of(node.id),
-            {
-                "kind": "broker",
-                "members": [self.name_of(broker) for broker in locks.members],
-                "queues": cluster.queues,
-                "total_replicas": locks.total_replicas,
-                "strict": locks.strict,
-                "life_ms": locks.life_ms,
-            },
-            parts=self._parts,
-            shows_ms=self.now_ms,
+        settings = {
+            "kind": "broker",
+            "members": [self.name_of(broker) for broker in locks.members],
+            "queues": cluster.queues,
+            "total_replicas": locks.total_replicas,
+            "strict": locks.strict,
+            "life_ms": locks.life_ms,
+        }
+        recorder = cluster.recording.of(
+            self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms
         )
+        self.recorder = self._frames = FrameRecorder(recorder)
 
     def _parts(self) -> Parts:
         state = self._node.running()
@@ -208,15 +213,8 @@ class _Manager(CallingNode[LockManagerState, ManagerHears, ManagerAction]):
     def name_of(self, peer: BrokerId) -> str:
         return broker_address(peer)
 
-    def request(self, request: SendRequest) -> None:
-        self._asked.append(request.peer)
-        super().request(request)
-
     def after_step(self, event: ManagerHears | RequestEvent, action: ManagerAction | None) -> None:
-        del event
-        asked, self._asked = tuple(self._asked), []
-        if action is not None:
-            self._cluster.report(BrokerActed(self.id, action, asked))
+        self._cluster.report(BrokerStepped(self.id, event, self._frames.take(), action))
 
 
 class LockCluster:
@@ -325,11 +323,13 @@ class LockCluster:
         """Let a consumer take an event, and do what it says."""
         consumer.host.take(event)
 
-    def consumer_acted(self, consumer: Consumer, acted: ConsumerActed) -> None:
-        """Tell the observer of an action, and let a consumer try again that has heard enough."""
-        self.report(acted)
-        if acted.action.name in (ConsumerActionName.RECEIVE_ANSWER, ConsumerActionName.GIVE_UP):
-            self._lock_again(consumer, acted.action)
+    def consumer_stepped(self, consumer: Consumer, stepped: ConsumerStepped) -> None:
+        """Tell the observer of a step, and let a consumer try again that has heard enough."""
+        self.report(stepped)
+        action = stepped.action
+        names = (ConsumerActionName.RECEIVE_ANSWER, ConsumerActionName.GIVE_UP)
+        if action is not None and action.name in names:
+            self._lock_again(consumer, action)
 
     def route(self) -> BrokerId:
         """Return the master, or who acts for it; with a stale route, anybody."""
@@ -410,7 +410,7 @@ class LockCluster:
 
     # ---- the rest ----
 
-    def report(self, action: LockClusterAction) -> None:
-        """Tell the observer of an action."""
-        self.actions += 1
-        self._observer.acted(self, action)
+    def report(self, step: LockClusterStep) -> None:
+        """Tell the observer of a step."""
+        self.actions += isinstance(step, BrokerRestarted) or step.action is not None
+        self._observer.stepped(self, step)

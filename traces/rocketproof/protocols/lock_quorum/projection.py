@@ -1,18 +1,21 @@
 """Runs of `rocketha.locks` as behaviours of LockQuorum.
 
-The unit of time is a millisecond. After every action the whole state is read from the real one:
+The unit of time is a millisecond. Which action a step is, what arrived, what was sent and what has
+changed say; what its core says of it is not asked. After every action the whole state is read from
+the real one:
 
 | specification   | implementation                                                            |
 |-----------------|---------------------------------------------------------------------------|
 | votes, released | the tables of the lock managers; of a broker that is down, its last ones  |
 | wait            | what is left of the time in which a manager does not vote after its start |
 | attempt, lease  | the consumers' attempts and leases, and what is left of them              |
-| attempt.yes     | who has voted for the attempt, heard or not                               |
-| asks, frees     | what was sent and has not arrived; what is lost stays for ever            |
+| attempt.yes     | who has answered with its vote, or asked the others for it, heard or not  |
+| asks, frees     | frames that were sent and have not arrived; what is lost stays for ever   |
 | fresh, last     | what the consumers have processed                                         |
 
 What is left is counted in true time. A broker's fast clock may have ended it before: that is
-ExpireEarly, or WaitLess. Time passes in Ticks between two other actions.
+ExpireEarly, or WaitLess. Time passes in Ticks between two other actions. A consumer sends a release
+to one broker, which passes it on; for the specification it is under way to all of them.
 """
 
 from __future__ import annotations
@@ -22,21 +25,28 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, TypeAlias, assert_never
 
-from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
-from rocketha.locks.consumer import ConsumerActionName
+from rocketha.formats.lock_bodies import (
+    LockCode,
+    MessageQueue,
+    pull_locked_queues,
+    pull_queue_lock,
+)
 from rocketha.locks.state import ConsumerState, LockManagerState, Vote
-from rocketha.locks.voting import ManagerActionName, remembers
+from rocketha.locks.voting import remembers
+from rocketha.runtime.events import RequestArrived
 from rocketha.sim.engine.node import Node
 from rocketha.sim.lock_quorum.cluster import (
-    BrokerActed,
     BrokerRestarted,
-    ConsumerActed,
+    BrokerStepped,
+    ConsumerStepped,
     LockCluster,
-    LockClusterAction,
+    LockClusterStep,
 )
+from rocketha.sim.lock_quorum.frames import Frame
 from rocketha.sim.lock_quorum.plan import SKEW_MS
 from rocketha.types import BrokerId
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
+from rocketproof.protocols.lock_quorum.consumer_steps import consumer_step
 from tlatrace.trace import Event
 from tlatrace.values import State, Value, record, tla_set
 
@@ -47,8 +57,10 @@ LOCK_SPEC: Final = "LockQuorum"
 _NO_VOTE: Final = record({"c": NONE})
 _NO_ATTEMPT: Final = record({"n": 0})
 
-_Sent: TypeAlias = tuple[str, int, BrokerId, frozenset[MessageQueue], bool]
-"""Consumer, number of its attempt, receiver, queues; of a request: whether the consumer asks."""
+_Release: TypeAlias = tuple[str, int, str, frozenset[MessageQueue]]
+"""Consumer, number of its attempt, receiver, queues."""
+_Ask: TypeAlias = tuple[_Release, bool]
+"""The same of a request, and whether the consumer itself asks."""
 
 
 @dataclass(slots=True)
@@ -74,8 +86,8 @@ class LockProjection:
         self._votes: dict[BrokerId, dict[MessageQueue, _SeenVote]] = {}
         self._released: dict[BrokerId, dict[tuple[str, MessageQueue], int]] = {}
         self._waits_until: dict[BrokerId, int] = {}
-        self._asks: set[_Sent] = set()
-        self._frees: set[_Sent] = set()
+        self._asks: set[_Ask] = set()
+        self._frees: set[_Release] = set()
         self._yes: dict[str, dict[MessageQueue, set[BrokerId]]] = {}
         self._last: dict[MessageQueue, str] = {}
 
@@ -109,16 +121,16 @@ class LockProjection:
         self._waits_until = dict.fromkeys(cluster.nodes, 0)
         self._record(cluster, NONE, "Init")
 
-    def acted(self, cluster: LockCluster, action: LockClusterAction) -> None:
+    def stepped(self, cluster: LockCluster, step: LockClusterStep) -> None:
         """Record that time has passed, an action, and the state after it."""
-        self.time_passed(cluster)
-        match action:
-            case BrokerActed():
-                self._broker_acted(cluster, action)
+        match step:
+            case BrokerStepped():
+                self._broker_stepped(cluster, step)
             case BrokerRestarted(broker=broker):
+                self.time_passed(cluster)
                 self._restarted(cluster, broker)
-            case ConsumerActed():
-                self._consumer_acted(cluster, action)
+            case ConsumerStepped():
+                self._consumer_stepped(cluster, step)
             case _ as unreachable:
                 assert_never(unreachable)
 
@@ -161,66 +173,94 @@ class LockProjection:
         self._waits_until[broker] = self._now_ms + (cluster.plan.locks.life_ms if waits else 0)
         self._record(cluster, _name(broker), "Restart", _name(broker))
 
-    def _broker_acted(self, cluster: LockCluster, acted: BrokerActed) -> None:
-        broker, action, body = acted.broker, acted.action, acted.action.body
-        match action.name:
-            case ManagerActionName.RECEIVE_ASK:
-                self._asks.discard(_sent(body, broker, first=not body.only_this_broker))
-                for other in acted.asked:
-                    self._asks.add(_sent(body, other, first=False, queues=action.voted))
-                attempt = self._consumers[body.client_id].attempt
-                if attempt is not None and attempt.number == body.attempt:
-                    for queue in action.voted:
-                        self._yes[body.client_id][queue].add(broker)
-            case ManagerActionName.RECEIVE_FREE:
-                self._frees.discard(_sent(body, broker, first=False))
-            case _ as unreachable:
-                assert_never(unreachable)
-        self._read(cluster.nodes[broker].running())
-        self._record(cluster, _name(broker), action.name, body.client_id, _name(broker))
+    def _broker_stepped(self, cluster: LockCluster, step: BrokerStepped) -> None:
+        """Record what a broker made of a request; its other steps are no actions."""
+        broker = _name(step.broker)
+        if not isinstance(step.event, RequestArrived):
+            self._note_asks(step.sent)
+            return
+        self.time_passed(cluster)
+        self._note_asks(step.sent)
+        command = step.event.command
+        body = pull_queue_lock(command.body)
+        client, asked = body.client_id, command.code == LockCode.LOCK_BATCH_MQ
+        arrived = (client, body.attempt, broker, body.queues)
+        if asked:
+            self._asks.discard((arrived, not body.only_this_broker))
+        else:
+            self._frees.discard(arrived)
+        attempt = self._consumers[client].attempt
+        if asked and attempt is not None and attempt.number == body.attempt:
+            for queue in frozenset[MessageQueue]().union(*map(_voted, step.sent)):
+                self._yes[client][queue].add(step.broker)
+        name = "ReceiveAsk" if asked else "ReceiveFree"
+        self._read(cluster)
+        self._record(cluster, broker, name, client, broker)
 
-    def _read(self, state: LockManagerState) -> None:
-        """Read the tables of a broker."""
-        before = self._votes[state.broker]
-        votes: dict[MessageQueue, _SeenVote] = {}
-        for (_, queue), vote in state.votes.items():
-            seen = before.get(queue)
-            same = seen is not None and seen.vote is vote
-            votes[queue] = seen if seen is not None and same else _SeenVote(vote, self._now_ms)
-        self._votes[state.broker] = votes
-        released = {(who, queue): n for (who, (_, queue)), n in state.released.items()}
-        self._released[state.broker] = released
+    def _read(self, cluster: LockCluster) -> None:
+        """Read the tables of the brokers that run."""
+        for broker, node in cluster.nodes.items():
+            if node.state is None:
+                continue
+            before = self._votes[broker]
+            votes: dict[MessageQueue, _SeenVote] = {}
+            for (_, queue), vote in node.state.votes.items():
+                seen = before.get(queue)
+                if seen is None or seen.vote is not vote:
+                    since_ms = node.clock.shows(self._now_ms) - vote.voted_ms
+                    seen = _SeenVote(vote, self._now_ms - since_ms)
+                votes[queue] = seen
+            self._votes[broker] = votes
+            released = {(who, queue): n for (who, (_, queue)), n in node.state.released.items()}
+            self._released[broker] = released
 
     # ---- consumers ----
 
-    def _consumer_acted(self, cluster: LockCluster, acted: ConsumerActed) -> None:
-        state, action = cluster.consumers[acted.consumer].state, acted.action
+    def _consumer_stepped(self, cluster: LockCluster, step: ConsumerStepped) -> None:
+        """Record what a consumer did, if it did anything."""
+        state = cluster.consumers[step.consumer].state
         name = state.client_id
         before = self._consumers[name]
+        took = consumer_step(step, before, state)
+        if took is None:
+            return
+        self.time_passed(cluster)
         self._consumers[name] = state
-        params: tuple[Value, ...] = (name, _qs(action.queues))
-        number = state.tries
-        match action.name:
-            case ConsumerActionName.LOCK:
-                self._asks.add((name, number, acted.at, action.queues, True))
-                self._yes[name] = {queue: set() for queue in self._queues}
-                params = (*params, _name(acted.at))
-            case ConsumerActionName.GIVE_UP:
+        params: tuple[Value, ...] = (name, _qs(took.queues))
+        match took.name:
+            case "Lock":
+                params = (*params, took.at or NONE)
+            case "GiveUp":
                 params = (name,)
-            case ConsumerActionName.PROCESS:
-                (queue,) = action.queues
-                self._last[queue] = name
-                params = (name, _q(queue))
-            case ConsumerActionName.RECEIVE_ANSWER | ConsumerActionName.UNLOCK:
+            case "Process":
+                params = (name, *map(_q, took.queues))
+            case _:
                 pass
-            case _ as unreachable:
-                assert_never(unreachable)
-        if before.attempt is not None and action.name is not ConsumerActionName.LOCK:
-            number = before.attempt.number
-        if action.given_back:
-            for broker in cluster.nodes:
-                self._frees.add((name, number, broker, action.given_back, False))
-        self._record(cluster, name, action.name, *params)
+        if state.tries != before.tries:
+            self._yes[name] = {queue: set() for queue in self._queues}
+        for answer in step.processed:
+            self._last[answer.queue] = name
+        self._note_asks(step.sent)
+        self._note_releases(cluster, step.sent)
+        self._record(cluster, name, took.name, *params)
+
+    # ---- frames ----
+
+    def _note_asks(self, frames: Iterable[Frame]) -> None:
+        for frame in frames:
+            if frame.to is not None and frame.code == LockCode.LOCK_BATCH_MQ:
+                body = pull_queue_lock(frame.body)
+                ask = (body.client_id, body.attempt, frame.to, body.queues)
+                self._asks.add((ask, not body.only_this_broker))
+
+    def _note_releases(self, cluster: LockCluster, frames: Iterable[Frame]) -> None:
+        """Note what a consumer gives back: the broker that hears it tells the others."""
+        for frame in frames:
+            if frame.to is not None and frame.code == LockCode.UNLOCK_BATCH_MQ:
+                body = pull_queue_lock(frame.body)
+                to = [frame.to] if body.only_this_broker else map(_name, cluster.nodes)
+                for broker in to:
+                    self._frees.add((body.client_id, body.attempt, broker, body.queues))
 
     # ---- the state ----
 
@@ -302,38 +342,33 @@ class LockProjection:
         return max(0, at_ms - self._now_ms)
 
 
-def _sent(
-    body: QueueLockBody,
-    receiver: BrokerId,
-    *,
-    first: bool,
-    queues: frozenset[MessageQueue] | None = None,
-) -> _Sent:
-    return body.client_id, body.attempt, receiver, queues or body.queues, first
+def _voted(frame: Frame) -> frozenset[MessageQueue]:
+    """Return for which queues the sender of a frame has voted: it asks others for these only."""
+    if frame.to is None:
+        return pull_locked_queues(frame.body)
+    return pull_queue_lock(frame.body).queues
 
 
 @lru_cache(maxsize=16)
-def _asks_value(sent: frozenset[_Sent]) -> Value:
-    return tla_set(map(_ask_value, sent))
+def _asks_value(asks: frozenset[_Ask]) -> Value:
+    return tla_set(map(_ask_value, asks))
 
 
 @lru_cache(maxsize=16)
-def _frees_value(sent: frozenset[_Sent]) -> Value:
-    return tla_set(map(_release_value, sent))
+def _frees_value(releases: frozenset[_Release]) -> Value:
+    return tla_set(map(_release_value, releases))
 
 
 @lru_cache(maxsize=4096)
-def _ask_value(sent: _Sent) -> Value:
-    client, number, receiver, queues, first = sent
-    return record(
-        {"c": client, "n": number, "r": _name(receiver), "qs": _qs(queues), "first": first}
-    )
+def _ask_value(ask: _Ask) -> Value:
+    (client, number, receiver, queues), first = ask
+    return record({"c": client, "n": number, "r": receiver, "qs": _qs(queues), "first": first})
 
 
 @lru_cache(maxsize=4096)
-def _release_value(sent: _Sent) -> Value:
-    client, number, receiver, queues, _ = sent
-    return record({"c": client, "n": number, "r": _name(receiver), "qs": _qs(queues)})
+def _release_value(release: _Release) -> Value:
+    client, number, receiver, queues = release
+    return record({"c": client, "n": number, "r": receiver, "qs": _qs(queues)})
 
 
 def _name(broker: BrokerId) -> str:

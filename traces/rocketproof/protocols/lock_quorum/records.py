@@ -4,23 +4,32 @@
 |----------------------------------------------|------------------------------------------------|
 | later than the one before                    | Tick, by the recorders' clock                  |
 | NodeStarted again                            | Restart                                        |
-| ReceiveAsk, ReceiveFree of a broker          | the same, of the consumer that the body names  |
-| Lock of a consumer                           | Lock, at the broker to which the request goes  |
-| ReceiveAnswer, GiveUp, Unlock, Process       | the same                                       |
+| a broker has received a request              | ReceiveAsk or ReceiveFree by its code, of the  |
+|                                              | consumer that its body names                   |
+| a consumer has sent a request for locks      | Lock, at the broker to which the request goes  |
+| it has received an answer that ends its      | ReceiveAnswer, of the queues in the answer     |
+| attempt or changes its leases                |                                                |
+| PatienceOver, UnlockWanted, ProcessWanted,   | GiveUp, Unlock, Process                        |
+| if something was sent, answered or changed   |                                                |
 | `votes`, `released` of a broker              | who has its vote, and what was given up        |
 | `tries`, `attempt`, `leases` of a consumer   | tries, attempt, lease, fresh                   |
 | LOCK_BATCH_MQ sent, and not received         | asks                                           |
 | UNLOCK_BATCH_MQ of a consumer, for each      | frees                                          |
 | broker that has not received it              |                                                |
+| queues in a broker's answer, or in what it   | attempt.yes                                    |
+| asks the others                              |                                                |
 
+What a core says of its step (`action`) is not asked, but of real nodes, whose records are actions.
+A step that should have sent or processed something and has not is no action; what it has changed is
+shown with the next one.
 Real brokers and consumers write less: a vote without its attempt, an attempt without its begin, and
 no leases, as the answer and the moment of its record are not one instant of a real clock. What is
 left of a lease is then what the specification says; the other steps of a broker that replicates,
 and the records of a controller, are passed by.
 
 A vote counts while the broker's own clock says so. Where that is fast, the vote is over early:
-ExpireEarly and WaitLess, of which the broker knows nothing, are found by search. So are who has
-voted (`attempt.yes`), what is left of votes and `last`: the specification's actions say them.
+ExpireEarly and WaitLess, of which the broker knows nothing, are found by search. So are what is
+left of votes and `last`: the specification's actions say them.
 """
 
 from __future__ import annotations
@@ -31,7 +40,14 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, RecordError, SentMessage
+from rocketha.recording.record import (
+    STARTED,
+    STOPPED,
+    NodeHeader,
+    NodeRecord,
+    RecordError,
+    SentMessage,
+)
 from rocketha.sim.lock_quorum.plan import SKEW_MS
 from rocketproof.protocols.epoch_truncation.values import NONE
 from rocketproof.record_projection import RecordProjection, alike, part, read_field
@@ -43,7 +59,17 @@ __all__ = ["LockRecords"]
 
 _LOCK: Final = 41
 _UNLOCK: Final = 42
-_OF_BROKERS: Final = frozenset({"ReceiveAsk", "ReceiveFree"})
+_ACTION_OF: Final = {_LOCK: "ReceiveAsk", _UNLOCK: "ReceiveFree"}
+_ASKED: Final = "RequestArrived"
+_TAKES: Final = {
+    "LockWanted": "Lock",
+    "ResponseArrived": "ReceiveAnswer",
+    "PatienceOver": "GiveUp",
+    "UnlockWanted": "Unlock",
+    "ProcessWanted": "Process",
+}
+"""What a consumer takes -> the action that it is if something is sent, answered or changed."""
+_OF_BROKER: Final = frozenset({_ASKED, "ResponseArrived", "RoundOver", STARTED, STOPPED})
 _SILENT_MOST: Final = 6
 _REMEMBERED: Final = 4096
 """Messages whose values are kept: what is lost is under way for ever."""
@@ -70,6 +96,14 @@ class _Body(msgspec.Struct, frozen=True, rename="camel"):
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(f"q{queue.queue_id + 1}" for queue in self.mq_set))
+
+
+class _Locked(msgspec.Struct, frozen=True):
+    lockOKMQSet: tuple[_WireQueue, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(f"q{queue.queue_id + 1}" for queue in self.lockOKMQSet))
 
 
 class _Broker(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
@@ -111,6 +145,10 @@ class _Lease(msgspec.Struct, frozen=True):
 
 class _Queues(msgspec.Struct, frozen=True):
     queues: tuple[_Queue, ...] = ()
+
+
+class _Processed(msgspec.Struct, frozen=True):
+    queue: _Queue
 
 
 _Key: TypeAlias = tuple[str, _Queue]
@@ -160,6 +198,8 @@ class LockRecords(RecordProjection):
         self._ticked_ms = 0
         self._asks: set[_Ask] = set()
         self._frees: set[_Release] = set()
+        self._yes: dict[str, dict[str, set[str]]] = {}
+        """Consumer -> queue -> the brokers that have voted in its attempt."""
 
     @property
     def constants(self) -> State:
@@ -186,8 +226,7 @@ class LockRecords(RecordProjection):
             self._broker_acted(record, received)
         elif record.node in self._consumers:
             self._read(record.node, record.state)
-            if record.action is not None:
-                self._consumer_acted(record)
+            self._consumer_acted(record, received)
 
     def _read(self, node: str, state: Mapping[str, Any]) -> None:
         """Note what has changed of a node."""
@@ -234,49 +273,95 @@ class LockRecords(RecordProjection):
         """Make the event of what a broker did, if it is about locks."""
         if record.event == STARTED and record.incarnation > 1:
             self._event(record, "Restart", (record.node,), self._of_broker(record))
-        elif record.action in _OF_BROKERS:
-            if not self._arrived(record.node, received) and self._broker.replicates:
-                return  # asked again within an attempt: the first one has arrived
-            for message in record.sent:
-                if message.code == _LOCK:
-                    self._asked(message)
-            if not received:
-                raise RecordError(f"{record.action} without a request")
-            params = (_body(received[-1]).client_id, record.node)
-            self._event(record, str(record.action), params, self._of_broker(record))
-        elif record.action is not None and not self._broker.replicates:
-            raise RecordError(f"a broker has no action {record.action!r}")
+        elif record.event == _ASKED or (
+            self._broker.replicates and record.action in _ACTION_OF.values()
+        ):
+            self._asked_for(record, received)
+        elif not self._broker.replicates and record.event not in _OF_BROKER:
+            raise RecordError(f"a broker does not take {record.event!r}")
+        else:
+            self._note_asks(record)
 
-    def _consumer_acted(self, record: NodeRecord) -> None:
-        """Make the event of a consumer's action, with what it sent."""
-        name, client = record.action, record.node
-        at: tuple[str, ...] = ()
-        for message in record.sent:
-            body = _body(message)
+    def _asked_for(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
+        """Make the event of a request that a broker has received."""
+        if not self._arrived(record.node, received) and self._broker.replicates:
+            return  # asked again within an attempt: the first one has arrived
+        self._note_asks(record)
+        if not received:
+            raise RecordError(f"{record.event} without a request")
+        message = received[-1]
+        name, body = _ACTION_OF.get(message.code or 0), _body(message)
+        if name is None:
+            raise RecordError(f"a broker is asked for {message.code}")
+        parts = self._of_broker(record)
+        attempt = self._attempts.get(body.client_id)
+        if attempt is not None and attempt.number == body.attempt and not self._broker.replicates:
+            yes = self._yes[body.client_id]
             if message.code == _LOCK:
-                at = (_to(message),)
+                for queue in _voted(record):
+                    yes[queue].add(record.node)
+            seen = tla_record({queue: tla_set(yes[queue]) for queue in self._queues})
+            parts.append(part("attempt", body.client_id, "yes", value=seen))
+        self._event(record, name, (body.client_id, record.node), parts)
+
+    def _note_asks(self, record: NodeRecord) -> None:
+        for message in record.sent:
+            if message.code == _LOCK:
                 self._asked(message)
-            elif message.code == _UNLOCK:
+
+    def _consumer_acted(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
+        """Make the event of a consumer's step, with what it sent."""
+        if self._broker.replicates:
+            name = record.action
+        elif record.event == STARTED or not (record.state or record.sent or record.answered):
+            return
+        elif record.event not in _TAKES:
+            raise RecordError(f"a consumer does not take {record.event!r}")
+        else:
+            name = _TAKES[record.event]
+        if name is None:
+            return
+        client, to = record.node, [_to(m) for m in record.sent if m.code == _LOCK]
+        self._note_asks(record)
+        for message in record.sent:
+            if message.code == _UNLOCK:
+                body = _body(message)
                 for broker in self._broker.members:
                     self._frees.add((body.client_id, body.attempt, broker, body.names))
-        named = [_name(one) for one in read_field(record.params, _Queues, "params").queues]
+        named = tla_set(self._named(name, record, received))
         params: tuple[Value, ...]
         match name:
             case "Lock":
-                if not at:
-                    raise RecordError("Lock without a request")
-                params = (client, tla_set(named), *at)
+                if not to:
+                    return
+                self._yes[client] = {queue: set() for queue in self._queues}
+                params = (client, named, *to)
             case "GiveUp":
                 params = (client,)
             case "Process":
                 if len(named) != 1:
-                    raise RecordError(f"Process of {len(named)} queues")
-                params = (client, named[0])
+                    return
+                params = (client, *named)
             case "ReceiveAnswer" | "Unlock":
-                params = (client, tla_set(named))
+                params = (client, named)
             case _:
                 raise RecordError(f"a consumer has no action {name!r}")
-        self._event(record, str(name), params, self._of_consumer(record))
+        self._event(record, name, params, self._of_consumer(record))
+
+    def _named(
+        self, name: str, record: NodeRecord, received: Sequence[SentMessage]
+    ) -> Iterable[str]:
+        """Return the queues that an action is about, as frames and answers have them."""
+        if self._broker.replicates:
+            return map(_name, read_field(record.params, _Queues, "params").queues)
+        if name == "Process":
+            done: tuple[_Processed, ...] = read_field(
+                record.answered, tuple[_Processed, ...], "answered"
+            )
+            return [_name(one.queue) for one in done]
+        if name == "ReceiveAnswer":
+            return [queue for message in received for queue in _locked(message)]
+        return [queue for message in record.sent for queue in _body(message).names]
 
     def _of_broker(self, record: NodeRecord) -> list[Part]:
         """Return the votes that a broker's clock has not ended, and what was given up."""
@@ -347,6 +432,20 @@ def _body(message: SentMessage) -> _Body:
         return msgspec.json.decode(message.body or "", type=_Body)
     except msgspec.MsgspecError as error:
         raise RecordError(f"message {message.id}: {error}") from None
+
+
+def _locked(message: SentMessage) -> tuple[str, ...]:
+    """Read the queues in an answer. Raises: RecordError"""
+    try:
+        return msgspec.json.decode(message.body or "", type=_Locked).names
+    except msgspec.MsgspecError as error:
+        raise RecordError(f"message {message.id}: {error}") from None
+
+
+def _voted(record: NodeRecord) -> Iterable[str]:
+    """Return for which queues a broker has voted: it says so, or asks others for these only."""
+    for message in record.sent:
+        yield from _body(message).names if message.code == _LOCK else _locked(message)
 
 
 @lru_cache(maxsize=_REMEMBERED)
