@@ -65,7 +65,7 @@ def judge_corpus(
     except SubsetError:
         if not by_tlc:
             raise
-        return _by_tlc(folder, choice.load(header), driver, manifest)
+        return _by_tlc(folder, choice.load(header), driver, manifest, choice.module_of(header))
     _check_constants(folder, constants, model)
     subject = Subject(
         module=model.module,
@@ -84,7 +84,7 @@ def judge_corpus(
 
 
 def _by_tlc(
-    folder: Path, spec: SpecUnderTest, driver: Driver, manifest: CorpusManifest
+    folder: Path, spec: SpecUnderTest, driver: Driver, manifest: CorpusManifest, recorded: Path
 ) -> CorpusResult:
     from tlatrace.corpus.by_tlc import validate_by_tlc
     from tlatrace.corpus.examples import NearestSuccessor
@@ -95,15 +95,14 @@ def _by_tlc(
     differing = differing_constants(spec, state_from_json(dict(manifest.constants)))
     if differing:
         raise _other_constant(folder, differing[0])
-    module = spec.declarations.module
     alone = "the model compiler refuses this specification: TLC has judged everything"
     subject = Subject(
-        module=module,
+        module=spec.name,
         fingerprint="",
         source=AcceptSource(),
         actions=spec.next_actions,
         variables=spec.variables,
-        notes=(alone, *_notes(manifest, module, spec.module)),
+        notes=(alone, *_notes(manifest, spec.name, recorded)),
     )
     return validate_by_tlc(
         folder, subject, driver, tlc_judge(spec), make_example=NearestSuccessor(spec)

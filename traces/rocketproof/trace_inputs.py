@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from tlatrace.tla.config import TlcConfig, read_config
 from tlatrace.tla.declarations import read_declarations
 from tlatrace.tla.spec import SpecUnderTest, load_spec, module_sha256
 from tlatrace.tools.manifest import read_manifest
+from tlatrace.tools.module_folders import module_folders
 from tlatrace.tools.sany import require_module
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc_config import invariants_of
@@ -27,6 +29,8 @@ from tlatrace.values import canonical_state
 
 __all__ = ["SpecChoice", "TraceFile", "find_logs", "find_trace_files", "read_trace_files"]
 
+_WORD: Final = re.compile(r"\w+")
+_EXTENDED: Final = re.compile(r"^\s*EXTENDS\s+(\w+(?:\s*,\s*\w+)*)", re.MULTILINE)
 _SUFFIXES: Final = (".ndjson", ".ndjson.gz", ".itf.json")
 _LOG_SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".log", ".log.gz", ".ndjson", ".ndjson.gz")
 
@@ -167,17 +171,18 @@ class SpecChoice:
         return found[0]
 
     def folders_of(self, header: Header) -> tuple[Path, ...]:
-        """Return where the modules lie: the module's own folder, then the libraries.
+        """Return where the modules lie, as `tlatrace.tools.module_folders` has it.
 
-        Those of a module that is found by its name are the options and what the manifest says.
+        The libraries of a module that is found by its name are the options and what the manifest
+        says.
 
         Raises: as `module_of`.
         """
-        own = self.module_of(header).parent
-        if self.module is not None:
-            return own, *self.libraries
-        manifest = read_manifest(find_spec_root(self.spec_root))
-        return own, *self.libraries, *manifest.libraries_of(own.name)
+        module, libraries = self.module_of(header), self.libraries
+        if self.module is None:
+            manifest = read_manifest(find_spec_root(self.spec_root))
+            libraries = (*libraries, *manifest.libraries_of(module.parent.name))
+        return module_folders(module, libraries)
 
     def key(self, header: Header) -> tuple[Path, str]:
         """Return what tells the traces of one specification from those of another.
@@ -192,12 +197,13 @@ class SpecChoice:
         Raises: as `module_of` and `load_spec`.
         """
         module, libraries = self.module_of(header), self.folders_of(header)[1:]
-        load = partial(load_spec, module, libraries=libraries)
+        judged = _with_properties(module)
+        load = partial(load_spec, judged, libraries=libraries, shown_as=module.stem)
         with self._options_named(module):
             if self.config is not None:
                 config = read_config(self.config)
                 return load(config=config, invariants=self.invariants, stuttering=self.stuttering)
-            wanted = self.invariants or _invariants_beside(module, libraries)
+            wanted = self.invariants or _invariants_beside(judged, module, libraries)
             own = TlcConfig(path=module)
             return load(config=own, constants=header.constants, invariants=wanted)
 
@@ -211,9 +217,11 @@ class SpecChoice:
         Raises: as `module_of` and `tlatrace.model.load_model`.
         """
         module, libraries = self.module_of(header), self.folders_of(header)[1:]
+        judged = _with_properties(module)
         load = partial(
             load_model,
-            module,
+            judged,
+            shown_as=module.stem,
             conjuncts=conjuncts,
             libraries=libraries,
             expressions=expressions,
@@ -224,7 +232,7 @@ class SpecChoice:
         with self._options_named(module):
             if self.config is not None:
                 return load(self.config, invariants=self.invariants)
-            wanted = self.invariants or _invariants_beside(module, libraries)
+            wanted = self.invariants or _invariants_beside(judged, module, libraries)
             return load(constants=header.constants, invariants=wanted)
 
     @contextmanager
@@ -246,10 +254,19 @@ class SpecChoice:
         return recorded is not None and recorded != module_sha256(self.module_of(header))
 
 
-def _invariants_beside(module: Path, libraries: Sequence[Path]) -> tuple[str, ...]:
-    """Return the invariants of the small model, as far as the module itself has them."""
+def _with_properties(module: Path) -> Path:
+    """Return `XProperties.tla` beside `X.tla` if there is one that extends X, else the module."""
+    beside = module.with_name(f"{module.stem}Properties.tla")
+    if not beside.is_file():
+        return module
+    found = _EXTENDED.search(beside.read_text("utf-8", errors="replace"))
+    return beside if found and module.stem in _WORD.findall(found[1]) else module
+
+
+def _invariants_beside(judged: Path, module: Path, libraries: Sequence[Path]) -> tuple[str, ...]:
+    """Return the invariants of the module's small model, as far as what is judged has them."""
     config = module.with_name(f"MC{module.stem}_small.cfg")
     if not config.is_file():
         return ()
-    operators = read_declarations(module, libraries).operators
+    operators = read_declarations(judged, libraries).operators
     return tuple([name for name in invariants_of(config.read_text("utf-8")) if name in operators])

@@ -13,13 +13,14 @@ from typing import Final
 import pytest
 
 from tlatrace.errors import EvaluationError, SubsetError
-from tlatrace.model import Model, load, load_model
+from tlatrace.model import Model, load_model
 from tlatrace.model.builtin import NOT_DONE
 from tlatrace.runtime.lazy import Subsets, Union
 from tlatrace.runtime.operators.community import fold_function, fold_set, set_to_sorted
 from tlatrace.runtime.values import TRUE, Fcn, RuntimeValue, from_runtime
 from tlatrace.selfcheck.expressions import Is, model_answers, read_corpus, tlc_answers
-from tlatrace.tools.sany import COMMUNITY
+from tlatrace.tools import module_folders
+from tlatrace.tools.module_folders import COMMUNITY
 
 SUBSET: Final = Path(__file__).parents[3] / "spec" / "SUBSET.md"
 EXTENDED: Final = (
@@ -293,7 +294,7 @@ def test_a_model_is_kept_under_the_text_of_the_community_modules(
     other.mkdir()
     for path in COMMUNITY.glob("*.tla"):
         (other / path.name).write_text(path.read_text() + "changed")
-    monkeypatch.setattr(load, "COMMUNITY", other)
+    monkeypatch.setattr(module_folders, "COMMUNITY", other)
     assert fingerprint() != before
 
 

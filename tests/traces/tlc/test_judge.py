@@ -61,6 +61,7 @@ def counter(invariants: tuple[str, ...] = ()) -> SpecUnderTest:
         values={},
         reading=Reading(Types.of_names([])),
         places={"Inc": (Place(("\\in (Nat)",)),)},
+        name="Counter",
     )
 
 

@@ -61,6 +61,7 @@ def specification(types: Types, *variables: str) -> SpecUnderTest:
         values={},
         reading=Reading(types),
         places={},
+        name="Some",
     )
 
 

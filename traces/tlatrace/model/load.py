@@ -25,7 +25,8 @@ from tlatrace.runtime.values import RuntimeValue, to_runtime
 from tlatrace.tla.config import TlcConfig, read_config
 from tlatrace.tla.declarations import read_declarations
 from tlatrace.tools.jar import find_jar
-from tlatrace.tools.sany import COMMUNITY, export_xml
+from tlatrace.tools.module_folders import module_folders
+from tlatrace.tools.sany import export_xml
 from tlatrace.values import State, canonical
 
 __all__ = ["load_model", "read_tree", "read_types", "require_boolean_invariants"]
@@ -58,6 +59,7 @@ def load_model(
     choose_any: bool = False,
     kept: bool = True,
     stuttering: bool = True,
+    shown_as: str | None = None,
 ) -> Model:
     """Compile a specification under a configuration.
 
@@ -67,7 +69,8 @@ def load_model(
     `Model.failing_conjunct`, and with `assumptions` `Model.failing_assumption`; with `choose_any`
     CHOOSE takes the first of several witnesses, which need not be the one that TLC takes.
     `stuttering`: whether a step without an action may be none of Next where the configuration's
-    SPECIFICATION is a [][Next]_v. What nobody will load again is not `kept`.
+    SPECIFICATION is a [][Next]_v. What nobody will load again is not `kept`. `shown_as` is what the
+    model calls itself; without it, by its module.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -80,7 +83,7 @@ def load_model(
     elif isinstance(config, Path):
         config = read_config(config)
     module = module.resolve()
-    folders = (module.parent, *libraries)
+    folders = module_folders(module, libraries)
     wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
     given = {} if config.assignments else dict(constants or {})
     own = dict(definitions or {})
@@ -108,10 +111,9 @@ def load_model(
             except InvariantError as error:
                 path = config.path if error.name in config.invariants else module
                 raise InvariantError(path, error.name, error.why) from error
-        source = replace(source, module=module.stem) if own else source
         if kept:
             keep(key, source)
-    return Model(source)
+    return Model(replace(source, module=shown_as or module.stem))
 
 
 @contextmanager
@@ -155,7 +157,7 @@ def read_tree(module: Path, config: TlcConfig, *, libraries: Sequence[Path] = ()
     module = module.resolve()
     overrides, module_overrides = _overrides(config)
     root = export_xml(module, libraries=tuple(libraries))
-    return Reader(root, (module.parent, *libraries), overrides, module_overrides)
+    return Reader(root, module_folders(module, libraries), overrides, module_overrides)
 
 
 def read_types(
@@ -237,7 +239,7 @@ def _job(module: Path, config: TlcConfig, constants: State, libraries: Sequence[
             overrides[name] = to_runtime(value)
     return Job(
         root=export_xml(module, libraries=tuple(libraries)),
-        folders=(module.parent, *libraries),
+        folders=module_folders(module, libraries),
         overrides=overrides,
         module_overrides=module_overrides,
         specification=config.specification,
@@ -280,7 +282,7 @@ def _fingerprint(
 ) -> str:
     """Hash the text of all modules at hand, the configuration, the compiler and the jar."""
     digest = hashlib.sha256()
-    for folder in (*folders, COMMUNITY):
+    for folder in folders:
         for path in sorted(folder.glob("*.tla")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     digest.update(module.name.encode() + b"\0")

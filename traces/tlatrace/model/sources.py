@@ -9,7 +9,7 @@ from typing import Final
 from tlatrace.errors import SubsetError
 from tlatrace.model.sany_nodes import Element, place_of
 from tlatrace.model.tree import Place
-from tlatrace.tools.sany import COMMUNITY
+from tlatrace.tools.module_folders import COMMUNITY
 
 __all__ = ["Sources"]
 
@@ -53,7 +53,7 @@ class Sources:
         return path is not None and path.parent == COMMUNITY
 
     def _path(self, module: str) -> Path | None:
-        paths = [folder / f"{module}.tla" for folder in (*self._folders, COMMUNITY)]
+        paths = [folder / f"{module}.tla" for folder in self._folders]
         return next((path for path in paths if path.is_file()), None)
 
     def _source(self, module: str) -> list[str]:

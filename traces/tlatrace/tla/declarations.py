@@ -22,6 +22,7 @@ from typing import Final, NewType
 from tlatrace.errors import ToolError
 from tlatrace.tla.excerpts import Excerpts
 from tlatrace.tla.operator import ACTION_LEVEL, Operator
+from tlatrace.tools.module_folders import module_folders
 from tlatrace.tools.sany import export_xml
 
 __all__ = [
@@ -137,7 +138,7 @@ def read_declarations(module: Path, libraries: Sequence[Path] = ()) -> Declarati
 
 @lru_cache(maxsize=32)
 def _read(module: Path, libraries: tuple[Path, ...], stamp: int) -> Declarations:  # noqa: ARG001
-    tree = _Tree(export_xml(module, libraries=libraries), (module.parent, *libraries))
+    tree = _Tree(export_xml(module, libraries=libraries), module_folders(module, libraries))
     uses = {
         name: tree.uses(name)
         for name, node in tree.definitions.items()

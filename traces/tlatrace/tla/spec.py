@@ -60,6 +60,8 @@ class SpecUnderTest:
     box: Box | None = None
     """The v of [][Next]_v where steps that leave it alone are allowed."""
     libraries: tuple[Path, ...] = ()
+    name: str
+    """What verdicts call it."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -92,11 +94,13 @@ def load_spec(
     invariants: Sequence[str] = (),
     libraries: Sequence[Path] = (),
     stuttering: bool = True,
+    shown_as: str | None = None,
 ) -> SpecUnderTest:
     """Read a specification with its constants from a configuration or, without one, `constants`.
 
     `invariants` come on top of those of the configuration. `stuttering`: whether a step without an
-    action may be none of Next where the configuration's SPECIFICATION is a [][Next]_v.
+    action may be none of Next where the configuration's SPECIFICATION is a [][Next]_v. `shown_as`
+    is what verdicts call the specification; without it, by its module.
 
     Raises:
         SpecError: SANY refuses the module, a constant has no value, or an operator is missing.
@@ -136,6 +140,7 @@ def load_spec(
         sides=sides,
         box=declarations.boxes.get(config.specification or "") if stuttering else None,
         libraries=tuple(libraries),
+        name=shown_as or declarations.module,
     )
     _check(spec)
     if wanted:
@@ -233,7 +238,7 @@ def _check(spec: SpecUnderTest) -> None:
     ):
         operator = operators.get(name)
         if operator is None or operator.arity or operator.level not in levels:
-            raise SpecError(spec.module, f"{name} is no {what} of {spec.declarations.module}")
+            raise SpecError(spec.module, f"{name} is no {what} of {spec.name}")
     for name in spec.invariants:
         found = operators.get(name)
         why = why_no_invariant(found.arity if found else None, found.level if found else 0)

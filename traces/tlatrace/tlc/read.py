@@ -44,7 +44,7 @@ class _States:
     """Reads states, and remembers them and their values."""
 
     def __init__(self, spec: SpecUnderTest) -> None:
-        self._module = spec.declarations.module
+        self._module = spec.name
         self._declared = spec.declarations.variables
         self._variables = spec.variables
         self._reading = spec.reading
@@ -94,7 +94,7 @@ def _unfit(spec: SpecUnderTest, transition: Transition) -> str | None:
     """Say why TLC cannot be asked about an action."""
     if transition.pre is None or transition.action is None:
         return None
-    name = spec.declarations.module
+    name = spec.name
     operator = spec.declarations.operators.get(transition.action)
     if operator is None:
         return f"{name} has no action {transition.action}"

@@ -115,7 +115,7 @@ def verdict_of(
         return early
     if trace.header is not None and trace.header.silent is not None:
         return Undecided(_SILENT)
-    names = Names(module=spec.declarations.module, init=spec.init, next=spec.next)
+    names = Names(module=spec.name, init=spec.init, next=spec.next)
     before: State | None = None
     for event, key in zip(trace.events, keys, strict=False):
         judged = answers[key]

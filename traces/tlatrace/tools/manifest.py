@@ -194,8 +194,7 @@ class Manifest:
 
     def libraries_of(self, protocol: str) -> tuple[Path, ...]:
         """Return the folders besides the protocol's own in which its modules may lie."""
-        folders = (*self.shared.get(protocol, ()), self.root / "common")
-        return tuple(folder for folder in folders if folder.is_dir())
+        return self.shared.get(protocol, ())
 
 
 def kind_of(entry: Entry) -> Kind:

@@ -20,12 +20,9 @@ from typing import Final
 from tlatrace.errors import SpecError, ToolError
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.java import find_java
+from tlatrace.tools.module_folders import library_folders, module_folders
 
-__all__ = ["COMMUNITY", "export_xml", "require_module"]
-
-COMMUNITY: Final = Path(__file__).parents[1] / "community"
-"""The community modules in our own words: SANY and TLC look there when no other folder has one."""
-
+__all__ = ["export_xml", "require_module"]
 
 _DOCUMENT: Final = "<?xml"
 _JVM_ARGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss64m")
@@ -64,7 +61,7 @@ def export_xml(
     takes longer than `timeout_s` or answers nothing that can be read.
     """
     require_module(module)
-    folders = (module.resolve().parent, *libraries, COMMUNITY)
+    folders = module_folders(module.resolve(), libraries)
     files = [path for folder in folders for path in sorted(folder.glob("*.tla"))]
     stamps = tuple([(path, path.stat().st_mtime_ns, path.stat().st_size) for path in files])
     return _export(module, tuple(libraries), timeout_s, stamps)
@@ -101,7 +98,7 @@ def _run(
     Raises: ToolError: there is no Java or no jar, it does not start, or takes too long.
     """
     jar, java = find_jar(), find_java()
-    folders = [str(folder.resolve()) for folder in (*libraries, COMMUNITY)]
+    folders = [str(folder.resolve()) for folder in library_folders(module, libraries)]
     with tempfile.TemporaryDirectory(prefix="rocketproof-sany-", ignore_cleanup_errors=True) as own:
         command = [str(java.java), *_JVM_ARGS, f"-Djava.io.tmpdir={own}"]
         command += [f"-DTLA-Library={os.pathsep.join(folders)}", "-cp", str(jar.path), program]

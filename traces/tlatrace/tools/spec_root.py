@@ -13,7 +13,14 @@ from typing import Final
 
 from tlatrace.errors import SpecError
 
-__all__ = ["MANIFEST_NAME", "find_samples", "find_spec_root", "is_shipped", "spec_root_for"]
+__all__ = [
+    "MANIFEST_NAME",
+    "find_samples",
+    "find_spec_root",
+    "is_shipped",
+    "is_spec_root",
+    "spec_root_for",
+]
 
 MANIFEST_NAME: Final = "manifest.toml"
 _CHECKOUT: Final = Path(__file__).resolve().parents[3]
@@ -46,6 +53,11 @@ def find_samples() -> Path:
     raise SpecError(_SHIPPED, "this installation has no samples")
 
 
+def is_spec_root(folder: Path) -> bool:
+    """Tell whether a folder holds specifications, each in a folder of its own."""
+    return (folder / MANIFEST_NAME).is_file()
+
+
 def is_shipped(folder: Path) -> bool:
     """Tell whether a folder is part of an installed wheel, where nothing is to be written."""
     return folder.resolve().is_relative_to(_SHIPPED)
@@ -61,11 +73,11 @@ def spec_root_for(
     variable = environment.get("ROCKETPROOF_SPEC_ROOT")
     named = wish or (Path(variable) if variable else None)
     if named is not None:
-        if not (named / MANIFEST_NAME).is_file():
+        if not is_spec_root(named):
             raise SpecError(named, f"there is no {MANIFEST_NAME} in this folder")
         return named.resolve()
     for folder in (working, *working.parents, *places):
-        if (folder / "spec" / MANIFEST_NAME).is_file():
+        if is_spec_root(folder / "spec"):
             return (folder / "spec").resolve()
     raise SpecError(
         working, f"no spec/{MANIFEST_NAME} here or above (say where with ROCKETPROOF_SPEC_ROOT)"

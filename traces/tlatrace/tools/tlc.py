@@ -29,7 +29,7 @@ from typing import Final
 from tlatrace.errors import SpecError, ToolError
 from tlatrace.tools.jar import TlcJar, find_jar
 from tlatrace.tools.java import JavaHome, find_java
-from tlatrace.tools.sany import COMMUNITY
+from tlatrace.tools.module_folders import library_folders
 from tlatrace.tools.tlc_config import for_older_tlc, postconditions_of, properties_of
 from tlatrace.tools.tlc_output import Outcome, TlcProgress, TlcState, progress
 from tlatrace.tools.tlc_run import TlcRun, read_run
@@ -108,10 +108,10 @@ def run_tlc(
 ) -> TlcRun:
     """Run TLC breadth-first and return what it found.
 
-    `libraries` are folders of modules besides the module's own; the community modules come last.
-    `extra_args` go to TLC before the module's name. A run that takes longer than `timeout_s` is
-    ended, with all processes that it started, and so is one that `stop` ends. With one worker the
-    same input gives the same counterexample and depth.
+    `libraries` are folders of modules besides the module's own; `tlatrace.tools.module_folders`
+    adds those that are known. `extra_args` go to TLC before the module's name. A run that takes
+    longer than `timeout_s` is ended, with all processes that it started, and so is one that `stop`
+    ends. With one worker the same input gives the same counterexample and depth.
 
     Raises: SpecError when the module or the configuration is not a file, or it has a POSTCONDITION
     that the jar does not know; ToolError without a Java or a jar.
@@ -123,8 +123,8 @@ def run_tlc(
     module, config = module.resolve(), config.resolve()
     with tempfile.TemporaryDirectory(prefix="rocketproof-tlc-", ignore_cleanup_errors=True) as own:
         command = [str(java.java), *jvm_args, f"-Djava.io.tmpdir={own}"]
-        folders = os.pathsep.join(str(folder.resolve()) for folder in (*libraries, COMMUNITY))
-        command.append(f"-DTLA-Library={folders}")
+        folders = [str(folder.resolve()) for folder in library_folders(module, libraries)]
+        command.append(f"-DTLA-Library={os.pathsep.join(folders)}")
         command += ["-cp", str(jar.path), "tlc2.TLC", "-tool", "-workers", str(workers)]
         known = _known_config(config, jar, Path(own))
         command += [*_FINGERPRINT, "-metadir", str(Path(own) / "states"), "-config", str(known)]
