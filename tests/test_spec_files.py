@@ -13,6 +13,7 @@ from tlatrace.tools.manifest import Manifest, read_manifest
 from tlatrace.tools.tlc_config import invariants_of, properties_of
 
 SPEC: Final = ROOT / "spec"
+COMMON: Final = "common"
 _TAG: Final = re.compile(r"\\\* CHECK (\w+)")
 _DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
 
@@ -62,9 +63,9 @@ def test_every_count_is_recorded(manifest: Manifest) -> None:
     assert [m.name for m in manifest.mutants if not (m.length or m.distinct)] == []
 
 
-def marked(protocol: str) -> set[str]:
-    """Return the tags of the guards in a protocol's specifications."""
-    texts = [path.read_text("utf-8") for path in (SPEC / protocol).rglob("*.tla")]
+def marked(folder: str) -> set[str]:
+    """Return the tags of the guards in a protocol's specifications, or in the common modules."""
+    texts = [path.read_text("utf-8") for path in (SPEC / folder).rglob("*.tla")]
     return {tag for text in texts for tag in _TAG.findall(text)}
 
 
@@ -73,13 +74,14 @@ def test_every_guard_that_is_marked_has_a_mutant(manifest: Manifest) -> None:
     for protocol in manifest.protocols:
         names = {mutant.name for mutant in manifest.mutants if mutant.protocol == protocol}
         assert marked(protocol) <= names, protocol
+    assert marked(COMMON) <= {mutant.name for mutant in manifest.mutants}
 
 
 def test_a_mutant_is_named_after_its_guards(manifest: Manifest) -> None:
     """Its name is the guard's tag, or several with `_` between, and what it is checked against."""
     for mutant in manifest.mutants:
         *others, last = mutant.name.split("_")
-        tags = marked(mutant.protocol)
+        tags = marked(mutant.protocol) | marked(COMMON)
         assert set(others) <= tags, mutant.name
         assert last in tags or (others and last == mutant.against), mutant.name
 

@@ -1,6 +1,6 @@
 -------------------------- MODULE MCSnapshotLoading --------------------------
 (* Finite models of SnapshotLoading: the history, and what they explore. *)
-EXTENDS SnapshotLoading
+EXTENDS SnapshotLoadingProperties
 
 CONSTANTS
   MaxLog,           \* last index at which a leader that does not last writes; 0: there is none
@@ -10,7 +10,7 @@ CONSTANTS
   MaxCompacts       \* how far the leader may go with the removal of its log
 
 \* Next quantifies over Nat; a finite part of it stands here.
-MCNat == 0..(Max({Len(Terms), MaxLog}) + 1)
+MCNat == 0..(Max(Len(Terms), MaxLog) + 1)
 
 TwoTerms == <<1, 3>>
 ThreeTerms == <<1, 3, 3>>

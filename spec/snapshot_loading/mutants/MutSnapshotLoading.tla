@@ -7,7 +7,7 @@ EXTENDS MCSnapshotLoading
 
 \* What another leader wrote behind the entry stays.
 TruncatedLogWith(i) ==
-  [k \in 1..Max({Len(log), i - begin + 1}) |-> IF k = i - begin + 1 THEN Terms[i] ELSE log[k]]
+  [k \in 1..Max(Len(log), i - begin + 1) |-> IF k = i - begin + 1 THEN Terms[i] ELSE log[k]]
 \* What the node has is committed, although the group may not agree on it yet.
 CommitAgreedMayCommit(c) == TRUE
 
@@ -36,9 +36,9 @@ B55CutTo == IF Newest = {} THEN 0 ELSE applied
 \* B68, openmessaging/dledger#236: the disk cleaner runs beside the state machine.
 B68CutTo == applied
 \* The published design deletes up to the newest snapshot, and keeps three of them.
-CutAtOldestCutTo == IF Newest = {} THEN 0 ELSE Max({s.idx : s \in Newest})
+CutAtOldestCutTo == IF Newest = {} THEN 0 ELSE MaxOf({s.idx : s \in Newest})
 \* RESET_BUT_KEEP_SOME gives the term of the snapshot to a smaller index.
-BoundaryOfCutTermOfCut(i) == TermAt(Max({i} \cup {s.idx : s \in Newest}))
+BoundaryOfCutTermOfCut(i) == TermAt(MaxOf({i} \cup {s.idx : s \in Newest}))
 
 \* The published header has a checksum, and nobody says of what; the unmerged branch has none.
 CrcIsWhole(s) == TRUE
