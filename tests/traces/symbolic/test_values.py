@@ -6,14 +6,17 @@ import pytest
 import z3
 
 from tlatrace.runtime.values import Fcn, model_value
+from tlatrace.symbolic.elements import domain_of, length_of
 from tlatrace.symbolic.functions import applied, updated
 from tlatrace.symbolic.shapes import (
     INTEGER,
     AtMost,
     Enumeration,
     PartialMap,
+    SequenceAtMost,
     SequenceOf,
     constant_of,
+    record,
 )
 from tlatrace.symbolic.values import (
     NO,
@@ -168,3 +171,33 @@ def test_the_order_of_the_keys_says_nothing() -> None:
 
     assert valid(equal(there, back))
     assert valid(equal(merge(P, there, back), there))
+
+
+# ---- Sequences of at most so many entries ----
+
+FEW = SequenceAtMost(2, record({"n": INTEGER}))
+
+
+def entry(n: z3.ArithRef | int) -> Function:
+    return Function(("n",), (n if isinstance(n, z3.ArithRef) else z3.IntVal(n),))
+
+
+def test_a_short_sequence_has_its_length_its_places_and_its_entries() -> None:
+    value = constant_of(FEW, "v")
+    two = equal(value, Tuple((entry(X), entry(Y))))
+
+    assert valid(z3.Implies(two, length_of(value) == 2))
+    assert valid(z3.Implies(two, equal(applied(value, z3.IntVal(1)), entry(X))))
+    assert valid(z3.Implies(z3.And(two, X == 2), equal(applied(value, X), entry(Y))))
+    assert valid(z3.Implies(two, member(X, domain_of(value)) == z3.And(X >= 1, X <= 2)))
+    assert valid(z3.And(length_of(value) >= 0, length_of(value) <= 2))
+
+
+def test_what_fits_a_short_sequence_is_what_its_leaves_say() -> None:
+    value = constant_of(FEW, "v")
+    three = Tuple((entry(1), entry(2), entry(3)))
+
+    assert valid(equal(value, FEW.build(FEW.leaves(value))))
+    assert valid(equal(Tuple((entry(X),)), FEW.build(FEW.leaves(Tuple((entry(X),))))))
+    assert valid(FEW.fits(value))
+    assert valid(FEW.fits(merge(P, three, Tuple((entry(X),)))) == z3.Not(P))

@@ -7,7 +7,7 @@ not matter. Operators are unfolded, quantifiers range over the listed elements o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from typing import Final, TypeAlias
 
@@ -31,6 +31,13 @@ from tlatrace.model.tree import (
     unsupported,
 )
 from tlatrace.runtime.values import Atom, RuntimeValue
+from tlatrace.symbolic.elements import (
+    constant_in,
+    domain_of,
+    elements_of,
+    function_of,
+    length_of,
+)
 from tlatrace.symbolic.functions import applied, updated
 from tlatrace.symbolic.values import (
     NO,
@@ -64,7 +71,6 @@ from tlatrace.symbolic.values import (
 __all__ = ["Evaluator", "Names"]
 
 Names: TypeAlias = Mapping[str, Symbolic]
-_Bound: TypeAlias = tuple[tuple[str, ...], bool, Expr | None]
 
 _ARITHMETIC: Final[Mapping[str, Callable[[z3.ArithRef, z3.ArithRef], z3.ExprRef]]] = {
     "+": lambda a, b: a + b,
@@ -88,6 +94,7 @@ class Evaluator:
         self.parameters = parameters
         self.obligations: list[z3.BoolRef] = []
         """What must hold of values that were put into a structure that cannot hold all."""
+        self._bound = 0
 
     def truth(self, expr: Operand, names: Names) -> z3.BoolRef:
         """Evaluate a formula."""
@@ -187,12 +194,11 @@ class Evaluator:
             return self._function(expr, names)
         if expr.what == "choose":
             return self._choose(expr, names)
-        chosen = self.choices(expr.bounds, names, expr)
+        if expr.what in ("forall", "exists"):
+            sets = [self.value(among, names) for among in _sets(expr)]
+            return self._of_all(expr, list(zip(_names(expr), sets, strict=True)), names)
+        chosen = self.choices(expr, names)
         match expr.what:
-            case "forall":
-                return all_of(implies(g, self.truth(expr.body, inner)) for g, inner in chosen)
-            case "exists":
-                return any_of(all_of([g, self.truth(expr.body, inner)]) for g, inner in chosen)
             case "map":
                 return set_of([(g, self.value(expr.body, inner)) for g, inner in chosen])
             case "filter":
@@ -201,46 +207,68 @@ class Evaluator:
             case _:
                 raise unsupported(expr.place, f"{expr.what} has no symbolic form")
 
-    def choices(
-        self, bounds: Iterable[_Bound], names: Names, expr: Quantified
-    ) -> Iterator[tuple[z3.BoolRef, Names]]:
+    def _of_all(
+        self, expr: Quantified, bounds: Many[tuple[str, Symbolic]], names: Names
+    ) -> z3.BoolRef:
+        r"""Evaluate \A and \E: over numbers without an end by z3's own quantifiers."""
+        if not bounds:
+            return self.truth(expr.body, names)
+        (name, among), *others = bounds
+        every = expr.what == "forall"
+        elements = elements_of(among)
+        if elements is not None:
+            chosen = (
+                (guard, self._of_all(expr, others, {**names, name: element}))
+                for guard, element in elements
+            )
+            if every:
+                return all_of(implies(guard, holds) for guard, holds in chosen)
+            return any_of(all_of([guard, holds]) for guard, holds in chosen)
+        if not isinstance(among, Interval | Naturals):
+            raise unsupported(expr.place, f"the elements of a {type(among).__name__}")
+        self._bound += 1
+        bound = z3.Int(f"{name}!{self._bound}")
+        number = bound - 1 if isinstance(among, Interval) and constant_in(among.low) == 0 else bound
+        here = member(number, among)
+        holds = self._of_all(expr, others, {**names, name: number})
+        if every:
+            return z3.ForAll([bound], z3.simplify(implies(here, holds)))
+        return z3.Exists([bound], z3.simplify(all_of([here, holds])))
+
+    def choices(self, expr: Quantified, names: Names) -> Iterator[tuple[z3.BoolRef, Names]]:
         """Yield the listed elements that names are bound to, each with its condition."""
         found: list[tuple[z3.BoolRef, Names]] = [(YES, names)]
-        for bound, pattern, among in bounds:
-            if pattern or among is None:
-                raise unsupported(expr.place, "a tuple pattern, or no set")
-            elements = self._elements(self.value(among, names), expr)
+        for name, among in zip(_names(expr), _sets(expr), strict=True):
+            elements = elements_of(self.value(among, names))
+            if elements is None:
+                raise unsupported(expr.place, "a set whose elements cannot be listed")
             found = [
-                (all_of([guard, also]), {**known, bound[0]: element})
+                (all_of([guard, also]), {**known, name: element})
                 for guard, known in found
                 for also, element in elements
             ]
         yield from found
 
-    def _elements(self, among: Symbolic, expr: Quantified) -> list[tuple[z3.BoolRef, Symbolic]]:
-        found: list[tuple[z3.BoolRef, Symbolic]] = []
-        for guard, option in options_of(among):
-            if not isinstance(option, Set):
-                raise unsupported(expr.place, f"the elements of {type(option).__name__}")
-            found += [(all_of([guard, also]), element) for also, element in option.elements]
-        return found
-
     def _function(self, expr: Quantified, names: Names) -> Symbolic:
-        keys: list[RuntimeValue] = []
-        values: list[Symbolic] = []
-        (((name,), _, _),) = expr.bounds
-        for guard, inner in self.choices(expr.bounds, names, expr):
-            key = getattr(inner[name], "value", None)
-            if not is_yes(guard) or key is None:
-                raise unsupported(expr.place, "a function whose domain is not known")
-            keys.append(key)
-            values.append(self.value(expr.body, inner))
-        return Function(tuple(keys), tuple(values))
+        (name,), (among,) = _names(expr), _sets(expr)
+        found: Symbolic = Nothing()
+        for guard, option in reversed(options_of(self.value(among, names))):
+            pairs: dict[RuntimeValue, Symbolic] = {}
+            elements = elements_of(option)
+            if elements is None:
+                raise unsupported(expr.place, "a function whose domain cannot be listed")
+            for also, element in elements:
+                key = constant_in(element)
+                if not is_yes(also) or key is None:
+                    raise unsupported(expr.place, "a function whose domain is not known")
+                pairs[key] = self.value(expr.body, {**names, name: element})
+            found = merge(guard, function_of(pairs), found)
+        return found
 
     def _choose(self, expr: Quantified, names: Names) -> Symbolic:
         (((name,), _, _),) = expr.bounds
         found: Symbolic = Nothing()
-        for guard, inner in reversed(list(self.choices(expr.bounds, names, expr))):
+        for guard, inner in reversed(list(self.choices(expr, names))):
             here = all_of([guard, self.truth(expr.body, inner)])
             found = merge(here, inner[name], found)
         return found
@@ -314,15 +342,14 @@ class Evaluator:
                 keys = [getattr(key, "value", None) for key in values[0::2]]
                 return Function(tuple(k for k in keys if k is not None), tuple(values[1::2]))
             case "Len", [one]:
-                return _length(one)
+                return length_of(one)
             case "Append", [one, other]:
                 return self._appended(one, other)
-            case "DOMAIN", [Function() as one]:
-                return set_of([(YES, literal(key)) for key in one.keys])
             case "DOMAIN", [one]:
-                return Interval(z3.IntVal(1), _length(one))
+                return domain_of(one)
             case operator, [one, other] if operator in _ARITHMETIC:
-                return _ARITHMETIC[operator](one, other)
+                found = _ARITHMETIC[operator](one, other)
+                return z3.simplify(found) if _are_known(one, other) else found
             case _:
                 return _of_sets(expr, values)
 
@@ -351,14 +378,23 @@ def _constants(keys: Symbolic, expr: Apply) -> tuple[RuntimeValue, ...]:
     return tuple([key for _, key in elements if key is not None])
 
 
-def _length(value: Symbolic) -> z3.ArithRef:
-    match value:
-        case Tuple():
-            return z3.IntVal(len(value.items))
-        case Sequence():
-            return value.length
-        case _:
-            raise EvaluationError(f"a {type(value).__name__} is no sequence")
+def _are_known(*numbers: Symbolic) -> bool:
+    return all(isinstance(number, z3.IntNumRef) for number in numbers)
+
+
+def _names(expr: Quantified) -> list[str]:
+    """Return the bound names."""
+    if any(pattern for _, pattern, _ in expr.bounds):
+        raise unsupported(expr.place, "a tuple pattern")
+    return [names[0] for names, _, _ in expr.bounds]
+
+
+def _sets(expr: Quantified) -> list[Expr]:
+    """Return the set of each bound name."""
+    sets = [among for _, _, among in expr.bounds if among is not None]
+    if len(sets) < len(expr.bounds):
+        raise unsupported(expr.place, "no set")
+    return sets
 
 
 def _of_sets(expr: Apply, values: list[Symbolic]) -> Symbolic:

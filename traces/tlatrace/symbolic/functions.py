@@ -29,6 +29,8 @@ __all__ = ["applied", "updated"]
 def applied(function: Symbolic, place: Symbolic) -> Symbolic:
     """Return function[place]; where there is no value, some value, if there is one anywhere."""
     found: Symbolic = Nothing()
+    if isinstance(function, Choice) and all(isinstance(one, Tuple) for _, one in function.options):
+        return _among(_items(function), place)
     for guard, option in reversed(options_of(function)):
         found = merge(guard, _image(option, place), found)
     return found
@@ -46,6 +48,19 @@ def _image(function: Symbolic, place: Symbolic) -> Symbolic:
             return _among(list(zip(keys, function.values, strict=True)), place)
         case _:
             return Nothing()
+
+
+def _items(sequences: Choice) -> list[tuple[Symbolic, Symbolic]]:
+    """Return the places of sequences, and what is there: most of them have the same there."""
+    found: list[tuple[Symbolic, Symbolic]] = []
+    for guard, one in reversed(sequences.options):
+        assert isinstance(one, Tuple)
+        for at, item in enumerate(one.items):
+            if at == len(found):
+                found.append((z3.IntVal(at + 1), item))
+            else:
+                found[at] = found[at][0], merge(guard, item, found[at][1])
+    return found
 
 
 def _among(pairs: list[tuple[Symbolic, Symbolic]], place: Symbolic) -> Symbolic:

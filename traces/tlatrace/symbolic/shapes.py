@@ -16,11 +16,15 @@ import z3
 
 from tlatrace.errors import EvaluationError
 from tlatrace.runtime.values import RuntimeValue
+from tlatrace.symbolic.elements import length_of
+from tlatrace.symbolic.functions import applied
 from tlatrace.symbolic.values import (
     NO,
+    Choice,
     Constant,
     Function,
     Leaf,
+    Nothing,
     Sequence,
     Set,
     Shape,
@@ -39,11 +43,13 @@ from tlatrace.symbolic.values import (
 __all__ = [
     "BOOLEAN",
     "INTEGER",
+    "LENGTH",
     "AtMost",
     "Enumeration",
     "FunctionOn",
     "OneOf",
     "PartialMap",
+    "SequenceAtMost",
     "SequenceOf",
     "constant_of",
     "record",
@@ -75,6 +81,8 @@ class _Scalar:
 
 INTEGER: Final = _Scalar(z3.IntSort())
 BOOLEAN: Final = _Scalar(z3.BoolSort())
+LENGTH: Final = " length"
+"""How the name of a leaf ends that is the length of a sequence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +327,7 @@ class SequenceOf:
         arrays = [
             (f"[]{path}", z3.ArraySort(z3.IntSort(), sort)) for path, sort in self.entry.sorts()
         ]
-        return [(" length", z3.IntSort()), *arrays]
+        return [(LENGTH, z3.IntSort()), *arrays]
 
     def build(self, leaves: Many[z3.ExprRef]) -> Symbolic:
         """Build the sequence."""
@@ -336,3 +344,54 @@ class SequenceOf:
         if isinstance(value, Tuple):
             return all_of(self.entry.fits(item) for item in value.items)
         return z3.BoolVal(isinstance(value, Sequence))
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceAtMost:
+    """A sequence of at most so many entries of a shape."""
+
+    most: int
+    entry: Shape
+
+    def sorts(self) -> list[Leaf]:
+        """The length, and the leaves of each entry that there may be."""
+        return [
+            (LENGTH, z3.IntSort()),
+            *[
+                (f"[{at}]{path}", sort)
+                for at in range(1, self.most + 1)
+                for path, sort in self.entry.sorts()
+            ],
+        ]
+
+    def build(self, leaves: Many[z3.ExprRef]) -> Symbolic:
+        """Choose by the length; one that is too small or too large is the next one that is not."""
+        size = len(self.entry.sorts())
+        items = [
+            self.entry.build(leaves[at : at + size]) for at in range(1, 1 + self.most * size, size)
+        ]
+        length = leaves[0]
+        assert isinstance(length, z3.ArithRef)
+        lengths = [length <= 0, *[length == n for n in range(1, self.most)], length >= self.most]
+        return Choice(tuple([(here, Tuple(tuple(items[:n]))) for n, here in enumerate(lengths)]))
+
+    def leaves(self, value: Symbolic) -> list[z3.ExprRef]:
+        """Take the longest apart that it may be; an entry that is not there has any leaves."""
+        unused = [z3.Const("unused", sort) for _, sort in self.entry.sorts()]
+        found: list[z3.ExprRef] = [length_of(value)]
+        for at in range(1, self.most + 1):
+            entry = applied(value, z3.IntVal(at))
+            found += unused if isinstance(entry, Nothing) else self.entry.leaves(entry)
+        return found
+
+    def fits(self, value: Symbolic) -> z3.BoolRef:
+        """Say that it is not longer, and that the entries fit."""
+        return all_of(
+            implies(
+                guard,
+                all_of(self.entry.fits(item) for item in option.items)
+                if isinstance(option, Tuple) and len(option.items) <= self.most
+                else NO,
+            )
+            for guard, option in options_of(value)
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence as Many
 
 import z3
@@ -12,6 +13,7 @@ from tlatrace.symbolic.values import (
     Choice,
     Constant,
     Function,
+    Nothing,
     Sequence,
     Set,
     Symbolic,
@@ -19,7 +21,7 @@ from tlatrace.symbolic.values import (
 )
 from tlatrace.tla_text import to_tla
 
-__all__ = ["shown", "shown_changes", "value_in"]
+__all__ = ["shown", "shown_changes", "shown_state", "value_in"]
 
 _MAX_ENTRIES = 6
 
@@ -70,7 +72,18 @@ def shown(value: Symbolic, model: z3.ModelRef) -> str:
         if not 0 <= length <= _MAX_ENTRIES:
             last = [shown(value.at(z3.IntVal(at)), model) for at in (length - 1, length)]
             return f"{length} entries, the last are {', '.join(last)}"
+    if isinstance(value, Function) and any(isinstance(image, Sequence) for image in value.values):
+        pairs = zip(value.keys, value.values, strict=True)
+        images = [f"{key} :> {shown(image, model)}" for key, image in pairs]
+        return f"({' @@ '.join(images)})"
     return to_tla(from_runtime(value_in(value, model)))
+
+
+def shown_state(variables: Many[str], state: Many[Symbolic], model: z3.ModelRef) -> Iterator[str]:
+    """Yield a line for each variable that has a value."""
+    for name, value in zip(variables, state, strict=True):
+        if not isinstance(value, Nothing):
+            yield f"{name} = {shown(value, model)}"
 
 
 def shown_changes(

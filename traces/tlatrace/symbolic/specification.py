@@ -17,9 +17,9 @@ from tlatrace.model.tree import Call, Expr, Operand, Variable, children
 from tlatrace.runtime.values import Atom, model_value
 from tlatrace.symbolic.evaluator import Evaluator
 from tlatrace.symbolic.samples import needed
-from tlatrace.symbolic.shapes import AtMost, constant_of
+from tlatrace.symbolic.shapes import LENGTH, AtMost, constant_of
 from tlatrace.symbolic.steps import NamedAction, Step, initial_step, named_actions, step_of
-from tlatrace.symbolic.values import Shape, Symbolic, all_of
+from tlatrace.symbolic.values import Nothing, Shape, Symbolic, all_of
 from tlatrace.tla.config import TlcConfig
 
 __all__ = ["Specification", "open_specification"]
@@ -32,18 +32,21 @@ def open_specification(
     *,
     naturals: Many[str] = (),
     libraries: Many[Path] = (),
+    steps: bool = True,
 ) -> Specification:
     """Read a specification; `naturals` are model values that stand for unknown natural numbers.
 
-    `shapes` are those of the variables.
+    `shapes` are those of the variables; where no steps are asked about, those that formulas read
+    are enough.
 
     Raises:
         ModelGapError: the variables are others.
         SpecError, ToolError: see `read_tree`.
     """
     reader = read_tree(module, config, libraries=libraries)
-    if set(reader.variables) != set(shapes):
-        odd = sorted(set(reader.variables) ^ set(shapes))
+    missing = set(reader.variables) - set(shapes) if steps else set()
+    odd = sorted(missing | (set(shapes) - set(reader.variables)))
+    if odd:
         raise ModelGapError(f"the variables of {reader.module} have other shapes: {odd}")
     parameters = {model_value(name): z3.Int(name) for name in naturals}
     return Specification(reader, dict(shapes), parameters)
@@ -68,13 +71,24 @@ class Specification:
 
     @cached_property
     def before(self) -> tuple[Symbolic, ...]:
-        """The state before a step."""
-        return tuple([constant_of(self.shapes[name], name) for name in self.variables])
+        """The state before a step; a variable without a shape has no value."""
+        return tuple(
+            [
+                constant_of(self.shapes[name], name) if name in self.shapes else Nothing()
+                for name in self.variables
+            ]
+        )
 
     @cached_property
     def assumed(self) -> z3.BoolRef:
-        """What is known of the constants."""
-        return all_of(number >= 0 for number in self.parameters.values())
+        """What is known of the constants, and of the lengths of sequences."""
+        lengths = [
+            z3.Int(f"{name}{path}")
+            for name, shape in self.shapes.items()
+            for path, _ in shape.sorts()
+            if path.endswith(LENGTH)
+        ]
+        return all_of(number >= 0 for number in (*lengths, *self.parameters.values()))
 
     @cached_property
     def actions(self) -> tuple[NamedAction, ...]:
@@ -94,13 +108,23 @@ class Specification:
         """Say that a formula without primes and parameters holds in a state."""
         if formula not in self._read:
             body = self.reader.definition(formula).expression
-            self._read[formula] = body, tuple(sorted(variables_of(body)))
+            read = tuple(sorted(variables_of(body)))
+            unknown = [self.variables[at] for at in read if self.variables[at] not in self.shapes]
+            if unknown:
+                raise ModelGapError(f"{formula} reads {', '.join(unknown)}, which have no shape")
+            self._read[formula] = body, read
         body, reads = self._read[formula]
         key = (formula, *[id(state[index]) for index in reads])
         if key not in self._known:
             truth = Evaluator(state, self.parameters).truth(body, {})
             self._known[key] = truth, tuple(state)
         return self._known[key][0]
+
+    def applied(self, operator: str, arguments: Many[Symbolic]) -> Symbolic:
+        """Return the value of an operator in `before`."""
+        definition = self.reader.definition(operator)
+        names = dict(zip(definition.parameters, arguments, strict=True))
+        return Evaluator(self.before, self.parameters).value(definition.expression, names)
 
     def fits(self, step: Step) -> z3.BoolRef:
         """Say that the state after a step has the shapes of the variables."""
