@@ -6,6 +6,7 @@ formula that the theorem is about and the function of the implementation must an
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,7 +17,8 @@ from model_tests.agreement.evaluating import evaluate
 from rocketha.epoch.cache import EpochCache
 from rocketha.epoch.consistent_point import consistent_point
 from rocketha.types import Epoch, Offset, chain_epochs
-from rocketproof.theorems import consistent_point as theorem
+from rocketproof.theorems.consistent_point import opened
+from tlatrace.symbolic.shapes import INTEGER, SequenceAtMost, constant_of, record
 from tlatrace.tla_text import parse_tla
 from tlatrace.values import Fcn, TlaSet, Value
 
@@ -73,30 +75,31 @@ def test_the_core_finds_the_consistent_point_of_the_specification(cases: list[Ca
 
 
 def test_the_formula_of_the_theorem_is_the_operator_of_the_specification(cases: list[Case]) -> None:
-    point = theorem.consistent_point(OWN, OTHERS)
+    own, others = (constant_of(SequenceAtMost(ENTRIES, START), n) for n in ("own", "others"))
+    ends = z3.Ints("own_end others_end")
+    point = opened(ENTRIES).applied("ConsistentPoint", [own, ends[0], others, ends[1]])
+    assert isinstance(point, z3.ArithRef)
 
     for case in cases:
-        value = z3.simplify(z3.substitute(point, *numbers(case)))
+        given = [*leaves("own", case.own), *leaves("others", case.others)]
+        given += zip(ends, map(z3.IntVal, (case.own_end, case.others_end)), strict=True)
+        value = z3.simplify(z3.substitute(point, *given))
         assert isinstance(value, z3.IntNumRef), case
         assert case.point == value.as_long(), case
 
 
-OWN: Final = theorem.cache_constants("own", ENTRIES)
-OTHERS: Final = theorem.cache_constants("others", ENTRIES)
+START: Final = record({"e": INTEGER, "s": INTEGER})
 
 
-def numbers(case: Case) -> list[tuple[z3.ArithRef, z3.IntNumRef]]:
-    """Say which number each constant of the formula has; entries that are not there have any."""
-    pairs: list[tuple[z3.ArithRef, z3.IntNumRef]] = []
-    for cache, starts, end in (
-        (OWN, case.own, case.own_end),
-        (OTHERS, case.others, case.others_end),
-    ):
-        filled = [*starts, *[(1, 1)] * (ENTRIES - len(starts))]
-        pairs += zip(cache.epochs, [z3.IntVal(epoch) for epoch, _ in filled], strict=True)
-        pairs += zip(cache.starts, [z3.IntVal(start) for _, start in filled], strict=True)
-        pairs += [(cache.length, z3.IntVal(len(starts))), (cache.log_end, z3.IntVal(end))]
-    return pairs
+def leaves(
+    name: str, starts: tuple[tuple[int, int], ...]
+) -> Iterator[tuple[z3.ArithRef, z3.ArithRef]]:
+    """Say which number each leaf of a cache has; entries that are not there have any."""
+    filled = [*starts, *[(1, 1)] * (ENTRIES - len(starts))]
+    numbers = [len(starts), *(number for entry in filled for number in entry)]
+    paths = [path for path, _ in SequenceAtMost(ENTRIES, START).sorts()]
+    for path, number in zip(paths, numbers, strict=True):
+        yield z3.Int(f"{name}{path}"), z3.IntVal(number)
 
 
 def cache_of(starts: tuple[tuple[int, int], ...]) -> EpochCache:

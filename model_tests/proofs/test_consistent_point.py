@@ -1,12 +1,19 @@
-"""Theorem ConsistentPoint: what it needs, and that the prover refutes its false neighbours.
+"""Theorem ConsistentPoint: its formulas say what the compiled model says, and it is not too weak.
 
-The caches have at most three entries here, so that each question takes a second.
+The compiled model judges what z3 finds: it has the very text that the formulas are made of. Caches
+have at most three entries here, so that each question takes a second.
 """
 
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Final
 
 import pytest
 import z3
@@ -14,117 +21,188 @@ from click.testing import CliRunner
 
 from rocketproof.commands.prove import command
 from rocketproof.theorems.consistent_point import (
-    Cache,
-    Instance,
-    Nearer,
-    Same,
-    cache_constants,
-    consistent_point,
-    instance_of,
-    nearer_end,
-    same_epoch,
-    same_start,
+    ASSUMPTIONS,
+    BROKERS,
+    CLAIMS,
+    VARIANTS,
+    opened,
     theorem,
 )
-from tlatrace.proofs import Proof, Proved, Refuted, prove
-from tlatrace.proofs.theorem import Example
+from tlatrace.model import Model, load_model
+from tlatrace.proofs import Broken, InductionProof, Proved, prove_induction
+from tlatrace.runtime.values import RuntimeValue, from_runtime, function, model_value
+from tlatrace.symbolic.values import equal, literal
+from tlatrace.tla.config import parse_config
+from tlatrace.tla_text import parse_tla
+from tlatrace.values import State
 
-ENTRIES = 3
+pytestmark = [pytest.mark.java, pytest.mark.xdist_group("theorem ConsistentPoint")]
 
-
-def farther_end(a: z3.ArithRef, b: z3.ArithRef) -> z3.ArithRef:
-    return z3.If(a <= b, b, a)
-
-
-def own_end(a: z3.ArithRef, _b: z3.ArithRef) -> z3.ArithRef:
-    return a
-
-
-def others_end(_a: z3.ArithRef, b: z3.ArithRef) -> z3.ArithRef:
-    return b
-
-
-def one_less(a: z3.ArithRef, b: z3.ArithRef) -> z3.ArithRef:
-    return nearer_end(a, b) - 1
+SPEC: Final = Path(__file__).parents[2] / "spec" / "epoch_truncation"
+MODULE: Final = SPEC / "proofs" / "FalseConsistentPoint.tla"
+ENTRIES: Final = 3
+STATES: Final = 1_000
+EXACT: Final = "ConsistentPointExact"
 
 
-def same_start_only(own: Cache, i: int, others: Cache, j: int) -> z3.BoolRef:
-    return z3.And(own.has(i), others.has(j), own.starts[i] == others.starts[j])
+@cache
+def judge(rule: str | None = None) -> Model:
+    """Compile what is assumed and claimed; with a wrong rule in the place of the right one."""
+    override = "" if rule is None else f"ConsistentPoint <- {rule}"
+    text = f"CONSTANTS Broker = {{{', '.join(BROKERS)}}} None = none {override} SPECIFICATION Spec"
+    config = replace(parse_config(text, MODULE), invariants=(*ASSUMPTIONS, *CLAIMS, EXACT))
+    return load_model(MODULE, config, libraries=[SPEC])
 
 
-def same_entry(own: Cache, i: int, others: Cache, j: int) -> z3.BoolRef:
-    return z3.And(same_start(own, i, others, j), own.end_at(i) == others.end_at(j))
+def judged(rule: str | None, state: State) -> tuple[str, ...]:
+    """Tell what is false in a state of which some variables are given."""
+    model = judge(rule)
+    initial = model.show(model.initial_states()[0])
+    return model.violated(model.adopt({**initial, **state}))
 
 
-def without(*names: str) -> frozenset[str]:
-    return frozenset(names)
+# ---- The formulas are the text ----
 
 
-def answers(proof: Proof) -> dict[str, bool]:
+def random_states() -> Iterator[dict[str, RuntimeValue]]:
+    """Yield roles, logs and caches: those of a history, and then some that are corrupted."""
+    choice = random.Random(11)
+    for _ in range(STATES):
+        history = [choice.choice((1, 1, 2, 3)) for _ in range(choice.randrange(5))]
+        history.sort()
+        logs = [log_from(history, choice) for _ in BROKERS]
+        caches = [cache_of(log, choice) for log in logs]
+        roles = [choice.choice(("Slave", "Master", "Slave", "Down")) for _ in BROKERS]
+        yield {
+            name: function(dict(zip(map(model_value, BROKERS), values, strict=True)))
+            for name, values in (("role", roles), ("log", logs), ("epochs", caches))
+        }
+
+
+def log_from(history: list[int], choice: random.Random) -> RuntimeValue:
+    """Return a beginning of a history, and perhaps records that only one broker has."""
+    kept = history[: choice.randrange(len(history) + 1)]
+    last = max(kept, default=1)
+    own = [last + choice.randrange(3)] * choice.randrange(3)
+    corrupted = [choice.randrange(3)] if choice.random() < 0.1 else []
+    return (*kept, *own, *corrupted)
+
+
+def cache_of(log: RuntimeValue, choice: random.Random) -> RuntimeValue:
+    """Return the cache that describes a log, or nearly so."""
+    assert isinstance(log, tuple)
+    starts = [(e, o) for o, e in enumerate(log) if o == 0 or log[o - 1] != e][:ENTRIES]
+    if len(starts) < ENTRIES and choice.random() < 0.3:
+        starts.append((choice.randrange(1, 6), len(log) + choice.choice((0, 0, 0, 1, -1))))
+    if starts and choice.random() < 0.2:
+        at = choice.randrange(len(starts))
+        starts[at] = choice.choice((starts[at][0], 2, 3)), choice.randrange(4)
+    ends = [start for _, start in starts[1:]] + [-1]
+    if choice.random() < 0.05:
+        ends[0] = choice.randrange(3)
+    entries = zip(starts, ends, strict=False)
+    return tuple([function({"e": e, "s": s, "end": end}) for (e, s), end in entries])
+
+
+def test_the_formulas_have_the_values_of_the_compiled_model() -> None:
+    """And the two claims together are the invariant of the specification."""
+    spec = opened(ENTRIES)
+    said = {name: spec.holds(name, spec.before) for name in (*ASSUMPTIONS, *CLAIMS)}
+    seen: Counter[str] = Counter()
+    for parts in random_states():
+        false = judged(None, {name: from_runtime(value) for name, value in parts.items()})
+        solver = z3.Solver()
+        solver.add(
+            [equal(spec.before[spec.variables.index(n)], literal(v)) for n, v in parts.items()]
+        )
+        agree = [formula == (name not in false) for name, formula in said.items()]
+        assert solver.check() == z3.sat, parts
+        assert solver.check(z3.Not(z3.And(agree))) == z3.unsat, (parts, false)
+        if "Naturals" not in false:
+            assert (EXACT in false) == bool({*CLAIMS} & {*false}), parts
+        seen.update(false or ["nothing"])
+    assert min(seen[name] for name in (*ASSUMPTIONS, *CLAIMS, "nothing")) >= 10, seen
+
+
+# ---- The theorem, and its false neighbours ----
+
+
+def answers(proof: InductionProof) -> dict[str, bool]:
     """Tell of each claim whether it is proved; it must be refuted otherwise."""
-    assert all(isinstance(c.answer, Proved | Refuted) for c in proof.claims), proof
-    return {c.claim: isinstance(c.answer, Proved) for c in proof.claims}
+    (lemma,) = proof.lemmas
+    assert all(isinstance(answer, Proved | Broken) for _, answer in lemma.claims), proof
+    return {name: isinstance(answer, Proved) for name, answer in lemma.claims}
+
+
+def counterexamples(proof: InductionProof) -> Iterator[tuple[str, State]]:
+    """Yield each claim that is false, and a state that says so."""
+    for name, broken in proof.lemmas[0].broken:
+        lines = [line.partition(" = ") for line in broken.text.splitlines()]
+        yield name, {variable: parse_tla(text) for variable, _, text in lines}
 
 
 def test_the_theorem_holds_and_has_an_example() -> None:
-    proof = prove(theorem(ENTRIES))
+    proof = prove_induction(theorem(ENTRIES))
 
     assert proof.is_proved
-    assert proof.example is not None
-    found = logs(instance_of(proof.example))
-    assert 0 < common_prefix(*found) < min(map(len, found))
+    example = proof.lemmas[0].example
+    assert example is not None
+    assert "epochs = (master :> <<[e |-> " in example
 
 
-RULES: list[tuple[str, Same, Nearer, str]] = [
-    ("farther end", same_start, farther_end, "sound"),
-    ("own end, as MinEnd", same_start, own_end, "sound"),
-    ("others' end", same_start, others_end, "sound"),
-    ("one record less", same_start, one_less, "maximal"),
-    ("entries with their ends", same_entry, nearer_end, "maximal"),
-    ("starts without epochs", same_start_only, nearer_end, "sound"),
+RULES: Final = [
+    ("FartherEnd", "Sound"),
+    ("OwnEnd", "Sound"),
+    ("OthersEnd", "Sound"),
+    ("FirstMatch", "Maximal"),
+    ("WithTheirEnds", "Maximal"),
+    ("StartsOnly", "Sound"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("same", "nearer", "false"), [r[1:] for r in RULES], ids=[r[0] for r in RULES]
-)
-def test_a_wrong_rule_is_refuted_by_two_logs_that_it_treats_wrongly(
-    same: Same, nearer: Nearer, false: str
-) -> None:
-    proof = prove(theorem(ENTRIES, same=same, nearer=nearer))
+@pytest.mark.parametrize(("rule", "false"), RULES)
+def test_a_wrong_rule_is_refuted_by_two_logs_that_it_treats_wrongly(rule: str, false: str) -> None:
+    proof = prove_induction(theorem(ENTRIES, rule=rule))
 
-    assert {"sound": false != "sound", "maximal": false != "maximal"} == answers(proof)
-    for counterexample in counterexamples(proof):
-        found = instance_of(counterexample)
-        assert is_assumed(found), found
-        point = point_of(found, counterexample, same, nearer)
-        exact = common_prefix(*logs(found))
-        assert (point > exact) if false == "sound" else (point < exact), found
+    assert answers(proof) == {claim: claim != false for claim in CLAIMS}
+    for claim, state in counterexamples(proof):
+        assert set(judged(rule, state)) == {claim, EXACT}
+        assert judged(None, state) == ()
 
 
-NEEDED = [
-    ("EpochWellFormed", {"sound": True, "maximal": False}),
-    ("EpochLeLog", {"sound": False, "maximal": True}),
-    ("ReignHistory", {"sound": False, "maximal": True}),
+def test_the_variants_that_the_command_shows_are_among_those() -> None:
+    assert {variant.name for variant in VARIANTS} <= {rule for rule, _ in RULES}
+
+
+NEEDED: Final = [
+    ("Naturals", {"Sound": False, "Maximal": False}),
+    ("EpochWellFormed", {"Sound": False, "Maximal": False}),
+    ("EpochLeLog", {"Sound": False, "Maximal": True}),
+    ("EpochFaithful", {"Sound": False, "Maximal": False}),
+    ("MasterEpochHistory", {"Sound": False, "Maximal": True}),
 ]
 
 
 @pytest.mark.parametrize(("name", "left"), NEEDED, ids=[name for name, _ in NEEDED])
 def test_without_an_assumption_a_claim_is_refuted(name: str, left: dict[str, bool]) -> None:
-    proof = prove(theorem(ENTRIES, without=without(name)))
+    proof = prove_induction(theorem(ENTRIES, without=[name]))
 
-    assert left == answers(proof)
+    assert answers(proof) == left
+    for claim, state in counterexamples(proof):
+        assert {name, claim} <= set(judged(None, state)) <= {name, claim, EXACT}
 
 
 def test_starts_must_be_compared_or_be_unique() -> None:
-    compared = prove(theorem(ENTRIES, without=without("EpochStartUnique")))
-    unique = prove(theorem(ENTRIES, same=same_epoch))
-    neither = prove(theorem(ENTRIES, same=same_epoch, without=without("EpochStartUnique")))
+    compared = prove_induction(theorem(ENTRIES, without=["EpochStartUnique"]))
+    unique = prove_induction(theorem(ENTRIES, rule="EpochsOnly"))
+    neither = prove_induction(theorem(ENTRIES, rule="EpochsOnly", without=["EpochStartUnique"]))
 
     assert compared.is_proved
     assert unique.is_proved
-    left = {"sound": False, "maximal": True}
-    assert left == answers(neither)
+    assert answers(neither) == {"Sound": False, "Maximal": True}
+
+
+# ---- The command ----
 
 
 def test_too_little_time_is_undecided() -> None:
@@ -138,7 +216,7 @@ def test_the_command_proves_and_says_what_is_assumed() -> None:
     done = CliRunner().invoke(command, ["ConsistentPoint", "--entries", "2", "--verbose"])
 
     assert done.exit_code == 0, done.output
-    for word in ("ReignHistory", "sound", "maximal", "proved", "not shown", "REFUTED: own"):
+    for word in ("MasterEpochHistory", "Sound", "Maximal", "proved", "not shown", "REFUTED: Own"):
         assert word in done.output
 
 
@@ -146,66 +224,7 @@ def test_the_command_answers_in_json() -> None:
     done = CliRunner().invoke(command, ["ConsistentPoint", "--entries", "2", "--json"])
 
     (answer,) = json.loads(done.stdout)
-    both = [claim["answer"] for claim in answer["claims"]]
-    assert both == ["proved"] * 2
-    assert [one["refuted"] for one in answer["false_variants"]] == [True]
-
-
-# ---- The same in plain Python, for the numbers that z3 found ----
-
-
-def counterexamples(proof: Proof) -> list[Example]:
-    return [c.answer.counterexample for c in proof.claims if isinstance(c.answer, Refuted)]
-
-
-def log_of(starts: tuple[tuple[int, int], ...], end: int) -> list[int]:
-    """Write the log that a cache describes: the epoch of each record."""
-    ends = [start for _, start in starts[1:]] + [end]
-    return [
-        epoch for (epoch, start), stop in zip(starts, ends, strict=True) for _ in range(start, stop)
-    ]
-
-
-def logs(instance: Instance) -> tuple[list[int], list[int]]:
-    return (
-        log_of(instance.own, instance.own_end),
-        log_of(instance.others, instance.others_end),
-    )
-
-
-def common_prefix(a: list[int], b: list[int]) -> int:
-    return next(
-        (o for o, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
-    )
-
-
-def is_assumed(instance: Instance) -> bool:
-    own, others = dict(instance.own), dict(instance.others)
-    own_log, others_log = logs(instance)
-    return (
-        all(
-            all(e < f and s < t for (e, s), (f, t) in pairwise(cache))
-            and all(s <= end for _, s in cache)
-            and (cache[0][1] == 0 if cache else end == 0)
-            for cache, end in (
-                (instance.own, instance.own_end),
-                (instance.others, instance.others_end),
-            )
-        )
-        and all(own[e] == others[e] for e in own.keys() & others.keys())
-        and all(own_log[: own[e]] == others_log[: own[e]] for e in own.keys() & others.keys())
-    )
-
-
-def point_of(instance: Instance, example: Example, same: Same, nearer: Nearer) -> int:
-    """Evaluate a rule for the numbers of an example."""
-    own, others = cache_constants("own", ENTRIES), cache_constants("others", ENTRIES)
-    point = consistent_point(own, others, same=same, nearer=nearer)
-    numbers = [
-        (constant, z3.IntVal(example.get(constant.decl().name(), 0)))
-        for cache in (own, others)
-        for constant in (*cache.epochs, *cache.starts, cache.length, cache.log_end)
-    ]
-    value = z3.simplify(z3.substitute(point, *numbers))
-    assert isinstance(value, z3.IntNumRef), instance
-    return int(value.as_long())
+    (proof,) = answer["proofs"]
+    assert proof["assumptions"] == [*ASSUMPTIONS]
+    assert [(lemma["claims"], lemma["proved"]) for lemma in proof["lemmas"]] == [(2, 2)]
+    assert [one["refuted"] for one in answer["false_variants"]] == [True] * len(VARIANTS)

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, assert_never
+from typing import Final, Literal, TypeAlias
 
-from rocketproof.theorems import InductiveTheorem, Rule
-from rocketproof.theorems.consistent_point import instance_of
+from rocketproof.theorems import Theorem
 from tlatrace.proofs import (
-    Answer,
     Broken,
     Induction,
     InductionProof,
     LemmaProof,
     Limits,
-    Proof,
     Proved,
-    Refuted,
-    Theorem,
     Unknown,
-    prove,
     prove_induction,
 )
 from tlatrace.values import Json
 
-__all__ = ["Line", "Outcome", "TheoremResult", "prove_inductive", "prove_rule"]
+__all__ = ["Line", "Outcome", "TheoremResult", "prove_theorem"]
 
 Outcome: TypeAlias = Literal["proved", "refuted", "undecided"]
 
-VARIANT_BROKERS: Final = 3
-"""False variants are refuted in groups of this size: their counterexamples are short."""
+VARIANT_SIZE: Final = 3
+"""False variants are refuted for so many brokers or entries: their counterexamples are short."""
 _NOT_REFUTED: Final = "UNDECIDED: it is not refuted, so the proof says nothing"
 
 
@@ -60,45 +54,6 @@ class TheoremResult:
     as_json: Json
 
 
-# ---- Rules ----
-
-
-def prove_rule(
-    name: str, rule: Rule, entries: int, limits: Limits, show: Show, doing: Doing
-) -> TheoremResult:
-    """Prove a theorem about a rule, and refute its false variant."""
-    theorem = rule.state(entries)
-    doing(f"{name}: {len(theorem.claims)} claims")
-    show(Line(0, f"Theorem {name}: {theorem.statement}"))
-    for assumption in theorem.assumptions:
-        show(Line(1, f"assume {assumption.name}: {assumption.description}"))
-    proof = prove(theorem, limits=limits)
-    for claim, checked in zip(theorem.claims, proof.claims, strict=True):
-        show(Line(1, f"claim {claim.name}: {claim.description}"))
-        wrong = not isinstance(checked.answer, Proved)
-        show(Line(2, f"{_answer_text(checked.answer)}, {checked.seconds:.1f} s", wrong))
-    if proof.example is not None:
-        show(Line(1, f"example: {instance_of(proof.example)}"))
-    show(Line(1, f"not shown: {theorem.not_shown}"))
-    false = prove(rule.state_false(entries), limits=limits)
-    show(Line(1, f"false variant {rule.false_description}"))
-    for checked in false.claims:
-        if isinstance(checked.answer, Refuted):
-            show(
-                Line(2, f"{checked.claim} {_answer_text(checked.answer)}, {checked.seconds:.1f} s")
-            )
-    if not false.is_refuted:
-        show(Line(2, _NOT_REFUTED, wrong=True))
-    claims = sum(isinstance(checked.answer, Proved) for checked in proof.claims)
-    return TheoremResult(
-        name=name,
-        outcome=_outcome(proof.is_proved and false.is_refuted, proof.is_refuted),
-        counts=f"{claims} of {len(proof.claims)} claims for at most {entries} entries, "
-        f"{_refuted(int(false.is_refuted), 1)}",
-        as_json=_rule_json(theorem, proof, rule, false),
-    )
-
-
 def _refuted(refuted: int, variants: int) -> str:
     return f"{refuted} of {variants} false variant{'s' if variants > 1 else ''} refuted"
 
@@ -107,86 +62,49 @@ def _outcome(proved: bool, refuted: bool) -> Outcome:
     return "refuted" if refuted else "proved" if proved else "undecided"
 
 
-def _answer_text(answer: Answer) -> str:
-    match answer:
-        case Proved():
-            return "proved: its negation has no solution"
-        case Refuted(counterexample=counterexample):
-            return f"REFUTED: {instance_of(counterexample)}"
-        case Unknown(reason=reason):
-            return f"UNDECIDED: {reason}"
-        case _ as unreachable:
-            assert_never(unreachable)
-
-
-def _rule_json(theorem: Theorem, proof: Proof, rule: Rule, false: Proof) -> Json:
-    return {
-        "theorem": theorem.name,
-        "statement": theorem.statement,
-        "assumptions": [a.name for a in theorem.assumptions],
-        "claims": [
-            {
-                "name": checked.claim,
-                "answer": _answer_text(checked.answer).partition(":")[0].lower(),
-                "rlimit": checked.resources,
-                "seconds": round(checked.seconds, 3),
-                "detail": _answer_text(checked.answer),
-            }
-            for checked in proof.claims
-        ],
-        "example": None if proof.example is None else dict(proof.example),
-        "seconds": round(proof.seconds, 3),
-        "false_variants": [{"name": rule.false_description, "refuted": false.is_refuted}],
-    }
-
-
-# ---- Inductions ----
-
-
-def prove_inductive(
+def prove_theorem(
     name: str,
-    theorem: InductiveTheorem,
-    brokers: int | None,
+    theorem: Theorem,
+    asked: int | None,
     limits: Limits,
     show: Show,
     doing: Doing,
 ) -> TheoremResult:
-    """Prove a theorem by induction for groups of up to so many brokers, and refute variants.
+    """Prove a theorem for groups, or whatever it is about, up to a size, and refute its variants.
 
-    Without a number of brokers it is the theorem's own; a theorem of one node has no other.
+    Without a size that is asked for it is the theorem's own; some have no other.
     """
-    one_node = theorem.smallest == theorem.largest
-    largest = theorem.largest if brokers is None or one_node else brokers
+    sizes = theorem.sizes(asked)
     proofs: list[tuple[Induction, InductionProof]] = []
-    for size in range(theorem.smallest, largest + 1):
+    for size in sizes:
         stated = theorem.state(size)
         proof = prove_induction(stated, limits=limits, on_lemma=_counting(stated, size, doing))
         proofs.append((stated, proof))
         show(Line(0, f"Theorem {name}: {stated.statement}"))
-        for line in _proof_lines(stated, proof, whole=size == largest):
+        for line in _proof_lines(stated, proof, whole=size == sizes[-1]):
             show(line)
     variants: list[Json] = []
     refuted = 0
     for variant in theorem.variants:
         doing(f"{name}: false variant {variant.name}")
-        stated = variant.state(min(largest, VARIANT_BROKERS))
+        stated = variant.state(min(sizes[-1], VARIANT_SIZE))
         proof = prove_induction(stated, limits=limits, until_broken=True)
         show(Line(1, f"false variant {variant.name}: {variant.description}"))
         for line in _refutation(proof):
             show(line)
         refuted += proof.is_refuted
         variants.append({"name": variant.name, "refuted": proof.is_refuted})
-    sizes = "" if one_node else f" for {theorem.smallest} to {largest} brokers"
     return TheoremResult(
         name=name,
-        counts=f"{_claims_text(proofs)}{sizes}, {_refuted(refuted, len(variants))}",
+        counts=f"{_claims_text(proofs)}{theorem.sizes_text(sizes)}, "
+        f"{_refuted(refuted, len(variants))}",
         outcome=_outcome(
             refuted == len(variants) and all(proof.is_proved for _, proof in proofs),
             any(proof.is_refuted for _, proof in proofs),
         ),
         as_json={
             "theorem": name,
-            "groups": [_induction_json(stated, proof) for stated, proof in proofs],
+            "proofs": [_proof_json(stated, proof) for stated, proof in proofs],
             "false_variants": variants,
         },
     )
@@ -212,6 +130,8 @@ def _claims_text(proofs: Sequence[tuple[Induction, InductionProof]]) -> str:
 def _proof_lines(stated: Induction, proof: InductionProof, *, whole: bool) -> Iterator[Line]:
     """Tell the lemmas: all of the largest group, of others what is not proved."""
     if whole:
+        for assumption in stated.assumptions:
+            yield Line(1, f"assume {assumption.name}: {assumption.description}")
         for claim in stated.lemmas[0].claims:
             yield Line(1, f"claim {claim.name}: {claim.description}")
     for lemma in proof.lemmas:
@@ -220,10 +140,11 @@ def _proof_lines(stated: Induction, proof: InductionProof, *, whole: bool) -> It
             yield from _broken_lines(lemma, wrong=True)
     if proof.is_proved:
         claims = sum(len(lemma.claims) for lemma in proof.lemmas)
+        lemmas = "1 lemma" if len(proof.lemmas) == 1 else f"{len(proof.lemmas)} lemmas"
         yield Line(
             1,
-            f"proved: {len(proof.lemmas)} lemmas with {claims} claims, each premise has an "
-            f"example, {proof.seconds:.1f} s",
+            f"proved: {lemmas} with {claims} claims, each premise has an example, "
+            f"{proof.seconds:.1f} s",
         )
     if whole:
         yield Line(1, f"not shown: {stated.not_shown}")
@@ -254,9 +175,10 @@ def _refutation(proof: InductionProof) -> Iterator[Line]:
     yield Line(2, f"{proof.seconds:.1f} s")
 
 
-def _induction_json(stated: Induction, proof: InductionProof) -> Json:
+def _proof_json(stated: Induction, proof: InductionProof) -> Json:
     return {
         "statement": stated.statement,
+        "assumptions": [assumption.name for assumption in stated.assumptions],
         "answer": _outcome(proof.is_proved, proof.is_refuted),
         "seconds": round(proof.seconds, 3),
         "lemmas": [

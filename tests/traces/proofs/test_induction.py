@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import z3
 
 from tlatrace.proofs import (
@@ -53,6 +55,14 @@ def test_a_step_that_is_never_possible_proves_nothing() -> None:
     assert answers(proof.lemmas[0]) == [Unknown]
     assert not proof.is_proved
     assert not proof.is_refuted
+
+
+def test_nothing_is_proved_from_premises_without_the_example_that_is_asked_for() -> None:
+    small = lemma("Small", X < 10, X < 50)
+
+    assert prove_induction(induction(replace(small, witness=X > 5))).is_proved
+    proof = prove_induction(induction(replace(small, witness=X > 100)))
+    assert answers(proof.lemmas[0]) == [Unknown]
 
 
 def test_a_broken_claim_is_told_with_small_numbers() -> None:

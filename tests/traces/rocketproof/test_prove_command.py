@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from rocketproof.cli import main
 from rocketproof.commands import prove
-from rocketproof.theorems import INDUCTIONS, THEOREMS
+from rocketproof.theorems import THEOREMS
 from rocketproof.theorems.snapshot_loading import VARIANTS, false_variant
 
 NAME = "SnapshotLoading"
@@ -55,8 +55,8 @@ def test_json_is_alone_on_standard_output() -> None:
 def test_an_induction_that_is_false_is_told_with_its_counterexample(
     verbose: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = replace(INDUCTIONS[NAME], state=lambda _: false_variant(VARIANTS[0]))
-    monkeypatch.setattr(prove, "INDUCTIONS", {NAME: wrong})
+    wrong = replace(THEOREMS[NAME], state=lambda _: false_variant(VARIANTS[0]))
+    monkeypatch.setattr(prove, "THEOREMS", {NAME: wrong})
 
     code, lines, _ = proved(NAME, *(["--verbose"] if verbose else []))
 
@@ -70,22 +70,6 @@ def test_an_induction_that_is_false_is_told_with_its_counterexample(
     assert re.match(f"{NAME}: refuted: [0-9]+ of 55 claims, 4 of 4 false variants", summary[-2])
     assert re.fullmatch("1 theorem: 1 refuted; [0-9]+ s", summary[-1])
     assert any(line.startswith("  LoadNewest: ") for line in lines) is verbose
-
-
-def test_a_rule_that_is_false_is_told_with_its_counterexample(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rule = THEOREMS["ConsistentPoint"]
-    monkeypatch.setattr(
-        prove, "THEOREMS", {"ConsistentPoint": replace(rule, state=rule.state_false)}
-    )
-
-    code, lines, _ = proved("ConsistentPoint", "--entries", "2")
-
-    assert code == 1
-    assert lines[1].startswith("  claim sound: ")
-    assert lines[2].startswith("    REFUTED: own ")
-    assert re.fullmatch("1 theorem: 1 refuted; [0-9]+ s", lines[-2])
 
 
 def test_what_z3_does_not_answer_is_told_and_is_no_pass() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from rocketproof.theorems import (
     consistent_point,
@@ -14,24 +14,14 @@ from rocketproof.theorems import (
     snapshot_loading,
     sync_state_set,
 )
-from tlatrace.proofs import Induction, Theorem
+from tlatrace.proofs import Induction
 
-__all__ = ["INDUCTIONS", "THEOREMS", "FalseTheorem", "InductiveTheorem", "Rule"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """A theorem about a rule, for caches (or whatever it is about) of at most so many entries."""
-
-    state: Callable[[int], Theorem]
-    state_false: Callable[[int], Theorem]
-    false_description: str
-    """What is wrong in the false variant."""
+__all__ = ["THEOREMS", "FalseTheorem", "Theorem"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalseTheorem:
-    """The theorem of a protocol with a bug, for so many brokers."""
+    """The theorem of a protocol with a bug, for a size."""
 
     name: str
     description: str
@@ -39,33 +29,54 @@ class FalseTheorem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InductiveTheorem:
-    """A theorem about all steps of a specification, for so many brokers."""
+class Theorem:
+    """A theorem for groups of so many brokers, caches of so many entries, or one node."""
 
     state: Callable[[int], Induction]
     variants: tuple[FalseTheorem, ...]
+    unit: Literal["brokers", "entries"] | None
+    """What a size counts; None: there is but one size."""
     smallest: int
     largest: int
-    """How many brokers a group has, where nobody says otherwise."""
+    """The sizes that are proved where nobody says otherwise."""
+
+    def sizes(self, asked: int | None) -> Sequence[int]:
+        """Return the sizes to prove; what holds of caches holds of shorter ones."""
+        largest = self.largest if asked is None or self.unit is None else asked
+        return range(largest if self.unit == "entries" else self.smallest, largest + 1)
+
+    def sizes_text(self, sizes: Sequence[int]) -> str:
+        """Say for which sizes something is proved."""
+        match self.unit:
+            case None:
+                return ""
+            case "entries":
+                return f" for at most {sizes[-1]} entries"
+            case unit:
+                return f" for {sizes[0]} to {sizes[-1]} {unit}"
 
 
 def _of_one_node(variant: snapshot_loading.Variant, _: int) -> Induction:
     return snapshot_loading.false_variant(variant)
 
 
-THEOREMS: Final[Mapping[str, Rule]] = MappingProxyType(
+THEOREMS: Final[Mapping[str, Theorem]] = MappingProxyType(
     {
-        consistent_point.NAME: Rule(
+        consistent_point.NAME: Theorem(
             state=consistent_point.theorem,
-            state_false=consistent_point.false_variant,
-            false_description="MinEnd: the consistent point ignores the master's end",
-        )
-    }
-)
-
-INDUCTIONS: Final[Mapping[str, InductiveTheorem]] = MappingProxyType(
-    {
-        sync_state_set.NAME: InductiveTheorem(
+            variants=tuple(
+                FalseTheorem(
+                    name=variant.name,
+                    description=variant.description,
+                    state=partial(consistent_point.false_variant, variant),
+                )
+                for variant in consistent_point.VARIANTS
+            ),
+            unit="entries",
+            smallest=2,
+            largest=5,
+        ),
+        sync_state_set.NAME: Theorem(
             state=sync_state_set.theorem,
             variants=tuple(
                 FalseTheorem(
@@ -75,10 +86,11 @@ INDUCTIONS: Final[Mapping[str, InductiveTheorem]] = MappingProxyType(
                 )
                 for variant in sync_state_set.VARIANTS
             ),
+            unit="brokers",
             smallest=2,
             largest=5,
         ),
-        lock_quorum.NAME: InductiveTheorem(
+        lock_quorum.NAME: Theorem(
             state=lock_quorum.theorem,
             variants=tuple(
                 FalseTheorem(
@@ -88,10 +100,11 @@ INDUCTIONS: Final[Mapping[str, InductiveTheorem]] = MappingProxyType(
                 )
                 for variant in lock_quorum.VARIANTS
             ),
+            unit="brokers",
             smallest=1,
             largest=7,
         ),
-        snapshot_loading.NAME: InductiveTheorem(
+        snapshot_loading.NAME: Theorem(
             state=lambda _: snapshot_loading.theorem(),
             variants=tuple(
                 FalseTheorem(
@@ -101,6 +114,7 @@ INDUCTIONS: Final[Mapping[str, InductiveTheorem]] = MappingProxyType(
                 )
                 for variant in snapshot_loading.VARIANTS
             ),
+            unit=None,
             smallest=1,
             largest=1,
         ),

@@ -12,15 +12,12 @@ from tlatrace.proofs.induction import (
     prove_induction,
 )
 from tlatrace.proofs.limits import DEFAULT_LIMITS, Limits
-from tlatrace.proofs.prover import Answer, Checked, Proof, Proved, Refuted, Unknown, prove
-from tlatrace.proofs.theorem import Assumption, Claim, Theorem
+from tlatrace.proofs.theorem import Assumption, Claim, Proved, Unknown
 
 __all__ = [
     "DEFAULT_LIMITS",
-    "Answer",
     "Assumption",
     "Broken",
-    "Checked",
     "Claim",
     "Induction",
     "InductionProof",
@@ -28,11 +25,7 @@ __all__ = [
     "Lemma",
     "LemmaProof",
     "Limits",
-    "Proof",
     "Proved",
-    "Refuted",
-    "Theorem",
     "Unknown",
-    "prove",
     "prove_induction",
 ]

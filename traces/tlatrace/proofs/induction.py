@@ -1,7 +1,8 @@
 """Prove that invariants hold in every reachable state, by induction, with z3.
 
 A lemma is about the initial states, or about the steps of one action from any state in which all
-invariants hold. It is proved when no claim can fail, and when its premises can be met: a step that
+invariants hold. A theorem about a rule is a lemma alone: about any state in which what it assumes
+holds. A lemma is proved when no claim can fail, and when its premises can be met: a step that
 is never possible keeps everything.
 """
 
@@ -10,13 +11,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import z3
 
 from tlatrace.proofs.limits import DEFAULT_LIMITS, Limits, new_solver, spent
-from tlatrace.proofs.prover import Proved, Unknown
-from tlatrace.proofs.theorem import Claim
+from tlatrace.proofs.theorem import Assumption, Claim, Proved, Unknown
 
 __all__ = [
     "Broken",
@@ -28,10 +28,12 @@ __all__ = [
     "prove_induction",
 ]
 
+_ANYTHING: Final = z3.BoolVal(True)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lemma:
-    """The initial states, or the steps of one action."""
+    """The initial states, the steps of one action, or the states that a rule is about."""
 
     name: str
     premises: tuple[z3.BoolRef, ...]
@@ -40,6 +42,8 @@ class Lemma:
     """That the numbers are small: counterexamples of that kind are looked for first."""
     describe: Callable[[z3.ModelRef], str]
     """Write down an example or a counterexample."""
+    witness: z3.BoolRef = _ANYTHING
+    """What an example must show besides the premises, lest they hold of dull cases only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,8 @@ class Induction:
     statement: str
     lemmas: tuple[Lemma, ...]
     not_shown: str
+    """What a reader might take for proved, and is not."""
+    assumptions: tuple[Assumption, ...] = ()
 
     def __post_init__(self) -> None:
         assert self.lemmas, f"the theorem {self.name} has no lemma"
@@ -138,7 +144,7 @@ def _prove(lemma: Lemma, limits: Limits) -> LemmaProof:
     started = time.monotonic()
     solver = new_solver(limits)
     solver.add(*[premise.translate(solver.ctx) for premise in lemma.premises])
-    possible = _ask(solver, lemma, z3.BoolVal(True))
+    possible = _ask(solver, lemma, lemma.witness)
     claims: list[tuple[str, Kept]] = []
     for claim in lemma.claims:
         answer = _ask(solver, lemma, z3.Not(claim.formula))

@@ -1,32 +1,26 @@
-"""What a theorem is: assumptions and claims, each in words and as a formula."""
+"""What a theorem is made of in words and formulas, and what may become of a claim."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import z3
 
-__all__ = ["Assumption", "Claim", "Example", "Theorem"]
-
-Example: TypeAlias = Mapping[str, int]
-"""Values of a theorem's integer constants, by their names: an example or a counterexample."""
+__all__ = ["Assumption", "Claim", "Proved", "Unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumption:
-    """Something that a theorem takes for granted."""
+    """Something that a theorem takes for granted; its formula is among the premises."""
 
     name: str
-    """Where the specification has it as an invariant: the name of that."""
+    """That of the formula in the TLA+ text."""
     description: str
-    formula: z3.BoolRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Something that follows from all assumptions of a theorem, if it is true."""
+    """Something that follows from all premises, if it is true."""
 
     name: str
     description: str
@@ -34,21 +28,12 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Theorem:
-    """Claims that follow from assumptions.
+class Proved:
+    """The claim holds for all values that meet the premises."""
 
-    The constants of the formulas are integers and universally quantified: a claim holds for all
-    values of them that meet the assumptions.
-    """
 
-    name: str
-    statement: str
-    assumptions: tuple[Assumption, ...]
-    claims: tuple[Claim, ...]
-    witness: Claim
-    """What an example must show besides the assumptions, lest they hold of dull cases only."""
-    not_shown: str
-    """What a reader might take for proved, and is not."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """No answer: out of time, beyond the solver, or nothing meets the premises."""
 
-    def __post_init__(self) -> None:
-        assert self.claims, f"the theorem {self.name} claims nothing"
+    reason: str
