@@ -7,10 +7,10 @@ from collections import Counter
 
 from tests.source_files import ROOT
 from tlatrace.tools.manifest import RINGS, kind_of, read_manifest
-from tlatrace.tools.measured import MEASURED_NAME, read_measured, told_of
+from tlatrace.tools.measurements import Measurements, when_run
 
 MANIFEST = read_manifest(ROOT / "spec")
-MEASURED = read_measured(ROOT / "spec" / MEASURED_NAME)
+MEASURED = Measurements(MANIFEST.measured)
 
 
 def test_the_push_ring_has_models_witnesses_and_mutants_of_every_protocol() -> None:
@@ -35,8 +35,8 @@ def test_ci_runs_the_push_ring_within_a_budget() -> None:
 
 def test_the_readme_says_when_the_weekly_ring_was_run() -> None:
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    told = told_of(MANIFEST, "weekly", MEASURED)
-    assert told in readme, f"README.md must say: {told}"
+    said = when_run(MANIFEST, "weekly", MEASURED)
+    assert said in readme, f"README.md must say: {said}"
 
 
 def test_most_of_what_tlc_checks_was_measured_as_it_is_now() -> None:

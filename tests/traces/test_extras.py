@@ -19,7 +19,7 @@ from tlatrace.errors import ToolError
 from tlatrace.extras import EXTRAS, installed, lacking, need
 from tlatrace.tools.java import resolve_java
 
-_BASE: Final = {"click", "msgspec", "rich", "tomlkit"}
+_BASE: Final = {"click", "msgspec", "rich"}
 _OURS: Final = {"rocketha", "rocketmq_peer", "rocketproof", "tlatrace"}
 
 

@@ -16,14 +16,14 @@ from rocketproof.rings import NOT_RUN, Progress
 from tlatrace.heartbeat import duration, left_text
 from tlatrace.terminal import open_console, open_table
 from tlatrace.tools.check import CheckRow, Status
-from tlatrace.tools.manifest import Checkable, kind_of
-from tlatrace.tools.measured import Measurements
+from tlatrace.tools.manifest import Checkable, key_of
+from tlatrace.tools.measured import Key
+from tlatrace.tools.measurements import Measurements
 from tlatrace.tools.runs import CheckedEntry
 from tlatrace.tools.tlc import TlcProgress
 
 __all__ = ["EntryDisplay", "how_far", "print_table", "row_text", "summary"]
 
-Key = tuple[str, str, str]
 _COLOURS: Final[dict[Status, str]] = {
     "as expected": "green",
     "not as expected": "red",
@@ -170,5 +170,6 @@ def _name(entry: Checkable | CheckRow) -> str:
 
 
 def _key(entry: Checkable | CheckRow) -> Key:
-    kind = entry.kind if isinstance(entry, CheckRow) else kind_of(entry)
-    return (kind, entry.protocol, entry.name)
+    if isinstance(entry, CheckRow):
+        return (entry.kind, entry.protocol, entry.name)
+    return key_of(entry)

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from tlatrace.tools.check import CheckRow, expected_of
-from tlatrace.tools.manifest import Checkable, kind_of
-from tlatrace.tools.measured import Measurements
+from tlatrace.tools.manifest import Checkable, key_of, kind_of
+from tlatrace.tools.measured import Key
+from tlatrace.tools.measurements import Measurements
 from tlatrace.tools.tlc import Stop
 
 __all__ = ["NOT_RUN", "Check", "Progress", "expected_seconds", "in_order", "run_ring"]
@@ -34,7 +35,7 @@ class Check(Protocol):
 class Progress:
     """How far a ring is, and how long the rest will take by what was recorded."""
 
-    expected: dict[tuple[str, str, str], float]
+    expected: dict[Key, float]
     """Seconds of each entry that is not done."""
     jobs: int
     total: int = field(init=False)
@@ -59,21 +60,19 @@ class Progress:
         return pace * max(sum(self.expected.values()) / self.jobs, longest)
 
 
-def expected_seconds(
-    entries: Sequence[Checkable], measurements: Measurements
-) -> dict[tuple[str, str, str], float]:
+def expected_seconds(entries: Sequence[Checkable], measurements: Measurements) -> dict[Key, float]:
     """Say how long each entry takes; where nothing is recorded, as long as others on average."""
-    known = {_key(entry): measurements.seconds(entry) for entry in entries}
+    known = {key_of(entry): measurements.seconds(entry) for entry in entries}
     recorded = [seconds for seconds in known.values() if seconds is not None]
     guess = sum(recorded) / len(recorded) if recorded else _GUESS_S
     return {key: guess if seconds is None else seconds for key, seconds in known.items()}
 
 
 def in_order(
-    entries: Sequence[Checkable], seconds: dict[tuple[str, str, str], float], fits: bool
+    entries: Sequence[Checkable], seconds: dict[Key, float], fits: bool
 ) -> list[Checkable]:
     """Put the longest first, which ends soonest; where not all fits, the shortest: that is more."""
-    return sorted(entries, key=lambda entry: seconds[_key(entry)], reverse=fits)
+    return sorted(entries, key=lambda entry: seconds[key_of(entry)], reverse=fits)
 
 
 def run_ring(
@@ -103,23 +102,19 @@ def run_ring(
             return _not_run(entry)
         return check(entry, timeout_s=min(timeout_s, left), stop=stop)
 
-    rows: dict[tuple[str, str, str], CheckRow] = {}
+    rows: dict[Key, CheckRow] = {}
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="ring")
     try:
         ordered = in_order(entries, seconds, fits=progress.left_s <= budget_s)
         futures = {pool.submit(checked, entry): entry for entry in ordered}
         for future in as_completed(futures):
-            row = rows[_key(futures[future])] = future.result()
+            row = rows[key_of(futures[future])] = future.result()
             progress.take(row)
             on_done(row, progress)
     finally:
         stop.now()
         pool.shutdown(cancel_futures=True)
-    return [rows[_key(entry)] for entry in entries]
-
-
-def _key(entry: Checkable) -> tuple[str, str, str]:
-    return (kind_of(entry), entry.protocol, entry.name)
+    return [rows[key_of(entry)] for entry in entries]
 
 
 def _not_run(entry: Checkable) -> CheckRow:

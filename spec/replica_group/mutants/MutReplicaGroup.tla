@@ -1,5 +1,5 @@
 --------------------------- MODULE MutReplicaGroup ---------------------------
-(* The known bugs, and the guards without which a property falls.  The manifest says which operators
+(* The known bugs, and the guards without which a property falls.  checks.toml says which operators
    of the spec each one replaces, and the property that must find it.
    B.. are entries of the museum of real bugs, W.. are ways to lose a message that have no number
    there; the others are tags of `CHECK` in the spec.                                            *)

@@ -1,5 +1,5 @@
 --------------------------- MODULE MutSnapshotLoading ---------------------------
-(* One operator a known bug, or a guard without which a property falls.  The manifest says which
+(* One operator a known bug, or a guard without which a property falls.  checks.toml says which
    operator of the spec each one replaces, and the property that must find it.
    B.. are entries of the museum of real bugs; the others are tags of `CHECK` in the spec, many of
    them holes of the published design.                                                           *)

@@ -1,5 +1,5 @@
 ---------------------------- MODULE MutSyncStateSet ----------------------------
-(* One operator a known bug, or a guard without which a property falls.  The manifest says which
+(* One operator a known bug, or a guard without which a property falls.  checks.toml says which
    operator of the spec each one replaces, and the property that must find it.
    B.. are entries of the museum of real bugs, W.. windows in which a replica may lose what was
    acknowledged; the others are tags of `CHECK` in the spec.                                    *)

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from rocketha.errors import RockethaError
 from rocketproof.cli import COMMANDS, EXIT_TERMINATED, LazyGroup, is_ready, main
-from tests.traces.rocketproof.counter import MANIFEST, write_counter
+from tests.traces.rocketproof.counter import CHECKS, MEASURED, write_counter
 from tlatrace.errors import TlatraceError, ToolError
 
 READY = [name for name, _ in COMMANDS if is_ready(name)]
@@ -105,7 +105,7 @@ def test_the_help_page_lists_what_is_ready_and_imports_none_of_it() -> None:
         "import sys\n"
         "from rocketproof.cli import main\n"
         "main(['--help'], standalone_mode=False)\n"
-        "heavy = {'pyspark', 'pyarrow', 'z3', 'jinja2', 'tomlkit'} & set(sys.modules)\n"
+        "heavy = {'pyspark', 'pyarrow', 'z3', 'jinja2'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
     done = subprocess.run(
@@ -169,24 +169,28 @@ def test_a_check_passes_and_a_changed_count_fails_it(spec_root: Path) -> None:
         ("small", True, 15),
         ("Low", True, 4),
     ]
-    changed = MANIFEST.replace("distinct = 15", "distinct = 14")
-    (spec_root / "manifest.toml").write_text(changed, "utf-8")
+    path = spec_root / "counter" / "measured.toml"
+    path.write_text(MEASURED.replace("distinct = 15", "distinct = 14"), "utf-8")
     code, out, _ = check("counter", "--spec-root", spec_root, "--model", "small")
     assert code == 1
     assert "14 states" in out
     assert "15 states" in out
     code, _, err = check("counter", "--spec-root", spec_root, "--model", "small", "--record")
     assert (code, "counter/small" in err) == (1, True)
-    text = (spec_root / "manifest.toml").read_text("utf-8")
-    assert "distinct = 15\n" in text
+    assert "distinct = 15, depth = 6, " in path.read_text("utf-8")
+    code, _, err = check("counter", "--spec-root", spec_root, "--record")
+    assert (code, err) == (0, "recorded in measured.toml: counter/Low\n")
+    code, _, err = check("counter", "--spec-root", spec_root, "--record")
+    assert (code, err) == (0, "recorded in measured.toml: nothing new\n")
 
 
 @pytest.mark.java
 def test_a_model_that_must_fail_is_told_step_by_step(spec_root: Path) -> None:
-    failing = MANIFEST.partition("[[witness]]")[0].replace("holds.cfg", "invariant.cfg")
-    failing = failing.replace('"holds"', '"violated"\nviolates = "Low"\nlength = 3')
-    failing = failing.replace("distinct = 15\ndepth = 6\n", "")
-    (spec_root / "manifest.toml").write_text(failing, "utf-8")
+    failing = CHECKS.partition("[witness]")[0]
+    failing = failing.replace('"holds.cfg"', '"invariant.cfg", violates = "Low"')
+    (spec_root / "counter" / "checks.toml").write_text(failing, "utf-8")
+    found = MEASURED.replace("holds", "violates Low").replace("depth = 6", "length = 3")
+    (spec_root / "counter" / "measured.toml").write_text(found, "utf-8")
     code, out, _ = check("--spec-root", spec_root, "--model", "small")
     assert (code, "initial state" in out) == (0, False)
     *_, told, more = out.splitlines()
@@ -206,8 +210,8 @@ def test_a_model_that_must_fail_is_told_step_by_step(spec_root: Path) -> None:
 def test_a_violation_that_is_not_expected_is_told_step_by_step_and_named_last(
     spec_root: Path,
 ) -> None:
-    longer = MANIFEST.replace("length = 3", "length = 4")
-    (spec_root / "manifest.toml").write_text(longer, "utf-8")
+    longer = MEASURED.replace("length = 3", "length = 4")
+    (spec_root / "counter" / "measured.toml").write_text(longer, "utf-8")
     code, out, _ = check("--spec-root", spec_root, "counter")
     assert code == 1
     begin, counterexample, rest = out.partition("    1: initial state\n")

@@ -17,14 +17,22 @@ from tests.traces.rocketproof import counter
 from tests.traces.tools.test_check import HARMLESS, MODEL, MUTANT, WITNESS, run
 from tlatrace.errors import ToolError
 from tlatrace.tools.check import CheckRow, compare, exit_code
-from tlatrace.tools.manifest import Checkable
-from tlatrace.tools.measured import Measurements, read_measured
+from tlatrace.tools.manifest import Checkable, key_of
+from tlatrace.tools.measured import Key, Measured, read_measured
+from tlatrace.tools.measurements import Measurements
 from tlatrace.tools.tlc import Stop
 
-LARGE = replace(MODEL, name="large", seconds=100.0)
-SMALL = replace(MODEL, seconds=2.0)
+LARGE = replace(MODEL, name="large")
+SMALL = MODEL
 ENTRIES = (SMALL, LARGE, WITNESS, MUTANT)
-NOTHING = Measurements(())
+
+
+def took(entry: Checkable, seconds: float) -> tuple[Key, Measured]:
+    row = Measured(found="holds", seconds=seconds, date=date(2024, 2, 28), tlc="2")
+    return key_of(entry), row
+
+
+MEASURED = Measurements(dict([took(LARGE, 100.0), took(SMALL, 2.0)]))
 
 
 class Clock:
@@ -53,7 +61,7 @@ def ring(
     rows = run_ring(
         entries,
         check,
-        NOTHING,
+        MEASURED,
         jobs=1,
         budget_s=budget_s,
         timeout_s=500.0,
@@ -126,7 +134,7 @@ def test_an_error_ends_what_runs() -> None:
         run_ring(
             (LARGE, WITNESS),
             check,
-            NOTHING,
+            MEASURED,
             jobs=2,
             budget_s=60.0,
             timeout_s=90.0,
@@ -136,19 +144,19 @@ def test_an_error_ends_what_runs() -> None:
     assert running.is_set()
 
 
-MANIFEST = f"""\
-{counter.MANIFEST}
-[[mutant]]
-protocol = "counter"
-name = "B05"
+CHECKS = f"""\
+mutants_module = "MutCounter.tla"
+{counter.CHECKS}
+[mutant.B05]
 title = "counts twice"
-module = "MutCounter.tla"
-config = "holds.cfg"
 override = "Inc <- B05Inc"
-expect = "killed"
 killed_by = "TypeOK"
-length = 3
 ring = "weekly"
+"""
+FOUND = f"""\
+{counter.MEASURED}
+[mutant]
+B05 = {{ found = "violates TypeOK", length = 3, seconds = 1, date = 2024-01-31, tlc = "2" }}
 """
 MUTANTS = """\
 ---- MODULE MutCounter ----
@@ -157,7 +165,6 @@ B05Inc(p) == count[p] < Max /\\ count' = [count EXCEPT ![p] = 2 * @ + 1] /\\ UNC
 Right(p) == count[p] < Max /\\ count' = [count EXCEPT ![p] = @ + 1] /\\ UNCHANGED last
 ====
 """
-HARMLESS_WRONGLY = 'expect = "harmless"\nreason = "nothing is counted"\ndistinct = 15'
 ENDLESS = """\
 ---- MODULE Endless ----
 EXTENDS Naturals
@@ -170,7 +177,7 @@ Spec == x = 0 /\\ [][x' = x + 1]_x
 @pytest.fixture
 def spec_root(tmp_path: Path) -> Path:
     """Make a folder of specifications with a push ring of two and a weekly ring of one."""
-    folder = counter.write_counter(tmp_path, MANIFEST)
+    folder = counter.write_counter(tmp_path, CHECKS, FOUND)
     (folder / "MutCounter.tla").write_text(MUTANTS, "utf-8")
     (folder / "Endless.tla").write_text(ENDLESS, "utf-8")
     (folder / "Endless.cfg").write_text("SPECIFICATION Spec\n", "utf-8")
@@ -183,8 +190,10 @@ def rings(spec_root: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 def change(spec_root: Path, old: str, new: str) -> None:
-    assert old in MANIFEST
-    (spec_root / "manifest.toml").write_text(MANIFEST.replace(old, new), "utf-8")
+    assert (old in CHECKS) + (old in FOUND) == 1
+    folder = spec_root / "counter"
+    (folder / "checks.toml").write_text(CHECKS.replace(old, new), "utf-8")
+    (folder / "measured.toml").write_text(FOUND.replace(old, new), "utf-8")
 
 
 @pytest.mark.java
@@ -196,8 +205,10 @@ def test_the_push_ring_is_run_and_writes_nothing(spec_root: Path) -> None:
     assert out.splitlines()[-1].startswith("2 of the push ring: 2 as expected; ")
     assert "━" not in out
     assert err == ""
-    assert "None of the 2 models, witnesses and mutants of the push ring has been run." in out
-    assert not (spec_root / "measured.json").exists()
+    assert (
+        "All of the 2 models, witnesses and mutants of the push ring were run on 2024-01-31" in out
+    )
+    assert (spec_root / "counter" / "measured.toml").read_text("utf-8") == FOUND
 
 
 @pytest.mark.java
@@ -216,13 +227,15 @@ def test_mutants_are_told_in_the_same_shape(spec_root: Path) -> None:
     assert "━" in result.stdout
     assert result.stdout.splitlines()[-1].startswith("1 rows, 0 open, 1 by TLC only; ")
 
-    change(spec_root, 'expect = "killed"\nkilled_by = "TypeOK"\nlength = 3', HARMLESS_WRONGLY)
+    change(spec_root, 'killed_by = "TypeOK"', 'harmless = "nothing is counted"')
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 1
     assert "\n    1: initial state\n" in result.stdout
     *_, wrong, again, told, _ = result.stdout.splitlines()
     assert again == f"  rocketproof mutants counter --bug B05 {' '.join(words[2:])}"
-    assert wrong.startswith("open: counter B05: invariant violated: TypeOK (expected: holds, 15")
+    assert wrong.startswith(
+        "open: counter B05: invariant violated: TypeOK (expected: holds, a recorded"
+    )
     assert told.startswith("1 rows, 1 open, ")
 
 
@@ -231,16 +244,19 @@ def test_the_weekly_ring_writes_what_it_measured(spec_root: Path) -> None:
     code, out, err = rings(spec_root, "--weekly", "--date", "2024-02-28")
     assert code == 0, out + err
     assert "were run on 2024-02-28 by TLC 2.15" in out
-    (line,) = json.loads((spec_root / "measured.json").read_text("utf-8"))
-    assert (line["name"], line["found"]) == ("B05", "violates TypeOK in 3 states")
-    assert line["date"] == "2024-02-28"
+    line = (spec_root / "counter" / "measured.toml").read_text("utf-8").splitlines()[-1]
+    assert line.startswith('B05 = { found = "violates TypeOK", distinct = ')
+    assert " length = 3, " in line
+    assert " date = 2024-02-28, " in line
     code, out, _ = rings(spec_root, "--weekly", "--not-since", "2024-02-28")
     assert (code, "nothing of the weekly ring was run: that is no pass" in out) == (3, True)
     code, out, _ = rings(spec_root, "--weekly", "--not-since", "2024-02-29", "--json")
     assert code == 0
     assert [row["ok"] for row in json.loads(out)["rows"]] == [True]
-    file = read_measured(spec_root / "measured.json")
-    assert [row.date > date(2024, 2, 28) for row in file] == [True]
+    rows = read_measured(spec_root / "counter")
+    later = {key for key, row in rows.items() if row.date > date(2024, 2, 28)}
+    assert later == {("mutant", "counter", "B05")}
+    assert len(rows) == 3
 
 
 @pytest.mark.java
@@ -249,17 +265,30 @@ def test_the_weekly_ring_writes_what_it_measured(spec_root: Path) -> None:
     [
         ("distinct = 15", "distinct = 14", ["--push"], 1, "holds, 14 states, depth 6"),
         ("depth = 6", "depth = 7", ["--push"], 1, "not as expected"),
-        ("length = 3", "length = 4", ["--push"], 1, "not as expected"),
+        (
+            ', length = 3, seconds = 1, date = 2024-01-31, tlc = "2" }\n\n',
+            ', length = 4, seconds = 1, date = 2024-01-31, tlc = "2" }\n\n',
+            ["--push"],
+            1,
+            "not as expected",
+        ),
+        (
+            ' = { found = "violates Low',
+            ' = { found = "violates Lw',
+            ["--push"],
+            1,
+            "recorded number",
+        ),
         ("Inc <- B05Inc", "Inc <- Right", ["--weekly"], 1, "(expected: violates TypeOK in 3"),
         ("Inc <- B05Inc", "Inc <- Nothing", ["--weekly"], 2, "1 error"),
         (
-            'Counter.tla"\nconfig = "holds.cfg"\nexpect',
-            'Endless.tla"\nconfig = "Endless.cfg"\nexpect',
+            'config = "holds.cfg"',
+            'module = "Endless.tla", config = "Endless.cfg"',
             ["--timeout", "2", "--only", "counter/small"],
             3,
             "timeout",
         ),
-        ('"holds"', '"holds"', ["--budget", "0"], 3, "2 not run: the budget is spent"),
+        ("Inc <-", "Inc <-", ["--budget", "0"], 3, "2 not run: the budget is spent"),
         ('ring = "weekly"', 'ring = "push"', ["--weekly"], 3, "that is no pass"),
     ],
 )
@@ -273,10 +302,10 @@ def test_what_is_not_as_recorded_or_not_known_fails(
 
 
 def test_a_file_that_cannot_be_written_is_known_before_anything_is_run(spec_root: Path) -> None:
-    (spec_root / "measured.json.new").mkdir()
+    (spec_root / "counter" / "measured.toml.new").mkdir()
     code, out, err = rings(spec_root, "--weekly")
     assert (code, out) == (2, "")
-    assert "measured.json: cannot be written" in err
+    assert "measured.toml: cannot be written" in err
     assert "1/1" not in err
 
 

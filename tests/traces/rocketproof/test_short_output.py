@@ -16,12 +16,13 @@ from rocketproof.progress_display import ProgressDisplay
 from rocketproof.rings import NOT_RUN, Progress
 from tests.traces.tools.test_check import MODEL, MUTANT, WITNESS, run
 from tlatrace.tools.check import CheckRow, compare
-from tlatrace.tools.manifest import Checkable, kind_of
-from tlatrace.tools.measured import Measured, Measurements
+from tlatrace.tools.manifest import Checkable, key_of, kind_of
+from tlatrace.tools.measured import Key, Measured
+from tlatrace.tools.measurements import Measurements
 from tlatrace.tools.runs import CheckedEntry
 from tlatrace.tools.tlc import TlcProgress
 
-NOTHING: Final = Measurements(())
+NOTHING: Final = Measurements({})
 
 
 def seen(distinct: int) -> TlcProgress:
@@ -54,31 +55,19 @@ def test_before_the_pace_says_anything_the_record_does() -> None:
     assert how_far(later, 683_088, 30.0, 2000.0) == "50 % of 683,088 states, about 30 s left"
 
 
-def measured(entry: Checkable, found: str, distinct: int) -> Measured:
-    kind = kind_of(entry)
-    assert kind != "theorem"
-    return Measured(
-        kind=kind,
-        protocol=entry.protocol,
-        name=entry.name,
-        found=found,
-        distinct=distinct,
-        depth=None,
-        length=3,
-        seconds=2.0,
-        date=date(2024, 2, 28),
-        tlc="2.15",
+def measured(entry: Checkable, found: str, distinct: int) -> tuple[Key, Measured]:
+    row = Measured(
+        found=found, distinct=distinct, length=3, seconds=2.0, date=date(2024, 2, 28), tlc="2.15"
     )
+    return key_of(entry), row
 
 
-def test_what_is_recorded_comes_from_the_manifest_or_from_what_was_measured_as_it_is_now() -> None:
-    violates = f"violates {WITNESS.violates} in {WITNESS.length} states"
-    known = Measurements([measured(WITNESS, violates, 40), measured(MODEL, "holds, no", 99)])
+def test_how_many_states_there_are_is_what_was_measured_of_the_entry_as_it_is_now() -> None:
+    known = Measurements(dict([measured(WITNESS, f"violates {WITNESS.violates}", 40)]))
 
-    assert known.states(MODEL) == MODEL.distinct == 15
     assert known.states(WITNESS) == 40
     assert known.states(MUTANT) is None
-    assert Measurements([measured(WITNESS, "violates Nothing", 40)]).states(WITNESS) is None
+    assert Measurements(dict([measured(WITNESS, "violates Nothing", 40)])).states(WITNESS) is None
 
 
 class Heard:
@@ -93,7 +82,7 @@ class Heard:
                 heard.lines.append(text)
 
         display = Recording(self.doing.append, None, quiet=False)
-        known = Measurements([measured(WITNESS, "violates Nothing", 40)])
+        known = Measurements(dict([measured(MODEL, "holds", 15), measured(WITNESS, "else", 40)]))
         self.shown = EntryDisplay(display, known, verbose=verbose, clock=lambda: self.now)
 
 
@@ -119,8 +108,8 @@ def test_what_runs_is_told_with_how_far_it_is_beside_what_is_done() -> None:
 
     witness = "counter NotLow: 2 s by what is recorded"
     assert heard.doing == [
-        "counter small: starting",
-        f"counter small: starting; {witness}",
+        "counter small: 2 s by what is recorded",
+        f"counter small: 2 s by what is recorded; {witness}",
         f"counter small: 33 % of 15 states, about 20 s left; {witness}",
         f"1/2 done; {witness}",
     ]

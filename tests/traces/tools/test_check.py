@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +9,7 @@ import pytest
 
 from tests.traces.tools.endings import OUTPUTS
 from tlatrace.tools.check import CheckRow, Status, compare, exit_code
-from tlatrace.tools.manifest import Manifest, Mutant, TlcModel, Witness
-from tlatrace.tools.record import record
-from tlatrace.tools.runs import CheckedEntry
+from tlatrace.tools.manifest import Mutant, TlcModel, Witness
 from tlatrace.tools.tlc_run import TlcRun, read_run
 
 MODEL = TlcModel(
@@ -25,7 +22,6 @@ MODEL = TlcModel(
     depth=6,
     violates=None,
     length=None,
-    seconds=None,
     deadlock=False,
 )
 FALLS = replace(MODEL, name="default", distinct=None, depth=None, violates="Low", length=3)
@@ -138,74 +134,3 @@ def row_with(status: Status) -> CheckRow:
 )
 def test_the_worst_row_gives_the_exit_code(statuses: list[Status], code: int) -> None:
     assert exit_code([row_with(status) for status in statuses]) == code
-
-
-def checked(entry: Checkable, found: TlcRun, *, exact: bool = True) -> CheckedEntry:
-    return CheckedEntry(entry=entry, run=found, row=compare(entry, found, exact=exact), exact=exact)
-
-
-TABLES = """\
-# kept
-[[model]] # and this
-protocol = "counter"
-name = "small"
-distinct = 1 # old
-
-[[model]]
-protocol = "counter"
-name = "default"
-
-[[witness]]
-protocol = "counter"
-name = "NotLow"
-length = 9
-
-[[mutant]]
-protocol = "counter"
-name = "B05"
-"""
-
-
-def recorded(tmp_path: Path, *results: CheckedEntry) -> tuple[tuple[str, ...], str]:
-    path = tmp_path / "manifest.toml"
-    path.write_text(TABLES, "utf-8")
-    manifest = Manifest(path=path, models=(), witnesses=(), mutants=(), theorems=(), shared={})
-    return record(manifest, results), path.read_text("utf-8")
-
-
-def test_counts_are_recorded_and_comments_kept(tmp_path: Path) -> None:
-    names, text = recorded(
-        tmp_path,
-        checked(MODEL, run("holds")),
-        checked(FALLS, run("invariant")),
-        checked(WITNESS, run("invariant")),
-        checked(MUTANT, run("invariant")),
-    )
-    assert names == ("counter/small", "counter/default", "counter/NotLow", "counter/B05")
-    assert text.startswith("# kept\n[[model]] # and this\n")
-    tables = tomllib.loads(text)
-    assert tables["model"][0] | {"distinct": 15, "depth": 6, "seconds": 2} == tables["model"][0]
-    assert tables["model"][1] == {"protocol": "counter", "name": "default", "length": 3}
-    assert tables["witness"][0]["length"] == 3
-    assert tables["mutant"][0]["length"] == 3
-
-
-def test_counts_are_recorded_where_the_entries_stand(tmp_path: Path) -> None:
-    own = tmp_path / "counter" / "manifest.toml"
-    own.parent.mkdir()
-    own.write_text(TABLES, "utf-8")
-    names, text = recorded(tmp_path, checked(WITNESS, run("invariant")))
-    assert (names, text) == (("counter/NotLow",), TABLES)
-    assert tomllib.loads(own.read_text("utf-8"))["witness"][0]["length"] == 3
-
-
-def test_an_unexpected_result_is_not_recorded(tmp_path: Path) -> None:
-    names, text = recorded(
-        tmp_path,
-        checked(MODEL, run("invariant")),
-        checked(replace(WITNESS, violates="Positive"), run("invariant")),
-        checked(MUTANT, run("holds")),
-        checked(WITNESS, run("invariant"), exact=False),
-        checked(MODEL, STOPPED),
-    )
-    assert (names, text) == ((), TABLES)

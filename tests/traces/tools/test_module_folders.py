@@ -32,7 +32,7 @@ def spec(tmp_path: Path) -> Path:
     """Specifications of one protocol, which needs a module of the folder `common` beside it."""
     for folder in ("common", "counter/mutants", "library"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "manifest.toml").touch()
+    (tmp_path / "counter" / "checks.toml").touch()
     (tmp_path / "common" / "Steps.tla").write_text(COMMON.format(by=2))
     (tmp_path / "counter" / "mutants" / "Mutant.tla").write_text(MUTANT)
     (tmp_path / "counter" / "Spec.cfg").write_text(CONFIG)
@@ -50,7 +50,7 @@ def test_the_own_folder_is_the_first_and_ours_is_the_last(spec: Path) -> None:
 
 
 def test_a_folder_common_of_somebody_else_is_none_of_ours(spec: Path) -> None:
-    (spec.parents[1] / "manifest.toml").unlink()
+    spec.with_name("checks.toml").unlink()
     assert library_folders(spec) == (COMMUNITY,)
 
 
@@ -88,6 +88,6 @@ def test_a_model_is_compiled_anew_when_a_common_module_changes(spec: Path) -> No
 
 @pytest.mark.java
 def test_without_the_common_folder_the_module_is_refused(spec: Path) -> None:
-    (spec.parents[1] / "manifest.toml").unlink()
+    spec.with_name("checks.toml").unlink()
     with pytest.raises(SpecError, match="Steps"):
         read_declarations(spec)

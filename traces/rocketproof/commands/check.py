@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
@@ -26,8 +27,8 @@ from rocketproof.rings import Progress, expected_seconds
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, TlcModel, Witness, read_manifest
-from tlatrace.tools.measured import MEASURED_NAME, Measurements, read_measured
-from tlatrace.tools.record import record, refuse_shipped
+from tlatrace.tools.measured import MEASURED_NAME
+from tlatrace.tools.measurements import Measurements, refuse_shipped
 from tlatrace.tools.runs import CheckedEntry, check_entry
 from tlatrace.tools.spec_root import find_spec_root
 
@@ -61,14 +62,14 @@ _OF_FILES: Final = ("config", "libraries", "no_deadlock", "engine", "choose_any"
 @click.option("--workers", type=click.IntRange(1), help="TLC's threads (depths need one).")
 @click.option("--timeout", "timeout_s", default=3600.0, show_default=True, help="Seconds a run.")
 @click.option("--jar", "jar_path", type=click.Path(path_type=Path), help="Another TLC jar.")
-@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
+@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder of specifications.")
 @click.option(
     "--itf",
     type=click.Path(path_type=Path),
     metavar="FOLDER|FILE.itf.json",
     help="Write counterexamples in the Informal Trace Format, expected ones, too.",
 )
-@click.option("--record", "write", is_flag=True, help="Write the counts into the manifest.")
+@click.option("--record", "write", is_flag=True, help=f"Write new counts into {MEASURED_NAME}.")
 @verbose_option
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 def command(
@@ -120,7 +121,7 @@ def command(
         refuse_shipped(manifest)
     entries = _choose(manifest, target, model_name, everything)
     files = None if itf is None else ItfFiles(itf, several=len(entries) > 1)
-    measurements, began = read_measured(manifest.root / MEASURED_NAME), time.monotonic()
+    measurements, began = Measurements(manifest.measured), time.monotonic()
     with open_progress_display("starting TLC", quiet=as_json) as display:
         shown = EntryDisplay(display, measurements, verbose=verbose)
         results = _run_entries(
@@ -132,7 +133,7 @@ def command(
     if files is not None and files.summary():
         print_text(files.summary(), err=True)
     if write:
-        _record(manifest, results)
+        _record(manifest, measurements, results, jar.version)
     rows = [checked.row for checked in results]
     if as_json:
         answer = {"jar": describe_jar(jar), "rows": [asdict(row) | {"ok": row.ok} for row in rows]}
@@ -142,12 +143,15 @@ def command(
     sys.exit(exit_code(rows))
 
 
-def _record(manifest: Manifest, results: Sequence[CheckedEntry]) -> None:
-    """Write counts where the entries stand, and say where."""
-    written = record(manifest, results)
-    files = dict.fromkeys(manifest.file_of(name.partition("/")[0]) for name in written)
-    where = ", ".join(map(str, files or [manifest.path]))
-    click.echo(f"recorded in {where}: {', '.join(written) or 'nothing'}", err=True)
+def _record(
+    manifest: Manifest, measurements: Measurements, results: Sequence[CheckedEntry], tlc: str
+) -> None:
+    """Write the counts that are new, and say which."""
+    today = datetime.now(UTC).date()
+    new = [one.entry for one in results if measurements.record(one, on=today, tlc=tlc)]
+    measurements.write(manifest, dict.fromkeys(entry.protocol for entry in new))
+    names = ", ".join(f"{entry.protocol}/{entry.name}" for entry in new)
+    click.echo(f"recorded in {MEASURED_NAME}: {names or 'nothing new'}", err=True)
 
 
 def _keep(files: ItfFiles | None, display: ProgressDisplay, checked: CheckedEntry) -> None:

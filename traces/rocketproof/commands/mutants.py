@@ -58,7 +58,7 @@ __all__ = ["command", "shown_again"]
 )
 @click.option("--no-runs", is_flag=True, help="TLC only: do not run the implementation.")
 @click.option("--records", is_flag=True, help="Judge runs by what each node wrote for itself.")
-@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
+@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder of specifications.")
 @verbose_option
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 def command(

@@ -22,9 +22,9 @@ from rocketproof.progress_display import open_progress_display
 from rocketproof.rings import Progress, run_ring
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
-from tlatrace.tools.manifest import Checkable, Manifest, Ring, read_manifest
-from tlatrace.tools.measured import MEASURED_NAME, Measurements, read_measured, told_of
-from tlatrace.tools.record import refuse_shipped
+from tlatrace.tools.manifest import Checkable, Manifest, Ring, key_of, read_manifest
+from tlatrace.tools.measured import MEASURED_NAME
+from tlatrace.tools.measurements import Measurements, refuse_shipped, when_run
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc import Stop, all_workers
@@ -54,12 +54,12 @@ _UNTIL_DONE: Final = 7 * 24 * 3600.0
     "--jobs", type=click.IntRange(1), help="Runs of TLC at once (default: one for each core)."
 )
 @click.option("--jar", "jar_path", type=click.Path(path_type=Path), help="Another TLC jar.")
-@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
+@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder of specifications.")
 @click.option(
     "--record/--no-record",
     "write",
     default=None,
-    help=f"Write what is measured into {MEASURED_NAME} beside the manifest (default: --weekly).",
+    help=f"Write when it was found again into {MEASURED_NAME} (default: --weekly).",
 )
 @click.option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="The date to record.")
 @verbose_option
@@ -88,8 +88,7 @@ def command(
     """
     jar = open_jar(jar_path) if jar_path is not None else find_jar()
     manifest = read_manifest(find_spec_root(spec_root))
-    path = manifest.root / MEASURED_NAME
-    measurements = read_measured(path)
+    measurements = Measurements(manifest.measured)
     entries = _chosen(manifest, ring, only)
     if not_since is not None:
         entries = [e for e in entries if _is_older(measurements, e, not_since.date())]
@@ -97,7 +96,8 @@ def command(
     recording = write if write is not None else ring == "weekly"
     if recording and entries:  # what cannot be written is not measured first
         refuse_shipped(manifest)
-        measurements.write(manifest, path)
+        measurements.write(manifest, {entry.protocol for entry in entries})
+    by_key = {key_of(entry): entry for entry in entries}
     began = time.monotonic()
     with open_progress_display("starting TLC", quiet=as_json) as display:
         shown = EntryDisplay(display, measurements, verbose=verbose)
@@ -105,8 +105,9 @@ def command(
         def done(row: CheckRow, progress: Progress) -> None:
             shown.done(row, progress)
             if recording:
-                measurements.add(row, on=today, tlc=jar.version)
-                measurements.write(manifest, path)
+                entry = by_key[row.kind, row.protocol, row.name]
+                measurements.renew(entry, row, on=today, tlc=jar.version)
+                measurements.write(manifest, [row.protocol])
 
         rows = run_ring(
             entries,
@@ -127,7 +128,7 @@ def command(
     else:
         if verbose:
             print_table(rows, f"The {ring} ring")
-        print_text(told_of(manifest, ring, measurements))
+        print_text(when_run(manifest, ring, measurements))
         print_text(summary(rows, f"of the {ring} ring", time.monotonic() - began))
     sys.exit(exit_code(rows))
 

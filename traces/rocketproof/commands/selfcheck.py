@@ -136,7 +136,7 @@ class _Drawn:
     show_default=True,
     help="Folder for a small case of each kind of disagreement on what is drawn at random.",
 )
-@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
+@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder of specifications.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, nothing else.")
 @click.pass_context
 def command(

@@ -70,7 +70,7 @@ _SCHEDULE: Final = "schedule.json"
     metavar="DIR",
     help=f"Write the trace ({_TRACE}) and the schedule that repeats the run ({_SCHEDULE}) to DIR.",
 )
-@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder with manifest.toml.")
+@click.option("--spec-root", type=click.Path(path_type=Path), help="Folder of specifications.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 def command(
     options: SimOptions,

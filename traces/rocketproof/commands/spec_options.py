@@ -40,7 +40,7 @@ _OPTIONS: Final = (
     click.option(
         "--choose-any", is_flag=True, help="CHOOSE may take any: the compiled model does."
     ),
-    click.option("--spec-root", type=_PATH, help="Folder with manifest.toml."),
+    click.option("--spec-root", type=_PATH, help="Folder of specifications."),
 )
 
 map_option: Final = click.option(

@@ -1,39 +1,50 @@
-"""Read `spec/manifest.toml`: every model, witness, mutant and theorem with its expected result.
+"""Read what each protocol's folder says of its models, witnesses, mutants and theorems.
 
-A protocol may have a manifest of its own, `spec/<protocol>/manifest.toml`, and then all its entries
-are there.
+The manifest is all of it: `spec/<protocol>/checks.toml` declares what TLC must say, `measured.toml`
+beside it has the counts that it found (`tlatrace.tools.measured`). All keys of `checks.toml`:
 
-    [[library]]   protocol folder
-    [[model]]     protocol name module config expect="holds"|"violated" ring="push"|"weekly"
-                  [distinct] [depth] [violates] [length] [seconds] [deadlock]
-    [[witness]]   protocol name module config violates shows [length] [ring]
-    [[mutant]]    protocol name title module config override expect="killed"|"harmless"
-                  [against] [killed_by] [length] [distinct] [reason] [bug] [seeds] [ring]
-    [[theorem]]   protocol name module
+    module = "Counter.tla"              default: the folder's only MC*.tla
+    mutants_module = "MutCounter.tla"   default: the only mutants/Mut*.tla
+    libraries = ["other_protocol"]      folders of other protocols whose modules its own ones use
 
-Paths are relative to `spec/<protocol>/`; a theorem's module is a dotted Python name. A library is a
-folder of another protocol whose modules the protocol's own ones use. A model that is violated shows
-what a configuration does not promise: `violates` names the first property that falls. A witness is
-checked with the constants of its configuration and one invariant only, which must be violated. A
-mutant is its configuration with one more override, or with each of a list of them, for bugs that do
-harm only together; with `against` it is checked against that one property of its configuration, and
-no other falls first. Counts and lengths are optional so that `rocketproof check --record` can fill
-them in; until then a check of the entry fails. `seconds` is for information. `deadlock = true` has
-TLC check for deadlocks. `ring` says when `rocketproof rings` runs an entry, at every push or once a
-week; witnesses and mutants without one are of the push ring.
+    [model]
+    NAME = { violates, ring, deadlock, module, config }
+    [witness]
+    NAME = { shows, model, ring }
+    [mutant]
+    NAME = { title, killed_by | harmless, against, model, override, bug, seeds, ring }
+    [theorem]
+    NAME = "dotted.python.module"
+
+A model is the module with the configuration `<module>_NAME.cfg`. It holds, or `violates` names the
+first property that falls. `deadlock = true` has TLC check for deadlocks.
+
+A witness is checked with the constants of a model, by default `small`, and with the one invariant
+that it is named after, which must be violated: `shows` says which situation that is.
+
+A mutant is a model, by default `small`, with one or more wrong operators. They follow from its name
+(`tlatrace.tools.mutant_names`) unless `override` has one, "Operator <- WrongOperator", or a list.
+`killed_by` names the property that falls first; with `against` in its place, or in the mutant's
+name, only that one is checked. `harmless` says why nothing falls. `bug = true`: the implementation
+has a switch of that name, which must be found within `seeds` simulated runs.
+
+`ring` says when `rocketproof rings` runs an entry: "push", at every push, is the default; "weekly".
 """
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from tlatrace.errors import SpecError
-from tlatrace.tools.spec_root import MANIFEST_NAME
+from tlatrace.tools.measured import HOLDS, Key, Measured, read_measured, violates
+from tlatrace.tools.module_folders import library_folders
+from tlatrace.tools.mutant_names import Operators, defined_in
+from tlatrace.tools.spec_root import CHECKS_NAME, OLD_NAME
+from tlatrace.tools.toml_fields import Fields
 
 __all__ = [
     "RINGS",
@@ -47,6 +58,8 @@ __all__ = [
     "Theorem",
     "TlcModel",
     "Witness",
+    "found_of",
+    "key_of",
     "kind_of",
     "read_manifest",
 ]
@@ -57,11 +70,11 @@ Expect = Literal["killed", "harmless"]
 
 RINGS: Final[tuple[Ring, ...]] = ("push", "weekly")
 
-_OVERRIDE: Final = re.compile(r"\w+ <- \w+")
 _KINDS: Final[tuple[Kind, ...]] = ("model", "witness", "mutant", "theorem")
-_LIBRARY: Final = "library"
-_NAMES: Final = {_LIBRARY: "folder"}
-"""The key of a table's name, where it is not `name`."""
+_SMALL: Final = "small"
+"""The model of a witness or mutant that names none."""
+_DEFAULTS: Final = {"module": "MC*.tla", "mutants_module": "mutants/Mut*.tla"}
+"""What a module is called that `checks.toml` does not name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +93,6 @@ class TlcModel:
     """The property that falls; None for a model that holds."""
     length: int | None
     """The number of states of the counterexample; None for a model that holds."""
-    seconds: float | None
     deadlock: bool
 
 
@@ -148,34 +160,23 @@ Entry = Checkable | Theorem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """All entries, in the order of the file, and behind them those of protocols with their own."""
+    """All entries: protocols by their names, and of each the entries in the order of its file."""
 
-    path: Path
+    root: Path
+    """The folder `spec`."""
     models: tuple[TlcModel, ...]
     witnesses: tuple[Witness, ...]
     mutants: tuple[Mutant, ...]
     theorems: tuple[Theorem, ...]
     shared: Mapping[str, tuple[Path, ...]]
     """The libraries of each protocol that has some."""
-
-    @property
-    def root(self) -> Path:
-        """The folder `spec`."""
-        return self.path.parent
-
-    def file_of(self, protocol: str) -> Path:
-        """Return the file with the entries of a protocol: its own one, if it has one."""
-        return _file_of(self.root, protocol)
+    measured: Mapping[Key, Measured]
+    """What TLC found last, of entries that are gone, too."""
 
     @property
     def protocols(self) -> tuple[str, ...]:
-        """The names of the protocols, in the order of their first entries."""
-        entries: tuple[Entry, ...] = (
-            *self.models,
-            *self.witnesses,
-            *self.mutants,
-            *self.theorems,
-        )
+        """The names of the protocols."""
+        entries: tuple[Entry, ...] = (*self.checkable, *self.theorems)
         return tuple(dict.fromkeys(entry.protocol for entry in entries))
 
     @property
@@ -198,7 +199,7 @@ class Manifest:
 
 
 def kind_of(entry: Entry) -> Kind:
-    """Name the table of the manifest that an entry stands in."""
+    """Name the table that an entry stands in."""
     match entry:
         case TlcModel():
             return "model"
@@ -210,232 +211,214 @@ def kind_of(entry: Entry) -> Kind:
             return "theorem"
 
 
+def key_of(entry: Entry) -> Key:
+    """Return kind, protocol and name of an entry."""
+    return (kind_of(entry), entry.protocol, entry.name)
+
+
+def found_of(entry: Checkable) -> str:
+    """Say what must be found, in the words of `tlatrace.tools.measured`."""
+    name = entry.killed_by if isinstance(entry, Mutant) else entry.violates
+    return HOLDS if name is None else violates(name)
+
+
 def read_manifest(root: Path) -> Manifest:
-    """Read the manifest in a folder of specifications.
+    """Read what the folders in a folder of specifications declare and have measured.
 
-    Raises: SpecError, naming file and entry, when it cannot be read, has unknown or missing keys,
-    wrong types, duplicate names, or names a file that is not there.
+    Raises: SpecError, naming file and entry, when one cannot be read, has unknown or missing keys,
+    wrong types, or names a file that is not there; and where there is none, or a file of the older
+    form.
     """
-    path = root / MANIFEST_NAME
-    read = [(one, _tables(one)) for one in (path, *sorted(root.glob(f"*/{MANIFEST_NAME}")))]
-
-    def fields_of(kind: str) -> list[_Fields]:
-        return [fields for one, tables in read for fields in _fields_of(root, one, tables, kind)]
-
-    models = tuple(map(_model, fields_of("model")))
-    witnesses = tuple(map(_witness, fields_of("witness")))
-    mutants = tuple(map(_mutant, fields_of("mutant")))
-    theorems = tuple(map(_theorem, fields_of("theorem")))
-    _refuse_twins(path, (*models, *witnesses, *mutants, *theorems))
+    for old in (root / OLD_NAME, *sorted(root.glob(f"*/{OLD_NAME}"))):
+        if old.is_file():
+            raise SpecError(
+                old,
+                f"is of an older form: each protocol's folder has a {CHECKS_NAME} of its own, "
+                "which says what TLC must say (tlatrace/tools/manifest.py has the keys); "
+                "`rocketproof check --all --record` writes the counts beside it",
+            )
+    files = [_Checks(root, path) for path in sorted(root.glob(f"*/{CHECKS_NAME}"))]
+    if not files:
+        raise SpecError(root, f"there is no folder with {CHECKS_NAME} in this folder")
     return Manifest(
-        path=path,
-        models=models,
-        witnesses=witnesses,
-        mutants=mutants,
-        theorems=theorems,
-        shared=_shared(root, fields_of(_LIBRARY)),
+        root=root,
+        models=tuple(model for file in files for model in file.models),
+        witnesses=tuple(witness for file in files for witness in file.witnesses()),
+        mutants=tuple(mutant for file in files for mutant in file.mutants()),
+        theorems=tuple(theorem for file in files for theorem in file.theorems()),
+        shared={file.protocol: file.libraries for file in files if file.libraries},
+        measured={key: row for file in files for key, row in file.measured.items()},
     )
 
 
-def _tables(path: Path) -> dict[str, object]:
+class _Checks:
+    """The file of a protocol, with the counts beside it."""
+
+    def __init__(self, root: Path, path: Path) -> None:
+        """Read the file. Raises: SpecError"""
+        self._path, self._folder = path, path.parent
+        self.protocol = path.parent.name
+        tables = _tables(path)
+        self._entries = {kind: tables.pop(kind, {}) for kind in _KINDS}
+        top = Fields(path, "", tables)
+        self._modules = {key: top.optional_text(key) for key in _DEFAULTS}
+        self.libraries = tuple(root / name for name in top.texts("libraries"))
+        for folder in self.libraries:
+            if not folder.is_dir():
+                raise top.error(f"'libraries' names {folder}, which is not there")
+        top.finish()
+        self.measured = read_measured(path.parent)
+        self.models = [self._model(name, fields) for name, fields in self._fields("model")]
+        self._by_name = {model.name: model for model in self.models}
+
+    def witnesses(self) -> list[Witness]:
+        """Return the witnesses. Raises: SpecError"""
+        return [self._witness(name, fields) for name, fields in self._fields("witness")]
+
+    def mutants(self) -> list[Mutant]:
+        """Return the mutants. Raises: SpecError"""
+        named = self._fields("mutant")
+        if not named:
+            return []
+        module = self._module("mutants_module")
+        folders = library_folders(module, (self._folder, *self.libraries))
+        texts = [path for folder in folders for path in sorted(folder.glob("*.tla"))]
+        right = [name for path in texts for name in defined_in(path)]
+        operators = Operators(right, defined_in(module))
+        return [self._mutant(name, fields, module, operators) for name, fields in named]
+
+    def theorems(self) -> list[Theorem]:
+        """Return the theorems. Raises: SpecError"""
+        fields = Fields(self._path, "[theorem]", self._entries["theorem"])
+        return [
+            Theorem(protocol=self.protocol, name=name, module=fields.text(name))
+            for name in self._entries["theorem"]
+        ]
+
+    def _fields(self, kind: Kind) -> list[tuple[str, Fields]]:
+        rows = self._entries[kind]
+        if not isinstance(rows, Mapping):
+            raise SpecError(self._path, f"{kind!r} must be a table, [{kind}]")
+        return [(name, Fields(self._path, f"[{kind}] {name}", row)) for name, row in rows.items()]
+
+    def _module(self, key: str) -> Path:
+        """Return the module that the file names, or else the only one of a pattern."""
+        name, pattern = self._modules[key], _DEFAULTS[key]
+        if name is not None:
+            return self._file(Fields(self._path, "", {}), key, name)
+        found = sorted(self._folder.glob(pattern))
+        if len(found) != 1:
+            there = ", ".join(path.name for path in found) or "none"
+            raise SpecError(
+                self._path, f"{key!r} must say which module it is: {pattern} are {there}"
+            )
+        return found[0]
+
+    def _file(self, fields: Fields, key: str, name: str) -> Path:
+        path = self._folder / name
+        if not path.is_file():
+            raise fields.error(f"{key!r} names {path}, which is not there")
+        return path
+
+    def _measured(self, kind: Kind, name: str, violated: str | None) -> Measured | None:
+        """Return what was measured of an entry, if it is what must be found."""
+        row = self.measured.get((kind, self.protocol, name))
+        must = HOLDS if violated is None else violates(violated)
+        return row if row is not None and row.found == must else None
+
+    def _model_of(self, fields: Fields) -> TlcModel:
+        name = fields.optional_text("model") or _SMALL
+        if name not in self._by_name:
+            known = ", ".join(self._by_name) or "none"
+            raise fields.error(f"there is no model {name!r} (known: {known})")
+        return self._by_name[name]
+
+    def _model(self, name: str, fields: Fields) -> TlcModel:
+        own = fields.optional_text("module")
+        module = self._file(fields, "module", own) if own else self._module("module")
+        config = fields.optional_text("config") or f"{module.stem}_{name}.cfg"
+        violated = fields.optional_text("violates")
+        row = self._measured("model", name, violated)
+        model = TlcModel(
+            protocol=self.protocol,
+            name=name,
+            module=module,
+            config=self._file(fields, "config", config),
+            ring=_ring(fields),
+            distinct=row.distinct if row and violated is None else None,
+            depth=row.depth if row and violated is None else None,
+            violates=violated,
+            length=row.length if row and violated is not None else None,
+            deadlock=fields.flag("deadlock"),
+        )
+        fields.finish()
+        return model
+
+    def _witness(self, name: str, fields: Fields) -> Witness:
+        model = self._model_of(fields)
+        row = self._measured("witness", name, name)
+        witness = Witness(
+            protocol=self.protocol,
+            name=name,
+            module=model.module,
+            config=model.config,
+            violates=name,
+            shows=fields.text("shows"),
+            length=row.length if row else None,
+            ring=_ring(fields),
+        )
+        fields.finish()
+        return witness
+
+    def _mutant(self, name: str, fields: Fields, module: Path, operators: Operators) -> Mutant:
+        named = operators.named(name)
+        overrides = fields.overrides("override") if "override" in fields else named.overrides
+        if not overrides or (named.unknown and overrides is named.overrides):
+            what = ", ".join(named.unknown)
+            raise fields.error(f"{module.name} replaces no operator by one named after {what}")
+        killer, reason = fields.optional_text("killed_by"), fields.optional_text("harmless")
+        against = fields.optional_text("against") or (named.against if killer is None else None)
+        if killer is not None and (reason is not None or against is not None):
+            raise fields.error("'killed_by' stands alone, without 'against' and 'harmless'")
+        if reason is None:
+            killer = killer or against
+            if killer is None:
+                raise fields.error("one of 'killed_by', 'against' and 'harmless' is missing")
+        model = self._model_of(fields)
+        row = self._measured("mutant", name, killer)
+        mutant = Mutant(
+            protocol=self.protocol,
+            name=name,
+            title=fields.text("title"),
+            module=module,
+            config=model.config,
+            overrides=overrides,
+            against=against,
+            expect="killed" if reason is None else "harmless",
+            killed_by=killer,
+            length=row.length if row and killer is not None else None,
+            distinct=row.distinct if row and killer is None else None,
+            reason=reason,
+            bug=fields.flag("bug"),
+            seeds=fields.number("seeds"),
+            ring=_ring(fields),
+        )
+        fields.finish()
+        return mutant
+
+
+def _tables(path: Path) -> dict[str, Any]:
     try:
-        tables = tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise SpecError(path, f"cannot be read ({error.strerror})") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(path, str(error)) from error
-    for name in tables:
-        if name not in (*_KINDS, _LIBRARY):
-            raise SpecError(path, f"unknown table [[{name}]]")
-    return tables
 
 
-def _file_of(root: Path, protocol: str) -> Path:
-    own = root / protocol / MANIFEST_NAME
-    return own if own.is_file() else root / MANIFEST_NAME
-
-
-def _refuse_twins(path: Path, entries: tuple[Entry, ...]) -> None:
-    seen: set[tuple[Kind, str, str]] = set()
-    for entry in entries:
-        key = (kind_of(entry), entry.protocol, entry.name)
-        if key in seen:
-            raise SpecError(path, f"[[{kind_of(entry)}]] {entry.protocol}/{entry.name}: twice")
-        seen.add(key)
-
-
-class _Fields:
-    """The keys of one entry; each is taken once, and none may be left over."""
-
-    def __init__(
-        self, root: Path, path: Path, kind: str, number: int, table: Mapping[str, object]
-    ) -> None:
-        self._root, self._path = root, path
-        self._left = dict(table)
-        name = f"{table.get('protocol', '?')}/{table.get(_NAMES.get(kind, 'name'), '?')}"
-        self._place = f"[[{kind}]] number {number} ({name})"
-        self.protocol = self.text("protocol")
-        self.name = self.text(_NAMES.get(kind, "name"))
-        belongs = _file_of(root, self.protocol)
-        if belongs != path:
-            raise self.error(f"what is of {self.protocol} stands in {belongs}")
-
-    def error(self, reason: str) -> SpecError:
-        return SpecError(self._path, f"{self._place}: {reason}")
-
-    def text(self, key: str) -> str:
-        value = self.optional_text(key)
-        if value is None:
-            raise self.error(f"the key {key!r} is missing")
-        return value
-
-    def optional_text(self, key: str) -> str | None:
-        value = self._left.pop(key, None)
-        if value is None:
-            return None
-        if not isinstance(value, str) or not value:
-            raise self.error(f"{key!r} must be a text, not {value!r}")
-        return value
-
-    def word(self, key: str, allowed: tuple[str, ...]) -> str:
-        value = self.text(key)
-        if value not in allowed:
-            raise self.error(f"{key!r} must be one of {', '.join(allowed)}, not {value!r}")
-        return value
-
-    def ring(self, default: Ring | None = None) -> Ring:
-        """Take the ring."""
-        if default is not None and "ring" not in self._left:
-            return default
-        return "push" if self.word("ring", RINGS) == "push" else "weekly"
-
-    def overrides(self, key: str) -> tuple[str, ...]:
-        """Take one override, or a list of at least one for different operators."""
-        if key not in self._left:
-            raise self.error(f"the key {key!r} is missing")
-        value = self._left.pop(key)
-        listed = value if isinstance(value, list) else [value]
-        found: dict[str, str] = {}
-        for item in listed:
-            if not isinstance(item, str) or _OVERRIDE.fullmatch(item) is None:
-                raise self.error(f"{key!r} must read 'Operator <- Other', not {item!r}")
-            if found.setdefault(item.partition(" <- ")[0], item) is not item:
-                raise self.error(f"{key!r} replaces one operator twice: {item!r}")
-        if not found:
-            raise self.error(f"{key!r} is an empty list")
-        return tuple(found.values())
-
-    def number(self, key: str) -> int | None:
-        value = self._left.pop(key, None)
-        if value is None:
-            return None
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self.error(f"{key!r} must be a count, not {value!r}")
-        return value
-
-    def seconds(self, key: str) -> float | None:
-        value = self._left.pop(key, None)
-        if value is None:
-            return None
-        if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
-            raise self.error(f"{key!r} must be a number of seconds, not {value!r}")
-        return float(value)
-
-    def flag(self, key: str) -> bool:
-        value = self._left.pop(key, False)
-        if not isinstance(value, bool):
-            raise self.error(f"{key!r} must be true or false, not {value!r}")
-        return value
-
-    def file(self, key: str) -> Path:
-        path = self._root / self.protocol / self.text(key)
-        if not path.is_file():
-            raise self.error(f"{key!r} names {path}, which is not there")
-        return path
-
-    def finish(self) -> None:
-        if self._left:
-            raise self.error(f"unknown key {next(iter(self._left))!r}")
-
-
-def _fields_of(root: Path, path: Path, tables: Mapping[str, object], kind: str) -> list[_Fields]:
-    entries = tables.get(kind, [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise SpecError(path, f"{kind!r} must be a list of tables, [[{kind}]]")
-    return [_Fields(root, path, kind, at, table) for at, table in enumerate(entries, start=1)]
-
-
-def _shared(root: Path, libraries: Iterable[_Fields]) -> dict[str, tuple[Path, ...]]:
-    shared: dict[str, tuple[Path, ...]] = {}
-    for fields in libraries:
-        folder = root / fields.name
-        if not folder.is_dir():
-            raise fields.error(f"'folder' names {folder}, which is not there")
-        fields.finish()
-        shared[fields.protocol] = (*shared.get(fields.protocol, ()), folder)
-    return shared
-
-
-def _model(fields: _Fields) -> TlcModel:
-    holds = fields.word("expect", ("holds", "violated")) == "holds"
-    model = TlcModel(
-        protocol=fields.protocol,
-        name=fields.name,
-        module=fields.file("module"),
-        config=fields.file("config"),
-        ring=fields.ring(),
-        distinct=fields.number("distinct") if holds else None,
-        depth=fields.number("depth") if holds else None,
-        violates=None if holds else fields.text("violates"),
-        length=None if holds else fields.number("length"),
-        seconds=fields.seconds("seconds"),
-        deadlock=fields.flag("deadlock"),
-    )
-    fields.finish()
-    return model
-
-
-def _witness(fields: _Fields) -> Witness:
-    witness = Witness(
-        protocol=fields.protocol,
-        name=fields.name,
-        module=fields.file("module"),
-        config=fields.file("config"),
-        violates=fields.text("violates"),
-        shows=fields.text("shows"),
-        length=fields.number("length"),
-        ring=fields.ring("push"),
-    )
-    fields.finish()
-    return witness
-
-
-def _mutant(fields: _Fields) -> Mutant:
-    killed = fields.word("expect", ("killed", "harmless")) == "killed"
-    mutant = Mutant(
-        protocol=fields.protocol,
-        name=fields.name,
-        title=fields.text("title"),
-        module=fields.file("module"),
-        config=fields.file("config"),
-        overrides=fields.overrides("override"),
-        against=fields.optional_text("against"),
-        expect="killed" if killed else "harmless",
-        killed_by=fields.text("killed_by") if killed else None,
-        length=fields.number("length") if killed else None,
-        distinct=None if killed else fields.number("distinct"),
-        reason=None if killed else fields.text("reason"),
-        bug=fields.flag("bug"),
-        seeds=fields.number("seeds"),
-        ring=fields.ring("push"),
-    )
-    fields.finish()
-    if killed and mutant.against not in (None, mutant.killed_by):
-        raise fields.error("'killed_by' must be the property that 'against' names")
-    return mutant
-
-
-def _theorem(fields: _Fields) -> Theorem:
-    theorem = Theorem(protocol=fields.protocol, name=fields.name, module=fields.text("module"))
-    fields.finish()
-    return theorem
+def _ring(fields: Fields) -> Ring:
+    value = fields.optional_text("ring") or "push"
+    for ring in RINGS:
+        if value == ring:
+            return ring
+    raise fields.error(f"'ring' must be one of {', '.join(RINGS)}, not {value!r}")

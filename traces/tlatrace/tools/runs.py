@@ -10,7 +10,7 @@ from typing import assert_never
 
 from tlatrace.errors import SpecError
 from tlatrace.tools.check import CheckRow, compare
-from tlatrace.tools.manifest import Checkable, Manifest, Mutant, TlcModel, Witness
+from tlatrace.tools.manifest import Checkable, Manifest, Mutant, TlcModel, Witness, key_of
 from tlatrace.tools.tlc import (
     JVM_ARGS,
     QUICK_JVM_ARGS,
@@ -63,7 +63,8 @@ def check_entry(
     Raises: ToolError without a Java or a TLC jar.
     """
     weekly = isinstance(entry, TlcModel) and entry.ring == "weekly"
-    takes_long = isinstance(entry, TlcModel) and (entry.seconds is None or entry.seconds > _QUICK_S)
+    last = manifest.measured.get(key_of(entry))
+    takes_long = isinstance(entry, TlcModel) and (last is None or last.seconds > _QUICK_S)
     if workers is None:
         workers = all_workers() if weekly else 1
     with tempfile.TemporaryDirectory(prefix="rocketproof-cfg-") as own:

@@ -3,5 +3,5 @@
 EXTENDS MCToy
 
 \* A slave appends whatever comes.
-AnyContinues(s, n) == TRUE
+OffsetContinuesContinues(s, n) == TRUE
 =============================================================================
