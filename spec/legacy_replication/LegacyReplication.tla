@@ -242,7 +242,16 @@ Transfer(s, n) ==
      IN link' = [link EXCEPT ![s].next = from + n, ![s].down = Append(@, batch)]
   /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
 
-\* The master closes a connection: it refuses a report, or it heard nothing for too long.
+\* A report that cannot be about the master's log closes the connection; no other report does.
+RefuseReport(s, a) ==
+  /\ Served(s)
+  /\ a \in (IF link[s].ack = -1 THEN 0 ELSE link[s].ack)..link[s].reported
+  /\ ~AcceptsReport(s, a)
+
+  /\ link' = [link EXCEPT ![s].served = FALSE, ![s].down = <<>>]
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+
+\* The master closes a connection over which it heard nothing for too long, or what no slave sends.
 CloseConnection(s) ==
   /\ Explored("CloseConnection", s)
   /\ Served(s)
@@ -284,7 +293,7 @@ ReceiveTransfer(s) ==
         /\ link' = [link EXCEPT ![s].down = Tail(@), ![s].reported = begin'[s] + Len(log'[s])]
   /\ UNCHANGED <<up, inc, waiting, stale, acked, ghostVars>>
 
-\* The slave sees its connection closed, or closes it; batches in flight are lost.
+\* The slave sees its connection closed, or closes it because it is silent; what is in flight is lost.
 Disconnect(s) ==
   /\ Explored("Disconnect", s)
   /\ link[s].held
@@ -396,6 +405,7 @@ Next ==
   \/ \E s \in Slave, a \in Nat : ReceiveReport(s, a)
   \/ \E s \in Slave, j \in Nat, a \in Nat : ReceiveStaleReport(s, j, a)
   \/ \E s \in Slave, n \in Nat : Transfer(s, n)
+  \/ \E s \in Slave, a \in Nat : RefuseReport(s, a)
   \/ \E s \in Slave : CloseConnection(s)
   \/ \E s \in Slave, j \in Nat : DropStale(s, j)
   \/ \E s \in Slave : Connect(s)
@@ -406,15 +416,13 @@ Spec == Init /\ [][Next]_vars
 
 \* ---- Liveness ----
 
-Refused(s) == Served(s) /\ ~AcceptsReport(s, link[s].reported)
-
 Fairness ==
   /\ \A b \in Broker : WF_vars(Restart(b))
   /\ \A s \in Slave :
        /\ WF_vars(Connect(s)) /\ WF_vars(ReceiveTransfer(s))
        /\ WF_vars(ReceiveReport(s, link[s].reported) /\ link'[s].ack > link[s].ack)
        /\ SF_vars(\E n \in 1..Len(log[Master]) : Transfer(s, n))   \* a heartbeat may fill a finite link
-       /\ WF_vars(Refused(s) /\ CloseConnection(s))
+       /\ WF_vars(RefuseReport(s, link[s].reported))
        /\ WF_vars(Useless(s) /\ Disconnect(s))
 
 FairSpec == Spec /\ Fairness

@@ -31,7 +31,7 @@ Useful(action, b) == action \notin {"Flush", "Heartbeat"} /\ Bounded(action, b)
 Steady(action, b) ==
   /\ Bounded(action, b)
   /\ CASE action = "Disconnect" -> Useless(b)
-       [] action = "CloseConnection" -> Refused(b)
+       [] action = "CloseConnection" -> FALSE
        [] action = "Flush" -> FALSE
        [] OTHER -> TRUE
 

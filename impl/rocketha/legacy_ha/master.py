@@ -75,6 +75,7 @@ def receive_report(
     """Note where the slave's log ends; the first report says where the transfer starts.
 
     Spec: LegacyReplication!ReceiveReport, LegacyReplication!ReceiveStaleReport
+    Spec: LegacyReplication!RefuseReport
     Source: DefaultHAConnection.ReadSocketService.processReadEvent
     """
     end = state.ends[conn]

@@ -6,13 +6,15 @@ from collections import Counter
 
 import pytest
 
-from rocketha.legacy_ha.effects import LegacyActionName
+from rocketha.legacy_ha.effects import AnswerPut, LegacyAction, LegacyActionName
+from rocketha.legacy_ha.events import LegacyEvent
+from rocketha.runtime.events import HostEvent
 from rocketha.sim.engine.faults import LEGACY_FAULTS, NO_FAULTS
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.report import SimReport
 from rocketha.sim.engine.simulation import simulate
 from rocketha.sim.epoch_truncation.actions import Crashed
-from rocketha.sim.legacy_replication.cluster import LegacyCluster, LegacyClusterAction
+from rocketha.sim.legacy_replication.cluster import LegacyCluster
 from rocketha.sim.legacy_replication.simulation import SIMULATION
 from rocketha.types import BrokerId, ConnectionId
 
@@ -34,9 +36,23 @@ class Lines:
     ) -> None:
         self.lines.append((cluster.now_ms, broker, conn, data))
 
-    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: LegacyClusterAction) -> None:
+    def answered(self, cluster: LegacyCluster, answer: AnswerPut) -> None:
+        self.lines.append((cluster.now_ms, answer))
+
+    def took(
+        self,
+        cluster: LegacyCluster,
+        broker: BrokerId,
+        event: LegacyEvent | HostEvent,
+        action: LegacyAction | None,
+    ) -> None:
+        self.lines.append((cluster.now_ms, broker, event, action))
+        if action is not None:
+            self.actions[action.name] += 1
+
+    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: Crashed) -> None:
         self.lines.append((cluster.now_ms, broker, action))
-        self.actions["Crash" if isinstance(action, Crashed) else action.name] += 1
+        self.actions["Crash"] += 1
 
 
 @pytest.fixture(scope="module")

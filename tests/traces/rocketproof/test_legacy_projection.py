@@ -29,6 +29,7 @@ ACTIONS = {
     "PutOk",
     "PutTimeout",
     "ReceiveReport",
+    "RefuseReport",
     "ReceiveStaleReport",
     "Transfer",
     "CloseConnection",

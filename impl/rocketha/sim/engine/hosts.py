@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
@@ -17,7 +18,13 @@ from rocketha.errors import CommitLogError
 from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
 from rocketha.runtime.core import Core, Sender
 from rocketha.runtime.effects import AnswerClient
-from rocketha.runtime.events import HostEvent, TimerFired, TransferDue
+from rocketha.runtime.events import (
+    ConnectionLost,
+    HostEvent,
+    PeerAccepted,
+    TimerFired,
+    TransferDue,
+)
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import (
     ClientPerformer,
@@ -48,6 +55,9 @@ _HEARTBEAT_GAP_MIN_MS: Final = 20
 class HostedCluster(ABC, Generic[S, E, A]):
     """What is around the nodes: the cluster of a protocol says what its ports lead to."""
 
+    closes_are_shown = False
+    """Records say which connections a node closes: a message that its peer may receive."""
+
     @abstractmethod
     def resolve(self, node: Node[S], peer: HaAddress) -> BrokerId:
         """Find the broker at an address."""
@@ -67,6 +77,14 @@ class HostedCluster(ABC, Generic[S, E, A]):
 
     def sent(self, node: Node[S], conn: ConnectionId, data: bytes) -> None:
         """Hear one packet that a broker sends."""
+
+    def shown(self, data: bytes, *, of_server: bool) -> Mapping[str, object] | None:
+        """Return what records say of a packet; None: only that it was sent."""
+        del data, of_server
+        return None
+
+    def took(self, node: Node[S], event: E | HostEvent, action: A | None) -> None:
+        """Hear of every step, once its effects are performed, and before `acted`."""
 
     def ended_by_server(self, conn: ConnectionId, client: BrokerId) -> None:
         """Hear that nothing more comes to a client over a connection that it still holds."""
@@ -236,6 +254,8 @@ class _NodePorts(Generic[S, E, A]):
         if connection is None:
             return
         end = End.SERVER if connection.server == self._node.id else End.CLIENT
+        if self._cluster.closes_are_shown and connection.is_open(end):
+            self._recorder.sent(f"{conn}:{end.value}:close")
         lingers = self._cluster.lingers(action, end)
         if end is End.SERVER and not lingers:
             self._ended.append((conn, connection.client))
@@ -252,7 +272,9 @@ class _NodePorts(Generic[S, E, A]):
             found = self._network.find(conn)
             peer = None if found is None else found.client if is_server else found.server
             to = None if peer is None else broker_address(peer)
-            self._recorder.sent(self._next_packet(conn, of_server=is_server), to=to)
+            shown = self._cluster.shown(data, of_server=is_server)
+            body = None if shown is None else json.dumps(shown).encode()
+            self._recorder.sent(self._next_packet(conn, of_server=is_server), to=to, body=body)
         self._cluster.sent(self._node, conn, data)
 
     def received(self, conn: ConnectionId) -> None:
@@ -267,7 +289,10 @@ class _NodePorts(Generic[S, E, A]):
         return f"{of}:{self._packets[of]}"
 
     def stepped(self, event: E | HostEvent, action: A | None) -> None:
+        if isinstance(event, PeerAccepted | ConnectionLost):
+            self._recorder.heard(event)
         self._recorder.stepped(event, action)
+        self._cluster.took(self._node, event, action)
         if action is not None:
             self._cluster.acted(self._node.id, action)
         ended, self._ended = self._ended, []

@@ -136,6 +136,11 @@ class Network:
         """Return a connection, unless both of its ends are closed."""
         return self._connections.get(conn)
 
+    def holds(self, conn: ConnectionId, end: End) -> bool:
+        """Tell whether an end of a connection is open, whatever its broker believes."""
+        found = self._connections.get(conn)
+        return found is not None and found.is_open(end)
+
     # ---- what the ends do ----
 
     def connect(self, client: BrokerId, server: BrokerId) -> ConnectionId:

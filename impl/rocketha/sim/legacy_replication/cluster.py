@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
+from rocketha.formats.legacy_ha_packets import LegacyReports, feed_reports
+from rocketha.formats.packet_stream import legacy_master_stream
 from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.legacy_ha.effects import (
     AnswerPut,
     LegacyAction,
-    LegacyActionName,
     PutStatus,
 )
 from rocketha.legacy_ha.events import (
     GroupTransferDue,
     LegacyEvent,
     PutRequested,
+    ReportReceived,
     Started,
 )
 from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
@@ -37,27 +40,22 @@ from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset, Put
 
 __all__ = [
     "MASTER",
+    "Asked",
     "LegacyCluster",
-    "LegacyClusterAction",
     "LegacyObserver",
     "NullLegacyObserver",
-    "Put",
 ]
 
 MASTER: Final = BrokerId(1)
 _GROUP_TRANSFER_MAX_MS: Final = 3
 """After a report, the service looks after so long at the latest."""
 
-LegacyClusterAction: TypeAlias = LegacyAction | Crashed
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A producer's call, as records have it: for how many slaves it waits."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Put:
-    """A producer's call: which record it became, and for how many slaves it waits."""
-
-    offset: Offset
-    incarnation: int
-    """Of the master."""
+    put: PutId
     need: int
 
 
@@ -71,11 +69,25 @@ class LegacyObserver(Protocol):
     def sent(
         self, cluster: LegacyCluster, broker: BrokerId, conn: ConnectionId, data: bytes
     ) -> None:
-        """Hear one packet that a broker sends, before `acted` tells in which action."""
+        """Hear one packet that a broker sends, before `took` says in which step."""
         ...
 
-    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: LegacyClusterAction) -> None:
-        """Look at the cluster after an action of a broker."""
+    def answered(self, cluster: LegacyCluster, answer: AnswerPut) -> None:
+        """Hear an answer to a producer, in the step under way."""
+        ...
+
+    def took(
+        self,
+        cluster: LegacyCluster,
+        broker: BrokerId,
+        event: LegacyEvent | HostEvent,
+        action: LegacyAction | None,
+    ) -> None:
+        """Look at the cluster after a step of a broker, whatever its core calls it."""
+        ...
+
+    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: Crashed) -> None:
+        """Look at the cluster after a broker has stopped."""
         ...
 
 
@@ -90,12 +102,26 @@ class NullLegacyObserver:
     ) -> None:
         """Do nothing."""
 
-    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: LegacyClusterAction) -> None:
+    def answered(self, cluster: LegacyCluster, answer: AnswerPut) -> None:
+        """Do nothing."""
+
+    def took(
+        self,
+        cluster: LegacyCluster,
+        broker: BrokerId,
+        event: LegacyEvent | HostEvent,
+        action: LegacyAction | None,
+    ) -> None:
+        """Do nothing."""
+
+    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: Crashed) -> None:
         """Do nothing."""
 
 
 class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
     """The master, its slaves, and the producers' calls."""
+
+    closes_are_shown = True
 
     def __init__(
         self,
@@ -115,15 +141,14 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         self.network = network
         self.counts = counts
         self.actions = 0
-        self.answered_ok: list[Put] = []
-        """The calls that heard PUT_OK after they had waited."""
         self._random_source = random_source
         self.readers = Readers()
         self._observer = observer
-        self._puts: dict[PutId, Put] = {}
-        """The producers that wait, or have waited, for slaves."""
+        self._puts: dict[PutId, int] = {}
+        """Each producer's call, and for how many slaves it waits."""
+        self._offsets: dict[PutId, Offset] = {}
+        """Of the records that they became."""
         self._numbers = 0
-        self._need = 0
         self._looks_at_ms: int | None = None
         self.nodes: dict[BrokerId, Node[LegacyState]] = {
             broker: Node(broker, plan.bugs) for broker in map(BrokerId, range(1, brokers + 1))
@@ -179,11 +204,13 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         """Append a producer's message, and let the producer wait."""
         node, number = self.nodes[MASTER], self._numbers
         self._numbers += 1
-        self._need = need
         epoch = Epoch(node.incarnation + 1)
         message = message_of_epoch(epoch, number)
         self.readers.wrote(message.body, epoch)
-        self._hosts.deliver(node, PutRequested(put=PutId(number), message=message, need=need))
+        self._puts[PutId(number)] = need
+        requested = PutRequested(put=PutId(number), message=message, need=need)
+        self._recorders.of(MASTER).heard(Asked(requested.put, need))
+        self._hosts.deliver(node, requested)
         self._look_soon()
 
     def crash(self, node: Node[LegacyState], *, silent: bool = False) -> None:
@@ -194,7 +221,8 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
             self._looks_at_ms = None
         else:
             self.readers.stopped(node)
-        self._report(node.id, Crashed(broker=node.id))
+        self.actions += 1
+        self._observer.acted(self, node.id, Crashed(broker=node.id))
 
     def restart(self, node: Node[LegacyState]) -> None:
         """Let a broker come back that is down."""
@@ -237,10 +265,12 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         """Answer a producer."""
         assert isinstance(answer, AnswerPut), answer
         assert node.id == MASTER
-        put = self._puts.get(answer.put)
-        if put is not None and answer.status is PutStatus.PUT_OK:
-            self.answered_ok.append(put)
-            self.readers.heard(node, put.offset, put.need, self.now_ms)
+        need = self._puts[answer.put]
+        if need and answer.status is PutStatus.PUT_OK:
+            # Who is answered at once has the last record: nothing came in between.
+            offset = self._offsets.get(answer.put, node.log.record_offsets()[-1])
+            self.readers.heard(node, offset, need, self.now_ms)
+        self._observer.answered(self, answer)
 
     def recorder_of(self, node: Node[LegacyState]) -> StepRecorder:
         """Return what writes down what a broker sees and does."""
@@ -261,20 +291,36 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         """Tell the observer of a packet."""
         self._observer.sent(self, node.id, conn, data)
 
-    def acted(self, broker: BrokerId, action: LegacyAction) -> None:
-        """Tell the observer of an action; a report wakes GroupTransferService."""
-        self._report(broker, action)
-        if action.name is LegacyActionName.RECEIVE_REPORT:
+    def shown(self, data: bytes, *, of_server: bool) -> Mapping[str, object]:
+        """Return what a packet says."""
+        if not of_server:
+            return {"report": feed_reports(LegacyReports(), data).newest}
+        stream = legacy_master_stream()
+        stream.feed(data)
+        batch = stream.next_packet()
+        assert batch is not None, data
+        return {"offset": batch.offset, "size": len(batch.body)}
+
+    def took(
+        self,
+        node: Node[LegacyState],
+        event: LegacyEvent | HostEvent,
+        action: LegacyAction | None,
+    ) -> None:
+        """Tell the observer of a step; a report wakes GroupTransferService."""
+        if isinstance(event, MessageAppended):
+            self._offsets[event.put] = event.offset
+        self._observer.took(self, node.id, event, action)
+        if isinstance(event, ReportReceived) and self.network.holds(event.conn, End.SERVER):
             self._look_soon()
 
+    def acted(self, broker: BrokerId, action: LegacyAction) -> None:
+        """Count an action."""
+        del broker, action
+        self.actions += 1
+
     def stepped(self, node: Node[LegacyState], event: LegacyEvent | HostEvent) -> None:
-        """Note a producer that waits for slaves, and read what slaves have got."""
+        """Read what slaves have got."""
+        del event
         if node.id != MASTER:
             self.readers.read(node)
-        if isinstance(event, MessageAppended) and self._need > 0:
-            offset, incarnation = event.offset, node.incarnation
-            self._puts[event.put] = Put(offset=offset, incarnation=incarnation, need=self._need)
-
-    def _report(self, broker: BrokerId, action: LegacyClusterAction) -> None:
-        self.actions += 1
-        self._observer.acted(self, broker, action)

@@ -59,13 +59,18 @@ class LegacyRecorders:
         self._logs = RecordedLogs(plan.bugs)
         self._recorders: dict[BrokerId, StepRecorder] = {}
         for node in nodes.values():
-            settings: Parts = {"kind": "slave", "master": broker_address(master)}
+            settings: Parts = {
+                "kind": "slave",
+                "master": broker_address(master),
+                "frames_are_shown": True,
+            }
             if node.id == master:
                 settings = {
                     "kind": "master",
                     "slaves": [broker_address(one) for one in nodes if one != master],
                     "slaves_to_wait_for_max": min(MOST_NEEDED, len(nodes) - 1),
                     "segment_bytes": SEGMENT_SIZE,
+                    "frames_are_shown": True,
                 }
             self._recorders[node.id] = recording.of(
                 broker_address(node.id),

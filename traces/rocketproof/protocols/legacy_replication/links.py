@@ -1,17 +1,28 @@
-"""The connections of LegacyReplication: `link` and `stale`, seen from both ends of the real ones.
+"""The connections of LegacyReplication: `link` and `stale`, read from frames and from the network.
 
-A link appears when the slave has reported its log end over a new connection, and goes when it gives
-the connection up; the master's end is stale then, until the master notices. A connection that the
-master has lost before the slave's first report is none.
+A link appears when the slave sends its first report over a connection, and goes when its end is
+closed; the master's end is stale then, until that is closed, too. A connection that the master has
+lost before the slave's first report is none.
+
+| of a link  | read from                                                                      |
+|------------|--------------------------------------------------------------------------------|
+| held       | the slave's end, as the network has it                                         |
+| served     | the master's end, as the network has it                                        |
+| reported   | the last report that the slave has sent                                        |
+| ack        | the last report that the master has received and not refused                   |
+| next       | the end of the last batch that was sent; before the first one the master's core |
+| down       | the batches that were sent and not received                                    |
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rocketha.legacy_ha.state import LegacySlave, MasterEnd
+from rocketha.formats.legacy_ha_packets import LegacyTransfer
+from rocketha.ha.state import NOT_YET
+from rocketha.sim.engine.network import End
 from rocketha.sim.legacy_replication.cluster import LegacyCluster
-from rocketha.types import BrokerId, ConnectionId
+from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import index_or_minus_one
 from tlatrace.values import Value, record
 
@@ -22,63 +33,75 @@ _NO_LINK = record({"held": False})
 
 @dataclass(slots=True)
 class Link:
-    """A connection that a slave holds, as its ends said last."""
+    """A connection over which a slave has reported: what both ends have sent and received."""
 
     conn: ConnectionId
-    down: list[Value] = field(default_factory=list)
-    """Batches in flight."""
-    served: bool = True
-    reported: int = 0
-    ack: int = -1
-    next: int = -1
+    reported: Offset
+    reports: set[Offset]
+    """All that the slave has sent: a report that is none of them comes from a stranger."""
+    ack: Offset = NOT_YET
+    sent_end: Offset = NOT_YET
+    """Where the last batch ended."""
+    down: list[tuple[LegacyTransfer, Value]] = field(default_factory=list)
+    """The batches in flight: what was sent, and what it is to the specification."""
 
-    def look(self, cluster: LegacyCluster, slave: BrokerId) -> None:
-        """Take over what the two ends say now."""
-        state, end = cluster.nodes[slave].running(), _end(cluster, self.conn)
-        assert isinstance(state, LegacySlave)
-        assert state.client is not None
-        assert state.client.id == self.conn
-        self.reported = index_or_minus_one(state.client.reported)
-        self.served = end is not None
-        if end is not None:
-            self.ack = index_or_minus_one(end.slave_ack)
-            self.next = index_or_minus_one(end.next_offset)
+    def report(self, offset: Offset) -> None:
+        """Note a report that the slave sends."""
+        self.reported = offset
+        self.reports.add(offset)
 
-    def value(self) -> Value:
-        """Return a `Link`."""
+    def is_held(self, cluster: LegacyCluster) -> bool:
+        """Tell whether the slave has its end."""
+        return cluster.network.holds(self.conn, End.CLIENT)
+
+    def is_served(self, cluster: LegacyCluster) -> bool:
+        """Tell whether the master has its end."""
+        return cluster.network.holds(self.conn, End.SERVER)
+
+    def value(self, cluster: LegacyCluster) -> Value:
+        """Return a `Link` as it is now."""
         return record(
             {
                 "held": True,
-                "served": self.served,
-                "reported": self.reported,
-                "ack": self.ack,
-                "next": self.next,
-                "down": tuple(self.down),
+                "served": self.is_served(cluster),
+                "reported": index_or_minus_one(self.reported),
+                "ack": index_or_minus_one(self.ack),
+                "next": index_or_minus_one(self.next_offset(cluster)),
+                "down": tuple(value for _, value in self.down),
             }
         )
 
-
-@dataclass(frozen=True, slots=True)
-class _Stale:
-    conn: ConnectionId
-    reported: int
+    def next_offset(self, cluster: LegacyCluster) -> Offset:
+        """Return the next byte to send; before the first batch only the master's core knows."""
+        if self.sent_end == NOT_YET and self.ack != NOT_YET:
+            state = cluster.master()
+            end = None if state is None else state.ends.get(self.conn)
+            if end is not None:
+                self.sent_end = end.next_offset
+        return self.sent_end
 
 
 class LegacyLinks:
-    """The link of each slave, if it has one, and the master's ends of those it had."""
+    """The link of each slave, if it has one, and those it had that the master still has."""
 
     __slots__ = ("_by_slave", "_stale")
 
     def __init__(self) -> None:
         """Begin without connections."""
         self._by_slave: dict[BrokerId, Link] = {}
-        self._stale: dict[BrokerId, list[_Stale]] = {}
+        self._stale: dict[BrokerId, list[Link]] = {}
 
-    def connected(self, cluster: LegacyCluster, slave: BrokerId, conn: ConnectionId) -> bool:
-        """Begin a link; False if the master's end is gone already."""
-        if _end(cluster, conn) is None:
+    def reported(
+        self, cluster: LegacyCluster, slave: BrokerId, conn: ConnectionId, report: Offset
+    ) -> bool:
+        """Note a report that a slave sends; True if a link begins with it."""
+        link = self._by_slave.get(slave)
+        if link is not None and link.conn == conn:
+            link.report(report)
             return False
-        self._by_slave[slave] = Link(conn)
+        if link is not None or not cluster.network.holds(conn, End.SERVER):
+            return False
+        self._by_slave[slave] = Link(conn, report, {report})
         return True
 
     def of(self, slave: BrokerId) -> Link | None:
@@ -86,31 +109,37 @@ class LegacyLinks:
         return self._by_slave.get(slave)
 
     def on(self, conn: ConnectionId) -> tuple[BrokerId, Link] | None:
-        """Return the slave that holds this connection, and its link."""
+        """Return the slave whose link is on this connection, and it."""
         for slave, link in self._by_slave.items():
             if link.conn == conn:
                 return slave, link
         return None
 
-    def stale_on(self, conn: ConnectionId) -> tuple[BrokerId, int] | None:
-        """Return the slave that has given this connection up, and its place among those, from 1."""
+    def stale_on(self, conn: ConnectionId) -> tuple[BrokerId, int, Link] | None:
+        """Return the slave that has given this connection up, its place among those, and it."""
         for slave, ends in self._stale.items():
             for place, end in enumerate(ends, start=1):
                 if end.conn == conn:
-                    return slave, place
+                    return slave, place, end
         return None
 
+    def served(self, cluster: LegacyCluster) -> list[ConnectionId]:
+        """Return the connections of which the master has its end, links and others."""
+        links = [link for link in self._by_slave.values() if link.is_served(cluster)]
+        return [link.conn for link in (*links, *(one for s in self._stale.values() for one in s))]
+
     def give_up(self, cluster: LegacyCluster, slave: BrokerId) -> bool:
-        """End a slave's link; False if it has none."""
-        link = self._by_slave.pop(slave, None)
-        if link is None:
+        """End a slave's link of which its end is closed; False if it has none such."""
+        link = self._by_slave.get(slave)
+        if link is None or link.is_held(cluster):
             return False
-        if _end(cluster, link.conn) is not None:
-            self._stale.setdefault(slave, []).append(_Stale(link.conn, link.reported))
+        del self._by_slave[slave]
+        if link.is_served(cluster):
+            self._stale.setdefault(slave, []).append(link)
         return True
 
     def drop_stale(self, conn: ConnectionId) -> None:
-        """Forget an end that the master has noticed to be stale."""
+        """Forget a stale end that the master has closed."""
         for ends in self._stale.values():
             ends[:] = [end for end in ends if end.conn != conn]
 
@@ -121,22 +150,16 @@ class LegacyLinks:
     def value(self, cluster: LegacyCluster, slave: BrokerId) -> Value:
         """Return `link[slave]` as it is now."""
         link = self._by_slave.get(slave)
-        if link is None:
-            return _NO_LINK
-        link.look(cluster, slave)
-        return link.value()
+        return _NO_LINK if link is None else link.value(cluster)
 
-    def stale_value(self, cluster: LegacyCluster, slave: BrokerId) -> Value:
+    def stale_value(self, slave: BrokerId) -> Value:
         """Return `stale[slave]` as it is now."""
-        values: list[Value] = []
-        for one in self._stale.get(slave, []):
-            end = _end(cluster, one.conn)
-            assert end is not None, "the master has noticed"
-            ack = index_or_minus_one(end.slave_ack)
-            values.append(record({"reported": one.reported, "ack": ack}))
-        return tuple(values)
-
-
-def _end(cluster: LegacyCluster, conn: ConnectionId) -> MasterEnd | None:
-    state = cluster.master()
-    return None if state is None else state.ends.get(conn)
+        return tuple(
+            record(
+                {
+                    "reported": index_or_minus_one(end.reported),
+                    "ack": index_or_minus_one(end.ack),
+                }
+            )
+            for end in self._stale.get(slave, [])
+        )

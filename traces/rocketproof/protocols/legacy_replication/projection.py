@@ -1,38 +1,51 @@
-"""Runs of `rocketha.legacy_ha` as behaviours of LegacyReplication.
+"""Runs of `rocketha.legacy_ha` as behaviours of LegacyReplication: this sees both, judges neither.
 
-As in `epoch_truncation`, the whole state is read from the real one after every action:
+An event is what a step of a broker has done: a frame that it took, sent or refused, an answer to a
+producer, an end of a connection that it closed, a record that it wrote. What its core calls the
+step is looked at only where nothing was done: then that is the event, and nothing has changed.
 
-| specification | implementation                                                              |
+| specification | read from                                                                   |
 |---------------|-----------------------------------------------------------------------------|
+| up, inc       | whether the simulator runs the broker, and how often it has stopped it      |
 | begin, log    | where the log begins, and the master's lives that its records name; of a    |
 |               | broker that is down, what recovery would find                               |
-| flushed       | whole records below the CommitLog's flushed offset                          |
-| waiting       | the producers in the master's core                                          |
-| link, stale   | both ends of the connections, see `legacy_links`                            |
-| acked         | what producers heard                                                        |
+| flushed       | whole records below the CommitLog's flushed offset; each power cut holds it |
+|               | against what is left on the disk                                            |
+| waiting       | the producers' calls, the records that they became, the answers             |
+| link, stale   | frames, and the ends that the network has: see `links`                      |
+| acked         | the answers PUT_OK to producers that waited                                 |
 | ghosts        | kept here, by the rules of the specification                                |
 
-Actions that the specification cannot see are left out: transfers over connections that the slave
+Steps that the specification cannot see are left out: transfers over connections that the slave
 has given up, and flushes that complete no record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, assert_never
+from collections.abc import Callable, Sequence
+from typing import Final
 
-from rocketha.formats.legacy_ha_packets import LegacyTransfer
-from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
+from rocketha.formats.legacy_ha_packets import LegacyReports, LegacyTransfer, feed_reports
+from rocketha.formats.packet_stream import legacy_master_stream
 from rocketha.known_bugs.storage import file_options
-from rocketha.legacy_ha.effects import LegacyAction, LegacyActionName
+from rocketha.legacy_ha.effects import AnswerPut, LegacyAction, LegacyActionName, PutStatus
+from rocketha.legacy_ha.events import (
+    BatchReceived,
+    LegacyEvent,
+    PutRequested,
+    ReportReceived,
+    Started,
+)
 from rocketha.legacy_ha.state import LegacyState
+from rocketha.runtime.events import HostEvent, LogFlushed, MessageAppended
+from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE, record_count
 from rocketha.sim.epoch_truncation.actions import Crashed
-from rocketha.sim.legacy_replication.cluster import MASTER, LegacyCluster, LegacyClusterAction, Put
-from rocketha.types import BrokerId, ConnectionId, Offset
-from rocketproof.protocols.epoch_truncation.values import broker_name, index
+from rocketha.sim.legacy_replication.cluster import MASTER, LegacyCluster
+from rocketha.types import BrokerId, ConnectionId, Offset, PutId
+from rocketproof.protocols.epoch_truncation.values import broker_name, index, index_or_minus_one
 from rocketproof.protocols.legacy_replication.links import LegacyLinks
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, State, Value, record, tla_set
@@ -54,8 +67,17 @@ class LegacyProjection:
         self._ahead: set[BrokerId] = set()
         self._logs: dict[BrokerId, tuple[int, RecordEpochs]] = {}
         self._versions: dict[BrokerId, tuple[int, bool]] = {}
-        self._sent: dict[ConnectionId, PacketStream[LegacyTransfer]] = {}
-        self._last_sent: LegacyTransfer | None = None
+        self._sent: list[tuple[ConnectionId, bytes]] = []
+        self._answers: list[AnswerPut] = []
+        self._needs: dict[PutId, int] = {}
+        """Each producer's call, and for how many slaves it waits."""
+        self._waiting: dict[PutId, tuple[int, int, int]] = {}
+        """Those that are not answered: record, the master's life, number of slaves."""
+        self._acked: list[Value] = []
+        self._served: list[ConnectionId] = []
+        """Connections of which the master had its end when something was recorded last."""
+        self._refused: set[ConnectionId] = set()
+        """Those that it has closed with a report that it refused."""
         self._reader: RecordEpochReader | None = None
 
     # ---- the observer ----
@@ -70,28 +92,195 @@ class LegacyProjection:
     def sent(
         self, cluster: LegacyCluster, broker: BrokerId, conn: ConnectionId, data: bytes
     ) -> None:
-        """Keep the packet that the master sends for the action that it belongs to."""
-        del cluster
-        if broker == MASTER:
-            stream = self._sent.setdefault(conn, legacy_master_stream())
-            stream.feed(data)
-            self._last_sent = stream.next_packet()
+        """Keep the packet that a broker sends for the step that it belongs to."""
+        del cluster, broker
+        self._sent.append((conn, data))
 
-    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: LegacyClusterAction) -> None:
-        """Record an action, if the specification can see it, and the state after it."""
-        match action:
-            case Crashed():
-                self._crashed(cluster, broker)
-            case LegacyAction(conn=None):
-                self._acted_alone(cluster, broker, action)
-            case LegacyAction(conn=conn) if broker == MASTER:
-                assert conn is not None
-                self._master_acted(cluster, action, conn)
-            case LegacyAction(conn=conn):
-                assert conn is not None
-                self._slave_acted(cluster, broker, action, conn)
-            case _ as unreachable:
-                assert_never(unreachable)
+    def answered(self, cluster: LegacyCluster, answer: AnswerPut) -> None:
+        """Keep an answer for the step that it belongs to."""
+        del cluster
+        self._answers.append(answer)
+
+    def took(
+        self,
+        cluster: LegacyCluster,
+        broker: BrokerId,
+        event: LegacyEvent | HostEvent,
+        action: LegacyAction | None,
+    ) -> None:
+        """Record what a step has done, as far as the specification can see it."""
+        known = len(self.events)
+        sent, self._sent = self._sent, []
+        answers, self._answers = self._answers, []
+        match event:
+            case Started():
+                self._record(cluster, broker, "Restart", broker_name(broker))
+            case LogFlushed():
+                if self._flushed(cluster.nodes[broker]) != self._recorded("flushed", broker):
+                    self._record(cluster, broker, "Flush", broker_name(broker))
+            case _ if broker == MASTER:
+                self._master_took(cluster, event, sent, answers)
+            case _:
+                self._slave_took(cluster, broker, event, sent)
+        if action is not None and len(self.events) == known:
+            self._claimed(cluster, broker, action, sent)
+
+    def acted(self, cluster: LegacyCluster, broker: BrokerId, action: Crashed) -> None:
+        """Record that a broker has stopped."""
+        del action
+        self._crashed(cluster, broker)
+
+    # ---- the master ----
+
+    def _master_took(
+        self,
+        cluster: LegacyCluster,
+        event: LegacyEvent | HostEvent,
+        sent: Sequence[tuple[ConnectionId, bytes]],
+        answers: Sequence[AnswerPut],
+    ) -> None:
+        if isinstance(event, PutRequested):
+            self._needs[event.put] = event.need
+        if isinstance(event, MessageAppended) and self._needs[event.put]:
+            life = cluster.nodes[MASTER].incarnation
+            self._waiting[event.put] = (index(event.offset), life, self._needs[event.put])
+        heard = [(answer.status, self._waiting.pop(answer.put, None)) for answer in answers]
+        for status, put in heard:
+            if put is not None and status is PutStatus.PUT_OK:
+                o, life, need = put
+                self._acked.append(record({"o": o, "i": life, "need": need}))
+        if isinstance(event, MessageAppended):
+            self._record(cluster, MASTER, "PutMessage", self._needs[event.put])
+        if isinstance(event, ReportReceived):
+            self._report_taken(cluster, event)
+        for conn, data in sent:
+            self._batch_sent(cluster, conn, data)
+        for status, put in heard:
+            if put is not None:
+                name = "PutOk" if status is PutStatus.PUT_OK else "PutTimeout"
+                self._record(cluster, MASTER, name, put[0])
+        for conn in self._served:
+            if not cluster.network.holds(conn, End.SERVER):
+                self._closed(cluster, conn)
+
+    def _report_taken(self, cluster: LegacyCluster, event: ReportReceived) -> None:
+        """Record a report that the master has taken, or refused by closing the connection."""
+        conn, report = event.conn, event.max_phy_offset
+        is_refused = not cluster.network.holds(conn, End.SERVER)
+        if (found := self._links.on(conn)) is not None:
+            slave, link = found
+            if not is_refused:
+                link.ack = report
+                self._record(cluster, MASTER, "ReceiveReport", broker_name(slave), index(report))
+            elif report in link.reports and conn in self._served:
+                self._refused.add(conn)
+                link.down.clear()
+                self._record(cluster, MASTER, "RefuseReport", broker_name(slave), index(report))
+        elif (stale := self._links.stale_on(conn)) is not None and not is_refused:
+            slave, place, link = stale
+            link.ack = report
+            params = (broker_name(slave), place, index(report))
+            self._record(cluster, MASTER, "ReceiveStaleReport", *params)
+
+    def _batch_sent(self, cluster: LegacyCluster, conn: ConnectionId, data: bytes) -> None:
+        found = self._links.on(conn)
+        if found is None:
+            return
+        slave, link = found
+        stream = legacy_master_stream()
+        stream.feed(data)
+        batch = stream.next_packet()
+        assert batch is not None, "a packet is sent as a whole"
+        end = Offset(batch.offset + len(batch.body))
+        link.sent_end = end
+        link.down.append((batch, self._batch_value(cluster, batch)))
+        size = index(end) - index(batch.offset)
+        self._record(cluster, MASTER, "Transfer", broker_name(slave), size)
+
+    def _closed(self, cluster: LegacyCluster, conn: ConnectionId) -> None:
+        """Record that the master has closed its end of a connection."""
+        if (found := self._links.on(conn)) is not None and conn not in self._refused:
+            slave, link = found
+            link.down.clear()
+            self._record(cluster, MASTER, "CloseConnection", broker_name(slave))
+        elif (stale := self._links.stale_on(conn)) is not None:
+            slave, place, _ = stale
+            self._links.drop_stale(conn)
+            self._record(cluster, MASTER, "DropStale", broker_name(slave), place)
+
+    def _batch_value(self, cluster: LegacyCluster, batch: LegacyTransfer) -> Value:
+        """Return a batch; its records are the log's if its bytes are, and unreadable otherwise."""
+        log = cluster.nodes[MASTER].log
+        begin, end = index(batch.offset), index(Offset(batch.offset + len(batch.body)))
+        self._read(cluster.nodes[MASTER])
+        recs = self._logs[MASTER][1][begin:end]
+        is_there = batch.offset + len(batch.body) <= log.max_phy_offset
+        if not is_there or log.read(batch.offset, len(batch.body)) != batch.body:
+            recs = (-1,) * (end - begin)
+        return record({"offset": begin, "recs": recs})
+
+    # ---- slaves ----
+
+    def _slave_took(
+        self,
+        cluster: LegacyCluster,
+        slave: BrokerId,
+        event: LegacyEvent | HostEvent,
+        sent: Sequence[tuple[ConnectionId, bytes]],
+    ) -> None:
+        name, link = broker_name(slave), self._links.of(slave)
+        for conn, data in sent:
+            report = feed_reports(LegacyReports(), data).newest
+            assert report is not None, "a report is sent as a whole"
+            if self._links.reported(cluster, slave, conn, report):
+                self._record(cluster, slave, "Connect", name)
+        if link is None:
+            return
+        took = isinstance(event, BatchReceived) and event.conn == link.conn
+        is_own = isinstance(event, BatchReceived) and [one for one, _ in link.down[:1]] == [
+            event.batch
+        ]
+        if self._links.give_up(cluster, slave):
+            # No batch that the master has sent is refused.
+            self._record(cluster, slave, "ReceiveTransfer" if is_own else "Disconnect", name)
+        elif took:
+            # What it has taken is not in flight any more.
+            del link.down[:1]
+            self._record(cluster, slave, "ReceiveTransfer", name)
+
+    # ---- what a core says that it does, and has not done ----
+
+    def _claimed(
+        self,
+        cluster: LegacyCluster,
+        broker: BrokerId,
+        action: LegacyAction,
+        sent: Sequence[tuple[ConnectionId, bytes]],
+    ) -> None:
+        me = broker_name(broker)
+        match action.name:
+            case LegacyActionName.PUT_OK | LegacyActionName.PUT_TIMEOUT:
+                assert action.offset is not None
+                self._record(cluster, MASTER, action.name, index(action.offset))
+            case LegacyActionName.CONNECT if not sent:
+                self._record(cluster, broker, action.name, me)
+            case LegacyActionName.DISCONNECT:
+                link = self._links.of(broker)
+                if link is not None and link.conn == action.conn:
+                    self._record(cluster, broker, action.name, me)
+            case LegacyActionName.CLOSE_CONNECTION | LegacyActionName.TRANSFER:
+                assert action.conn is not None
+                found = self._links.on(action.conn)
+                if found is not None:
+                    size = (0,) if action.name is LegacyActionName.TRANSFER else ()
+                    self._record(cluster, MASTER, action.name, broker_name(found[0]), *size)
+                elif (stale := self._links.stale_on(action.conn)) is not None and not sent:
+                    slave, place, _ = stale
+                    self._record(cluster, MASTER, "DropStale", broker_name(slave), place)
+            case _:
+                pass
+
+    # ---- power cuts ----
 
     def _crashed(self, cluster: LegacyCluster, broker: BrokerId) -> None:
         begin, before = self._logs[broker]
@@ -99,9 +288,12 @@ class LegacyProjection:
         end = self._end(broker)
         if broker == MASTER:
             self._links.drop_all_stale()
+            self._waiting.clear()
             for slave in self.slaves:
                 link = self._links.of(slave)
-                if self._end(slave) > end or (link is not None and link.next > end):
+                if self._end(slave) > end or (
+                    link is not None and index_or_minus_one(link.sent_end) > end
+                ):
                     self._ahead.add(slave)
         else:
             self._links.give_up(cluster, broker)
@@ -109,86 +301,6 @@ class LegacyProjection:
                 (at, life) for at, life in enumerate(before, start=begin) if at >= end
             }
         self._record(cluster, broker, "Crash", broker_name(broker), end)
-
-    def _acted_alone(self, cluster: LegacyCluster, broker: BrokerId, action: LegacyAction) -> None:
-        """Record an action that is about no connection."""
-        match action.name:
-            case LegacyActionName.FLUSH:
-                if self._flushed(cluster.nodes[broker]) != self._recorded("flushed", broker):
-                    self._record(cluster, broker, action.name, broker_name(broker))
-            case LegacyActionName.RESTART:
-                self._record(cluster, broker, action.name, broker_name(broker))
-            case LegacyActionName.PUT_MESSAGE:
-                assert action.need is not None
-                self._record(cluster, broker, action.name, action.need)
-            case _:
-                assert action.offset is not None
-                self._record(cluster, broker, action.name, index(action.offset))
-
-    def _master_acted(
-        self, cluster: LegacyCluster, action: LegacyAction, conn: ConnectionId
-    ) -> None:
-        found = self._links.on(conn)
-        if found is None:
-            self._acted_on_stale(cluster, action, conn)
-            return
-        slave, link = found
-        params: tuple[Value, ...] = (broker_name(slave),)
-        match action.name:
-            case LegacyActionName.RECEIVE_REPORT:
-                assert action.offset is not None
-                params = (*params, index(action.offset))
-            case LegacyActionName.TRANSFER:
-                assert action.offset is not None
-                assert action.size is not None
-                link.down.append(self._batch_value())
-                end = Offset(action.offset + action.size)
-                params = (*params, index(end) - index(action.offset))
-            case _:
-                link.down.clear()
-        self._record(cluster, MASTER, action.name, *params)
-
-    def _acted_on_stale(
-        self, cluster: LegacyCluster, action: LegacyAction, conn: ConnectionId
-    ) -> None:
-        """Record what the master does with a connection that its slave has given up."""
-        found = self._links.stale_on(conn)
-        if found is None:
-            return
-        slave, place = found
-        if action.name is LegacyActionName.RECEIVE_REPORT:
-            assert action.offset is not None
-            params = (broker_name(slave), place, index(action.offset))
-            self._record(cluster, MASTER, "ReceiveStaleReport", *params)
-        elif action.name is LegacyActionName.CLOSE_CONNECTION:
-            self._links.drop_stale(conn)
-            self._record(cluster, MASTER, "DropStale", broker_name(slave), place)
-
-    def _slave_acted(
-        self, cluster: LegacyCluster, slave: BrokerId, action: LegacyAction, conn: ConnectionId
-    ) -> None:
-        match action.name:
-            case LegacyActionName.CONNECT:
-                seen = self._links.connected(cluster, slave, conn)
-            case LegacyActionName.DISCONNECT:
-                seen = self._links.give_up(cluster, slave)
-            case _:
-                link = self._links.of(slave)
-                seen = link is not None
-                if link is not None:
-                    # What it has processed is not in flight any more.
-                    del link.down[:1]
-        if seen:
-            self._record(cluster, slave, action.name, broker_name(slave))
-
-    def _batch_value(self) -> Value:
-        batch, self._last_sent = self._last_sent, None
-        assert batch is not None, "the action has sent a packet"
-        begin, log = self._logs[MASTER]
-        assert begin == 0
-        end = Offset(batch.offset + len(batch.body))
-        recs = log[index(batch.offset) : index(end)]
-        return record({"offset": index(batch.offset), "recs": recs})
 
     # ---- the state ----
 
@@ -204,10 +316,12 @@ class LegacyProjection:
             "begin": record({broker_name(n.id): self._logs[n.id][0] for n in nodes}),
             "log": record({broker_name(n.id): self._logs[n.id][1] for n in nodes}),
             "flushed": record({broker_name(n.id): self._flushed(n) for n in nodes}),
-            "waiting": _waiting(cluster),
-            "stale": self._of_slaves(lambda s: self._links.stale_value(cluster, s)),
+            "waiting": tla_set(
+                record({"o": o, "need": need}) for o, _, need in self._waiting.values()
+            ),
+            "stale": self._of_slaves(self._links.stale_value),
             "link": self._of_slaves(lambda s: self._links.value(cluster, s)),
-            "acked": tla_set(_acked(put) for put in cluster.answered_ok),
+            "acked": tla_set(self._acked),
             "ghostLost": self._of_slaves(
                 lambda s: tla_set(record({"o": o, "i": i}) for o, i in sorted(self._lost[s]))
             ),
@@ -223,6 +337,7 @@ class LegacyProjection:
                 clock=cluster.now_ms,
             )
         )
+        self._served = self._links.served(cluster)
 
     def _of_slaves(self, value: Callable[[BrokerId], Value]) -> Value:
         return record({broker_name(slave): value(slave) for slave in self.slaves})
@@ -254,13 +369,3 @@ class LegacyProjection:
             begin, record_epochs = record_count(node.log.min_offset), self._reader.in_log(node.log)
         # A record names the life of the master that took it, counted from 1; 0 is unreadable.
         self._logs[node.id] = begin, tuple(life - 1 for life in record_epochs)
-
-
-def _waiting(cluster: LegacyCluster) -> Value:
-    state = cluster.master()
-    requests = () if state is None else state.waiting
-    return tla_set(record({"o": index(r.offset), "need": r.need}) for r in requests)
-
-
-def _acked(put: Put) -> Value:
-    return record({"o": index(put.offset), "i": put.incarnation, "need": put.need})

@@ -9,13 +9,18 @@
 | and the master's end                          |                                                |
 | Transfer, ReceiveReport and ReceiveTransfer   | the same; ReceiveStaleReport over a connection |
 |                                               | that its slave has given up                    |
-| a master's end is gone                        | CloseConnection; DropStale of such a one       |
+| a master's end is gone                        | CloseConnection, RefuseReport if a report came |
+|                                               | with it; DropStale of one that was given up    |
 | NodeStopped, with what is left of the log     | Crash; before it PutMessage, ReceiveTransfer   |
 |                                               | of what was stored, if the node could not      |
 |                                               | write it                                       |
 | the changed parts of a state                  | begin, log, flushed; waiting; of link and      |
 |                                               | stale what this end of them has                |
 | answered: PUT_OK to a producer that waits     | acked                                          |
+
+Where brokers write what is in each packet (`frames_are_shown`), what happened is read from packets,
+answers and closed connections (`frames`); `action` is looked at only where nothing happened. Of
+released brokers, which do not, their word is taken.
 
 Which connections are links, and in which order slaves gave up the others, is remembered from the
 records before. One that the master has not yet, or has lost before its slave knew of it, is none,
@@ -29,8 +34,8 @@ many a file has is said by the header (`records_per_segment`): the master's log 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -44,12 +49,21 @@ from rocketha.recording.record import (
     SentMessage,
 )
 from rocketha.sim.engine.records import record_count
+from rocketproof.protocols.legacy_replication.frames import (
+    Answer,
+    MasterFrames,
+    Params,
+    SlaveFrames,
+)
+from rocketproof.protocols.legacy_replication.recorded_broker import (
+    RecordedBroker,
+    SlaveEnd,
+    Waiting,
+)
 from rocketproof.record_projection import (
     RecordProjection,
     part,
     read_field,
-    read_shown,
-    sequence_after,
 )
 from rocketproof.recorded_log import LogItem, RunLogs
 from tlatrace.trace import Part
@@ -79,81 +93,14 @@ class _MasterSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="master
     slaves: tuple[str, ...]
     slaves_to_wait_for_max: int
     segment_bytes: int
+    frames_are_shown: bool = False
+    """Records say what is in each packet, and who closes a connection."""
     records_per_segment: int | None = None
     """Of a real master's log, at most."""
 
 
 class _SlaveSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="slave"):
     master: str
-
-
-class _Waiting(msgspec.Struct, frozen=True):
-    put: int
-    offset: int
-    need: int
-
-
-class _MasterEnd(msgspec.Struct, frozen=True):
-    slave_ack: int
-    next_offset: int | None
-    """None: it is not said."""
-
-
-class _SlaveEnd(msgspec.Struct, frozen=True):
-    id: int
-    reported: int
-
-
-class _Params(msgspec.Struct, frozen=True):
-    conn: int = _NEVER
-    offset: int = 0
-    size: int = 0
-    need: int = 0
-
-
-class _Answer(msgspec.Struct, frozen=True):
-    put: int
-    status: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Broker:
-    """The parts of a broker's state, as it has written them last."""
-
-    begin: int = 0
-    log: tuple[LogItem, ...] = ()
-    """Of each record the master's life that its body names, from 1; or a real broker's record."""
-    flushed: int | None = None
-    """None: it is said at a flush only."""
-    flushed_offset: int | None = None
-    """Of a real broker: what its last flush has reached."""
-    waiting: tuple[_Waiting, ...] = ()
-    ends: Mapping[int, _MasterEnd] = field(default_factory=dict)
-    client: _SlaveEnd | None = None
-
-    @property
-    def link(self) -> int | None:
-        """Return the connection that it holds."""
-        return None if self.client is None else self.client.id
-
-    def after(self, written: NodeRecord) -> _Broker:
-        """Return what it has after a step. Raises: RecordError"""
-        changed = read_shown(written.state, _KINDS)
-        if "ends" in changed:
-            changed["ends"] = dict(changed["ends"])
-        if "log" in written.state:
-            changed["log"] = sequence_after(self.log, written.state["log"], LogItem, "log")
-        return replace(self, **changed) if changed else self
-
-
-_KINDS: Final[dict[str, object]] = {
-    "begin": int,
-    "flushed": int,
-    "flushed_offset": int,
-    "waiting": tuple[_Waiting, ...],
-    "ends": tuple[tuple[int, _MasterEnd], ...],
-    "client": _SlaveEnd | None,
-}
 
 
 class LegacyRecords(RecordProjection):
@@ -180,7 +127,13 @@ class LegacyRecords(RecordProjection):
         for slave, its in slaves.items():
             if its.master != self._master:
                 raise RecordError(f"{slave} is a slave of {its.master}, not of {self._master}")
-        self._now = {header.node: _Broker() for header in headers}
+        self._now = {header.node: RecordedBroker() for header in headers}
+        self._frames: MasterFrames | None = None
+        self._slave_frames: dict[str, SlaveFrames] = {}
+        """Where records show frames."""
+        if self._settings.frames_are_shown:
+            self._frames = MasterFrames()
+            self._slave_frames = {slave: SlaveFrames() for slave in slaves}
         self._links: dict[str, int] = {}
         self._given_up: dict[str, list[int]] = {slave: [] for slave in slaves}
         """Connections of which the master's end is still there, oldest first."""
@@ -211,7 +164,12 @@ class LegacyRecords(RecordProjection):
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the events of a record. Raises: RecordError"""
         me, before = record.node, self._now[record.node]
-        now = self._now[me] = before.after(record)
+        now = before.after(record)
+        if me == self._master and self._frames is not None:
+            now = self._frames.after(record, received, now)
+        elif me in self._slave_frames:
+            now = self._slave_frames[me].after(record, now)
+        self._now[me] = now
         if record.event == STOPPED:
             self._cut_short(record, before)
         self._read_log(record)
@@ -223,9 +181,8 @@ class LegacyRecords(RecordProjection):
         known = _OF_MASTER if me == self._master else _OF_SLAVES
         if record.action is not None and record.action not in known:
             raise RecordError(f"{me} has no action {record.action!r}")
-        params: _Params = read_field(record.params, _Params, "params")
         is_sent = record.action != "Transfer" or record.sent
-        if not is_sent or (record.action in _RECEIVES and not received):
+        if self._frames is None and (not is_sent or (record.action in _RECEIVES and not received)):
             raise RecordError(f"{record.action} without a packet")
         if record.action == "Restart":
             up = part("up", me, value=True), part("inc", me, value=record.incarnation - 1)
@@ -234,11 +191,23 @@ class LegacyRecords(RecordProjection):
             self._flush(me, before, now)
         elif me == self._master:
             self._answered(record, before)
-            self._master_acted(record, params)
-            self._close_ends(before)
+            for action, params in self._done(record, received):
+                self._master_acted(action, params)
+            self._close_ends(before, received)
             self._connect()
         else:
-            self._slave_acted(record, before)
+            self._slave_acted(record, before, received)
+
+    def _done(
+        self, record: NodeRecord, received: Sequence[SentMessage]
+    ) -> Sequence[tuple[str | None, Params]]:
+        """Return what a step of the master has done; where nothing shows it, its own word."""
+        params: Params = read_field(record.params, Params, "params")
+        claimed = (record.action, params)
+        if self._frames is None:
+            return [claimed]
+        done = list(self._frames.done(record, received, self._now[self._master]))
+        return done or ([] if record.action == "ReceiveReport" else [claimed])
 
     def _read_log(self, record: NodeRecord) -> None:
         """Remember which life wrote real records, and where logs begin. Raises: RecordError"""
@@ -255,7 +224,7 @@ class LegacyRecords(RecordProjection):
         if (last.end - 1) // self._settings.segment_bytes != (len(now.log) - 1) // per_segment:
             raise RecordError(f"record {last.id!r}: files do not have {per_segment} records each")
 
-    def _flush(self, me: str, before: _Broker, now: _Broker) -> None:
+    def _flush(self, me: str, before: RecordedBroker, now: RecordedBroker) -> None:
         if before.flushed is not None and now.flushed is not None:
             if record_count(before.flushed) != record_count(now.flushed):
                 self._event(me, "Flush", me)
@@ -265,7 +234,7 @@ class LegacyRecords(RecordProjection):
             self._flushed[me] = reached
             self._event(me, "Flush", me)
 
-    def _cut_short(self, record: NodeRecord, before: _Broker) -> None:
+    def _cut_short(self, record: NodeRecord, before: RecordedBroker) -> None:
         """Make events of what a node that was killed had stored, and could not write any more."""
         me, left, known = record.node, self._now[record.node], len(before.log)
         is_longer = len(left.log) > known and left.log[:known] == before.log
@@ -275,13 +244,13 @@ class LegacyRecords(RecordProjection):
         if me == self._master:
             need = self._settings.slaves_to_wait_for_max
             for length in range(known + 1, len(left.log) + 1):
-                put = _Waiting(put=ends[length - 1], offset=ends[length - 1], need=need)
+                put = Waiting(put=ends[length - 1], offset=ends[length - 1], need=need)
                 waiting = (*self._now[me].waiting, put) if need else ()
                 self._now[me] = replace(before, log=left.log[:length], waiting=waiting)
                 self._read_log(record)
                 self._event(me, "PutMessage", need)
         elif me in self._links and before.client is not None:
-            client = _SlaveEnd(before.client.id, ends[-1])
+            client = SlaveEnd(before.client.id, ends[-1])
             self._now[me] = replace(left, client=client)
             self._read_log(record)
             self._event(me, "ReceiveTransfer", me)
@@ -289,7 +258,7 @@ class LegacyRecords(RecordProjection):
 
     def _crashed(self, record: NodeRecord) -> None:
         me, now = record.node, self._now[record.node]
-        self._now[me] = _Broker(begin=now.begin, log=now.log)
+        self._now[me] = RecordedBroker(begin=now.begin, log=now.log)
         self._flushed[me] = self._end(me)
         self._reported.pop(me, None)
         if me == self._master:
@@ -312,24 +281,24 @@ class LegacyRecords(RecordProjection):
 
     # ---- the master ----
 
-    def _answered(self, record: NodeRecord, before: _Broker) -> None:
+    def _answered(self, record: NodeRecord, before: RecordedBroker) -> None:
         """Note which producers heard PUT_OK after they had waited."""
         waiting = {one.put: one for one in before.waiting}
-        for said in record.answered:
-            answer: _Answer = read_field(said, _Answer, "answered")
-            if answer.status == "PUT_OK" and answer.put in waiting:
-                put = waiting[answer.put]
+        said: list[Answer] = [read_field(one, Answer, "answered") for one in record.answered]
+        answers = [(one.status, waiting[one.put]) for one in said if one.put in waiting]
+        for status, put in answers if self._frames is None else self._frames.answers:
+            if status == "PUT_OK":
                 o = self._index(self._master, put.offset)
                 acked = {"o": o, "i": record.incarnation - 1, "need": put.need}
                 self._acked.add(tla_record(acked))
 
-    def _master_acted(self, record: NodeRecord, params: _Params) -> None:
+    def _master_acted(self, action: str | None, params: Params) -> None:
         me, at = self._master, self._index(self._master, params.offset)
-        match record.action:
+        match action:
             case "PutMessage":
                 self._event(me, "PutMessage", params.need)
             case "PutOk" | "PutTimeout":
-                self._event(me, record.action, at)
+                self._event(me, action, at)
             case "ReceiveReport":
                 slave, place = self._holder(params.conn)
                 if slave is not None and place is not None:
@@ -341,11 +310,16 @@ class LegacyRecords(RecordProjection):
                 if slave is not None and place is None:
                     size = self._index(me, params.offset + params.size) - at
                     self._event(me, "Transfer", slave, size)
+            case "CloseConnection" if params.conn in self._now[me].ends and self._frames:
+                slave, place = self._holder(params.conn)
+                if slave is not None and place is None:
+                    self._event(me, "CloseConnection", slave)
             case _:
                 pass
 
-    def _close_ends(self, before: _Broker) -> None:
+    def _close_ends(self, before: RecordedBroker, received: Sequence[SentMessage]) -> None:
         """Make events of the ends of connections that the master does not have any more."""
+        refused = {} if self._frames is None else self._frames.refused(received)
         for conn in before.ends:
             if conn in self._now[self._master].ends:
                 continue
@@ -355,7 +329,12 @@ class LegacyRecords(RecordProjection):
                 continue
             if place is None:
                 served = part("link", slave, "served", value=False)
-                self._event(self._master, "CloseConnection", slave, more=(served,))
+                report = refused.get(conn)
+                if report is None:
+                    self._event(self._master, "CloseConnection", slave, more=(served,))
+                else:
+                    at = self._index(self._master, report)
+                    self._event(self._master, "RefuseReport", slave, at, more=(served,))
             else:
                 self._given_up[slave].remove(conn)
                 self._event(self._master, "DropStale", slave, place)
@@ -372,17 +351,28 @@ class LegacyRecords(RecordProjection):
 
     # ---- slaves ----
 
-    def _slave_acted(self, record: NodeRecord, before: _Broker) -> None:
+    def _slave_acted(
+        self, record: NodeRecord, before: RecordedBroker, received: Sequence[SentMessage]
+    ) -> None:
         me, link = record.node, self._now[record.node].link
+        took = bool(received) if self._frames else record.action == "ReceiveTransfer"
         if before.link is not None and before.link != link and self._give_up(me):
-            self._event(me, "Disconnect", me)
+            # No batch that the master has sent is refused.
+            is_refused = self._frames is not None and took
+            self._event(me, "ReceiveTransfer" if is_refused else "Disconnect", me)
+            took = False
         if before.link != link:
             self._reported.pop(me, None)
             if link is not None and link not in self._ended:
                 self._reported[me] = link
                 self._connect()
-        if record.action == "ReceiveTransfer" and me in self._links:
+        if took and me in self._links:
             self._event(me, "ReceiveTransfer", me)
+        elif self._frames is not None and before.link == link:
+            # Its core says so, and nothing has happened.
+            is_held = link is not None and record.action == "Disconnect" and me in self._links
+            if is_held or (record.action == "Connect" and not record.sent):
+                self._event(me, str(record.action), me)
 
     def _connect(self) -> None:
         """Make links of connections over which slaves have reported, and that the master has."""
@@ -423,7 +413,7 @@ class LegacyRecords(RecordProjection):
                 parts.append(part("link", node, "reported", value=reported))
         self.event(action, params, node=node, observed=observed, parts=(*parts, *more))
 
-    def _ends(self, now: _Broker) -> list[Part]:
+    def _ends(self, now: RecordedBroker) -> list[Part]:
         """Show what the master has of the connections of slaves that have connected."""
         parts = []
         for conn, end in now.ends.items():
@@ -465,6 +455,6 @@ class LegacyRecords(RecordProjection):
             for item, life in zip(log, self._logs.epochs(log), strict=True)
         )
 
-    def _waiting(self, now: _Broker) -> Value:
+    def _waiting(self, now: RecordedBroker) -> Value:
         puts = ((self._index(self._master, one.offset), one.need) for one in now.waiting)
         return tla_set(tla_record({"o": o, "need": need}) for o, need in puts)
