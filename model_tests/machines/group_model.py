@@ -21,7 +21,6 @@ from tlatrace.values import Fcn, State, TlaSet, Value
 __all__ = ["SPEC", "Bounds", "bounds", "goals", "moves"]
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "replica_group"
-_LIBRARY: Final = SPEC.parent / "epoch_truncation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +36,7 @@ class Bounds:
 @cache
 def moves(name: str) -> Moves:
     """Compile a model; about three seconds."""
-    model = load_model(SPEC / "MCReplicaGroup.tla", _config(name), libraries=[_LIBRARY])
+    model = load_model(SPEC / "MCReplicaGroup.tla", _config(name))
     return Moves(_Realizable(model), _is_told_apart_by_nobody)
 
 

@@ -23,6 +23,8 @@ EpochAt(q, o) ==
 \*                                                                              \* CHECK LateDispatch
 AppendEpoch(q, e, s) ==
   WithEnds(SelectSeq(q, LAMBDA x : x.s < s) \o <<[e |-> e, s |-> s, end |-> -1]>>)
+\* What a slave notes of the epoch x that a packet carries, if it is new to it.
+WithEpoch(q, x) == IF x.e = LastEpoch(q) THEN q ELSE AppendEpoch(q, x.e, x.s)
 \* The new last entry has no bound again.                                       \* CHECK B04
 TruncateSuffixByOffset(q, o) == WithEnds(SelectSeq(q, LAMBDA x : x.s < o))      \* CHECK KeptEpochs
 TruncateSuffixByEpoch(q, e) == WithEnds(SelectSeq(q, LAMBDA x : x.e < e))

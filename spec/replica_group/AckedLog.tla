@@ -2,27 +2,25 @@
 (* What a user of a broker group may rely on: one log of acknowledged messages, only ever appended
    to, and whoever reads later reads all of it, in order.
 
-   Producers and consumers are told of prefixes of the log: `acked` is the longest that a producer
-   was told is safe, `seen` the longest that a consumer was shown.  The service comes and goes; when
+   Producers and consumers hear of prefixes of the log: `acked` is the longest whose last message
+   was acknowledged, `seen` the longest that a consumer was shown.  The service comes and goes; when
    it is up it serves a log that begins with both.  A service that forgot an acknowledged message,
    or has another one in its place, does not implement this module.
 
    Modelled: promises to producers and consumers, a service that is away for a time.
    Not modelled: replicas, elections, several queues, when the service comes back (ReplicaGroup says
-   more), a message whose producer was told nothing: it may be in the log.
+   more), a message whose producer heard nothing: it may be in the log.
 
    Conventions: a log is a sequence of records, and what a record is does not matter.
    Source: none in the code; ReplicaGroup implements it.                                          *)
-EXTENDS Sequences, Naturals
+EXTENDS Prefixes
 
 VARIABLES
-  acked,       \* the longest log that a producer was told is safe
+  acked,       \* the longest log whose last message was acknowledged
   seen,        \* the longest log that a consumer has seen
   serving      \* [up: whether there is a service, log: what it would serve]
 
 vars == <<acked, seen, serving>>
-
-IsPrefix(p, q) == Len(p) <= Len(q) /\ SubSeq(q, 1, Len(p)) = p
 
 \* What was promised is served whenever anything is.
 Keeps(service) ==
@@ -31,7 +29,7 @@ Keeps(service) ==
 -----------------------------------------------------------------------------
 Init == acked = <<>> /\ seen = <<>> /\ Keeps(serving)
 
-\* A producer is told that its message is safe, and with it all before it.
+\* A message is acknowledged, and with it all before it.
 Acknowledge ==
   /\ IsPrefix(acked, acked')
   /\ Keeps(serving)'

@@ -1,6 +1,6 @@
 ---------------------------- MODULE MCReplicaGroup ----------------------------
 (* Finite models of ReplicaGroup: what they explore, and their symmetry. *)
-EXTENDS ReplicaGroup, TLC
+EXTENDS ReplicaGroupProperties, TLC
 
 CONSTANTS
   MaxEpoch,      \* elections

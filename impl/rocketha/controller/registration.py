@@ -144,7 +144,7 @@ def register_broker(
 def _after_restart(group: Group, request: RegisterBroker, rules: ControllerRules) -> Group:
     """Take the mastership of the incarnation before, and fitness if the log is torn.
 
-    Spec: ReplicaGroup!UnfitAfterRestart
+    Spec: ReplicaGroup!Restart
     """
     unfit = group.unfit
     if request.log_torn and request.broker_id in group.members:

@@ -89,7 +89,7 @@ def has_master(group: Group, request: AlterSyncStateSet) -> bool:
 def spends_version(group: Group, request: AlterSyncStateSet) -> bool:
     """Tell whether a refusal spends the version of the set: if it is the present one, and fresh.
 
-    Spec: ReplicaGroup!Fresh, ReplicaGroup!EpochAfterRefusal
+    Spec: ReplicaGroup!RefuseAlter, ReplicaGroup!EpochAfterRefusal
     """
     return (request.master_broker_id, request.master_epoch, request.sync_state_set.epoch) == (
         group.master,

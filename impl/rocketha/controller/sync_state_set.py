@@ -72,7 +72,7 @@ def _refusal(
 ) -> tuple[ResponseCode, str] | None:
     """Return why the proposal is not taken, asking in RocketMQ's order.
 
-    Spec: ReplicaGroup!MayAlter
+    Spec: ReplicaGroup!AlterSyncStateSet
     """
     proposed = request.sync_state_set
     if proposed.members == group.members:

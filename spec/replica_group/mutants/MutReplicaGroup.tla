@@ -15,9 +15,9 @@ KeptEpochsEpochsAfterCut(s, cp) == epochs[s]
 B10MasterAfterRestart(b) == ctl.master
 B84MasterAfterRestart(b) == IF ctl.master = b /\ b \in torn THEN None ELSE ctl.master
 B84EpochsOfMaster(b, epoch) ==
-  IF E!LastEpoch(epochs[b]) = epoch THEN epochs[b]
-  ELSE E!AppendEpoch(E!TruncateSuffixByEpoch(epochs[b], epoch), epoch, Len(log[b]))
-\* It is told so when it registers.
+  IF LastEpoch(epochs[b]) = epoch THEN epochs[b]
+  ELSE AppendEpoch(TruncateSuffixByEpoch(epochs[b], epoch), epoch, Len(log[b]))
+\* It hears so when it registers.
 B84NewReign(b, e) ==
   views[e].epoch > known[b]
   \/ (role[b] # "Master" /\ ctl.master = b /\ known[b] = ctl.epoch /\ e = Len(views))
@@ -37,7 +37,7 @@ OneMemberCovered(m) ==
                    THEN Cardinality({s \in Broker : AckOf(m, s) >= n}) >= InSyncReplicas
                    ELSE Cardinality(AckSet(m)) = 1 \/ \A s \in AckSet(m) : AckOf(m, s) >= n
       N == {n \in 0..Len(log[m]) : Enough(n)}
-  IN IF N = {} THEN 0 ELSE E!MaxOf(N)
+  IN IF N = {} THEN 0 ELSE MaxOf(N)
 
 \* B25, #4422: a master that never caught up with itself proposes to leave the set.
 B25MayShrink(m, S) == S \subseteq local[m].set
@@ -53,7 +53,7 @@ B28OwnsEntry(b, n) == TRUE
 B29NeedsElection == ctl.sss = {} \/ (ctl.master # None /\ ctl.master \notin alive)
 
 \* B31, #4442: a controller that has just become leader answers with what was before the election.
-B31KnownAfterRestart(b) == E!MaxOf({0, ctl.epoch - 1})
+B31KnownAfterRestart(b) == MaxOf({0, ctl.epoch - 1})
 
 \* B33, #7293: without a master, the checks that name it are skipped.
 B33FromMaster(r) == ctl.master \in {r.from, None}
@@ -64,7 +64,7 @@ B34AliveAfterRestart(b) == alive \ {b}
 
 \* B35, #6508: a restarted master takes writes before it has registered.
 B35RoleAfterRestart(b) ==
-  IF ctl.master = b /\ E!LastEpoch(epochs[b]) = ctl.epoch THEN "Master" ELSE "Slave"
+  IF ctl.master = b /\ LastEpoch(epochs[b]) = ctl.epoch THEN "Master" ELSE "Slave"
 
 \* B36: what was right when it came in is applied as it is, whatever came between.
 B36FromMaster(r) == TRUE
@@ -77,7 +77,7 @@ B37EpochAfterClean == 0
 \* B38: the role is taken although the cache refused the epoch.
 B38EpochsOfMaster(b, epoch) ==
   IF epochs[b] # <<>> /\ epochs[b][Len(epochs[b])].s >= Len(log[b]) THEN epochs[b]
-  ELSE E!AppendEpoch(epochs[b], epoch, Len(log[b]))
+  ELSE AppendEpoch(epochs[b], epoch, Len(log[b]))
 
 \* B79: a second proposal takes the place of the first, which the controller still applies.
 B79MayPropose(m) == role[m] = "Master"
@@ -88,16 +88,18 @@ B81HasReported(m, s) == s # m
 \* B82: a proposal without an answer counts as refused.
 B82Ends(r, e) == TRUE
 \* The refusal of a copy counts, although another copy was applied.
-RefusalEnds(r, e) == r.exp < e \/ ~MayAlter(r)
+RefusalEnds(r, e) ==
+  r.exp < e
+  \/ ~(FromMaster(r) /\ OfEpoch(r) /\ OfSet(r) /\ HasMaster(r) /\ SameIncarnation(r))
 \* A refusal changes nothing: the master does not learn of it, and a copy may be accepted.
 SpentEpochAfterRefusal == ctl.sssEpoch
 
 \* B83: nothing cuts the cache at start-up, an entry beyond the log has no end, and the slave
 \* reports the master's end.
-B83EpochsAfterRestart(b) == E!WithEnds(epochs[b])
+B83EpochsAfterRestart(b) == WithEnds(epochs[b])
 B83OwnEnd(s) ==
   IF epochs[s] # <<>> /\ epochs[s][Len(epochs[s])].s > Len(log[s])
-  THEN E!MaxOf({Len(log[b]) : b \in Broker}) ELSE Len(log[s])
+  THEN MaxOf({Len(log[b]) : b \in Broker}) ELSE Len(log[s])
 B83Reported(s, cp) == cp
 
 \* An election is applied as B36 applies proposals: who was a member may have been taken out since.
@@ -123,9 +125,9 @@ W3Whole(c) == TRUE
 
 \* Who is not connected, or has not reported, does not count for confirmOffset (#6662, #6728).
 W8VisibleEnd(m) ==
-  E!MinOf({Len(log[m])} \cup {AckOf(m, s) : s \in {x \in AckSet(m) : AckOf(m, x) > 0}})
+  MinOf({Len(log[m])} \cup {AckOf(m, s) : s \in {x \in AckSet(m) : AckOf(m, x) > 0}})
 
-NewEpochNextEpoch == E!MaxOf({1, ctl.epoch})
+NewEpochNextEpoch == MaxOf({1, ctl.epoch})
 TruncateLogAfterCut(s, cp) == log[s]
 MasterEpochOfEpoch(r) == TRUE
 SetEpochOfSet(r) == TRUE

@@ -337,6 +337,6 @@ class GroupProjection:
 def _longer(one: RecordEpochs, other: RecordEpochs) -> RecordEpochs:
     """Return the first log if it has all of the second, else the second.
 
-    Spec: ReplicaGroup!Longer
+    Spec: Prefixes!Longer
     """
     return one if one[: len(other)] == other else other
