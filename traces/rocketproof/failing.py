@@ -10,6 +10,7 @@ from rocketha.histories import Broken
 from rocketproof.engines import Judges, match_by_model
 from rocketproof.known_bugs import DEAD
 from rocketproof.plug import Run
+from rocketproof.protocols import PROTOCOLS
 from rocketproof.runs import run_scheduled
 from rocketproof.schedule import Scheduled
 from rocketproof.shrinking import Failure, How, Outcome
@@ -38,10 +39,11 @@ class RunJudge:
             ToolError: the compiled model has no verdict.
         """
         run = run_scheduled(scheduled)
-        failure = self._failure(run)
+        failure = self.failure(run)
         return Outcome(failure=failure, injected=run.injected, healed_ms=run.healed_ms)
 
-    def _failure(self, run: Run) -> Failure | None:
+    def failure(self, run: Run) -> Failure | None:
+        """Judge a run. Raises: as the call."""
         for at, trace in enumerate(run.traces):
             verdict = self._verdict(trace)
             if verdict is not None:
@@ -61,6 +63,28 @@ class RunJudge:
             return _at_the_end(run, How.ENDED, "", run.report.failure)
         if not run.report.lives:
             return _at_the_end(run, How.DEAD, "", DEAD)
+        return None
+
+    def failure_of_records(self, scheduled: Scheduled) -> Failure | None:
+        """Simulate a run again, and judge what its nodes write of it.
+
+        Raises: as the call.
+        """
+        plug = PROTOCOLS[scheduled.protocol]
+        if self._choice is None or plug.records is None:
+            return None
+        for at, trace in enumerate(plug.recorded_traces(scheduled)):
+            verdict = self._verdict(trace)
+            if verdict is not None:
+                what, step = verdict.action or "Next", verdict.step
+                return Failure(
+                    how=How.REJECTED,
+                    what=what,
+                    words=f"event {step} of the records is no {what} of the specification",
+                    trace=at,
+                    step=step,
+                    at_ms=0,
+                )
         return None
 
     def _verdict(self, trace: Trace) -> Diverges | None:

@@ -51,6 +51,8 @@ class Run:
     """What a schedule could leave out."""
     healed_ms: int | None
     """When its faults ended."""
+    seams: Mapping[str, int]
+    """Node -> how often it could have ended between two effects of a step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +195,7 @@ class ProtocolPlug(Generic[O]):
             verdict=simulated.check(),
             injected=simulated.injected,
             healed_ms=simulated.healed_ms,
+            seams=simulated.seams,
         )
 
     def _trace(

@@ -8,6 +8,10 @@ The file is JSON. `only` has the points that may happen: kind, then whose, then 
      "only": {"put": {"p1": [3, 8]}, "reset": {"": [1]}},
      "heal_ms": null, "stop_ms": 1873, "redrawn": 0, "events": 21}
 
+`crash_point`, which may be left out, ends a node in the middle of a step:
+
+     "crash_point": {"node": "b2", "seam": 17, "end": "process-crash"}
+
 `events` is where the trace of the run is cut: whoever looks for a fault looks no further.
 """
 
@@ -21,6 +25,7 @@ from typing import Final
 import msgspec
 
 from rocketha.known_bugs import Bug, Bugs
+from rocketha.sim.engine.crash_points import ENDS, CrashPoint
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import BROKERS_MAX, STEPS_MAX, SimOptions
 from rocketha.sim.engine.random_source import InjectionPoint, Schedule
@@ -53,6 +58,12 @@ class _Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     steps: int | None
 
 
+class _CrashPoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    node: str
+    seam: int
+    end: str
+
+
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     protocol: str
     seed: int
@@ -62,6 +73,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stop_ms: int | None
     redrawn: int
     events: int | None
+    crash_point: _CrashPoint | None = None
 
 
 def scheduled_json(run: Scheduled) -> bytes:
@@ -86,7 +98,14 @@ def scheduled_json(run: Scheduled) -> bytes:
 def schedule_json(run: Scheduled) -> dict[str, Json]:
     """Return the part of it that is not seed and options."""
     schedule = run.schedule
+    point = schedule.crash_point
+    ends: dict[str, Json] = {}
+    if point is not None:
+        ends = {
+            "crash_point": {"node": point.node, "seam": point.seam, "end": point.end.value},
+        }
     return {
+        **ends,
         "only": None if schedule.only is None else _by_kind(schedule.only),
         "heal_ms": schedule.heal_ms,
         "stop_ms": schedule.stop_ms,
@@ -153,9 +172,21 @@ def _run(file: _File, has_bugs: Mapping[str, Bugs]) -> Scheduled:
             heal_ms=file.heal_ms,
             stop_ms=file.stop_ms,
             redrawn=file.redrawn,
+            crash_point=_crash_point(file.crash_point),
         ),
         events=file.events,
     )
+
+
+def _crash_point(found: _CrashPoint | None) -> CrashPoint | None:
+    """Raises: ValueError"""
+    if found is None:
+        return None
+    _within("seam", found.seam, 1, None)
+    end = Fault(found.end)
+    if end not in ENDS:
+        raise ValueError(f"no node ends by {end}")
+    return CrashPoint(node=found.node, seam=found.seam, end=end)
 
 
 def _points(only: dict[str, dict[str, list[int]]]) -> Iterable[InjectionPoint]:

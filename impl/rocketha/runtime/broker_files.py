@@ -46,7 +46,7 @@ class BrokerFiles:
         """Grows when the log, or what is durable of it, may have changed."""
         self.epochs_version = 0
         """Grows when the epoch file may have changed."""
-        self._log_options = options.log
+        self.log_options = options.log
         self._name = name
         self.epochs = EpochStore(disk, options.epochs)
         self.log: CommitLog
@@ -55,7 +55,7 @@ class BrokerFiles:
 
     def recover(self) -> None:
         """Open the log again, as a start does. Raises: CommitLogError, DiskError"""
-        self.log, _ = CommitLog.open(self.disk, self._log_options)
+        self.log, _ = CommitLog.open(self.disk, self.log_options)
         self.log_version += 1
 
     def changed(self) -> None:

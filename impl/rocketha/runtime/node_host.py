@@ -2,7 +2,8 @@
 
 The effects of a step are performed in their order, and all before the next event. Then come the
 events that follow from the step: `MessageAppended` for a producer who waits, and what the core
-asked for (`Then`). Nothing else comes between them.
+asked for (`Then`). Nothing else comes between them, but the end of the node: a seam is between any
+two effects, where whoever plays the machine may let the process or the power end.
 
 The host knows no protocol. It has performers, each for a group of effects: a node may have files
 and connections, requests to others, or all of them. It asks to be woken for what the core has to do
@@ -20,7 +21,7 @@ from typing import Any, Generic, TypeVar, get_origin
 from rocketha.runtime.core import Core
 from rocketha.runtime.effects import After, Then
 from rocketha.runtime.performer import Performer
-from rocketha.runtime.ports import Alarms, Clock, Recorder, Timers
+from rocketha.runtime.ports import Alarms, Clock, Recorder, Seam, StepUnderWay, Timers
 from rocketha.types import TimestampMs
 
 __all__ = ["NodeHost", "no_files"]
@@ -43,10 +44,12 @@ class NodeHost(Generic[S, E, A]):
         "_busy",
         "_clock",
         "_core",
+        "_done",
         "_follow",
         "_perform",
         "_performers",
         "_recorder",
+        "_seam",
         "_see",
         "_timers",
         "state",
@@ -62,14 +65,19 @@ class NodeHost(Generic[S, E, A]):
         see: Callable[[], V],
         timers: Timers | None = None,
         alarms: Alarms[E] | None = None,
+        seam: Seam[E, A] | None = None,
     ) -> None:
         """Make a node that is down; `see` returns what the core may see of the files.
 
         Without `timers` it has nothing to do on its own, and without `alarms` nothing in a while.
+        Without a `seam` no step ends in the middle.
         """
         self.state: S | None = None
         self._follow: deque[E] = deque()
         self._busy = False
+        self._done: list[object] = []
+        """What was performed of the event under way, and belongs to no action yet."""
+        self._seam = seam
         self._core: Core[S, E, A, Any] = core
         self._see: Callable[[], Any] = see
         self._clock = clock
@@ -110,6 +118,7 @@ class NodeHost(Generic[S, E, A]):
                 self._take(self._follow.popleft())
         finally:
             self._busy = False
+            self._done.clear()
             self._follow.clear()
 
     def hear(self, event: E) -> None:
@@ -130,17 +139,33 @@ class NodeHost(Generic[S, E, A]):
         step = self._core.step(self.state, event, now_ms=now_ms, log=self._see())
         self.state, action = step.state, step.action
         asked: list[E] = []
-        for effect in step.effects:
+        for at, effect in enumerate(step.effects):
+            if self._seam is not None and self._seam.ends_here(is_first=at == 0 and not self._done):
+                done, rest = tuple(self._done), tuple(step.effects[at:])
+                self._seam.end(StepUnderWay(event=event, action=action, done=done, rest=rest))
+                assert not self.is_up, "a node that has ended in the middle of a step runs"
+                return
             if isinstance(effect, Then):
                 asked.append(effect.event)
-            elif isinstance(effect, After):
-                assert self._alarms is not None
-                self._alarms.after(effect.wait_ms, effect.event)
             else:
-                self._perform[type(effect)](effect, action)
+                self.perform(effect, action)
+            self._done.append(effect)
+        if action is not None:
+            self._done.clear()
         self._follow.extend(asked)
         self._recorder.stepped(event, action)
         self.arm()
+
+    def perform(self, effect: object, action: A | None) -> None:
+        """Perform an effect of the core but `Then`, which is no more than an event to come.
+
+        Raises: CommitLogError, DiskError, whatever a port raises
+        """
+        if isinstance(effect, After):
+            assert self._alarms is not None
+            self._alarms.after(effect.wait_ms, effect.event)
+        else:
+            self._perform[type(effect)](effect, action)
 
     def arm(self) -> None:
         """Ask to be woken for what is to be done next."""

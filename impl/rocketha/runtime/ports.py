@@ -5,7 +5,8 @@ A simulator, a test and a process with sockets implement the ports; none of them
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from rocketha.runtime.core import Sender
 from rocketha.runtime.effects import AnswerClient, SendRequest
@@ -27,12 +28,16 @@ __all__ = [
     "PacketRecorder",
     "Recorder",
     "Remoting",
+    "Seam",
+    "StepUnderWay",
     "Timers",
     "Transport",
 ]
 
 E_contra = TypeVar("E_contra", contravariant=True)
 A_contra = TypeVar("A_contra", contravariant=True)
+E = TypeVar("E")
+A = TypeVar("A")
 
 
 # ---- every node ----
@@ -51,6 +56,31 @@ class Recorder(Protocol[E_contra, A_contra]):
 
     def stepped(self, event: E_contra, action: A_contra | None) -> None:
         """Hear that an event was taken, and its effects performed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepUnderWay(Generic[E, A]):
+    """A step whose effects are not all performed; the host's state is that after the step."""
+
+    event: E
+    action: A | None
+    done: tuple[object, ...]
+    """Performed: effects of this step, and of those before it that it follows from and that were
+    no action."""
+    rest: tuple[object, ...]
+    """Not performed."""
+
+
+class Seam(Protocol[E, A]):
+    """Whoever may end a node between two effects of a step: what plays its machine."""
+
+    def ends_here(self, *, is_first: bool) -> bool:
+        """Tell whether the node ends before the next effect; before the first one it does not."""
+        ...
+
+    def end(self, step: StepUnderWay[E, A]) -> None:
+        """End the node; it is down then."""
         ...
 
 

@@ -127,6 +127,12 @@ class MemoryDisk:
             copied._unsynced_names[directory] = list(map(renamed, changes))
         return copied
 
+    def become(self, other: MemoryDisk) -> None:
+        """Take over what another disk has, which is of no use then."""
+        self._names = other._names
+        self._durable_names = other._durable_names
+        self._unsynced_names = other._unsynced_names
+
     def exists(self, path: str) -> bool:
         """Tell whether there is such a file."""
         return path in self._names

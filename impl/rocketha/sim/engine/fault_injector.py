@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final, Generic, Protocol, TypeVar
 
+from rocketha.sim.engine.crash_points import ENDS, CrashPoints, Ending
 from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
@@ -33,6 +34,7 @@ NO_FAULT_PLAN: Final = FaultPlan(
 
 _QUICK_RESTART_MS: Final = 60
 _SLOW_RESTART_MS: Final = 2_500
+_SEAMS_MAX: Final = 3
 _PARTITION_MS: Final = (200, 2_500)
 
 
@@ -57,6 +59,11 @@ class FaultTarget(Protocol[S]):
     @property
     def counts(self) -> FaultCounts:
         """Return where faults are counted."""
+        ...
+
+    @property
+    def crash_points(self) -> CrashPoints:
+        """Return where brokers end in the middle of a step."""
         ...
 
     def up(self) -> list[Node[S]]:
@@ -98,6 +105,7 @@ class FaultInjector(Recurrence, Generic[S]):
         self.healed = True
         self._cluster.network.heal()
         self._cluster.network.plan = NO_FAULT_PLAN
+        self._cluster.crash_points.is_calm = True
 
     def restart_all(self) -> None:
         """Let everybody come back that is down."""
@@ -118,6 +126,7 @@ class FaultInjector(Recurrence, Generic[S]):
             Fault.POWER_CUT: lambda injection: self._crash(injection, Fault.POWER_CUT),
             Fault.TORN_WRITE: lambda injection: self._crash(injection, Fault.TORN_WRITE),
             Fault.PROCESS_CRASH: lambda injection: self._crash(injection, Fault.PROCESS_CRASH),
+            Fault.CUT_IN_STEP: self._cut_in_step,
         }
 
     def _reset(self, injection: Injection) -> None:
@@ -180,6 +189,24 @@ class FaultInjector(Recurrence, Generic[S]):
         wait_ms = 1 + rng.randrange(limit)
         injection.note(f"{broker_address(node.id)} stops, and comes back after {wait_ms} ms")
         cluster.scheduler.after(wait_ms, restart)
+
+    def _cut_in_step(self, injection: Injection) -> None:
+        """Let a broker end at one of the next seams of its steps."""
+        cluster, rng = self._cluster, injection.rng
+        end = rng.choice(ENDS)
+        up = [node for node in cluster.up() if self._may_stop(node)]
+        if end is not Fault.PROCESS_CRASH:
+            up = [node for node in up if self._may_lose_power(node, rng)]
+        if not up:
+            return
+        node = self._victim(up, rng)
+        seams = 1 + rng.randrange(_SEAMS_MAX)
+        restart_ms = 1 + rng.randrange(rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS)))
+        silent = self._is_silent(injection, end, "its peers are not told")
+        ending = Ending(end=end, rng=rng, silent=silent, restart_ms=restart_ms)
+        name = broker_address(node.id)
+        injection.note(f"{name} ends in the middle of a step, {seams} seams from now: {end}")
+        cluster.crash_points.arm(name, seams, ending)
 
     def _is_silent(self, injection: Injection, fault: Fault, words: str) -> bool:
         """Tell whether the peers are not told; a process that stops says goodbye."""

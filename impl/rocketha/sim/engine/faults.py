@@ -91,6 +91,8 @@ class Fault(StrEnum):
     starts it again."""
     DAMAGED_FILE = "damaged-file"
     """A disk damages a snapshot that was durable."""
+    CUT_IN_STEP = "cut-in-step"
+    """A broker stops, or loses its power, between two effects of one step."""
 
 
 Faults = frozenset[Fault]
@@ -110,6 +112,7 @@ EPOCH_FAULTS: Final = (
     Fault.STALE_ROUTE,
     Fault.SLOW_POLL,
     Fault.IDLE_GROUP,
+    Fault.CUT_IN_STEP,
 )
 """What can happen to replication under an abstract controller. The order of the kinds is part of a
 seed."""
@@ -124,10 +127,11 @@ LEGACY_FAULTS: Final = (
     Fault.PROCESS_CRASH,
     Fault.IDLE_GROUP,
     Fault.HALF_OPEN,
+    Fault.CUT_IN_STEP,
 )
 """What can happen to a group without a controller."""
 GROUP_FAULTS: Final = (
-    *LEGACY_FAULTS,
+    *(fault for fault in LEGACY_FAULTS if fault is not Fault.CUT_IN_STEP),
     Fault.CONTROLLER_DELAY,
     Fault.CONTROLLER_LOSS,
     Fault.CONTROLLER_DUPLICATE,
@@ -211,16 +215,32 @@ _TIMED: Final = (
 )
 _GAPS_MS: Final = (400, 1_200, 4_000)
 _CRASH_GAPS_MS: Final = (1_000, 3_000, 8_000)
+_CUT_GAPS_MS: Final = (300, 1_000, 4_000)
 _CRASHES: Final = frozenset({Fault.POWER_CUT, Fault.TORN_WRITE, Fault.PROCESS_CRASH})
 """There are three of them, and a cluster must replicate in between."""
 
 
 def draw_plan(
-    rng: Random, kinds: Sequence[Fault], allowed: Faults, *, share: float = 0.5
+    rng: Random,
+    kinds: Sequence[Fault],
+    allowed: Faults,
+    *,
+    share: float = 0.5,
+    cuts: Random | None = None,
 ) -> FaultPlan:
-    """Draw the faults of one run: each of its kinds that is allowed, with a probability."""
-    chosen = [fault for fault in kinds if rng.random() < share and fault in allowed]
-    gaps = [(f, rng.choice(_CRASH_GAPS_MS if f in _CRASHES else _GAPS_MS)) for f in _TIMED]
+    """Draw the faults of one run: each of its kinds that is allowed, with a probability.
+
+    Whether steps are cut is drawn from `cuts`, a stream of its own: that fault came last, and each
+    seed has otherwise the faults that it always had.
+    """
+    drawn = [fault for fault in kinds if fault is not Fault.CUT_IN_STEP]
+    chosen: list[Fault] = [fault for fault in drawn if rng.random() < share and fault in allowed]
+    gaps: list[tuple[Fault, int]] = [
+        (f, rng.choice(_CRASH_GAPS_MS if f in _CRASHES else _GAPS_MS)) for f in _TIMED
+    ]
+    if cuts is not None and cuts.random() < share and Fault.CUT_IN_STEP in allowed:
+        chosen.append(Fault.CUT_IN_STEP)
+        gaps.append((Fault.CUT_IN_STEP, cuts.choice(_CUT_GAPS_MS)))
     return FaultPlan(
         faults=frozenset(chosen),
         mean_gap_ms=tuple((fault, gap) for fault, gap in gaps if fault in chosen),

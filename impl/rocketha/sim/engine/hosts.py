@@ -32,7 +32,10 @@ from rocketha.runtime.performers import (
     ControllerPerformer,
     FilePerformer,
 )
+from rocketha.sim.engine.crash_points import CrashPoints
+from rocketha.sim.engine.cut_step import StepCutter
 from rocketha.sim.engine.failure import CoreFailure
+from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import RandomSource
@@ -57,6 +60,26 @@ class HostedCluster(ABC, Generic[S, E, A]):
 
     closes_are_shown = False
     """Records say which connections a node closes: a message that its peer may receive."""
+
+    counts: FaultCounts
+    """Where faults are counted."""
+
+    def crash(self, node: Node[S], *, silent: bool = False) -> None:
+        """Stop a broker of which the disk is already what survives; a silent one tells no peer."""
+        raise AssertionError(f"{node.id} does not stop in this protocol, silent: {silent}")
+
+    def restart(self, node: Node[S]) -> None:
+        """Let a broker come back that is down."""
+        raise AssertionError(f"{node.id} does not come back in this protocol")
+
+    def may_end(self, node: Node[S], end: Fault) -> bool:
+        """Tell whether a broker may end now, in the middle of a step, and so."""
+        del node, end
+        return True
+
+    def log_lost(self, node: Node[S]) -> None:
+        """Hear that a broker that is down lost records that it had flushed."""
+        raise AssertionError(f"{node.id} cuts nothing that it has flushed in this protocol")
 
     @abstractmethod
     def resolve(self, node: Node[S], peer: HaAddress) -> BrokerId:
@@ -117,20 +140,23 @@ class Hosts(Generic[S, E, A]):
         scheduler: Scheduler,
         network: Network,
         random_source: RandomSource,
+        crash_points: CrashPoints | None = None,
     ) -> None:
         """Give every node a host, and take over the network; a node runs when it has a state."""
         self._scheduler = scheduler
         self._network = network
+        self._crash_points = crash_points or CrashPoints()
         self._hosts: dict[BrokerId, _Hosted[S, E, A]] = {}
         for node in nodes.values():
             ports = _NodePorts(self, cluster, node, scheduler, network, random_source)
-            self._hosts[node.id] = hosted = ports.hosted(core)
+            self._hosts[node.id] = hosted = ports.hosted(core, self._crash_points)
             node.host, node.connections = hosted.host, hosted.connections
         network.attach(self)
 
     def stop(self, node: Node[S], *, silent: bool) -> None:
         """Stop a broker of which the disk is already what survives."""
         node.stop()
+        self._crash_points.disarm(broker_address(node.id))
         self._network.drop_broker(node.id, silent=silent)
 
     def deliver(self, node: Node[S], event: E | HostEvent) -> None:
@@ -209,8 +235,11 @@ class _NodePorts(Generic[S, E, A]):
         self._recorder = cluster.recorder_of(node)
         self._accepted: set[ConnectionId] = set()
         self._packets: Counter[str] = Counter()
+        self.is_muted = False
 
-    def hosted(self, core: Core[S, E | HostEvent, A, CommitLog]) -> _Hosted[S, E, A]:
+    def hosted(
+        self, core: Core[S, E | HostEvent, A, CommitLog], crash_points: CrashPoints
+    ) -> _Hosted[S, E, A]:
         connections: ConnectionPerformer[E | HostEvent, A] = ConnectionPerformer(
             core.inbox, transport=self, recorder=self
         )
@@ -222,6 +251,9 @@ class _NodePorts(Generic[S, E, A]):
             recorder=self,
             see=files.log,
             timers=self,
+            seam=StepCutter(
+                self._cluster, self._node, self, crash_points, scheduler=self._scheduler
+            ),
         )
         return _Hosted(host, connections, files, self._accepted)
 
@@ -231,14 +263,17 @@ class _NodePorts(Generic[S, E, A]):
         return self._node.clock.shows(self._scheduler.now_ms)
 
     def ask(self, data: bytes) -> None:
-        self._cluster.ask_controller(self._node, data)
+        if not self.is_muted:
+            self._cluster.ask_controller(self._node, data)
 
     def answer(self, answer: AnswerClient) -> None:
         self._recorder.answered(answer)
-        self._cluster.answer_client(self._node, answer)
+        if not self.is_muted:
+            self._cluster.answer_client(self._node, answer)
 
     def request(self) -> None:
-        self._cluster.flush_later(self._node)
+        if not self.is_muted:
+            self._cluster.flush_later(self._node)
 
     # ---- transport ----
 
@@ -246,12 +281,13 @@ class _NodePorts(Generic[S, E, A]):
         return self._network.connect(self._node.id, self._cluster.resolve(self._node, peer))
 
     def send(self, conn: ConnectionId, data: bytes) -> None:
-        self._network.send(conn, self._node.id, data)
+        if not self.is_muted:
+            self._network.send(conn, self._node.id, data)
 
     def close(self, conn: ConnectionId, *, reason: str, action: A | None) -> None:
         del reason
         connection = self._network.find(conn)
-        if connection is None:
+        if connection is None or self.is_muted:
             return
         end = End.SERVER if connection.server == self._node.id else End.CLIENT
         if self._cluster.closes_are_shown and connection.is_open(end):
@@ -289,6 +325,12 @@ class _NodePorts(Generic[S, E, A]):
         return f"{of}:{self._packets[of]}"
 
     def stepped(self, event: E | HostEvent, action: A | None) -> None:
+        self.cut(event, action)
+        self._cluster.stepped(self._node, event)
+
+    # ---- what becomes of a step that is cut (rocketha.sim.engine.cut_step.CutPorts) ----
+
+    def cut(self, event: E | HostEvent, action: A | None) -> None:
         if isinstance(event, PeerAccepted | ConnectionLost):
             self._recorder.heard(event)
         self._recorder.stepped(event, action)
@@ -298,7 +340,9 @@ class _NodePorts(Generic[S, E, A]):
         ended, self._ended = self._ended, []
         for conn, client in ended:
             self._cluster.ended_by_server(conn, client)
-        self._cluster.stepped(self._node, event)
+
+    def forget(self) -> None:
+        self._ended.clear()
 
     # ---- timers ----
 

@@ -17,6 +17,8 @@ from hashlib import blake2b
 from random import Random
 from typing import Final, Protocol
 
+from rocketha.sim.engine.crash_points import CrashPoint
+
 __all__ = [
     "UNRESTRICTED",
     "InjectedEvent",
@@ -52,6 +54,8 @@ class Schedule:
     redrawn: int = 0
     """0: what the seed draws; each other number is another run of the same seed, with every fault
     that is allowed, for whoever looks for a smaller one."""
+    crash_point: CrashPoint | None = None
+    """Where a node ends in the middle of a step, besides what the seed draws."""
 
 
 UNRESTRICTED: Final = Schedule()

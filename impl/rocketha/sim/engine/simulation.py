@@ -8,8 +8,8 @@ schedule give the same run, always and everywhere, whatever the protocol is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
 
 from rocketha.histories.clients import ClientHistory
@@ -24,6 +24,7 @@ from rocketha.obligations.obligation import (
 from rocketha.recording.record import NodeHeader, NodeRecord
 from rocketha.recording.recorder import NOT_RECORDED, MachineRecording, Recording
 from rocketha.sim.engine.clock import MachineClock
+from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
 from rocketha.sim.engine.network import Network
@@ -65,6 +66,8 @@ class Environment:
     counts: FaultCounts
     recording: Recording = NOT_RECORDED
     """Where nodes write what they saw and did."""
+    crash_points: CrashPoints = field(default_factory=CrashPoints)
+    """Where they may end in the middle of a step."""
 
     def network(self, faults: FaultPlan, *, servers_linger: bool = True) -> Network:
         """Make a network without connections, with these faults (see `Network`)."""
@@ -164,6 +167,8 @@ class SimulatedRun:
     """What came to pass and could have been left out, in its order."""
     healed_ms: int | None
     """When the faults ended; None: they had not when the run was stopped."""
+    seams: Mapping[str, int]
+    """Node -> how often it could have ended between two effects of a step."""
     obligations: ObligationFindings
     """What nodes had to do in time, and what they missed."""
 
@@ -221,7 +226,12 @@ def simulate(
     if write is not None or simulation.obligations:
         recording = MachineRecording(simulation.name, keeper.write, MachineClock(scheduler))
     environment = Environment(
-        options=options, scheduler=scheduler, streams=streams, counts=counts, recording=recording
+        options=options,
+        scheduler=scheduler,
+        streams=streams,
+        counts=counts,
+        recording=recording,
+        crash_points=CrashPoints(schedule.crash_point),
     )
     workload = simulation.workload(environment, plan, observer)
     failure = _run_phases(
@@ -248,6 +258,7 @@ def simulate(
         injected=tuple(streams.injected),
         healed_ms=streams.healed_ms,
         obligations=check_obligations(simulation.obligations, recorded),
+        seams=dict(environment.crash_points.passed),
     )
 
 

@@ -19,6 +19,7 @@ from rocketha.ha.state import BrokerState, Role
 from rocketha.known_bugs import NO_BUGS
 from rocketha.known_bugs.storage import file_options
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
+from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
@@ -80,6 +81,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         counts: FaultCounts,
         observer: Observer,
         recording: Recording = NOT_RECORDED,
+        crash_points: CrashPoints | None = None,
     ) -> None:
         """Make a cluster whose brokers run and know nothing."""
         self.plan = plan
@@ -97,6 +99,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         self._random_source = random_source
         self._lookups: Counter[BrokerId] = Counter()
         self._observer = observer
+        self.crash_points = crash_points or CrashPoints()
         self._recorders = ClusterRecorders(self.nodes, plan, scheduler, recording)
         self._hosts = Hosts(
             ReplicationCore(),
@@ -105,6 +108,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
             scheduler=scheduler,
             network=network,
             random_source=random_source,
+            crash_points=self.crash_points,
         )
         for node in self.nodes.values():
             node.state = self._fresh(node.id)
@@ -156,6 +160,13 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         log, _ = CommitLog.open(node.disk, file_options(SEGMENT_SIZE, NO_BUGS).log)
         log.truncate(end)
         node.files.changed()
+        self.log_lost(node)
+
+    def log_lost(self, node: Node[BrokerState]) -> None:
+        """Report that a broker that is down lost records: it ended while it cut its log.
+
+        Spec: EpochTruncation!LoseLog
+        """
         self._report(node.id, LogLost(broker=node.id))
 
     def restart(self, node: Node[BrokerState]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rocketha.ha.state import HaOptions
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
-from rocketha.sim.engine.faults import EPOCH_FAULTS, FaultPlan, draw_plan
+from rocketha.sim.engine.faults import EPOCH_FAULTS, Fault, FaultPlan, draw_plan
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.records import TRANSFER_BATCHES
@@ -45,7 +45,8 @@ class RunPlan:
 def draw_run(streams: PerPurposeStreams, options: SimOptions) -> RunPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
-    faults = draw_plan(rng, EPOCH_FAULTS, options.faults, share=share)
+    cuts = streams.of("plan", Fault.CUT_IN_STEP)
+    faults = draw_plan(rng, EPOCH_FAULTS, options.faults, share=share, cuts=cuts)
     heartbeat_ms = rng.choice((150, 800, 5_000))
     drawn_steps = rng.randrange(60, 140)
     return RunPlan(

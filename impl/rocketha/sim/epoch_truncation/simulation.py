@@ -25,6 +25,7 @@ def _workload(environment: Environment, plan: RunPlan, observer: Observer) -> Ep
         counts=environment.counts,
         observer=observer,
         recording=environment.recording,
+        crash_points=environment.crash_points,
     )
     return EpochWorkload(cluster, plan, streams)
 

@@ -25,6 +25,7 @@ from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import HostEvent, MessageAppended
+from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
@@ -134,6 +135,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         counts: FaultCounts,
         observer: LegacyObserver,
         recording: Recording = NOT_RECORDED,
+        crash_points: CrashPoints | None = None,
     ) -> None:
         """Make a cluster whose brokers run and have empty logs."""
         self.plan = plan
@@ -144,6 +146,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         self._random_source = random_source
         self.readers = Readers()
         self._observer = observer
+        self.crash_points = crash_points or CrashPoints()
         self._puts: dict[PutId, int] = {}
         """Each producer's call, and for how many slaves it waits."""
         self._offsets: dict[PutId, Offset] = {}
@@ -161,6 +164,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
             scheduler=scheduler,
             network=network,
             random_source=random_source,
+            crash_points=self.crash_points,
         )
         for node in self.nodes.values():
             node.state = self._fresh(node.id)

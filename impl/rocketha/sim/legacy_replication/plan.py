@@ -8,7 +8,7 @@ from typing import Final
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.legacy_replication import legacy_rules
 from rocketha.legacy_ha.state import LegacyOptions
-from rocketha.sim.engine.faults import LEGACY_FAULTS, FaultPlan, draw_plan
+from rocketha.sim.engine.faults import LEGACY_FAULTS, Fault, FaultPlan, draw_plan
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.records import TRANSFER_BATCHES
@@ -43,7 +43,8 @@ class LegacyPlan:
 def draw_legacy_run(streams: PerPurposeStreams, options: SimOptions) -> LegacyPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
-    faults = draw_plan(rng, LEGACY_FAULTS, options.faults, share=share)
+    cuts = streams.of("plan", Fault.CUT_IN_STEP)
+    faults = draw_plan(rng, LEGACY_FAULTS, options.faults, share=share, cuts=cuts)
     heartbeat_ms = rng.choice((150, 800, 5_000))
     drawn_steps = rng.randrange(60, 140)
     slaves = options.brokers - 1

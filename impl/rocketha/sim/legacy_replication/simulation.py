@@ -34,6 +34,7 @@ def _workload(
         counts=environment.counts,
         observer=observer,
         recording=environment.recording,
+        crash_points=environment.crash_points,
     )
     return LegacyWorkload(cluster, plan, streams)
 

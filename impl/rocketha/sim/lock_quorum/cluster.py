@@ -27,6 +27,7 @@ from rocketha.locks.voting import ManagerAction
 from rocketha.recording.recorder import NOT_RECORDED, Parts, Recording
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import RequestEvent, ResponseArrived
+from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
@@ -236,6 +237,7 @@ class LockCluster:
         self.scheduler = scheduler
         self.network = network
         self.counts = counts
+        self.crash_points = CrashPoints()
         self.actions = 0
         self.calm = False
         """Nothing goes wrong any more."""

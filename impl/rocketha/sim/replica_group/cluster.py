@@ -38,6 +38,7 @@ from rocketha.runtime.effects import (
     AnswerClient,
 )
 from rocketha.runtime.events import HostEvent
+from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
@@ -159,11 +160,11 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self._lookups: Counter[BrokerId] = Counter()
         self._observer = observer
         self._observed = False
+        self.crash_points = CrashPoints()
         self._callers: Callers | None = None
         self._signs: dict[tuple[BrokerId, ChannelId], int] = {}
-        name = BrokerName(
-            cluster_name=plan.broker.cluster_name, broker_name=plan.broker.broker_name
-        )
+        of = plan.broker
+        name = BrokerName(cluster_name=of.cluster_name, broker_name=of.broker_name)
         self.nodes: dict[BrokerId, Node[GroupBroker]] = {
             broker: Node(broker, plan.bugs, name=name)
             for broker in map(BrokerId, range(1, brokers + 1))

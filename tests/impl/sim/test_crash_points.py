@@ -1,0 +1,84 @@
+"""Nodes that end between two effects of a step: what a run counts, and what a trace says of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from rocketha.runtime.effects import (
+    AppendLog,
+    CloseConnection,
+    FlushLog,
+    SendPacket,
+    StoreEpochs,
+    TruncateLog,
+)
+from rocketha.runtime.ports import StepUnderWay
+from rocketha.sim.engine.crash_points import ENDS, CrashPoint
+from rocketha.sim.engine.cut_step import Told, told_of
+from rocketha.sim.engine.faults import ALL_FAULTS, Fault
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED
+from rocketha.sim.engine.simulation import Simulation, simulate
+from rocketha.sim.epoch_truncation.simulation import SIMULATION as EPOCHS
+from rocketha.sim.legacy_replication.simulation import SIMULATION as LEGACY
+from rocketha.types import ConnectionId, Offset
+
+SIMULATIONS: Final[dict[str, Simulation[Any, Any]]] = {one.name: one for one in (EPOCHS, LEGACY)}
+SEND = SendPacket(conn=ConnectionId(1), data=b"")
+STORE = StoreEpochs(entries=())
+CUT = TruncateLog(offset=Offset(0))
+APPEND = AppendLog(offset=Offset(0), data=b"x")
+CLOSE = CloseConnection(conn=ConnectionId(1), reason="why not")
+
+
+@pytest.mark.parametrize(
+    ("done", "told"),
+    [
+        ((), Told.NOTHING),
+        ((CLOSE, FlushLog()), Told.NOTHING),
+        ((CLOSE, CUT, FlushLog()), Told.CUT_LOG),
+        ((CUT, FlushLog(), STORE), Told.WHOLE),
+        ((APPEND,), Told.WHOLE),
+        ((APPEND, SEND), Told.AS_IT_STANDS),
+        ((SEND,), Told.AS_IT_STANDS),
+    ],
+)
+def test_what_is_told_of_a_step_depends_on_what_was_done(
+    done: tuple[object, ...], told: Told
+) -> None:
+    assert told_of(StepUnderWay(event=None, action=None, done=done, rest=(SEND,))) is told
+
+
+@pytest.mark.parametrize("protocol", SIMULATIONS)
+def test_a_run_without_the_fault_is_the_same_as_before_it_was_there(protocol: str) -> None:
+    simulation = SIMULATIONS[protocol]
+    without = SimOptions(faults=ALL_FAULTS - {Fault.CUT_IN_STEP})
+    for seed in range(6):
+        reports = [
+            simulate(simulation, seed, options, simulation.unobserved()).report
+            for options in (SimOptions(), without)
+        ]
+        if not reports[0].faults.get(Fault.CUT_IN_STEP):
+            assert reports[0] == reports[1]
+
+
+@pytest.mark.parametrize("protocol", SIMULATIONS)
+def test_a_node_ends_at_the_point_that_a_schedule_names(protocol: str) -> None:
+    simulation = SIMULATIONS[protocol]
+    options = SimOptions(faults=ALL_FAULTS - {Fault.CUT_IN_STEP})
+    seams = simulate(simulation, 1, options, simulation.unobserved()).seams
+    assert sum(seams.values()) >= 5
+    struck: Counter[Fault] = Counter()
+    for node, passed in seams.items():
+        for end in ENDS:
+            point = CrashPoint(node=node, seam=passed, end=end)
+            schedule = replace(UNRESTRICTED, crash_point=point)
+            run = simulate(simulation, 1, options, simulation.unobserved(), schedule)
+            assert run.seams[node] >= passed
+            assert run.report.lives
+            struck[end] += run.report.faults[Fault.CUT_IN_STEP]
+    assert struck == dict.fromkeys(ENDS, len(seams))
