@@ -27,12 +27,13 @@ class Reordered(Core[Any, Any, Any, Any]):
 
     def step(self, state: Any, event: Any, *, now_ms: TimestampMs, log: Any) -> Step[Any, Any, Any]:
         """Take one event."""
-        step: Any = self._core.step(state, event, now_ms=now_ms, log=log)
+        step = self._core.step(state, event, now_ms=now_ms, log=log)
         effects = tuple(self._order(step.effects))
         if effects == tuple(step.effects):
-            return step  # type: ignore[no-any-return]
+            return step
         self.reordered += 1
-        return replace(step, effects=effects)
+        changed: Any = step
+        return replace(changed, effects=effects)  # type: ignore[no-any-return]
 
     def next_timer_ms(self, state: Any) -> TimestampMs | None:
         """Return when `TimerFired` is due."""
