@@ -48,9 +48,9 @@ CAUGHT = {
     Bug.B45_QUORUM: 0,
     Bug.B45_RESTART: 4,
     Bug.COUNT_ONCE: 1,
-    Bug.LATE_ANSWER: 1,
+    Bug.LATE_ANSWER: 0,
     Bug.LATE_ASK: 1,
-    Bug.LATE_FREE: 8,
+    Bug.LATE_FREE: 3,
     Bug.UNLOCK_OWN: 0,
     Bug.VOTE_ONCE: 0,
 }

@@ -145,7 +145,12 @@ class Consumer(CallingNode[ConsumerState, ConsumerHears, ConsumerAction]):
 
     def _parts(self) -> Parts:
         state = self.state
-        return {"tries": state.tries, "attempt": state.attempt, "leases": state.leases}
+        return {
+            "tries": state.tries,
+            "attempt": state.attempt,
+            "leases": state.leases,
+            "wanted": self.wanted,
+        }
 
     def now_ms(self) -> TimestampMs:
         """Return the virtual time."""
@@ -198,6 +203,7 @@ class _Manager(CallingNode[LockManagerState, ManagerHears, ManagerAction]):
             "total_replicas": locks.total_replicas,
             "strict": locks.strict,
             "life_ms": locks.life_ms,
+            "round_ms": locks.round_ms,
         }
         recorder = cluster.recording.of(
             self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms

@@ -34,6 +34,7 @@ SKEW_MS: Final = LIFE_MS - LIFE_MS * 1_000 // max(_FAST_PERMILLE) + 1
 """By how much a vote may be over early."""
 _OFFSET_MS: Final = 1_000_000
 _CLIENT_LOSS_GAPS_MS: Final = (1_000, 3_000)
+_BORDER_GAPS_MS: Final = (500, 1_500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,8 @@ class LockPlan:
     """A consumer that was refused tries again within this time."""
     client_loss_ms: int | None
     """Mean time between two losses of the consumers' connections."""
+    border_ms: int | None = None
+    """Mean time between two choices of an end at which something happens."""
 
 
 def draw_lock_run(streams: PerPurposeStreams, options: SimOptions) -> LockPlan:
@@ -103,6 +106,7 @@ def draw_lock_run(streams: PerPurposeStreams, options: SimOptions) -> LockPlan:
         change_ms=rng.choice((800, 2_500)),
         retry_ms=rng.choice((300, 1_000)),
         client_loss_ms=loss_ms if Fault.CLIENT_LOSS in faults else None,
+        border_ms=rng.choice((None, *_BORDER_GAPS_MS)),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.known_bugs import LOCK_BUGS
+from rocketha.obligations.lock_quorum import LOCK_QUORUM
 from rocketha.sim.engine.faults import LOCK_FAULTS
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
 from rocketha.sim.lock_quorum.cluster import LockCluster, LockObserver, NullLockObserver
@@ -36,5 +37,6 @@ SIMULATION: Final[Simulation[LockPlan, LockObserver]] = Simulation(
     workload=_workload,
     unobserved=NullLockObserver,
     clients="messages that consumers have processed in order",
+    obligations=LOCK_QUORUM,
     limits=Limits(healing_actions=500),
 )

@@ -11,6 +11,7 @@ from rocketha.locks.state import LockManagerState
 from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
+from rocketha.sim.lock_quorum.borders import Borders
 from rocketha.sim.lock_quorum.cluster import Consumer, LockCluster
 from rocketha.sim.lock_quorum.plan import LIFE_MS, LockPlan
 
@@ -31,6 +32,7 @@ class LockWorkload:
         self._eager = list(cluster.consumers.values())[: plan.eager]
         self._wanted = cluster.queues[: plan.wanted]
         self._finished_before: dict[MessageQueue, int] | None = None
+        self._borders = Borders(cluster, self._eager)
         self._injector: FaultInjector[LockManagerState] = FaultInjector(
             cluster, streams, is_master=lambda node: node.id == min(cluster.nodes)
         )
@@ -51,6 +53,8 @@ class LockWorkload:
             self._injector.sometimes(plan.change_ms, change, "change", name)
         for fault, gap_ms in plan.faults.mean_gap_ms:
             self._injector.sometimes(gap_ms, handlers[fault], fault)
+        if plan.border_ms is not None:
+            self._injector.sometimes(plan.border_ms, self._borders.meet, "end")
         if plan.client_loss_ms is not None:
             self._injector.sometimes(plan.client_loss_ms, self._cut_off, Fault.CLIENT_LOSS)
 
