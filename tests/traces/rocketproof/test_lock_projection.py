@@ -147,7 +147,7 @@ def test_what_is_not_sent_is_seen_at_the_first_seed(
 @pytest.mark.java
 def test_rocketmqs_defaults_have_two_holders() -> None:
     options = SimOptions(rocketmq_defaults=True)
-    trace = PROTOCOLS[PROTOCOL].run(0, options).trace
+    trace = PROTOCOLS[PROTOCOL].run(3, options).trace
     (verdict,) = judged([trace])
 
     assert trace.header is not None

@@ -69,6 +69,7 @@ _TAKES: Final = {
     "ProcessWanted": "Process",
 }
 """What a consumer takes -> the action that it is if something is sent, answered or changed."""
+_OF_CONSUMER: Final = frozenset({"tries", "attempt", "leases"})
 _OF_BROKER: Final = frozenset({_ASKED, "ResponseArrived", "RoundOver", STARTED, STOPPED})
 _SILENT_MOST: Final = 6
 _REMEMBERED: Final = 4096
@@ -296,11 +297,11 @@ class LockRecords(RecordProjection):
         parts = self._of_broker(record)
         attempt = self._attempts.get(body.client_id)
         if attempt is not None and attempt.number == body.attempt and not self._broker.replicates:
-            yes = self._yes[body.client_id]
+            yes = self._yes.setdefault(body.client_id, {})
             if message.code == _LOCK:
                 for queue in _voted(record):
-                    yes[queue].add(record.node)
-            seen = tla_record({queue: tla_set(yes[queue]) for queue in self._queues})
+                    yes.setdefault(queue, set()).add(record.node)
+            seen = tla_record({queue: tla_set(yes.get(queue, ())) for queue in self._queues})
             parts.append(part("attempt", body.client_id, "yes", value=seen))
         self._event(record, name, (body.client_id, record.node), parts)
 
@@ -313,7 +314,9 @@ class LockRecords(RecordProjection):
         """Make the event of a consumer's step, with what it sent."""
         if self._broker.replicates:
             name = record.action
-        elif record.event == STARTED or not (record.state or record.sent or record.answered):
+        elif record.event == STARTED or not (
+            record.state.keys() & _OF_CONSUMER or record.sent or record.answered
+        ):
             return
         elif record.event not in _TAKES:
             raise RecordError(f"a consumer does not take {record.event!r}")
@@ -334,7 +337,7 @@ class LockRecords(RecordProjection):
             case "Lock":
                 if not to:
                     return
-                self._yes[client] = {queue: set() for queue in self._queues}
+                self._yes[client] = {}
                 params = (client, named, *to)
             case "GiveUp":
                 params = (client,)
