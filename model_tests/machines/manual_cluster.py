@@ -29,7 +29,7 @@ from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import FlushedLogView, GroupBroker, Registration
 from rocketha.controller.applied import BrokerRegistered, ControllerEvent
 from rocketha.controller.dispatch import ControllerOptions
-from rocketha.controller.entry import ChannelClosed, Entry
+from rocketha.controller.entry import Entry
 from rocketha.controller.host import ControllerHost, ControllerPorts
 from rocketha.controller.state import ChannelId, Group
 from rocketha.formats.controller_request_codec import push_request
@@ -50,10 +50,16 @@ from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
-from rocketha.sim.replica_group.actions import ControllerActed
+from rocketha.sim.replica_group.actions import (
+    ChannelEnded,
+    ClientAnswered,
+    ControllerActed,
+    ControllerFrame,
+    Exchanged,
+)
 from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, HaAddress, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
 __all__ = ["GroupNode", "ManualCluster"]
 
@@ -113,6 +119,7 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
         self._observer = observer
         self._observed = False
         self._registered: dict[BrokerId, int] = {}
+        self._said: list[ControllerFrame] = []
         scheduler = Scheduler()  # never run
         name = BrokerName(cluster_name=options.cluster_name, broker_name=options.broker_name)
         self.nodes: dict[BrokerId, GroupNode] = {
@@ -170,11 +177,10 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
             and self._registered.get(node.id) != node.running().incarnation
         )
 
-    def heard_elsewhere(self, broker: BrokerId, entry: Entry) -> bool:
-        """Tell whether an entry closes a channel of a broker that uses another one."""
-        present = self.post.of(broker)
-        is_up = self.nodes[broker].state is not None and broker not in self.starting
-        return is_up and isinstance(entry.change, ChannelClosed) and present != entry.channel
+    @property
+    def controller_shows_ms(self) -> TimestampMs:
+        """Return what the clock of the controller's machine shows."""
+        return self._around.now_ms()
 
     # ---- what a test has happen ----
 
@@ -211,7 +217,9 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
 
     def serve(self, sent: Sent) -> None:
         """Hand a frame of a broker to the controller."""
+        self._arrives(sent.channel, sent.broker, sent.data)
         self.post.serve(sent, self.host.received)
+        self._tell_said()
 
     def answer(self, sent: Sent) -> None:
         """Hand a frame to the controller, and its answer to the broker."""
@@ -220,7 +228,10 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
 
     def operate(self, request: ControllerRequest) -> None:
         """Hand an operator's request to the controller."""
-        self.host.received(self.post.new_channel(), push_command(push_request(request, opaque=0)))
+        channel, data = self.post.new_channel(), push_command(push_request(request, opaque=0))
+        self._arrives(channel, None, data)
+        self.host.received(channel, data)
+        self._tell_said()
 
     def read(self, frame: Frame) -> None:
         """Hand a frame of the controller to a broker."""
@@ -243,9 +254,14 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
     def ask_controller(self, node: GroupNode, data: bytes) -> None:
         """Keep a frame."""
         self.post.ask(node.id, node.running().incarnation, data)
+        channel = self.post.of(node.id)
+        self._exchanged(
+            ControllerFrame(channel=channel, broker=node.id, by_controller=False, data=data)
+        )
 
     def answer_client(self, node: GroupNode, answer: AnswerClient) -> None:
-        """Say nothing: nobody hears the answers to clients."""
+        """Let the observer alone hear the answer to a client."""
+        self._exchanged(ClientAnswered(node.id, answer))
 
     def flush_later(self, node: GroupNode) -> None:
         """Let the flush service do its work at once."""
@@ -263,6 +279,11 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
         """Tell that what a slave has sent still arrives, and what a master has sent does not."""
         del action
         return end is End.CLIENT
+
+    def sent(self, node: GroupNode, conn: ConnectionId, data: bytes) -> None:
+        """Tell the observer of a packet."""
+        if self._observed:
+            self._observer.sent(self._seen, node.id, conn, data)
 
     def acted(self, broker: BrokerId, action: SpecAction | GroupAction) -> None:
         """Tell the observer of an action."""
@@ -286,11 +307,36 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
                 self._registered[event.broker_id] = event.incarnation
         if self._observed:
             self._observer.acted(self._seen, None, action)
+        self._tell_said()
+
+    def controller_said(self, broker: BrokerId, channel: ChannelId | None, data: bytes) -> None:
+        """Keep what the controller says in its step, for the observer."""
+        self._said.append(
+            ControllerFrame(channel=channel, broker=broker, by_controller=True, data=data)
+        )
 
     def close(self, channel: ChannelId) -> None:
         """Tell the controller that a channel is gone."""
         self.post.end(channel)
+        self._exchanged(ChannelEnded(channel))
         self.host.channel_closed(channel)
+
+    # ---- what the observer hears of the wire ----
+
+    def _arrives(self, channel: ChannelId, broker: BrokerId | None, data: bytes) -> None:
+        self._exchanged(
+            ControllerFrame(
+                channel=channel, broker=broker, by_controller=False, has_arrived=True, data=data
+            )
+        )
+
+    def _tell_said(self) -> None:
+        said, self._said = self._said, []
+        for frame in said:
+            self._exchanged(frame)
+
+    def _exchanged(self, what: Exchanged) -> None:
+        self._observer.exchanged(self._seen, what)
 
 
 class _AroundController:
@@ -309,11 +355,15 @@ class _AroundController:
 
     def answer(self, channel: ChannelId, data: bytes) -> None:
         self._group.post.answer(channel, data)
+        asker = self._group.post.channels.get(channel)
+        if asker is not None:
+            self._group.controller_said(asker[0], channel, data)
 
     def notify(self, address: str, data: bytes) -> None:
         for broker in self._group.nodes:
             if broker_address(broker) == address:
                 self._group.post.notify(broker, data)
+                self._group.controller_said(broker, None, data)
 
     def scan_soon(self) -> None:
         """Do nothing: a test scans when it wants to."""

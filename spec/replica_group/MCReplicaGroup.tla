@@ -20,12 +20,16 @@ Bounded(action, b) ==
     [] action \in {"MaybeShrink", "MaybeExpand"} -> Cardinality(alters) < MaxAlter
     [] action = "CleanBrokerData" ->
          EnableElectUncleanMaster \/ (acked = <<>> /\ seen = <<>>)
+    [] action = "HearAgain" -> FALSE
     [] OTHER -> TRUE
 
 \* Fewer: who leaves a connection is gone or learns of another master, and an epoch comes with its
 \* first record.  Half-open connections are left by those who go.
 Few(action, b) ==
   Bounded(action, b) /\ action \notin {"Disconnect", "CloseConnection", "HearEpoch"}
+
+\* Heartbeats that come late, too: nothing bounds how often.
+Late(action, b) == action = "HearAgain" \/ Few(action, b)
 
 \* For liveness: what ends an election is not bounded; operators and crashes are.
 Steady(action, b) == action = "ElectMaster" \/ Few(action, b)

@@ -183,6 +183,16 @@ EvictBroker(b, n) ==
   /\ alive' = alive \ {b}
   /\ UNCHANGED <<ctl, views, brokerVars, masterVars, link, conn, alters, acked, seen>>
 
+\* What incarnation n had said before it was gone comes late: the controller counts it as alive until
+\* it misses it once more (onBrokerHeartbeat).
+HearAgain(b, n) ==
+  /\ Explored("HearAgain", b)
+  /\ b \notin alive
+  /\ OwnsEntry(b, n)
+
+  /\ alive' = alive \cup {b}
+  /\ UNCHANGED <<ctl, views, brokerVars, masterVars, link, conn, alters, acked, seen>>
+
 \* Removed data leave the masterEpoch: brokers remember it.                     \* CHECK B37
 EpochAfterClean == ctl.epoch
 
@@ -477,6 +487,7 @@ Next ==
   \/ \E m \in Broker : AlterSyncStateSet(m)
   \/ \E m \in Broker : RefuseAlter(m)
   \/ \E b \in Broker, n \in Nat : EvictBroker(b, n)
+  \/ \E b \in Broker, n \in Nat : HearAgain(b, n)
   \/ CleanBrokerData
   \/ \E b \in Broker : BecomeMaster(b)
   \/ \E b \in Broker : BecomeSlave(b)

@@ -8,16 +8,16 @@ import pytest
 
 from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
 from rocketha.broker.state import Registration
-from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned
 from rocketha.sim.engine.faults import NO_FAULTS, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.records import message_of_epoch
 from rocketha.sim.engine.scheduler import Scheduler
-from rocketha.sim.replica_group.cluster import GroupCluster, NullGroupObserver
+from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.sim.replica_group.null_observer import NullGroupObserver
 from rocketha.sim.replica_group.plan import draw_group_run
-from rocketha.types import BrokerId, Epoch, PutId, TimestampMs
+from rocketha.types import BrokerId, Epoch, PutId
 
 ONE, TWO = BrokerId(1), BrokerId(2)
 
@@ -159,19 +159,3 @@ def test_a_controller_that_was_away_knows_what_it_knew() -> None:
     assert after.sync_state_set == before.sync_state_set
     world.run(2_000)
     assert world.master() == master, "nobody was deposed"
-
-
-def test_a_close_of_an_old_channel_is_told_from_a_false_alarm() -> None:
-    world = World()
-    world.master()
-    old = world.cluster.channels.of(ONE)
-    assert old is not None
-    closed = Entry(at_ms=TimestampMs(world.scheduler.now_ms), change=ChannelClosed(), channel=old)
-    assert not world.cluster.heard_elsewhere(ONE, closed), "it is the present one"
-
-    world.cluster.channels.drop(ONE, silent=True)
-    assert not world.cluster.heard_elsewhere(ONE, closed), "it has no other one"
-    world.run(500)
-    closed = replace(closed, at_ms=TimestampMs(world.scheduler.now_ms))
-    assert world.cluster.heard_elsewhere(ONE, closed)
-    assert not world.cluster.heard_elsewhere(ONE, replace(closed, change=InactiveScanned()))

@@ -30,9 +30,10 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group import plan
-from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
-from rocketha.sim.replica_group.cluster import GroupCluster, NullGroupObserver
+from rocketha.sim.replica_group.actions import ControllerActed, Exchanged, GroupClusterAction
+from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.sim.replica_group.controller import ControllerMachine
+from rocketha.sim.replica_group.null_observer import NullGroupObserver
 from rocketha.sim.replica_group.simulation import SIMULATION
 from rocketha.types import BrokerId, ConnectionId
 
@@ -77,6 +78,9 @@ class Watcher:
                 self.kinds[name] += 1
             case Crashed():
                 self.kinds["Crash"] += 1
+
+    def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
+        self.lines.append(f"{cluster.now_ms} {what}")
 
     def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
         assert cluster.nodes[broker].state is not None

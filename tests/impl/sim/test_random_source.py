@@ -16,7 +16,7 @@ from rocketha.sim.engine.random_source import (
     Schedule,
 )
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
-from rocketha.sim.replica_group.cluster import NullGroupObserver
+from rocketha.sim.replica_group.null_observer import NullGroupObserver
 from rocketha.sim.replica_group.simulation import SIMULATION
 
 STRUCK = InjectionPoint("reset", "", 2)

@@ -134,9 +134,9 @@ def test_a_change_without_an_action_is_not_passed() -> None:
             "a controller has no action 'Decree'",
         ),
         (
-            acts("EntryActed"),
-            lambda r: msgspec.structs.replace(r, params={}),
-            "entry: Object missing required field `entry`",
+            lambda r: r.node == "controller" and r.heard,
+            lambda r: msgspec.structs.replace(r, heard=({"is": "FrameHeard"},)),
+            "heard: Object missing required field `channel`",
         ),
     ],
 )

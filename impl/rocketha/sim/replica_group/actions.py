@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias, assert_never
 
-from rocketha.broker.effects import GroupAction
+from rocketha.broker.effects import GroupAction, GroupActionName
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import Entry
-from rocketha.ha.effects import SpecAction
+from rocketha.controller.state import ChannelId
+from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.runtime.effects import AnswerClient
 from rocketha.sim.epoch_truncation.actions import Crashed
+from rocketha.types import BrokerId
 
-__all__ = ["ControllerActed", "GroupClusterAction"]
+__all__ = [
+    "ChannelEnded",
+    "ClientAnswered",
+    "ControllerActed",
+    "ControllerFrame",
+    "Exchanged",
+    "GroupClusterAction",
+    "is_likely_step",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,4 +33,57 @@ class ControllerActed:
     events: tuple[ControllerEvent, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerFrame:
+    """A frame between the controller and somebody, as it is on the wire."""
+
+    channel: ChannelId | None
+    """The one that it goes over; None: a notice, on a connection of its own."""
+    broker: BrokerId | None
+    """Who is at the other end; None: an operator."""
+    by_controller: bool
+    """Whether the controller sends it. Else it is a broker's, or an operator's."""
+    has_arrived: bool = False
+    """Of a frame to the controller: whether it is there. Else it is sent."""
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelEnded:
+    """The controller hears that a channel is gone."""
+
+    channel: ChannelId
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAnswered:
+    """A broker answers a producer or a consumer."""
+
+    broker: BrokerId
+    answer: AnswerClient
+
+
+Exchanged: TypeAlias = ControllerFrame | ChannelEnded | ClientAnswered
+"""What goes between the nodes and whoever they speak with."""
+
 GroupClusterAction: TypeAlias = SpecAction | GroupAction | Crashed | ControllerActed
+
+_UNSEEN: Final = frozenset(
+    {ActionName.TRANSFER, ActionName.HANDSHAKE, ActionName.FLUSH, ActionName.RESTART}
+)
+"""What the specification has no step for: the steps of a connection's other end count."""
+
+
+def is_likely_step(action: GroupClusterAction) -> bool:
+    """Tell whether an action is likely to be a step of the specification."""
+    match action:
+        case ControllerActed(events=events):
+            return bool(events)
+        case SpecAction(name=name, size=size):
+            return name not in _UNSEEN and size != 0
+        case GroupAction(name=name):
+            return name is not GroupActionName.CONSUME
+        case Crashed():
+            return True
+        case _ as unreachable:
+            assert_never(unreachable)

@@ -11,7 +11,7 @@ What is around the hosts:
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, Protocol, assert_never
+from typing import Final, Protocol
 
 from rocketha.broker.connections import GroupCore
 from rocketha.broker.core import new_broker
@@ -24,14 +24,13 @@ from rocketha.broker.effects import (
 from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, PutRequested, Started
 from rocketha.broker.state import GroupBroker, PullId, Registration
 from rocketha.controller.applied import ControllerEvent
-from rocketha.controller.entry import ChannelClosed, Entry
+from rocketha.controller.entry import Entry
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import ChannelId, Group
+from rocketha.controller.state import NO_CHANNEL, ChannelId, Group
 from rocketha.formats.controller_codes import RequestCode
-from rocketha.formats.controller_requests import Heartbeat, RegisterBroker
 from rocketha.formats.message import Message
 from rocketha.formats.remoting_frame import pull_command
-from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.ha.effects import SpecAction
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.runtime.broker_files import BrokerName
 from rocketha.runtime.effects import (
@@ -46,24 +45,29 @@ from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
-from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.actions import (
+    ChannelEnded,
+    ClientAnswered,
+    ControllerActed,
+    ControllerFrame,
+    Exchanged,
+    GroupClusterAction,
+    is_likely_step,
+)
 from rocketha.sim.replica_group.channels import Channels
 from rocketha.sim.replica_group.controller import CONTROLLER, ControllerMachine
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.sim.replica_group.recorders import (
     BrokerRecorders,
+    note_channel_closed,
     note_frame_received,
     note_frame_sent,
 )
-from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId
+from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId, TimestampMs
 
-__all__ = ["Callers", "GroupCluster", "GroupObserver", "NullGroupObserver"]
+__all__ = ["Callers", "GroupCluster", "GroupObserver"]
 
 _FLUSH_MAX_MS: Final = 3
-_UNSEEN: Final = frozenset(
-    {ActionName.TRANSFER, ActionName.HANDSHAKE, ActionName.FLUSH, ActionName.RESTART}
-)
-"""What the specification has no step for: the steps of a connection's other end count."""
 _PROMISES: Final = frozenset({GroupActionName.ACKNOWLEDGE, GroupActionName.CONSUME})
 
 
@@ -108,25 +112,12 @@ class GroupObserver(Protocol):
         """
         ...
 
+    def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
+        """Hear what goes over the wire, from the first registration on.
 
-class NullGroupObserver:
-    """An observer that does not look."""
-
-    def started(self, cluster: GroupCluster) -> None:
-        """Do nothing."""
-
-    def sent(
-        self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
-    ) -> None:
-        """Do nothing."""
-
-    def acted(
-        self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
-    ) -> None:
-        """Do nothing."""
-
-    def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
-        """Do nothing."""
+        What a broker sends comes before `acted`, what the controller sends after it.
+        """
+        ...
 
 
 class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]):
@@ -162,7 +153,8 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self._observed = False
         self.crash_points = CrashPoints()
         self._callers: Callers | None = None
-        self._signs: dict[tuple[BrokerId, ChannelId], int] = {}
+        self._said: list[ControllerFrame] = []
+        """Frames of the controller in the step under way."""
         of = plan.broker
         name = BrokerName(cluster_name=of.cluster_name, broker_name=of.broker_name)
         self.nodes: dict[BrokerId, Node[GroupBroker]] = {
@@ -212,6 +204,11 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         return self.scheduler.now_ms
 
     @property
+    def controller_shows_ms(self) -> TimestampMs:
+        """Return what the clock of the controller's machine shows."""
+        return self.controller_machine.now_ms()
+
+    @property
     def controller(self) -> ControllerNode:
         """Return the controller; while it is down, the one that it was."""
         return self.host.node
@@ -239,19 +236,6 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     def up(self) -> list[Node[GroupBroker]]:
         """Return the brokers that run."""
         return [node for node in self.nodes.values() if node.state is not None]
-
-    def heard_elsewhere(self, broker: BrokerId, entry: Entry) -> bool:
-        """Tell whether an entry closes a channel while the broker gives signs of life on another.
-
-        That the broker is taken for dead then is not a false alarm, but wrong (B28).
-        """
-        present = self.channels.of(broker)
-        if not isinstance(entry.change, ChannelClosed) or present in (None, entry.channel):
-            return False
-        assert present is not None
-        heard_ms = self._signs.get((broker, present))
-        timeout_ms = self.plan.broker.heartbeat_timeout_ms
-        return heard_ms is not None and heard_ms + timeout_ms >= entry.at_ms
 
     # ---- the beginning ----
 
@@ -348,6 +332,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         """Send a frame to the controller; there are no elections before the group is observed."""
         if self._observed or not _wants_election(data):
             channel = self.channels.ask(node.id, data)
+            self._exchanged(
+                ControllerFrame(channel=channel, broker=node.id, by_controller=False, data=data)
+            )
             if self._is_recorded:
                 self._frames += 1
                 recorder = self._recorders.of(node.id)
@@ -356,6 +343,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     def answer_client(self, node: Node[GroupBroker], answer: AnswerClient) -> None:
         """Answer a producer or a consumer."""
         assert self._callers is not None
+        self._exchanged(ClientAnswered(node.id, answer))
         match answer:
             case AnswerPut():
                 self._callers.put_answered(node.id, answer)
@@ -418,12 +406,25 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def asked(self, channel: ChannelId, data: bytes) -> None:
         """Let the controller serve a frame."""
-        if self._is_recorded and self.host.is_up and self.channels.owner(channel) is not None:
+        if self._is_recorded and self.host.is_up:
             note_frame_received(self.controller_machine.steps, channel, data)
+        frame = ControllerFrame(
+            channel=channel,
+            broker=self.channels.owner(channel),
+            by_controller=False,
+            has_arrived=True,
+            data=data,
+        )
+        if self.host.is_up:
+            self._exchanged(frame)
         self.host.received(channel, data)
+        self._tell_said()
 
     def closed(self, channel: ChannelId) -> None:
         """Let the controller know that a channel is gone."""
+        if self.host.is_up:
+            note_channel_closed(self.controller_machine.steps, channel)
+            self._exchanged(ChannelEnded(channel))
         self.host.channel_closed(channel)
 
     def answered(self, broker: BrokerId, data: bytes) -> None:
@@ -432,8 +433,8 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         if node.state is not None:
             pulled = pull_command(data)
             assert pulled is not None
-            channel = self.channels.of(broker)
-            if self._is_recorded and channel is not None and pulled[0].is_response:
+            channel = self.channels.of(broker) or NO_CHANNEL
+            if self._is_recorded and (channel or not pulled[0].is_response):
                 note_frame_received(self._recorders.of(broker), channel, data)
             self.deliver(node, CommandReceived(command=pulled[0]))
 
@@ -450,49 +451,48 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         if self._is_recorded and owner is not None:
             to = broker_address(owner)
             note_frame_sent(self.controller_machine.steps, channel, data, to=to)
+        self._said.append(
+            ControllerFrame(channel=channel, broker=owner, by_controller=True, data=data)
+        )
         self.channels.answer(channel, data)
 
     def notify(self, address: str, data: bytes) -> None:
         """Send a frame of the controller to the broker at an address."""
         for broker in self.nodes:
             if broker_address(broker) == address:
+                self._said.append(
+                    ControllerFrame(channel=None, broker=broker, by_controller=True, data=data)
+                )
+                if self._is_recorded:
+                    self._frames += 1
+                    steps = self.controller_machine.steps
+                    note_frame_sent(steps, NO_CHANNEL, data, to=address, number=self._frames)
                 self.channels.notify(broker, data)
 
     def applied(self, entry: Entry, events: tuple[ControllerEvent, ...]) -> None:
-        """Note signs of life, and tell the observer of an entry of the controller's log."""
-        change = entry.change
-        group = self.group if isinstance(change, Heartbeat | RegisterBroker) else None
-        if group is not None and isinstance(change, Heartbeat | RegisterBroker):
-            replica = group.replicas.get(change.broker_id)
-            if replica is not None and replica.incarnation == change.incarnation:
-                self._signs[change.broker_id, entry.channel] = entry.at_ms
+        """Tell the observer of an entry of the controller's log, and of what it says then."""
         self._report(None, ControllerActed(entry=entry, events=events))
+        self._tell_said()
 
     # ---- reports ----
+
+    def _exchanged(self, what: Exchanged) -> None:
+        self._observer.exchanged(self, what)
+
+    def _tell_said(self) -> None:
+        """Tell the observer what the controller has said in a step that is over."""
+        said, self._said = self._said, []
+        for frame in said:
+            self._exchanged(frame)
 
     def _report(self, broker: BrokerId | None, action: GroupClusterAction) -> None:
         if not self._observed:
             return
-        if _counts(action):
+        if is_likely_step(action):
             self.actions += 1
         if isinstance(action, GroupAction) and action.name in _PROMISES:
             self.has_acknowledged = True
         self._observer.acted(self, broker, action)
-
-
-def _counts(action: GroupClusterAction) -> bool:
-    """Tell whether an action is likely to be a step of the specification."""
-    match action:
-        case ControllerActed(events=events):
-            return bool(events)
-        case SpecAction(name=name, size=size):
-            return name not in _UNSEEN and size != 0
-        case GroupAction(name=name):
-            return name is not GroupActionName.CONSUME
-        case Crashed():
-            return True
-        case _ as unreachable:
-            assert_never(unreachable)
 
 
 def _wants_election(data: bytes) -> bool:

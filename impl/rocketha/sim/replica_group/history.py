@@ -11,7 +11,11 @@ from rocketha.histories.history import (
     HistoryEvent,
 )
 from rocketha.sim.engine.log_reader import messages_of
-from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.actions import (
+    ControllerActed,
+    Exchanged,
+    GroupClusterAction,
+)
 from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver
 from rocketha.types import BrokerId, ConnectionId
 
@@ -67,6 +71,10 @@ class HistoryRecorder:
     def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
         """Pass it on."""
         self._inner.stepped(cluster, broker)
+
+    def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
+        """Pass it on."""
+        self._inner.exchanged(cluster, what)
 
     def finish(self, cluster: GroupCluster) -> None:
         """Note the log of the present master, if it runs and knows that it is."""

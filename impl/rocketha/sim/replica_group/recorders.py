@@ -6,12 +6,14 @@ of a broker that is down its machine writes the same of what recovery would find
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from rocketha.broker.state import GroupBroker
 from rocketha.controller.state import ChannelId
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.state import Phase
 from rocketha.recording.recorder import Parts, Recording, StepRecorder
@@ -21,7 +23,12 @@ from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.types import BrokerId, ConnectionId, Offset
 
-__all__ = ["BrokerRecorders", "note_frame_received", "note_frame_sent"]
+__all__ = [
+    "BrokerRecorders",
+    "note_channel_closed",
+    "note_frame_received",
+    "note_frame_sent",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +104,22 @@ class BrokerRecorders:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class FrameHeard:
+    """A frame that has no number on the wire, so that its receiver cannot name it."""
+
+    channel: ChannelId
+    code: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelClosed:
+    """The controller hears that a channel is gone."""
+
+    channel: ChannelId
+
+
 def note_frame_sent(
     recorder: StepRecorder, channel: ChannelId, data: bytes, *, to: str, number: int = 0
 ) -> None:
@@ -105,23 +128,41 @@ def note_frame_sent(
     One that waits for no answer has no number on the wire: its sender gives it one, and who
     receives it cannot name it.
     """
-    named = _frame(channel, data)
-    message, code = named or (f"controller-{channel}:{number}:one-way", None)
-    recorder.sent(message, to=to, code=code)
+    command = _command(data)
+    message = _name_of(channel, command) or f"controller-{channel}:{number}:one-way"
+    recorder.sent(message, to=to, code=command.code, body=_content(command))
 
 
 def note_frame_received(recorder: StepRecorder, channel: ChannelId, data: bytes) -> None:
     """Note a frame that came over a channel, at whichever end."""
-    named = _frame(channel, data)
+    command = _command(data)
+    named = _name_of(channel, command)
     if named is not None:
-        recorder.received(named[0])
+        recorder.received(named)
+    else:
+        recorder.heard(FrameHeard(channel, command.code, _content(command).decode()))
 
 
-def _frame(channel: ChannelId, data: bytes) -> tuple[str, int] | None:
-    """Return what both ends call a frame, and its code; one that has no number has no name."""
+def note_channel_closed(recorder: StepRecorder, channel: ChannelId) -> None:
+    """Note that the controller hears that a channel is gone."""
+    recorder.heard(ChannelClosed(channel))
+
+
+def _command(data: bytes) -> RemotingCommand:
     pulled = pull_command(data)
-    if pulled is None or pulled[0].opaque == 0:
+    assert pulled is not None
+    return pulled[0]
+
+
+def _name_of(channel: ChannelId, command: RemotingCommand) -> str | None:
+    """Return what both ends call a frame; one that has no number has no name."""
+    if command.opaque == 0:
         return None
-    command = pulled[0]
     kind = "response" if command.is_response else "request"
-    return f"controller-{channel}:{command.opaque}:{kind}", command.code
+    return f"controller-{channel}:{command.opaque}:{kind}"
+
+
+def _content(command: RemotingCommand) -> bytes:
+    """Return the fields of a frame and its body, as JSON."""
+    said = {"fields": dict(command.ext_fields), "body": command.body.decode()}
+    return json.dumps(said, sort_keys=True).encode()

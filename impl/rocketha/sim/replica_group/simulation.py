@@ -9,8 +9,9 @@ from rocketha.obligations.replica_group import REPLICA_GROUP
 from rocketha.sim.engine.clock import TRUE_TIME
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
-from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver, NullGroupObserver
+from rocketha.sim.replica_group.cluster import GroupCluster, GroupObserver
 from rocketha.sim.replica_group.history import HistoryRecorder
+from rocketha.sim.replica_group.null_observer import NullGroupObserver
 from rocketha.sim.replica_group.plan import GroupPlan, draw_group_run
 from rocketha.sim.replica_group.workload import GroupWorkload
 

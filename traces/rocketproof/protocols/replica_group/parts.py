@@ -13,6 +13,7 @@ from typing import Final, TypeAlias, TypeVar
 from rocketha.broker.state import GroupBroker, Proposal, Registration
 from rocketha.controller.state import Group
 from rocketha.formats.controller_bodies import SyncStateSet
+from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.ha.state import Phase, Role
 from rocketha.known_bugs.storage import file_options
 from rocketha.sim.engine.node import Node
@@ -27,6 +28,7 @@ from rocketproof.protocols.epoch_truncation.values import (
     index,
     index_or_minus_one,
 )
+from rocketproof.protocols.replica_group.frames import SaidOfGroup
 from rocketproof.protocols.replica_group.values import (
     NO_PROPOSAL,
     NO_SET,
@@ -37,7 +39,7 @@ from rocketproof.protocols.replica_group.values import (
     set_value,
     view_value,
 )
-from tlatrace.values import State, Value, record, tla_set
+from tlatrace.values import Fcn, State, Value, record, tla_set
 
 __all__ = ["ALIVE", "BrokerHistory", "GroupStateReader", "Key"]
 
@@ -141,6 +143,12 @@ class GroupStateReader:
         self._conns: dict[tuple[BrokerId, BrokerId], _Conn] = {}
         self._servers: dict[ConnectionId, BrokerId] = {}
         self._reported: dict[ConnectionId, int] = {}
+        """Connection -> the last end of its log that the slave has sent over it."""
+        self._reports = 0
+        """How many of them said something new."""
+        self.promised: list[RecordEpochs] = []
+        """Logs up to messages of which producers were told since the last look that they are
+        safe."""
         self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
         self._look_at_controller(group)
@@ -176,10 +184,30 @@ class GroupStateReader:
         """Return the log of a broker as it was looked at."""
         return self._logs[broker][1]
 
-    def add_proposal(self, master: BrokerId, proposal: Proposal) -> None:
-        """Note that a proposal was made."""
+    def add_proposal(self, master: BrokerId, request: AlterSyncStateSet) -> None:
+        """Note that a proposal was sent."""
+        proposal = Proposal(
+            members=request.sync_state_set.members,
+            expected=request.sync_state_set.epoch,
+            joining=request.joining,
+            master_epoch=request.master_epoch,
+        )
         value = self._proposal(master, proposal)
         self._alters[repr(value)] = value
+
+    def note_report(self, conn: ConnectionId, count: int) -> None:
+        """Note a slave's packet: it has so many records."""
+        if self._reported.get(conn) != count:
+            self._reported[conn] = count
+            self._reports += 1
+
+    def hear_of_controller(self, said: SaidOfGroup) -> None:
+        """Take what the controller says of the group for what it has."""
+        recorded = self._known["ctl", "", ""]
+        assert isinstance(recorded, Fcn)
+        shown = recorded.fields() | said.fields()
+        if shown != recorded.fields():
+            self.changes["ctl", "", ""] = record(shown)
 
     def _built_value(self, name: str) -> Value:
         if name in _OF_BROKERS:
@@ -205,7 +233,8 @@ class GroupStateReader:
         if group is not self.group:
             self._look_at_controller(group)
         starting = cluster.starting
-        change_key = (*[_change_key(node) for node in cluster.nodes.values()], starting)
+        keys = [_change_key(node) for node in cluster.nodes.values()]
+        change_key = (*keys, starting, self._reports)
         if change_key != self._change_key:
             self._change_key = change_key
             for node in cluster.nodes.values():
@@ -217,6 +246,10 @@ class GroupStateReader:
         self._note(("torn", "", ""), frozenset(b for b, of in self.of.items() if of.is_torn), names)
         self.look_at_alive()
         self._note(("alters", "", ""), len(self._alters), self._all_alters)
+        for promised in self.promised:
+            if self.acked[: len(promised)] != promised:
+                self.acked = promised
+        self.promised.clear()
         self._note(("acked", "", ""), self.acked, _itself)
         self._note(("seen", "", ""), self.seen, _itself)
 
@@ -289,8 +322,7 @@ class GroupStateReader:
         client = None if state is None or is_down else state.ha.client
         peer: BrokerId | None = None
         if client is not None and client.phase is Phase.TRANSFER:
-            self._reported[client.id] = index(client.reported)
-            server = self._server_of(cluster, client.id)
+            server = self.server_of(cluster, client.id)
             other = None if server is None else cluster.nodes[server].state
             if other is not None and client.id in other.ha.servers:
                 peer = server
@@ -302,7 +334,7 @@ class GroupStateReader:
             key = ("conn", broker_name(master.id), me)
             self._note(key, end, lambda one: conn_value(*one))
 
-    def _server_of(self, cluster: GroupCluster, conn: ConnectionId) -> BrokerId | None:
+    def server_of(self, cluster: GroupCluster, conn: ConnectionId) -> BrokerId | None:
         """Return the broker that a connection leads to, also when it is gone."""
         if conn not in self._servers:
             connection = cluster.network.find(conn)

@@ -8,21 +8,27 @@ than the specification says gives a trace that the specification does not allow.
 | specification | implementation                                                              |
 |---------------|-----------------------------------------------------------------------------|
 | ctl, views    | the controller's state for this group, and what it ever was                 |
-| alive         | whom the controller counts as alive, see below                              |
+| alive         | whom the controller has heard, see below                                    |
 | role, known   | the core's; a broker is "Down" until the controller has registered it       |
 | log, epochs   | epochs that the bodies of the records name; the core's epoch cache          |
 | torn          | brokers whose log was longer before their last crash                        |
 | local, pend, confirm | of a master, what its core has                                       |
 | link          | the master of a slave over whose connection bytes may still come            |
 | conn          | the master's newest connection of each slave, once the slave has reported   |
-| alters        | all proposals that were ever made                                           |
-| acked, seen   | the longest log that was confirmed, and that a consumer was shown           |
+| alters        | all proposals that brokers ever sent                                        |
+| acked, seen   | the longest log that was confirmed, and that a consumer was shown: by what  |
+|               | producers and consumers are answered                                        |
 
-A controller may count a healthy broker as dead because it did not hear it in time, or because its
-channel broke. The specification has no such errors: an operator's election has the same effect, so
-the broker stays in `alive`, and the election that follows is a `DesignateMaster`. Only the close of
-an old channel of a broker that is heard on another one evicts it here, too: that is an error (B28).
-Nor can one that was evicted be heard again: see `evictions`.
+Whom the controller may take for alive follows from the frames that it has received, and when
+(`signs_of_life`): who is gone and silent is evicted, and heard again when something comes late that
+it had said. A healthy broker that is silent, or whose channel broke, stays in `alive`: the
+specification has no such errors, but an operator's election has the same effect, so the one that
+follows is a `DesignateMaster`. Without such a reason, and without an operator's request, an
+election is an `ElectMaster`, whether the group needs one or not.
+
+What the controller answers shows `ctl`, what a producer is answered `acked`, what a consumer is
+answered `seen`, a request of a master `alters`, and a slave's packet what it has reported; where
+they show something else than there is, that is a step of its own.
 
 A step of the implementation may be several of the specification: a batch of several records, and
 the loss of a connection that shows beside something else. They are written one after the other.
@@ -32,31 +38,46 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from rocketha.broker.effects import GroupAction, GroupActionName
-from rocketha.controller.applied import (
-    BrokerEvicted,
-    BrokerIdAssigned,
-    BrokerRegistered,
-    ControllerEvent,
-    DataCleaned,
-    MasterElected,
-    SetAltered,
-    SetKept,
+from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupActionName, PutStatus
+from rocketha.controller.entry import Started
+from rocketha.controller.state import ChannelId, Group
+from rocketha.errors import PacketError
+from rocketha.formats.controller_requests import (
+    AlterSyncStateSet,
+    CleanBrokerData,
+    ControllerRequest,
+    ElectMaster,
+    Heartbeat,
+    RegisterBroker,
 )
-from rocketha.controller.state import Group
-from rocketha.formats.controller_requests import AlterSyncStateSet
+from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.epoch_truncation.actions import Crashed
-from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.actions import (
+    ChannelEnded,
+    ClientAnswered,
+    ControllerActed,
+    ControllerFrame,
+    Exchanged,
+    GroupClusterAction,
+)
 from rocketha.sim.replica_group.cluster import GroupCluster
-from rocketha.types import BrokerId, ConnectionId
+from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name, index
-from rocketproof.protocols.replica_group.evictions import without_eviction
+from rocketproof.protocols.replica_group.frames import (
+    asks_who_lives,
+    request_in,
+    said_in_answer,
+    said_in_notice,
+)
 from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
+from rocketproof.protocols.replica_group.signs_of_life import SignsOfLife
 from rocketproof.protocols.replica_group.values import NO_CONN, names
 from tlatrace.trace import Event
-from tlatrace.values import Value
+from tlatrace.values import Fcn, Value
 
 __all__ = ["GROUP_SPEC", "GroupProjection"]
 
@@ -73,6 +94,11 @@ class GroupProjection:
         """Begin an empty trace."""
         self.events: list[Event] = []
         self._parts_or_none: GroupStateReader | None = None
+        self._signs = SignsOfLife()
+        self._request: tuple[ChannelId, ControllerRequest] | None = None
+        """What the controller has received, until it is applied."""
+        self._codes: dict[tuple[ChannelId, int], int] = {}
+        """Channel and number of a request -> what it asks."""
 
     @property
     def brokers(self) -> tuple[BrokerId, ...]:
@@ -94,7 +120,37 @@ class GroupProjection:
     def sent(
         self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
     ) -> None:
-        """Do nothing: the specification has no packets."""
+        """Note what a slave reports: the specification has no other packets."""
+        if not self.events or self._parts.server_of(cluster, conn) in (None, broker):
+            return
+        try:
+            pulled = pull_slave_packet(data, Expecting.HANDSHAKE | Expecting.TRANSFER)
+        except PacketError:
+            return
+        if pulled is not None and isinstance(pulled[0], Ack):
+            self._parts.note_report(conn, index(pulled[0].max_phy_offset))
+
+    def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
+        """Note what nodes say to each other and to clients."""
+        match what:
+            case ChannelEnded(channel=channel):
+                self._signs.note_time(cluster.controller_shows_ms)
+                self._signs.closed(channel)
+            case ClientAnswered(broker=broker, answer=answer):
+                if isinstance(answer, AnswerPut | AnswerPull):
+                    self._client_answered(cluster, broker, answer)
+            case ControllerFrame(by_controller=True):
+                self._controller_said(cluster, what)
+            case ControllerFrame(has_arrived=True):
+                self._controller_heard(cluster, what)
+            case ControllerFrame(broker=broker) if broker is not None:
+                request = request_in(_command(what))
+                if self.events and isinstance(request, AlterSyncStateSet):
+                    self._parts.add_proposal(broker, request)
+            case ControllerFrame():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
         """Record connections that are gone, and whatever else changed without an action."""
@@ -123,86 +179,134 @@ class GroupProjection:
             case _ as unreachable:
                 assert_never(unreachable)
 
+    # ---- what goes over the wire ----
+
+    def _client_answered(
+        self, cluster: GroupCluster, broker: BrokerId, answer: AnswerPut | AnswerPull
+    ) -> None:
+        if not self.events:
+            return
+        record_epochs = self._parts.record_epochs(cluster.nodes[broker])
+        match answer:
+            case AnswerPut(status=PutStatus.PUT_OK, end=end) if end is not None:
+                self._parts.promised.append(record_epochs[: index(end)])
+            case AnswerPull(data=bytes() as data, offset=offset) if data:
+                shown = record_epochs[: index(Offset(offset + len(data)))]
+                self._parts.seen = _longer(self._parts.seen, shown)
+            case _:
+                pass
+
+    def _controller_heard(self, cluster: GroupCluster, frame: ControllerFrame) -> None:
+        command, signs, channel = _command(frame), self._signs, frame.channel
+        request = request_in(command)
+        if request is None or channel is None:
+            return
+        signs.note_time(cluster.controller_shows_ms)
+        self._codes[channel, command.opaque] = command.code
+        self._request = (channel, request)
+        match request:
+            case Heartbeat(broker_id=broker, incarnation=incarnation):
+                group = cluster.group
+                replica = None if group is None else group.replicas.get(broker)
+                if replica is not None and replica.incarnation == incarnation:
+                    signs.beat(broker_name(broker), channel, request.timeout_ms)
+            case RegisterBroker(broker_id=broker) if not self.events:
+                signs.registered(broker_name(broker), channel, restarted=False)
+            case _:
+                pass
+
+    def _controller_said(self, cluster: GroupCluster, frame: ControllerFrame) -> None:
+        """Record what the controller says of the group, if it is not what it has."""
+        command = _command(frame)
+        if frame.channel is None:
+            said = said_in_notice(command)
+        else:
+            code = self._codes.pop((frame.channel, command.opaque), None)
+            said = None if code is None else said_in_answer(command, code)
+        if said is not None and self.events:
+            self._parts.hear_of_controller(said)
+            self._record_rest(cluster, None)
+
     # ---- the controller's actions ----
 
     def _controller_acted(self, cluster: GroupCluster, action: ControllerActed) -> None:
         parts, before, present = self._parts, self._parts.group, cluster.group
         assert present is not None
-        for event in action.events:
-            if isinstance(event, BrokerRegistered) and event.restarted:
-                of = parts.of[event.broker_id]
-                of.starts[int(event.incarnation)] = of.crashes
-                of.registered_epoch, of.is_torn = int(present.master_epoch), False
-                parts.alive |= {event.broker_id}
+        heard, self._request = self._request, None
+        request = None if heard is None else heard[1]
+        if isinstance(action.entry.change, Started):
+            self._signs.started(cluster.controller_shows_ms)
+        self._signs.note_time(cluster.controller_shows_ms)
+        self._notice_silence(cluster, request)
+        restarted = None if heard is None else self._registered(present, *heard)
         parts.look(cluster)
-        for event in action.events:
-            self._controller_event(cluster, before, event, action)
+        if restarted is not None:
+            self._record(cluster, restarted, "Restart", (broker_name(restarted),))
+        elif _decided(present) == _decided(before):
+            pass
+        elif isinstance(request, CleanBrokerData):
+            self._record(cluster, None, "CleanBrokerData", ())
+            self._signs.forget()
+        elif isinstance(request, AlterSyncStateSet):
+            name = "RefuseAlter" if present.members == before.members else "AlterSyncStateSet"
+            self._record(cluster, None, name, (broker_name(request.master_broker_id),))
+        elif present.master is not None:
+            self._elected(cluster, before.master, present.master, request)
         self._record_rest(cluster, None)
 
-    def _controller_event(
-        self, cluster: GroupCluster, before: Group, event: ControllerEvent, action: ControllerActed
+    def _registered(
+        self, present: Group, channel: ChannelId, request: ControllerRequest
+    ) -> BrokerId | None:
+        """Note who has registered; return who is back in an incarnation that was not known."""
+        if not isinstance(request, RegisterBroker):
+            return None
+        broker, incarnation = request.broker_id, request.incarnation
+        replica = present.replicas.get(broker)
+        if incarnation is None or replica is None or replica.incarnation != incarnation:
+            return None
+        of, parts = self._parts.of[broker], self._parts
+        restarted = int(incarnation) not in of.starts
+        self._signs.registered(broker_name(broker), channel, restarted=restarted)
+        if not restarted:
+            return None
+        of.starts[int(incarnation)] = of.crashes
+        of.registered_epoch, of.is_torn = int(present.master_epoch), False
+        parts.alive |= {broker}
+        return broker
+
+    def _elected(
+        self,
+        cluster: GroupCluster,
+        before: BrokerId | None,
+        elected: BrokerId,
+        request: ControllerRequest | None,
     ) -> None:
-        parts = self._parts
-        match event:
-            case MasterElected(master=master):
-                if master not in parts.alive:
-                    self._forget_eviction(master)
-                needed = before.master is None or before.master not in parts.alive
-                name = "ElectMaster" if needed else "DesignateMaster"
-                self._record(cluster, None, name, (broker_name(master),))
-            case SetAltered() | SetKept():
-                name = "AlterSyncStateSet" if isinstance(event, SetAltered) else "RefuseAlter"
-                request = action.entry.change
-                assert isinstance(request, AlterSyncStateSet)
-                self._record(cluster, None, name, (broker_name(request.master_broker_id),))
-            case BrokerEvicted(broker_id=broker, incarnation=incarnation):
-                if not self._is_false_alarm(cluster, event, action):
-                    parts.alive -= {broker}
-                    parts.look_at_alive()
-                    crashes = parts.of[broker].starts[int(incarnation)]
-                    params: tuple[Value, ...] = (broker_name(broker), crashes)
-                    self._record(cluster, None, "EvictBroker", params, only=(ALIVE,))
-            case BrokerRegistered(broker_id=broker, restarted=True):
-                self._record(cluster, broker, "Restart", (broker_name(broker),))
-            case DataCleaned():
-                self._evict_late(cluster, before.master)
-                self._record(cluster, None, "CleanBrokerData", ())
-            case BrokerRegistered() | BrokerIdAssigned():
-                pass
-            case _ as unreachable:
-                assert_never(unreachable)
+        """Record an election by the reason that there was for it."""
+        is_silent = before is not None and not self._signs.is_alive(broker_name(before))
+        if not self._signs.is_alive(broker_name(elected)):
+            self._record_alive(cluster, elected, "EvictBroker")
+        is_asked = isinstance(request, ElectMaster) and request.designate_elect
+        needed = before is None or before not in self._parts.alive
+        name = "DesignateMaster" if not needed and (is_silent or is_asked) else "ElectMaster"
+        self._record(cluster, None, name, (broker_name(elected),))
 
-    def _forget_eviction(self, broker: BrokerId) -> None:
-        """Take back that a broker was evicted, as the controller has heard it again."""
-        events = without_eviction(self.events, broker_name(broker))
-        if events is not None:
-            self.events[:] = events
-            self._parts.alive |= {broker}
-            self._parts.look_at_alive()
-
-    def _evict_late(self, cluster: GroupCluster, master: BrokerId | None) -> None:
-        """Record that a master is gone that was healthy when it was taken for dead."""
+    def _notice_silence(self, cluster: GroupCluster, request: ControllerRequest | None) -> None:
+        """Record who is gone and silent, and who is heard although it is gone."""
         parts = self._parts
-        if master is None or master not in parts.alive:
-            return
-        of = parts.of[master]
-        known = parts.incarnations[master]
-        if known == of.crashes:
-            return
-        parts.alive -= {master}
+        for broker in self.brokers:
+            is_gone = parts.incarnations.get(broker, 0) != parts.of[broker].crashes
+            is_heard = self._signs.is_alive(broker_name(broker))
+            if is_gone and is_heard and broker not in parts.alive:
+                self._record_alive(cluster, broker, "HearAgain")
+            elif is_gone and not is_heard and broker in parts.alive and asks_who_lives(request):
+                self._record_alive(cluster, broker, "EvictBroker")
+
+    def _record_alive(self, cluster: GroupCluster, broker: BrokerId, action: str) -> None:
+        parts = self._parts
+        parts.alive = parts.alive | {broker} if action == "HearAgain" else parts.alive - {broker}
         parts.look_at_alive()
-        self._record(cluster, None, "EvictBroker", (broker_name(master), known), only=(ALIVE,))
-
-    def _is_false_alarm(
-        self, cluster: GroupCluster, event: BrokerEvicted, action: ControllerActed
-    ) -> bool:
-        """Tell whether the specification cannot see that a broker is taken for dead."""
-        broker = event.broker_id
-        if broker not in self._parts.alive:
-            return True
-        of = self._parts.of[broker]
-        has_crashed = of.starts[int(event.incarnation)] < of.crashes
-        return not has_crashed and not cluster.heard_elsewhere(broker, action.entry)
+        params: tuple[Value, ...] = (broker_name(broker), parts.incarnations.get(broker, 0))
+        self._record(cluster, None, action, params, only=(ALIVE,))
 
     # ---- a broker's actions ----
 
@@ -249,16 +353,9 @@ class GroupProjection:
 
     def _broker_acted(self, cluster: GroupCluster, broker: BrokerId, action: GroupAction) -> None:
         parts, node, me = self._parts, cluster.nodes[broker], broker_name(broker)
-        pending = node.running().pending
-        if action.name in (GroupActionName.MAYBE_SHRINK, GroupActionName.MAYBE_EXPAND):
-            assert pending is not None
-            parts.add_proposal(broker, pending)
-        if action.offset is not None:
-            shown = parts.record_epochs(node)[: index(action.offset)]
-            if action.name is GroupActionName.ACKNOWLEDGE:
-                parts.acked = _longer(parts.acked, shown)
-            else:
-                parts.seen = _longer(parts.seen, shown)
+        if action.name is GroupActionName.ACKNOWLEDGE:
+            confirmed = index(node.running().confirm)
+            parts.acked = _longer(parts.acked, parts.record_epochs(node)[:confirmed])
         parts.look(cluster)
         own = broker if action.name is GroupActionName.BECOME_SLAVE else None
         self._record_losses(cluster, own)
@@ -308,8 +405,18 @@ class GroupProjection:
     # ---- the trace ----
 
     def _record_rest(self, cluster: GroupCluster, broker: BrokerId | None) -> None:
-        """Record what no action explains, if there is something."""
-        if self._parts.changes:
+        """Record what no action explains, if there is something: as what has such an effect."""
+        changes = self._parts.changes
+        me = () if broker is None else (broker_name(broker),)
+        if ("ctl", "", "") in changes:
+            shown = changes["ctl", "", ""]
+            assert isinstance(shown, Fcn)
+            self._record(cluster, broker, "ElectMaster", (shown.fields()["master"],))
+        elif ("acked", "", "") in changes and me:
+            self._record(cluster, broker, "Acknowledge", me)
+        elif ("seen", "", "") in changes and me:
+            self._record(cluster, broker, "Consume", me)
+        elif changes:
             self._record(cluster, broker, None, ())
 
     def _record(
@@ -332,6 +439,16 @@ class GroupProjection:
                 clock=cluster.now_ms,
             )
         )
+
+
+def _command(frame: ControllerFrame) -> RemotingCommand:
+    pulled = pull_command(frame.data)
+    assert pulled is not None
+    return pulled[0]
+
+
+def _decided(group: Group) -> tuple[object, ...]:
+    return group.master, group.master_epoch, group.sync_state_set
 
 
 def _longer(one: RecordEpochs, other: RecordEpochs) -> RecordEpochs:

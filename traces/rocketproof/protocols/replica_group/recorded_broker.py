@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.recording.record import NodeRecord
 from rocketha.sim.engine.records import record_count
 from rocketha.types import Offset
@@ -136,19 +137,33 @@ class RecordedBroker:
         ]
         if log is not None:
             return parts
-        is_master, pending = self.is_master, self.pending if self.is_master else None
+        is_master = self.is_master
         local: Value = NO_SET
         if is_master:
             local = record({"set": _names(self.local.members), "epoch": self.local.epoch})
-        proposal = NO_PROPOSAL if pending is None else self._proposal(pending, starts)
         return [
             *parts,
             part("epochs", me, value=entries_value(self.epochs)),
             part("known", me, value=self.known),
             part("local", me, value=local),
-            part("pend", me, value=proposal),
+            part("pend", me, value=self.pending_value(starts)),
             part("confirm", me, value=record_count(self.confirm) if is_master else 0),
         ]
+
+    def pending_value(self, starts: Starts) -> Value:
+        """Return the proposal that it has and that is not decided, as far as it knows."""
+        pending = self.pending if self.is_master else None
+        return NO_PROPOSAL if pending is None else self._proposal(pending, starts)
+
+    def proposal(self, request: AlterSyncStateSet, starts: Starts) -> Value:
+        """Return the proposal that a request to the controller carries."""
+        carried = _Proposal(
+            members=tuple(sorted(request.sync_state_set.members)),
+            expected=request.sync_state_set.epoch,
+            joining=tuple(request.joining.items()),
+            master_epoch=request.master_epoch,
+        )
+        return self._proposal(carried, starts)
 
     def _proposal(self, proposal: _Proposal, starts: Starts) -> Value:
         joins = next(iter(proposal.joining), None)

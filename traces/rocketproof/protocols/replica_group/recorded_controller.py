@@ -8,15 +8,32 @@ from typing import Any, Final
 
 import msgspec
 
-from rocketha.recording.record import NodeHeader, NodeRecord, RecordError
+from rocketha.formats.controller_requests import (
+    AlterSyncStateSet,
+    CleanBrokerData,
+    ControllerRequest,
+    ElectMaster,
+    Heartbeat,
+    RegisterBroker,
+)
+from rocketha.recording.record import NodeHeader, NodeRecord, RecordError, SentMessage
 from rocketproof.protocols.epoch_truncation.values import NONE
+from rocketproof.protocols.replica_group.frames import (
+    asks_who_lives,
+    command_of,
+    request_in,
+    said_in_answer,
+    said_in_notice,
+)
 from rocketproof.protocols.replica_group.recorded_broker import BrokerSettings, broker
+from rocketproof.protocols.replica_group.signs_of_life import SignsOfLife
 from rocketproof.record_projection import alike, read_field
-from tlatrace.values import Value, record, tla_set
+from tlatrace.values import Fcn, Value, record, tla_set
 
 __all__ = ["ControllerSettings", "Decided", "RecordedController", "read_settings"]
 
-_SIGNS: Final = ("Heartbeat", "RegisterBroker")
+_LEADS: Final = "LeadershipGained"
+"""A controller on its own leads when it starts."""
 
 
 class ControllerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
@@ -57,30 +74,11 @@ class _Set(msgspec.Struct, frozen=True):
     epoch: int
 
 
-class _Change(msgspec.Struct, frozen=True, rename={"kind": "is"}):
+class _Heard(msgspec.Struct, frozen=True, rename={"kind": "is"}):
     kind: str
-    broker_id: int | None = None
-    master_broker_id: int | None = None
-    incarnation: int = 0
-
-
-class _Entry(msgspec.Struct, frozen=True):
-    at_ms: int
-    change: _Change
     channel: int
-
-
-class _Happened(msgspec.Struct, frozen=True, rename={"kind": "is"}):
-    kind: str
-    master: int = 0
-    broker_id: int = 0
-    incarnation: int = 0
-    restarted: bool = False
-
-
-class _Applied(msgspec.Struct, frozen=True):
-    entry: _Entry
-    events: tuple[_Happened, ...]
+    code: int = 0
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +89,15 @@ class Decided:
     params: tuple[Value, ...] = ()
     restarted: str | None = None
     """Who has come back."""
+    shown: Value | None = None
+    """`ctl`, if it is said to be something else than the controller has."""
 
 
 class RecordedController:
     """What the controller knows of the group, as it has written it last."""
 
-    def __init__(self, brokers: Sequence[str], *, heartbeat_timeout_ms: int) -> None:
+    def __init__(self, brokers: Sequence[str]) -> None:
         """Begin with a controller that knows nobody."""
-        self._timeout_ms = heartbeat_timeout_ms
         self.starts: dict[str, dict[int, int]] = {name: {} for name in brokers}
         """Broker -> its registered incarnation -> crashes before that."""
         self._incarnations: dict[str, int] = dict.fromkeys(brokers, 0)
@@ -108,12 +107,13 @@ class RecordedController:
         self._set = _Set((), 0)
         self._unfit: tuple[int, ...] = ()
         self._registered: dict[int, int] = {}
-        self._gone: set[str] = set()
-        """Brokers that had stopped when the controller noticed, or that it took for others."""
-        self._channels: dict[str, int] = {}
-        """Broker -> the channel on which it has sent last."""
-        self._signs: dict[tuple[str, int], int] = {}
-        """Broker and channel -> until when the last sign of life on it holds."""
+        self._alive = set(brokers)
+        """Who is alive for the specification."""
+        self._signs = SignsOfLife()
+        self._request: tuple[int, ControllerRequest] | None = None
+        """What was received, and on which channel, until it is applied."""
+        self._codes: dict[str, int] = {}
+        """The id of the answer to a request -> what that asks."""
 
     def value(self) -> Value:
         """Return `ctl`."""
@@ -128,23 +128,30 @@ class RecordedController:
             }
         )
 
-    def note_channel(self, name: str, message: str) -> None:
-        """Note on which channel a broker sends, by the id of a frame."""
-        channel, _, _ = message.partition(":")
-        _, named, number = channel.partition("controller-")
-        if named and number.isdecimal():
-            self._channels[name] = int(number)
-
-    def after(self, written: NodeRecord, crashes: Mapping[str, int]) -> list[Decided]:
+    def after(
+        self,
+        written: NodeRecord,
+        received: Sequence[SentMessage],
+        crashes: Mapping[str, int],
+    ) -> list[Decided]:
         """Take a record; return what the controller has decided in it. Raises: RecordError"""
-        before, master = self.value(), self._master
+        before, decided_before, master = self.value(), self._decisions, self._master
+        members = self._set.members
+        if written.event == _LEADS:
+            self._signs.started(written.shows_ms)
+        if received or written.heard:
+            self._hear(written, received)
         self._read(written.state)
         decided: list[Decided] = []
         if written.action == "EntryActed":
-            applied: _Applied = read_field(written.params, _Applied, "entry")
-            self._note_sign(applied.entry)
-            for one in applied.events:
-                decided += self._decided(one, applied.entry, master, crashes)
+            self._signs.note_time(written.shows_ms)
+            heard, self._request = self._request, None
+            request = None if heard is None else heard[1]
+            decided = self._silence(request, crashes)
+            if heard is not None and isinstance(request, RegisterBroker):
+                decided += self._register(heard[0], request, crashes)
+            if self._decisions != decided_before:
+                decided += self._decided(request, master, members)
         elif written.action is not None:
             raise RecordError(f"a controller has no action {written.action!r}")
         self._incarnations |= {
@@ -152,8 +159,12 @@ class RecordedController:
             for number, incarnation in self._registered.items()
         }
         if not decided and self.value() != before:
-            decided.append(Decided(None))
-        return decided
+            decided.append(Decided("ElectMaster", (self._name_of(self._master),)))
+        return [*decided, *self._said(written)]
+
+    @property
+    def _decisions(self) -> tuple[object, ...]:
+        return self._master, self.epoch, self._set
 
     def _read(self, state: Mapping[str, Any]) -> None:
         if "master" in state:
@@ -168,65 +179,115 @@ class RecordedController:
             pairs = read_field(state["incarnations"], tuple[tuple[int, int], ...], "incarnations")
             self._registered = dict(pairs)
 
-    def _note_sign(self, entry: _Entry) -> None:
-        change = entry.change
-        if change.kind not in _SIGNS or change.broker_id is None:
+    # ---- what it hears, and says ----
+
+    def _hear(self, written: NodeRecord, received: Sequence[SentMessage]) -> None:
+        """Note the request of a step, and signs of life."""
+        self._signs.note_time(written.shows_ms)
+        for message in received:
+            self._codes[message.id.replace(":request", ":response")] = message.code or 0
+            channel = message.id.partition(":")[0].removeprefix("controller-")
+            command = command_of(message.code, message.body, is_response=False)
+            self._note_request(int(channel), request_in(command))
+        for one in written.heard:
+            heard: _Heard = read_field(one, _Heard, "heard")
+            if heard.kind == "ChannelClosed":
+                self._signs.closed(heard.channel)
+            elif heard.kind == "FrameHeard":
+                command = command_of(heard.code, heard.body, is_response=False)
+                self._note_request(heard.channel, request_in(command))
+
+    def _note_request(self, channel: int, request: ControllerRequest | None) -> None:
+        if request is None:
             return
-        if self._registered.get(change.broker_id) == change.incarnation:
-            name = broker(change.broker_id)
-            self._signs[name, entry.channel] = entry.at_ms + self._timeout_ms
+        self._request = (channel, request)
+        if not isinstance(request, Heartbeat):
+            return
+        if self._registered.get(request.broker_id) == request.incarnation:
+            self._signs.beat(broker(request.broker_id), channel, request.timeout_ms)
+
+    def _said(self, written: NodeRecord) -> list[Decided]:
+        """Return what is said of the group in a step, if it is not what the controller has."""
+        found = []
+        for message in written.sent:
+            code = self._codes.pop(message.id, None)
+            is_notice = message.id.endswith(":one-way")
+            if message.body is None or (code is None and not is_notice):
+                continue
+            command = command_of(message.code, message.body, is_response=not is_notice)
+            said = said_in_notice(command) if code is None else said_in_answer(command, code)
+            present = self.value()
+            assert isinstance(present, Fcn)
+            shown = present.fields() | ({} if said is None else said.fields())
+            if shown != present.fields():
+                found.append(Decided("ElectMaster", (shown["master"],), shown=record(shown)))
+        return found
+
+    # ---- what it decides ----
+
+    def _register(
+        self, channel: int, request: RegisterBroker, crashes: Mapping[str, int]
+    ) -> list[Decided]:
+        """Note a registration that was taken; it is a Restart if the incarnation is new."""
+        name, incarnation = broker(request.broker_id), request.incarnation
+        if incarnation is None or self._registered.get(request.broker_id) != incarnation:
+            return []
+        starts = self.starts[name]
+        is_new, is_first = incarnation not in starts, not starts
+        self._signs.registered(name, channel, restarted=is_new)
+        starts.setdefault(incarnation, crashes[name])
+        if is_first or not is_new:
+            return []
+        self._alive.add(name)
+        return [Decided("Restart", (name,), restarted=name)]
 
     def _decided(
-        self, one: _Happened, entry: _Entry, master: int | None, crashes: Mapping[str, int]
+        self, request: ControllerRequest | None, master: int | None, members: tuple[int, ...]
     ) -> list[Decided]:
-        change = entry.change
-        name = broker(one.broker_id)
-        match one.kind:
-            case "MasterElected":
-                evicted = self._evicted(master, crashes) if self._is_gone(master) else []
-                needed = master is None or self._is_gone(master)
-                self._gone.discard(broker(one.master))
-                action = "ElectMaster" if needed else "DesignateMaster"
-                return [*evicted, Decided(action, (broker(one.master),))]
-            case "SetAltered" | "SetKept":
-                action = "AlterSyncStateSet" if one.kind == "SetAltered" else "RefuseAlter"
-                return [Decided(action, (broker(change.master_broker_id or 0),))]
-            case "DataCleaned":
-                return [*self._evicted(master, crashes), Decided("CleanBrokerData")]
-            case "BrokerRegistered":
-                if not one.restarted:
-                    self.starts[name].setdefault(one.incarnation, crashes[name])
-                    return []
-                self.starts[name][one.incarnation] = crashes[name]
-                self._gone.discard(name)
-                return [Decided("Restart", (name,), restarted=name)]
-            case "BrokerEvicted":
-                before = self.starts[name].get(one.incarnation, 0)
-                if before < crashes[name]:
-                    self._gone.add(name)
-                elif name not in self._gone and self._is_heard_elsewhere(name, entry):
-                    self._gone.add(name)
-                    return [Decided("EvictBroker", (name, before))]
-                return []
-            case "BrokerIdAssigned":
+        """Return what was decided about the set, or who is master; a Restart may take that."""
+        match request:
+            case CleanBrokerData():
+                self._signs.forget()
+                return [Decided("CleanBrokerData")]
+            case AlterSyncStateSet(master_broker_id=proposer):
+                kept = set(self._set.members) == set(members)
+                return [
+                    Decided("RefuseAlter" if kept else "AlterSyncStateSet", (broker(proposer),))
+                ]
+            case RegisterBroker():
                 return []
             case _:
-                raise RecordError(f"nothing is known of {one.kind!r}")
+                return self._elected(request, master)
 
-    def _is_gone(self, master: int | None) -> bool:
-        return master is not None and broker(master) in self._gone
-
-    def _evicted(self, master: int | None, crashes: Mapping[str, int]) -> list[Decided]:
-        """Return that the master is gone, when the controller acts because of that."""
-        if master is None:
+    def _elected(self, request: ControllerRequest | None, master: int | None) -> list[Decided]:
+        """Return an election by the reason that there was for it."""
+        if self._master is None:
             return []
-        name = broker(master)
-        known = self._incarnations[name]
-        return [Decided("EvictBroker", (name, known))] if known < crashes[name] else []
+        elected, decided = broker(self._master), []
+        before = None if master is None else broker(master)
+        if not self._signs.is_alive(elected) and elected in self._alive:
+            self._alive.discard(elected)
+            decided.append(Decided("EvictBroker", (elected, self._incarnations[elected])))
+        is_asked = isinstance(request, ElectMaster) and request.designate_elect
+        needed = before is None or before not in self._alive
+        is_silent = before is not None and not self._signs.is_alive(before)
+        action = "DesignateMaster" if not needed and (is_silent or is_asked) else "ElectMaster"
+        return [*decided, Decided(action, (elected,))]
 
-    def _is_heard_elsewhere(self, name: str, entry: _Entry) -> bool:
-        """Tell whether an old channel was closed while the broker is heard on another one."""
-        present = self._channels.get(name)
-        if entry.change.kind != "ChannelClosed" or present in (None, entry.channel):
-            return False
-        return self._signs.get((name, present or 0), entry.at_ms - 1) >= entry.at_ms
+    def _silence(
+        self, request: ControllerRequest | None, crashes: Mapping[str, int]
+    ) -> list[Decided]:
+        """Return who is gone and silent, and who is heard although it is gone."""
+        found = []
+        for name, known in self._incarnations.items():
+            is_heard, is_alive = self._signs.is_alive(name), name in self._alive
+            if known == crashes[name] or is_heard == is_alive:
+                continue
+            if is_heard or asks_who_lives(request):
+                self._alive ^= {name}
+                found.append(Decided("HearAgain" if is_heard else "EvictBroker", (name, known)))
+        return found
+
+    @staticmethod
+    def _name_of(number: int | None) -> str:
+        return NONE if number is None else broker(number)

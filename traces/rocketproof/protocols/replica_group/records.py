@@ -8,17 +8,18 @@
 | a server's, or the client's, end is gone     | CloseConnection, Disconnect                     |
 | NodeStopped, with what is left of the log    | Crash                                           |
 | answered: AnswerPull                         | Consume, if it is more than anybody has seen    |
-| an entry of the controller: MasterElected    | ElectMaster; DesignateMaster if the controller  |
-|                                              | had no reason: its master had not stopped       |
-| SetAltered, SetKept, DataCleaned             | AlterSyncStateSet, RefuseAlter, CleanBrokerData |
-| BrokerRegistered, in a new incarnation       | Restart                                         |
-| BrokerEvicted of one that had not stopped,   | EvictBroker                                     |
-| by the close of an old channel               |                                                 |
+| the controller has another master, or epoch  | ElectMaster; DesignateMaster if it was asked to |
+|                                              | by an operator, or did not hear the present one |
+| it has another set, or number of it          | AlterSyncStateSet, RefuseAlter, CleanBrokerData |
+| it registers a new incarnation               | Restart                                         |
+| it did not hear who is gone, or hears it     | EvictBroker, HearAgain                          |
+| its answers and notices                      | ctl, if they say something else than it has     |
+| PUT_OK beyond confirmOffset                  | Acknowledge                                     |
 | the changed parts of a state                 | those of the node; ctl                          |
 
-Each event shows what its node has, and nothing of the others. That a master that had stopped was
-evicted is an event when the controller acts because of it: until then it may hear the broker again.
-Proposals under way, what was acknowledged and the rest of connections are the specification's.
+Each event shows what its node has, and nothing of the others. Whom the controller hears follows
+from the frames that it received, and its clock (`signs_of_life`). Proposals under way, what was
+acknowledged and the rest of connections are the specification's.
 
 An incarnation is the number of crashes before it. A broker that is not registered is down.
 """
@@ -31,6 +32,8 @@ from typing import Final
 
 import msgspec
 
+from rocketha.formats.controller_codes import RequestCode
+from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -41,6 +44,7 @@ from rocketha.recording.record import (
 )
 from rocketha.sim.engine.records import record_count
 from rocketproof.protocols.epoch_truncation.values import NONE
+from rocketproof.protocols.replica_group.frames import command_of, request_in
 from rocketproof.protocols.replica_group.recorded_broker import (
     RecordedBroker,
     broker,
@@ -89,6 +93,11 @@ class _Pull(msgspec.Struct, frozen=True):
     data: dict[str, int] | None
 
 
+class _Put(msgspec.Struct, frozen=True):
+    status: str
+    end: int | None
+
+
 @dataclass(slots=True)
 class _Of:
     """What is remembered of a broker."""
@@ -113,9 +122,7 @@ class GroupRecords(RecordProjection):
         self._settings = alike(brokers)
         self._of = {name: _Of(RecordedBroker(name=name)) for name in brokers}
         ((self._controller, self._controller_settings),) = controllers.items()
-        self._ctl = RecordedController(
-            tuple(self._of), heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms
-        )
+        self._ctl = RecordedController(tuple(self._of))
         self._links = RecordedLinks(brokers)
         self._seen: tuple[int, ...] = ()
 
@@ -133,12 +140,10 @@ class GroupRecords(RecordProjection):
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the events of a record. Raises: RecordError"""
         if record.node == self._controller:
-            self._entry_applied(record)
+            self._controller_stepped(record, received)
         elif record.event == STOPPED:
             self._crashed(record)
         else:
-            for message in record.sent:
-                self._ctl.note_channel(record.node, message.id)
             self._stepped(record, received)
 
     # ---- brokers ----
@@ -168,9 +173,12 @@ class GroupRecords(RecordProjection):
             return
         self._close_ends(me)
         self._acted(record, before, received)
+        self._asked_controller(me, record)
         for answer in record.answered:
             if answer.get("is") == "AnswerPull":
                 self._consumed(me, read_field(answer, _Pull, "AnswerPull"))
+            elif answer.get("is") == "AnswerPut":
+                self._promised(me, read_field(answer, _Put, "AnswerPut"))
         if of.is_unshown:
             self._event(me, None)
 
@@ -208,6 +216,26 @@ class GroupRecords(RecordProjection):
             shown = now.parts(self._ctl.starts, log=now.log[:length])
             self._event(me, "Replicate", parts=shown)
         self._event(me, "Replicate")
+
+    def _asked_controller(self, me: str, record: NodeRecord) -> None:
+        """Make an event of a proposal that is sent, if it is not the one that the node has."""
+        of = self._of[me]
+        for message in record.sent:
+            if message.code != RequestCode.ALTER_SYNC_STATE_SET or message.body is None:
+                continue
+            request = request_in(command_of(message.code, message.body, is_response=False))
+            if isinstance(request, AlterSyncStateSet):
+                sent = of.now.proposal(request, self._ctl.starts)
+                if sent != of.now.pending_value(self._ctl.starts):
+                    self._event(
+                        me, "MaybeShrink", tla_set(()), parts=[part("pend", me, value=sent)]
+                    )
+
+    def _promised(self, me: str, put: _Put) -> None:
+        """Make an event of an answer that a message is safe, if it is not confirmed."""
+        end = record_count(put.end or 0)
+        if put.status == "PUT_OK" and end > record_count(self._of[me].now.confirm):
+            self._event(me, "Acknowledge", parts=[part("confirm", me, value=end)])
 
     def _consumed(self, me: str, pull: _Pull) -> None:
         if pull.data is None or not pull.data["size"]:
@@ -253,12 +281,16 @@ class GroupRecords(RecordProjection):
 
     # ---- the controller ----
 
-    def _entry_applied(self, record: NodeRecord) -> None:
+    def _controller_stepped(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         ctl = self._ctl
         crashes = {name: of.crashes for name, of in self._of.items()}
-        decided = ctl.after(record, crashes)
+        decided = ctl.after(record, received, crashes)
+        # An event of silence is before all else; what is said, behind it.
+        last = sum(one.shown is None for one in decided)
         for at, one in enumerate(decided, start=1):
-            observed: State = {"ctl": ctl.value()} if at == len(decided) else {}
+            observed: State = {"ctl": ctl.value()} if at == last else {}
+            if one.shown is not None:
+                observed = {"ctl": one.shown}
             params = list(one.params)
             parts: list[Part] = []
             if one.restarted is not None:

@@ -49,7 +49,7 @@ from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.epoch_truncation.actions import Crashed
-from rocketha.sim.replica_group.actions import ControllerActed, GroupClusterAction
+from rocketha.sim.replica_group.actions import ControllerActed, Exchanged, GroupClusterAction
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.protocols.epoch_truncation.values import index
@@ -100,6 +100,9 @@ class SetProjection:
         self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
     ) -> None:
         """Do nothing: the specification has no packets."""
+
+    def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
+        """Do nothing: what is on the wire is ReplicaGroup's."""
 
     def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
         """Record connections that are gone, and whatever else changed without an action."""
