@@ -15,6 +15,7 @@ MCNat == 0..(Max(Len(Terms), MaxLog) + 1)
 TwoTerms == <<1, 3>>
 ThreeTerms == <<1, 3, 3>>
 FourTerms == <<1, 1, 3, 3>>
+FiveTerms == <<1, 1, 3, 3, 3>>
 
 Bounded(action) ==
   CASE action = "AppendStray" -> End < MaxLog

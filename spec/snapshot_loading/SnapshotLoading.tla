@@ -172,12 +172,15 @@ Write(kind, i, t, state, data) ==
 \* The file says which index it holds: the last one applied, of the same moment.   \* CHECK SnapAtApplied
 SnapIndex == applied
 
+\* One snapshot stands for so many entries.                                        \* CHECK SaveSeldom
+IsTimeToSave == applied - lastSnap >= Threshold
+
 \* It is time for a snapshot of the own state; the disk may write something else.
 Save(data) ==
   /\ Explored("Save")
   /\ mode = "up"
   /\ job = NoJob
-  /\ applied - lastSnap >= Threshold
+  /\ IsTimeToSave
   /\ data = "bad" => Explored("WriteBad")
 
   /\ Write("save", SnapIndex, TermOfApplied, sm, data)

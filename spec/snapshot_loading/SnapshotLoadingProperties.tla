@@ -61,6 +61,9 @@ AckedKept ==
 SnapMonotone ==
   [][mode = "up" /\ mode' = "up" => applied' >= applied /\ commit' >= commit /\ lastSnap' >= lastSnap]_vars
 
+\* Else every entry costs a copy of the whole state.
+SavedSeldom == [][job = NoJob /\ job'.kind = "save" => applied >= lastSnap + Threshold]_vars
+
 \* Else a late message takes a node back.
 InstallFresh == [][job = NoJob /\ job'.kind = "install" => job'.idx > commit]_vars
 

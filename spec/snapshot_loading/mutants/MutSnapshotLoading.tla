@@ -15,6 +15,9 @@ CommitAgreedMayCommit(c) == TRUE
 \* had triggered the snapshot.
 SnapAtAppliedSnapIndex == commit
 
+\* A snapshot is saved whenever an entry was applied.
+SaveSeldomIsTimeToSave == applied > lastSnap
+
 \* The file has its name before it has its contents: dledger never synchronizes snapshots.
 SyncFirstMayRename(s) == TRUE
 \* The published design renames, and that is all.
