@@ -1,6 +1,6 @@
 -------------------------- MODULE MCEpochTruncation --------------------------
 (* Finite models of EpochTruncation: what they explore, and their symmetry. *)
-EXTENDS EpochTruncation, TLC
+EXTENDS EpochTruncationProperties, TLC
 
 CONSTANTS
   MaxEpoch,      \* elections
@@ -34,7 +34,7 @@ Coarse(action, b) ==
        [] action = "BecomeSlave" -> Idle /\ role[b] = "Master"    \* slaves learn from handshakes
        [] action = "LearnEpoch" -> FALSE                          \* and from batches
        [] action = "Disconnect" -> Idle \/ Busy(b)
-       [] OTHER -> Idle /\ (ghostActed > 0 \/ ctl.epoch = 0)    \* the elected acts at once
+       [] OTHER -> Idle /\ (acted > 0 \/ ctl.epoch = 0)    \* the elected acts at once
 
 \* For liveness: a slave closes no connection that works.
 Steady(action, b) ==

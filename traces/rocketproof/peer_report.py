@@ -20,6 +20,7 @@ from rocketproof.peer_runs import JudgedRun
 from tlatrace.errors import ToolError
 from tlatrace.judgement.verdict import Diverges
 from tlatrace.tools.manifest import Manifest, Mutant
+from tlatrace.tools.module_folders import library_folders
 from tlatrace.trace.ndjson import write_trace
 
 __all__ = ["ReportText", "read_texts", "report_page", "write_report"]
@@ -196,7 +197,8 @@ def _of_specification(
 def _operators(mutant: Mutant, manifest: Manifest, words: str) -> Iterator[str]:
     for override in mutant.overrides:
         right, _, wrong = override.partition(" <- ")
-        folders = (manifest.root / mutant.protocol, *manifest.libraries_of(mutant.protocol))
+        own = (manifest.root / mutant.protocol, *manifest.libraries_of(mutant.protocol))
+        folders = library_folders(mutant.module, own)
         modules = [path for folder in folders for path in sorted(folder.glob("*.tla"))]
         yield "The specification has"
         yield _tla(_definition(right, modules))

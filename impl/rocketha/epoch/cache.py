@@ -37,7 +37,7 @@ class EpochCache:
     def last_epoch(self) -> Epoch:
         """Return the newest epoch, `NOTHING_KNOWN` if there is none.
 
-        Spec: EpochTruncation!LastEpoch
+        Spec: EpochCache!LastEpoch
         Source: EpochFileCache.lastEpoch
         """
         return self.entries[-1].epoch if self.entries else NOTHING_KNOWN
@@ -45,7 +45,7 @@ class EpochCache:
     def starts(self) -> tuple[tuple[Epoch, Offset], ...]:
         """Return what the epoch file and the handshake carry: epochs with their starts.
 
-        Spec: EpochTruncation!Starts
+        Spec: EpochCache!Starts
         Source: EpochFileCache.getAllEntries
         """
         return tuple((entry.epoch, entry.start_offset) for entry in self.entries)
@@ -53,7 +53,7 @@ class EpochCache:
     def with_ends(self) -> EpochCache:
         """Return the cache in which each entry ends where the next one starts.
 
-        Spec: EpochTruncation!WithEnds
+        Spec: EpochCache!WithEnds
         Source: EpochFileCache.initCacheFromEntries
         """
         return EpochCache(chain_epochs(self.starts()))
@@ -61,7 +61,7 @@ class EpochCache:
     def find_epoch_entry_by_offset(self, offset: Offset) -> EpochEntry | None:
         """Return the entry whose range `[start, end)` contains `offset`, `None` if no one does.
 
-        Spec: EpochTruncation!EpochAt
+        Spec: EpochCache!EpochAt
         Source: EpochFileCache.findEpochEntryByOffset
         """
         for entry in reversed(self.entries):
@@ -76,7 +76,7 @@ class EpochCache:
 
         Entries that begin there or later have no records and give way.
 
-        Spec: EpochTruncation!AppendEpoch
+        Spec: EpochCache!AppendEpoch
         Source: EpochFileCache.appendEntry
         """
         kept = [pair for pair in self.starts() if pair[1] < start]
@@ -85,7 +85,7 @@ class EpochCache:
     def truncate_suffix_by_offset(self, offset: Offset) -> EpochCache:
         """Return the cache without the entries that begin at `offset` or later.
 
-        Spec: EpochTruncation!TruncateSuffixByOffset
+        Spec: EpochCache!TruncateSuffixByOffset
         Source: EpochFileCache.truncateSuffixByOffset
         """
         return _kept(e for e in self.entries if e.start_offset < offset)
@@ -93,7 +93,7 @@ class EpochCache:
     def truncate_suffix_by_epoch(self, epoch: Epoch) -> EpochCache:
         """Return the cache without `epoch` and newer ones.
 
-        Spec: EpochTruncation!TruncateSuffixByEpoch
+        Spec: EpochCache!TruncateSuffixByEpoch
         Source: EpochFileCache.truncateSuffixByEpoch
         """
         return _kept(e for e in self.entries if e.epoch < epoch)
@@ -111,7 +111,7 @@ def recover_epochs(cache: EpochCache, log_end: Offset) -> EpochCache:
 
     What begins beyond the end was never written; what begins just there may still be.
 
-    Spec: EpochTruncation!RecoverEpochs
+    Spec: EpochCache!RecoverEpochs
     Source: EpochFileCache.initCacheFromFile
     """
     return _kept(e for e in cache.entries if e.start_offset <= log_end)

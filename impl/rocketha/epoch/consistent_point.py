@@ -20,7 +20,7 @@ def consistent_point(
 
     The ends are those of the logs: the last epochs end there. 0 if no epoch is common.
 
-    Spec: EpochTruncation!ConsistentPoint
+    Spec: EpochCache!ConsistentPoint
     Source: EpochFileCache.findConsistentPoint
     """
     own_end = rules.last_end(own, own_end)
@@ -34,7 +34,7 @@ def consistent_point(
 def _end_at(cache: EpochCache, index: int, log_end: Offset) -> Offset:
     """Return the end of an entry; the last one ends with the log.
 
-    Spec: EpochTruncation!EndAt
+    Spec: EpochCache!EndAt
     """
     if index + 1 < len(cache.entries):
         return cache.entries[index + 1].start_offset

@@ -15,7 +15,7 @@ __all__ = ["EPOCH_RULES", "EpochRules", "last_end", "nearer_end", "same_start"]
 def same_start(own: EpochEntry, other: EpochEntry) -> bool:
     """Tell whether two entries are of one master epoch: a number alone may have been given twice.
 
-    Spec: EpochTruncation!SameStart
+    Spec: EpochCache!SameStart
     """
     return own.epoch == other.epoch and own.start_offset == other.start_offset
 
@@ -23,7 +23,7 @@ def same_start(own: EpochEntry, other: EpochEntry) -> bool:
 def nearer_end(own_end: Offset, others_end: Offset) -> Offset:
     """Return up to where both logs have an epoch.
 
-    Spec: EpochTruncation!NearerEnd
+    Spec: EpochCache!NearerEnd
     """
     return min(own_end, others_end)
 
@@ -31,7 +31,7 @@ def nearer_end(own_end: Offset, others_end: Offset) -> Offset:
 def last_end(own: EpochCache, log_end: Offset) -> Offset:
     """Return where the last epoch of the slave's own cache ends: with the log.
 
-    Spec: EpochTruncation!EndAt
+    Spec: EpochCache!EndAt
     """
     return log_end
 

@@ -222,7 +222,7 @@ def transfer(
 def _batch_size(at: Offset, epoch_end: Offset, options: HaOptions, log: LogView) -> int:
     """Return how many bytes the next batch has; it ends with the epoch at the latest.
 
-    Spec: EpochTruncation!BatchLimit
+    Spec: EpochTruncation!Transfer
     """
     return min(log.max_phy_offset - at, epoch_end - at, options.transfer_batch_bytes)
 
@@ -230,7 +230,7 @@ def _batch_size(at: Offset, epoch_end: Offset, options: HaOptions, log: LogView)
 def _advanced_entry(cur: EpochEntry, cache: EpochCache, at: Offset) -> EpochEntry | None:
     """Go to the next epoch when the last byte of this one was sent.
 
-    Spec: EpochTruncation!AdvancedEntry
+    Spec: EpochTruncation!Transfer
     """
     if cur.end_offset != UNBOUNDED and cur.end_offset == at:
         return cache.find_epoch_entry_by_offset(at)

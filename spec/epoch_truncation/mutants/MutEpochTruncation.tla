@@ -35,7 +35,7 @@ LateDispatchBecomeMaster(b) ==
   /\ known' = [known EXCEPT ![b] = ctl.epoch]
   /\ received' = [received EXCEPT ![b] = 0]
   /\ flushed' = [flushed EXCEPT ![b] = FlushedAtBecomeMaster(b)]
-  /\ ghostActed' = ghostActed + 1
+  /\ acted' = acted + 1
   /\ UNCHANGED <<ctl, inc, log, disk>>
 
 \* B04: the end of the new last entry is removed from a copy.
@@ -60,7 +60,7 @@ LateBorderTransfer(m, s, n) ==
          q == epochs[m]
          I == {i \in DOMAIN q : q[i].e = l.cur.e /\ l.cur.end = -1}
          cur == IF I = {} THEN l.cur ELSE q[MinOf(I)]
-         limit == Min(BatchLimit(m, cur), Len(log[m]))
+         limit == IF cur.end = -1 THEN Len(log[m]) ELSE Min(cur.end, Len(log[m]))
          AtBorder == cur.end # -1 /\ l.next + n = cur.end /\ cur.end < Len(log[m])
      IN /\ n \in 0..(limit - l.next)
         /\ \E goes \in {FALSE, AtBorder} :
@@ -71,7 +71,7 @@ LateBorderTransfer(m, s, n) ==
              IN link' = [link EXCEPT ![s].down = Append(@, batch),
                                      ![s].next = l.next + n,
                                      ![s].cur = after]
-  /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, ghostActed>>
+  /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, acted>>
 
 \* B06: an empty cache is not written, so the old file stays.
 B06StoredEpochs(old, q) == IF q = <<>> THEN old ELSE Starts(q)
@@ -79,7 +79,7 @@ B06StoredEpochs(old, q) == IF q = <<>> THEN old ELSE Starts(q)
 \* B07, #10666: truncation moves positions in memory; the records stay on the disk.
 B07TruncatedDisk(d, o) == d
 
-\* B10: a broker that restarts is told that it is still master of the same epoch, and starts it anew.
+\* B10: a broker that restarts hears that it is still master of the same epoch, and starts it anew.
 B10KnownAtRestart(q) == 0
 
 \* B11: a slave follows whoever has the address of the master.

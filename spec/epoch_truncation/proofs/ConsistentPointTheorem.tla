@@ -3,7 +3,7 @@
    EpochTruncation for the rule ConsistentPoint, and what must be known besides.  z3 proves it for
    offsets, epochs and logs of any size (rocketproof prove ConsistentPoint): ConsistentPointExact, which
    TLC looks at in small models, in two parts.                                                   *)
-EXTENDS EpochTruncation
+EXTENDS EpochTruncationProperties
 
 \* ---- Assumed, beside EpochWellFormed, EpochLeLog, EpochFaithful and EpochStartUnique ----
 

@@ -36,7 +36,7 @@ def _epoch_at(entries: Any, offset: int) -> int:
 
 
 def _of_state(s: Any) -> Iterator[str]:
-    if s["ghostActed"] > 1:
+    if s["acted"] > 1:
         yield "EpochPerIncarnation"
     starts: dict[int, int] = {}
     for b, entries in s["epochs"].items():

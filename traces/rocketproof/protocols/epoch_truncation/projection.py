@@ -12,7 +12,7 @@ the specification says gives a trace that the specification does not allow.
 | epochs        | the core's cache; of a broker that is down, what its epoch file says        |
 | epochsDisk    | what the epoch file says                                                    |
 | link          | both ends of the slave's connection, see `epoch_links`                      |
-| ghostActed    | masters that acted on the controller's present epoch                        |
+| acted    | masters that acted on the controller's present epoch                        |
 
 Actions that the specification cannot see are left out: acks, transfers and losses on a connection
 that the slave has given up, and flushes that complete no record.
@@ -224,7 +224,7 @@ class EpochProjection:
                 "epoch": int(cluster.epoch),
             }
         )
-        self._state["ghostActed"] = self._acted
+        self._state["acted"] = self._acted
         state: State = dict(self._state)
         self.events.append(
             Event(
