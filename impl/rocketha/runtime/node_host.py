@@ -43,9 +43,11 @@ class NodeHost(Generic[S, E, A]):
         "_alarms",
         "_busy",
         "_clock",
+        "_continues",
         "_core",
         "_done",
         "_follow",
+        "_is_begun",
         "_perform",
         "_performers",
         "_recorder",
@@ -76,7 +78,10 @@ class NodeHost(Generic[S, E, A]):
         self._follow: deque[E] = deque()
         self._busy = False
         self._done: list[object] = []
-        """What was performed of the event under way, and belongs to no action yet."""
+        """What was performed of the step under way, and of the one that it continues."""
+        self._continues = False
+        self._is_begun = False
+        """An effect was performed since the last event from outside."""
         self._seam = seam
         self._core: Core[S, E, A, Any] = core
         self._see: Callable[[], Any] = see
@@ -111,7 +116,7 @@ class NodeHost(Generic[S, E, A]):
         Raises: CommitLogError, DiskError, whatever a port raises
         """
         assert not self._busy, "an event comes before another one is done with"
-        self._busy = True
+        self._busy, self._is_begun = True, False
         try:
             self._take(event)
             while self._follow:
@@ -132,25 +137,28 @@ class NodeHost(Generic[S, E, A]):
         """Take an event right after the step under way, before all else that follows from it."""
         assert self._busy, "no step is under way"
         self._follow.appendleft(event)
+        self._continues = True
 
     def _take(self, event: E) -> None:
         assert self.state is not None, "the node is down"
         now_ms: TimestampMs = self._clock.now_ms()
         step = self._core.step(self.state, event, now_ms=now_ms, log=self._see())
         self.state, action = step.state, step.action
+        self._continues = False
         asked: list[E] = []
         for at, effect in enumerate(step.effects):
-            if self._seam is not None and self._seam.ends_here(is_first=at == 0 and not self._done):
-                done, rest = tuple(self._done), tuple(step.effects[at:])
-                self._seam.end(StepUnderWay(event=event, action=action, done=done, rest=rest))
-                assert not self.is_up, "a node that has ended in the middle of a step runs"
-                return
             if isinstance(effect, Then):
                 asked.append(effect.event)
-            else:
-                self.perform(effect, action)
+                continue
+            if self._seam is not None and self._seam.is_end(is_first=not self._is_begun):
+                done, rest = tuple(self._done), tuple(step.effects[at:])
+                if self._seam.end(StepUnderWay(event=event, action=action, done=done, rest=rest)):
+                    assert not self.is_up, "a node that has ended in the middle of a step runs"
+                    return
+            self.perform(effect, action)
             self._done.append(effect)
-        if action is not None:
+            self._is_begun = True
+        if action is not None or not self._continues:
             self._done.clear()
         self._follow.extend(asked)
         self._recorder.stepped(event, action)

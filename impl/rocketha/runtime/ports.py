@@ -66,8 +66,7 @@ class StepUnderWay(Generic[E, A]):
     event: E
     action: A | None
     done: tuple[object, ...]
-    """Performed: effects of this step, and of those before it that it follows from and that were
-    no action."""
+    """Performed: effects of this step, and of the one that it continues if that was no action."""
     rest: tuple[object, ...]
     """Not performed."""
 
@@ -75,12 +74,12 @@ class StepUnderWay(Generic[E, A]):
 class Seam(Protocol[E, A]):
     """Whoever may end a node between two effects of a step: what plays its machine."""
 
-    def ends_here(self, *, is_first: bool) -> bool:
-        """Tell whether the node ends before the next effect; before the first one it does not."""
+    def is_end(self, *, is_first: bool) -> bool:
+        """Tell whether the node is to end before the next effect; never before the first one."""
         ...
 
-    def end(self, step: StepUnderWay[E, A]) -> None:
-        """End the node; it is down then."""
+    def end(self, step: StepUnderWay[E, A]) -> bool:
+        """End the node, which is down then; False if it must not end here and goes on."""
         ...
 
 

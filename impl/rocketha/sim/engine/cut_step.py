@@ -2,8 +2,9 @@
 
 Whatever the protocol is, of a step that a power cut or the end of the process cuts a trace says
 
-* nothing, where nothing of it outlives the node: connections were closed, or the log was flushed,
-  which a flush service does at any time;
+* nothing, where nothing that it shows outlives the node: connections were closed, or the log was
+  flushed, which a flush service does at any time, or the files say who the node is, which no trace
+  shows;
 * the whole step, where files were written and nothing was sent. What it had not written is lost
   with the node, as what was not synchronized is, and what it had not sent, as what is in flight is:
   so it is written to a disk that is put away, and sent to nobody;
@@ -55,9 +56,10 @@ E_contra = TypeVar("E_contra", contravariant=True)
 A_contra = TypeVar("A_contra", contravariant=True)
 
 _SAID: Final = (SendPacket, SendToController, AnswerClient)
-_WRITTEN: Final = (AppendLog, AppendMessage, StoreEpochs, StoreIdentity, StoreRegistration)
+_WRITTEN: Final = (AppendLog, AppendMessage, StoreEpochs)
 _LOG_CUT: Final = (TruncateLog,)
-_FILES: Final = (*_WRITTEN, *_LOG_CUT, FlushLog, RequestFlush)
+_UNSEEN: Final = (FlushLog, RequestFlush, StoreIdentity, StoreRegistration)
+_FILES: Final = (*_WRITTEN, *_LOG_CUT, *_UNSEEN)
 _NEVER: Final = (Connect, Then, After)
 """What a node that is gone does not do."""
 
@@ -121,8 +123,8 @@ class CutCluster(Protocol[S]):
         """Return where faults are counted."""
         ...
 
-    def may_end(self, node: Node[S], end: Fault) -> bool:
-        """Tell whether a broker may end now, and so."""
+    def may_end(self, node: Node[S], step: StepUnderWay[Any, Any], told: Told) -> bool:
+        """Tell whether a broker may end here, of which a trace says this."""
         ...
 
     def crash(self, node: Node[S], *, silent: bool) -> None:
@@ -160,7 +162,7 @@ class StepCutter(Generic[S, E, A]):
         self._before: tuple[MemoryDisk, Offset] | None = None
         self._ending: Ending | None = None
 
-    def ends_here(self, *, is_first: bool) -> bool:
+    def is_end(self, *, is_first: bool) -> bool:
         """Count a seam, and tell whether the node ends there."""
         node, points = self._node, self._crash_points
         if is_first:
@@ -168,21 +170,24 @@ class StepCutter(Generic[S, E, A]):
             flushed = node.log.flushed_offset
             self._before = (copy.deepcopy(node.disk), flushed) if near else None
             return False
-        ending = self._ending = points.passes(self._name)
-        return ending is not None and self._cluster.may_end(node, ending.end)
+        self._ending = points.passes(self._name)
+        return self._ending is not None
 
-    def end(self, step: StepUnderWay[E, A]) -> None:
-        """End the node."""
+    def end(self, step: StepUnderWay[E, A]) -> bool:
+        """End the node, if its cluster lets it."""
         node, ending, told = self._node, self._ending, told_of(step)
         assert ending is not None
         assert self._before is not None
-        self._cluster.counts.add(Fault.CUT_IN_STEP)
+        if not self._cluster.may_end(node, step, told):
+            return False
+        before, flushed = self._before
+        for fault in (Fault.CUT_IN_STEP, *((Fault.HALF_OPEN,) if ending.silent else ())):
+            self._cluster.counts.add(fault)
         left = copy.deepcopy(node.disk)
         if told in (Told.WHOLE, Told.AS_IT_STANDS):
             self._show(step, told)
         else:
             self._ports.forget()
-        before, flushed = self._before
         node.disk.become(left)
         _lose_power(node, ending)
         lost = told is Told.CUT_LOG and record_count(_end(node)) < record_count(flushed)
@@ -195,6 +200,7 @@ class StepCutter(Generic[S, E, A]):
             node.files.changed()
             self._cluster.log_lost(node)
         self._restart_later(ending.restart_ms)
+        return True
 
     def _show(self, step: StepUnderWay[E, A], told: Told) -> None:
         host = self._node.host

@@ -202,25 +202,29 @@ class FaultInjector(Recurrence, Generic[S]):
         node = self._victim(up, rng)
         seams = 1 + rng.randrange(_SEAMS_MAX)
         restart_ms = 1 + rng.randrange(rng.choice((_QUICK_RESTART_MS, _SLOW_RESTART_MS)))
-        silent = self._is_silent(injection, end, "its peers are not told")
+        silent = self._draws_silence(injection, end, "its peers are not told")
         ending = Ending(end=end, rng=rng, silent=silent, restart_ms=restart_ms)
         name = broker_address(node.id)
         injection.note(f"{name} ends in the middle of a step, {seams} seams from now: {end}")
         cluster.crash_points.arm(name, seams, ending)
 
     def _is_silent(self, injection: Injection, fault: Fault, words: str) -> bool:
-        """Tell whether the peers are not told; a process that stops says goodbye."""
-        plan, counts = self._cluster.network.plan, self._cluster.counts
+        """Tell whether the peers are not told, and count it if so."""
+        silent = self._draws_silence(injection, fault, words)
+        if silent:
+            self._cluster.counts.add(Fault.HALF_OPEN)
+        return silent
+
+    def _draws_silence(self, injection: Injection, fault: Fault, words: str) -> bool:
+        """Draw whether the peers are not told; a process that stops says goodbye."""
+        plan = self._cluster.network.plan
         if (
             fault is Fault.PROCESS_CRASH
             or Fault.HALF_OPEN not in plan
             or injection.rng.randrange(2)
         ):
             return False
-        if not injection.part(Fault.HALF_OPEN, words):
-            return False
-        counts.add(Fault.HALF_OPEN)
-        return True
+        return injection.part(Fault.HALF_OPEN, words)
 
     def _victim(self, up: list[Node[S]], rng: Random) -> Node[S]:
         """Choose who stops; often a master, or the one that has the most to lose."""

@@ -131,7 +131,7 @@ LEGACY_FAULTS: Final = (
 )
 """What can happen to a group without a controller."""
 GROUP_FAULTS: Final = (
-    *(fault for fault in LEGACY_FAULTS if fault is not Fault.CUT_IN_STEP),
+    *LEGACY_FAULTS,
     Fault.CONTROLLER_DELAY,
     Fault.CONTROLLER_LOSS,
     Fault.CONTROLLER_DUPLICATE,

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rocketha.errors import CommitLogError
 from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
@@ -32,10 +32,11 @@ from rocketha.runtime.performers import (
     ControllerPerformer,
     FilePerformer,
 )
+from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import CrashPoints
-from rocketha.sim.engine.cut_step import StepCutter
+from rocketha.sim.engine.cut_step import StepCutter, Told
 from rocketha.sim.engine.failure import CoreFailure
-from rocketha.sim.engine.faults import Fault, FaultCounts
+from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import RandomSource
@@ -72,9 +73,9 @@ class HostedCluster(ABC, Generic[S, E, A]):
         """Let a broker come back that is down."""
         raise AssertionError(f"{node.id} does not come back in this protocol")
 
-    def may_end(self, node: Node[S], end: Fault) -> bool:
-        """Tell whether a broker may end now, in the middle of a step, and so."""
-        del node, end
+    def may_end(self, node: Node[S], step: StepUnderWay[Any, Any], told: Told) -> bool:
+        """Tell whether a broker may end in the middle of a step, of which a trace says this."""
+        del node, step, told
         return True
 
     def log_lost(self, node: Node[S]) -> None:

@@ -11,16 +11,11 @@ What is around the hosts:
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from rocketha.broker.connections import GroupCore
 from rocketha.broker.core import new_broker
-from rocketha.broker.effects import (
-    AnswerPull,
-    AnswerPut,
-    GroupAction,
-    GroupActionName,
-)
+from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupActionName
 from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, PutRequested, Started
 from rocketha.broker.state import GroupBroker, PullId, Registration
 from rocketha.controller.applied import ControllerEvent
@@ -33,11 +28,11 @@ from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import SpecAction
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.runtime.broker_files import BrokerName
-from rocketha.runtime.effects import (
-    AnswerClient,
-)
+from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import HostEvent
+from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import CrashPoints
+from rocketha.sim.engine.cut_step import Told
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
@@ -56,6 +51,7 @@ from rocketha.sim.replica_group.actions import (
 )
 from rocketha.sim.replica_group.channels import Channels
 from rocketha.sim.replica_group.controller import CONTROLLER, ControllerMachine
+from rocketha.sim.replica_group.cut_steps import is_one_for_the_group
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.sim.replica_group.recorders import (
     BrokerRecorders,
@@ -134,6 +130,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         counts: FaultCounts,
         observer: GroupObserver,
         recording: Recording = NOT_RECORDED,
+        crash_points: CrashPoints | None = None,
     ) -> None:
         """Make a group whose brokers were never started; nobody is observed before `observe`."""
         self.plan = plan
@@ -151,7 +148,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self._lookups: Counter[BrokerId] = Counter()
         self._observer = observer
         self._observed = False
-        self.crash_points = CrashPoints()
+        self.crash_points = crash_points or CrashPoints()
         self._callers: Callers | None = None
         self._said: list[ControllerFrame] = []
         """Frames of the controller in the step under way."""
@@ -173,6 +170,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
             scheduler=scheduler,
             network=network,
             random_source=random_source,
+            crash_points=self.crash_points,
         )
         self.channels = Channels(
             self,
@@ -269,6 +267,11 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self.channels.drop(node.id, silent=silent)
         self._report(node.id, Crashed(broker=node.id))
 
+    def may_end(self, node: Node[GroupBroker], step: StepUnderWay[Any, Any], told: Told) -> bool:
+        """Spare a broker that the controller does not know yet, as every crash does."""
+        del told
+        return self._observed and node.id not in self.starting and not is_one_for_the_group(step)
+
     def restart(self, node: Node[GroupBroker]) -> None:
         """Let a broker come up that is down."""
         assert node.state is None
@@ -361,15 +364,12 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         [server] = [broker for broker in self.nodes if broker_address(broker) == peer]
         assert server != node.id
         others = [n for n in self.nodes.values() if n.id not in (server, node.id)]
-        percent, rng = (
-            self.network.plan.stale_route_percent,
-            self._random_source.of("route", node.id),
-        )
+        percent = self.network.plan.stale_route_percent
+        rng = self._random_source.of("route", node.id)
         if not others or rng.randrange(100) >= percent:
             return server
         zombies = [n for n in others if n.state is not None and n.state.is_master]
-        found = rng.choice(zombies or others).id
-        me = broker_address(node.id)
+        found, me = rng.choice(zombies or others).id, broker_address(node.id)
         self._lookups[node.id] += 1
         point = InjectionPoint(Fault.STALE_ROUTE, me, self._lookups[node.id])
         if not self._random_source.allows(point):

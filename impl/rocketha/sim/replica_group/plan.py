@@ -100,7 +100,8 @@ def draw_group_run(streams: PerPurposeStreams, options: SimOptions) -> GroupPlan
     rng = streams.of("plan")
     share = 1.0 if streams.redrawn else 0.5
     kinds = [fault for fault in GROUP_FAULTS if fault is not Fault.CLEAN_DATA]
-    faults = draw_plan(rng, kinds, options.faults, share=share)
+    cuts = streams.of("plan", Fault.CUT_IN_STEP)
+    faults = draw_plan(rng, kinds, options.faults, share=share, cuts=cuts)
     drawn_steps = rng.randrange(100, 160)
     gaps = [(fault, rng.choice(_gaps(fault))) for fault in _TIMED]
     cleaning_ms = _draw_cleaning(streams, options.faults, share)

@@ -32,6 +32,7 @@ def _workload(environment: Environment, plan: GroupPlan, observer: GroupObserver
         counts=counts,
         observer=recorder,
         recording=environment.recording,
+        crash_points=environment.crash_points,
     )
     return GroupWorkload(cluster, plan, streams, recorder)
 
