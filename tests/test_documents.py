@@ -50,6 +50,10 @@ LESS: Final = {
     "rocketproof campaign lock_quorum --seeds 0..999 --config rocketmq": ("--seeds 0..3", _MINUTES),
     "rocketproof campaign snapshot_loading --seeds 0..999": ("--seeds 0..3", _MINUTES),
     "rocketproof mutants epoch_truncation": ("--bug B05", _MINUTES),
+    "rocketproof mutate-implementation lock_quorum --sample 40 --seed 1": (
+        "--sample 1 --seeds 0",
+        _MINUTES,
+    ),
     "rocketproof mutants PROTOCOL": ("--bug B05 --no-runs", "stands for any protocol"),
     "rocketproof prove": ("ConsistentPoint --entries 2", "z3 takes half a minute of CPU for all"),
     "rocketproof selfcheck": ("--only hostile --cases 20", _MINUTES),

@@ -56,10 +56,11 @@ COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("bugs", "What can be put into the implementation, and what may befall its runs."),
     ("peer", "Released RocketMQ in processes of this machine, watched and under faults."),
     ("mutants", "Is every known bug found by TLC and by runs of the implementation?"),
+    ("mutate-implementation", "Small mutations of the cores: how many of them do runs reject?"),
     ("prove", "Prove theorems about the protocols with z3."),
     ("selfcheck", "Does the compiled model agree with TLC on this machine?"),
 )
-"""(name, help line) in the order of the help page; the module has the name of the command."""
+"""(name, help line) in the order of the help page; the module has that name, with `_` for `-`."""
 
 
 class LazyGroup(click.Group):
@@ -77,7 +78,7 @@ class LazyGroup(click.Group):
         """Import the module of a command and return its `command`."""
         if cmd_name not in dict(COMMANDS) or not is_ready(cmd_name):
             return None
-        command = importlib.import_module(f"rocketproof.commands.{cmd_name}").command
+        command = importlib.import_module(_module_of(cmd_name)).command
         assert isinstance(command, click.Command)
         _keep_examples(command)
         return command
@@ -155,7 +156,11 @@ def _keep_examples(command: click.Command) -> None:
 
 def is_ready(name: str) -> bool:
     """Tell whether the module of a command is there."""
-    return importlib.util.find_spec(f"rocketproof.commands.{name}") is not None
+    return importlib.util.find_spec(_module_of(name)) is not None
+
+
+def _module_of(name: str) -> str:
+    return f"rocketproof.commands.{name.replace('-', '_')}"
 
 
 @click.group(

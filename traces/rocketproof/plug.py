@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from rocketha.histories import AnyVerdict
 from rocketha.histories.clients import ClientHistory
 from rocketha.known_bugs import Bug, Bugs
+from rocketha.obligations.obligation import ObligationFindings
 from rocketha.recording.node_log import NodeLines, NodeLog
 from rocketha.recording.record import NodeHeader, NodeRecord, RecordError
 from rocketha.sim.engine.faults import Fault
@@ -47,6 +48,7 @@ class Run:
     clients: ClientHistory
     verdict: AnyVerdict
     """What is promised to clients, and then what nodes owe, held against what they did."""
+    obligations: ObligationFindings
     injected: tuple[InjectedEvent, ...]
     """What a schedule could leave out."""
     healed_ms: int | None
@@ -76,6 +78,9 @@ class ProtocolPlug(Generic[O]):
     kept_without_promises: tuple[str, ...] = ()
     """The invariants that hold where a release promises nothing to producers; none named: all of
     the specification's small model do."""
+    cores: tuple[str, ...] = ()
+    """The packages and modules of `rocketha` that are its cores, which `mutate-implementation`
+    mutates; a package's tests are in the folder of its name in `tests/impl`."""
     has_master_epochs: bool = False
     """Its runs are a trace for each epoch of a master."""
 
@@ -172,10 +177,20 @@ class ProtocolPlug(Generic[O]):
             traces.append(Trace(header=header, events=tuple(one.events)))
         return tuple(traces)
 
-    def run_scheduled(self, scheduled: Scheduled) -> Run:
-        """Simulate a run that is given a schedule; its traces say so."""
+    def run_scheduled(
+        self,
+        scheduled: Scheduled,
+        *,
+        write: Callable[[NodeHeader | NodeRecord], None] | None = None,
+    ) -> Run:
+        """Simulate a run that is given a schedule; its traces say so.
+
+        With `write`, its nodes write what they see and do; that changes nothing.
+        """
         observer, options = self.projection(), scheduled.options
-        simulated = simulate(self.simulation, scheduled.seed, options, observer, scheduled.schedule)
+        simulated = simulate(
+            self.simulation, scheduled.seed, options, observer, scheduled.schedule, write=write
+        )
         meta = _meta(self, options, simulated.report)
         if scheduled.schedule != UNRESTRICTED:
             meta["schedule"] = schedule_json(scheduled)
@@ -193,6 +208,7 @@ class ProtocolPlug(Generic[O]):
             report=simulated.report,
             clients=simulated.clients,
             verdict=simulated.check(),
+            obligations=simulated.obligations,
             injected=simulated.injected,
             healed_ms=simulated.healed_ms,
             seams=simulated.seams,

@@ -15,12 +15,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from dataclasses import dataclass
+from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from typing import Final, TypeVar
 
 from rich.console import Console
@@ -29,7 +31,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tlatrace.errors import ToolError
 from tlatrace.heartbeat import heartbeat, left_text
 
-__all__ = ["peak_kb", "quiet_collector", "run_tasks"]
+__all__ = ["NoResult", "peak_kb", "quiet_collector", "run_apart", "run_tasks"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -126,6 +128,82 @@ def _in_processes(
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class NoResult:
+    """Why a task that ran in a process of its own has no result."""
+
+    reason: str
+
+
+def run_apart(
+    tasks: Iterable[T], work: Callable[[T], R], *, workers: int, timeout_s: float
+) -> Iterator[tuple[T, R | NoResult]]:
+    """Yield each task with its result, in any order; every task has a process of its own.
+
+    It begins with what the module of `work` imports, and nothing that another task has done is in
+    it. `work` and the tasks must be picklable. A process that dies, or takes longer than
+    `timeout_s`, has no result; the others go on.
+    """
+    context = get_context("spawn")
+    watched, wanted = context.Pipe(duplex=False)
+    running: dict[Connection, tuple[SpawnProcess, T, float]] = {}
+    waiting = iter(tasks)
+    try:
+        while True:
+            while len(running) < workers:
+                task = next(waiting, None)
+                if task is None:
+                    break
+                receiver, sender = context.Pipe(duplex=False)
+                process = context.Process(
+                    target=_work_apart, args=(watched, sender, work, task), daemon=True
+                )
+                with _interrupt_waits():
+                    process.start()
+                sender.close()
+                running[receiver] = process, task, time.monotonic() + timeout_s
+            if not running:
+                return
+            yield from _ended(running)
+    finally:
+        for receiver, (process, _, _) in running.items():
+            process.kill()
+            process.join()
+            receiver.close()
+        wanted.close()
+        watched.close()
+
+
+def _ended(
+    running: dict[Connection, tuple[SpawnProcess, T, float]],
+) -> Iterator[tuple[T, R | NoResult]]:
+    """Wait until a process has a result, or its time is up; yield what has ended."""
+    first_s = min(until for _, _, until in running.values()) - time.monotonic()
+    ready = connection.wait(list(running), timeout=max(0.0, first_s))
+    for receiver, (process, task, until) in list(running.items()):
+        result: R | NoResult
+        if receiver in ready:
+            try:
+                result = receiver.recv()
+            except EOFError:
+                result = NoResult("its process died")
+        elif time.monotonic() >= until:
+            result = NoResult("it did not end in time")
+            process.kill()
+        else:
+            continue
+        del running[receiver]
+        process.join()
+        receiver.close()
+        yield task, result
+
+
+def _work_apart(watched: Connection, sender: Connection, work: Callable[[T], R], task: T) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
+    sender.send(work(task))
 
 
 @contextmanager

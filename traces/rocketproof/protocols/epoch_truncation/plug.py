@@ -36,4 +36,5 @@ PLUG: Final = ProtocolPlug(
     traces=_traces,
     changes=broker_changes,
     records=EpochRecords,
+    cores=("ha", "epoch"),
 )

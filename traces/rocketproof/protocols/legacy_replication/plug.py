@@ -41,4 +41,5 @@ PLUG: Final = ProtocolPlug(
     traces=_traces,
     changes=broker_changes,
     records=LegacyRecords,
+    cores=("legacy_ha",),
 )

@@ -31,4 +31,5 @@ PLUG: Final = ProtocolPlug(
     changes=lock_changes,
     records=LockRecords,
     settings={"rocketmq_defaults": lambda options: options.rocketmq_defaults},
+    cores=("locks",),
 )

@@ -74,4 +74,5 @@ PLUG: Final = ProtocolPlug(
     records=_records,
     kept_without_promises=_KEPT_WITHOUT_PROMISES,
     settings=GROUP_SETTINGS,
+    cores=("broker", "controller"),
 )

@@ -30,4 +30,5 @@ PLUG: Final = ProtocolPlug(
     traces=_traces,
     changes=snapshot_changes,
     records=SnapshotRecords,
+    cores=("replicated_log",),
 )

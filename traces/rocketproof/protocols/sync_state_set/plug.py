@@ -57,4 +57,13 @@ PLUG: Final = ProtocolPlug(
     records=SetRecords,
     settings=GROUP_SETTINGS,
     has_master_epochs=True,
+    cores=(
+        "broker.confirm",
+        "broker.puts",
+        "broker.replicas",
+        "broker.replication",
+        "broker.rules",
+        "broker.sync_state_set",
+        "controller.sync_state_set",
+    ),
 )

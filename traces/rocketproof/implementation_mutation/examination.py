@@ -1,0 +1,219 @@
+"""The runs of one mutation, seed by seed, and who rejects them.
+
+It is imported in a process in which one module of the implementation is mutated. A column that has
+rejected a mutation is not asked again, and judges of traces least of all: they cost the most.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from time import process_time
+from typing import Any, Final
+
+from rocketha.histories import Broken
+from rocketha.obligations.obligation import ObligationFindings
+from rocketha.recording.node_log import NodeLines
+from rocketha.recording.record import RecordError
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED
+from rocketha.sim.engine.report import SimReport
+from rocketproof.engines import Judges, match_by_model
+from rocketproof.implementation_mutation.child import (
+    TRACES,
+    Column,
+    Digests,
+    Examined,
+    LineWatch,
+    NoEnd,
+    Rejected,
+    RunTask,
+    cpu_limit,
+    memory_limit,
+)
+from rocketproof.plug import ProtocolPlug
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.schedule import Scheduled
+from rocketproof.trace_inputs import SpecChoice
+from tlatrace.judgement.verdict import Diverges, Undecided
+from tlatrace.matching import Budget
+from tlatrace.model import Model
+from tlatrace.trace import Trace
+from tlatrace.trace.ndjson import dump_trace
+
+__all__ = ["examine"]
+
+_OPTIONS: Final = SimOptions()
+_RUN_CPU_S: Final = 15.0
+"""A run takes 0.3 s at most as it is."""
+_JUDGE_S: Final = 10.0
+_ALL_CPU_S: Final = 40.0
+"""Of a mutation whose runs take longer, no more seeds are run."""
+_JUDGED_EVENTS: Final = 400
+"""Runs have about 200; one that does not come back to life goes on, and repeats itself."""
+_SEEDS_A_COLLECTION: Final = 5
+_ALL: Final = frozenset(Column) - {Column.UNIT_TESTS}
+
+
+def examine(task: RunTask, watch: LineWatch) -> Examined:
+    """Run the seeds of a task until every column has rejected one, or there are no more.
+
+    Traces are asked until one is rejected, of whole states or of records.
+    """
+    subject = _Subject(PROTOCOLS[task.protocol], task.digests)
+    gc.freeze()
+    for number, seed in enumerate(task.seeds):
+        if watch.is_asked:
+            with watch.lines(seed):
+                subject.observe(seed)
+        open_columns = _ALL - subject.rejected.keys()
+        if not open_columns - TRACES and not open_columns >= TRACES:
+            break
+        if process_time() > _ALL_CPU_S and not watch.is_asked:
+            break
+        subject.run(seed, judged=open_columns >= TRACES)
+        if number % _SEEDS_A_COLLECTION == _SEEDS_A_COLLECTION - 1:
+            gc.collect()
+    return Examined(
+        rejected=subject.rejected,
+        seeds=subject.seeds,
+        executed=watch.executed,
+        digests=subject.digests,
+        undecided=subject.undecided,
+    )
+
+
+class _Subject:
+    """The implementation as it is in this process, and what was found of it so far."""
+
+    def __init__(self, plug: ProtocolPlug[Any], known: Mapping[int, Digests]) -> None:
+        self._plug, self._known = plug, known
+        self._judge = _Judge()
+        self.rejected: dict[Column, Rejected] = {}
+        self.digests: dict[int, Digests] = {}
+        self.seeds = 0
+        self.undecided = 0
+
+    def _reject(self, column: Column, seed: int, reason: str) -> None:
+        self.rejected.setdefault(column, Rejected(seed, reason))
+
+    def observe(self, seed: int) -> None:
+        """Run a seed that nobody looks at. Raises: whatever the implementation raises"""
+        self._plug.observe(seed, _OPTIONS)
+
+    def run(self, seed: int, *, judged: bool) -> None:
+        """Run a seed, and ask the columns; those of traces only if it is `judged`."""
+        self.seeds += 1
+        scheduled = Scheduled(
+            protocol=self._plug.name, seed=seed, options=_OPTIONS, schedule=UNRESTRICTED
+        )
+        if not judged:
+            self._guarded(seed, lambda: self._unobserved(scheduled, None))
+            return
+        lines, traces = NodeLines(), list[Trace]()
+        if not self._guarded(seed, lambda: self._observed(scheduled, lines, traces)):
+            lines = NodeLines()  # the projection may have failed, not the implementation
+            self._guarded(seed, lambda: self._unobserved(scheduled, lines))
+        known = self._known.get(seed)
+        found = _digests(traces, lines)
+        self.digests[seed] = found
+        if known is None or known.whole_states != found.whole_states:
+            self._guarded(seed, lambda: self._ask(Column.WHOLE_STATES, seed, traces))
+        if self._plug.records is None or not lines.lines:
+            return
+        if known is None or known.records != found.records:
+            self._guarded(seed, lambda: self._ask(Column.RECORDS, seed, self._recorded(lines)))
+
+    def _guarded(self, seed: int, act: Callable[[], None]) -> bool:
+        """Do something, and tell whether it was done; an error, or no end, is a rejection."""
+        try:
+            with cpu_limit(_RUN_CPU_S):
+                act()
+        except NoEnd:
+            self._reject(Column.ERRORS, seed, f"no end within {_RUN_CPU_S:.0f} s of the processor")
+        except Exception as error:  # whatever it is: a mutation may break anything
+            self._reject(Column.ERRORS, seed, f"{type(error).__name__}: {error}")
+        else:
+            return True
+        return False
+
+    # ---- runs ----
+
+    def _observed(self, scheduled: Scheduled, lines: NodeLines, traces: list[Trace]) -> None:
+        with memory_limit():
+            run = self._plug.run_scheduled(scheduled, write=lines.write)
+        traces += run.traces
+        self._note(scheduled.seed, run.report, run.clients.check(), run.obligations)
+
+    def _unobserved(self, scheduled: Scheduled, lines: NodeLines | None) -> None:
+        with memory_limit():
+            if lines is None:
+                run = self._plug.observe(scheduled.seed, scheduled.options)
+            else:
+                run = self._plug.record(scheduled, lines.write)
+        self._note(scheduled.seed, run.report, run.clients.check(), run.obligations)
+
+    def _recorded(self, lines: NodeLines) -> Sequence[Trace]:
+        try:
+            return self._plug.traces_of_records(lines.logs())
+        except RecordError as error:
+            if error.record is not None:
+                raise
+            return ()  # nothing of the specification has happened
+
+    def _note(
+        self, seed: int, report: SimReport, verdict: object, findings: ObligationFindings
+    ) -> None:
+        if isinstance(verdict, Broken):
+            self._reject(Column.HISTORIES, seed, verdict.in_words())
+        if findings.broken is not None:
+            self._reject(Column.OBLIGATIONS, seed, findings.broken.in_words())
+        if report.failure is not None:
+            self._reject(Column.ERRORS, seed, report.failure)
+        elif not report.lives:
+            self._reject(Column.LIVENESS, seed, "does not come back to life")
+
+    # ---- the TLA+ text ----
+
+    def _ask(self, column: Column, seed: int, traces: Sequence[Trace]) -> None:
+        for verdict in self._judge.verdicts(traces):
+            if isinstance(verdict, Diverges):
+                what = "the initial state" if verdict.action is None else verdict.action
+                self._reject(column, seed, f"step {verdict.step}, {what}")
+                return
+            self.undecided += isinstance(verdict, Undecided)
+
+
+class _Judge:
+    """The compiled model of each set of constants, loaded once."""
+
+    def __init__(self) -> None:
+        self._judges = Judges(choice=SpecChoice(), budget=Budget(seconds=_JUDGE_S))
+        self._models: dict[object, Model] = {}
+
+    def verdicts(self, traces: Sequence[Trace]) -> Iterator[object]:
+        """Yield the verdict of each trace that has a step."""
+        choice = self._judges.choice
+        with_steps = [
+            replace(trace, events=trace.events[:_JUDGED_EVENTS]) for trace in traces if trace.events
+        ]
+        for key, some in groupby(with_steps, key=lambda trace: choice.key(_header(trace))):
+            alike = list(some)
+            header = _header(alike[0])
+            if key not in self._models:
+                self._models[key] = choice.model(header)
+            yield from match_by_model(self._judges, self._models[key], header, alike)
+
+
+def _digests(traces: Sequence[Trace], lines: NodeLines) -> Digests:
+    written = (part for one in traces for part in dump_trace(_header(one), one.events))
+    recorded = (part for node in sorted(lines.lines) for part in lines.lines[node])
+    return Digests(*(hashlib.sha256(b"".join(parts)).hexdigest() for parts in (written, recorded)))
+
+
+def _header(trace: Trace) -> Any:
+    assert trace.header is not None, "a projection writes it"
+    return trace.header
