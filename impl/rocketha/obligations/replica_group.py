@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from rocketha.obligations.broker_duties import DUTIES_OF_BROKERS
+from rocketha.obligations.controller_duties import DUTIES_OF_THE_CONTROLLER
 from rocketha.obligations.requests import answers_to_requests
 
 __all__ = ["REPLICA_GROUP"]
@@ -11,4 +13,8 @@ __all__ = ["REPLICA_GROUP"]
 _ANSWER_MS: Final = 50
 """The controller applies an entry at once; it answers in the step after it."""
 
-REPLICA_GROUP: Final = (answers_to_requests(_ANSWER_MS),)
+REPLICA_GROUP: Final = (
+    answers_to_requests(_ANSWER_MS),
+    DUTIES_OF_THE_CONTROLLER,
+    DUTIES_OF_BROKERS,
+)

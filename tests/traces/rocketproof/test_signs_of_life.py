@@ -12,10 +12,10 @@ from rocketha.broker.puts import appended
 from rocketha.controller.rules import ControllerRules
 from rocketha.controller.state import Group
 from rocketha.known_bugs import Bugs
+from rocketha.obligations.signs_of_life import SignsOfLife
 from rocketha.sim.replica_group import plan as group_plan
 from rocketha.types import BrokerId
 from rocketproof.engines import Judges
-from rocketproof.protocols.replica_group.signs_of_life import SignsOfLife
 from rocketproof.runs import simulate_trace
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT

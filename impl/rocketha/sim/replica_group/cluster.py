@@ -55,6 +55,8 @@ from rocketha.sim.replica_group.cut_steps import is_one_for_the_group
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.sim.replica_group.recorders import (
     BrokerRecorders,
+    PullHeard,
+    PutHeard,
     note_channel_closed,
     note_frame_received,
     note_frame_sent,
@@ -298,10 +300,12 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def put(self, broker: BrokerId, put: PutId, message: Message) -> None:
         """Let a broker that runs take a producer's call."""
+        self._recorders.asked(broker, PutHeard(put))
         self.deliver(self.nodes[broker], PutRequested(put=put, message=message))
 
     def pull(self, broker: BrokerId, pull: PullId, offset: Offset) -> None:
         """Let a broker that runs take a consumer's call."""
+        self._recorders.asked(broker, PullHeard(pull))
         self.deliver(self.nodes[broker], PullRequested(pull=pull, offset=offset))
 
     def deliver(self, node: Node[GroupBroker], event: GroupEvent) -> None:

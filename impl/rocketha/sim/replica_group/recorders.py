@@ -10,8 +10,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
-from rocketha.broker.state import GroupBroker
+from rocketha.broker.state import GroupBroker, PullId
 from rocketha.controller.state import ChannelId
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
@@ -21,14 +22,29 @@ from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.recorded_logs import RecordedLogs
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.plan import GroupPlan
-from rocketha.types import BrokerId, ConnectionId, Offset
+from rocketha.types import BrokerId, ConnectionId, Offset, PutId
 
 __all__ = [
     "BrokerRecorders",
+    "PullHeard",
+    "PutHeard",
     "note_channel_closed",
     "note_frame_received",
     "note_frame_sent",
 ]
+
+
+_DURATIONS: Final = (
+    "heartbeat_timeout_ms",
+    "heartbeat_interval_ms",
+    "sync_metadata_ms",
+    "request_timeout_ms",
+    "slave_timeout_ms",
+    "sync_flush_timeout_ms",
+    "slave_not_catchup_ms",
+    "check_sync_state_set_ms",
+)
+"""Settings of a broker that say when something is due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +58,20 @@ class _ClientEnd:
 class _ServerEnd:
     slave: BrokerId | None
     slave_ack: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class PutHeard:
+    """A producer's call."""
+
+    put: PutId
+
+
+@dataclass(frozen=True, slots=True)
+class PullHeard:
+    """A consumer's call."""
+
+    pull: PullId
 
 
 class BrokerRecorders:
@@ -62,7 +92,10 @@ class BrokerRecorders:
             "brokers": [broker_address(broker) for broker in nodes],
             "all_ack_in_sync_state_set": plan.broker.all_ack_in_sync_state_set,
             "in_sync_replicas": plan.broker.in_sync_replicas,
-            "heartbeat_timeout_ms": plan.broker.heartbeat_timeout_ms,
+            **{name: getattr(plan.broker, name) for name in _DURATIONS},
+            "sync_flush": plan.broker.sync_flush,
+            "min_in_sync_replicas": plan.broker.min_in_sync_replicas,
+            "housekeeping_ms": plan.broker.ha.housekeeping_ms,
         }
         for node in nodes.values():
             self._recorders[node.id] = recording.of(
@@ -75,6 +108,10 @@ class BrokerRecorders:
     def of(self, broker: BrokerId) -> StepRecorder:
         """Return the recorder of a broker."""
         return self._recorders[broker]
+
+    def asked(self, broker: BrokerId, asked: PutHeard | PullHeard) -> None:
+        """Write what a client asks a broker for."""
+        self.of(broker).heard(asked)
 
     def stopped(self, node: Node[GroupBroker]) -> None:
         """Write what is left of a broker that is down."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import msgspec
-
 from rocketha.errors import PacketError, RequestError
 from rocketha.formats.controller_codes import RequestCode
-from rocketha.formats.controller_request_codec import pull_request, pull_role_changed
+from rocketha.formats.controller_request_codec import pull_role_changed
 from rocketha.formats.controller_requests import CleanBrokerData, ControllerRequest, ElectMaster
 from rocketha.formats.controller_responses import (
     Elected,
@@ -17,20 +15,12 @@ from rocketha.formats.controller_responses import (
     SyncStateSetAltered,
     pull_reply,
 )
-from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
-from rocketha.recording.record import RecordError
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.types import BrokerId
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from tlatrace.values import Value, tla_set
 
-__all__ = [
-    "SaidOfGroup",
-    "asks_who_lives",
-    "command_of",
-    "request_in",
-    "said_in_answer",
-    "said_in_notice",
-]
+__all__ = ["SaidOfGroup", "asks_who_lives", "said_in_answer", "said_in_notice"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,34 +42,6 @@ class SaidOfGroup:
             "sssEpoch": self.set_epoch,
         }
         return {name: value for name, value in named.items() if value is not None}
-
-
-class _Content(msgspec.Struct, frozen=True):
-    fields: dict[str, str]
-    body: str
-
-
-def command_of(code: int | None, content: str | None, *, is_response: bool) -> RemotingCommand:
-    """Return a frame whose content is in a record. Raises: RecordError"""
-    try:
-        found = msgspec.json.decode(content or "", type=_Content)
-    except msgspec.MsgspecError as error:
-        raise RecordError(f"the content of a frame: {error}") from None
-    return RemotingCommand(
-        code=code or 0,
-        opaque=0,
-        flag=FLAG_RESPONSE if is_response else 0,
-        ext_fields=found.fields,
-        body=found.body.encode(),
-    )
-
-
-def request_in(command: RemotingCommand) -> ControllerRequest | None:
-    """Return the request of a frame to a controller; None: it is none that can be read."""
-    try:
-        return pull_request(command)
-    except (PacketError, RequestError):
-        return None
 
 
 def asks_who_lives(request: ControllerRequest | None) -> bool:

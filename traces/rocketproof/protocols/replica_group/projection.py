@@ -20,11 +20,11 @@ than the specification says gives a trace that the specification does not allow.
 |               | producers and consumers are answered                                        |
 
 Whom the controller may take for alive follows from the frames that it has received, and when
-(`signs_of_life`): who is gone and silent is evicted, and heard again when something comes late that
-it had said. A healthy broker that is silent, or whose channel broke, stays in `alive`: the
-specification has no such errors, but an operator's election has the same effect, so the one that
-follows is a `DesignateMaster`. Without such a reason, and without an operator's request, an
-election is an `ElectMaster`, whether the group needs one or not.
+(`rocketha.obligations.signs_of_life`): who is gone and silent is evicted, and heard again when
+something comes late that it had said. A healthy broker that is silent, or whose channel broke,
+stays in `alive`: the specification has no such errors, but an operator's election has the same
+effect, so the one that follows is a `DesignateMaster`. Without such a reason, and without an
+operator's request, an election is an `ElectMaster`, whether the group needs one or not.
 
 What the controller answers shows `ctl`, what a producer is answered `acked`, what a consumer is
 answered `seen`, a request of a master `alters`, and a slave's packet what it has reported; where
@@ -54,6 +54,8 @@ from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.obligations.recorded_frames import request_in
+from rocketha.obligations.signs_of_life import SignsOfLife
 from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import (
@@ -69,12 +71,10 @@ from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name, index
 from rocketproof.protocols.replica_group.frames import (
     asks_who_lives,
-    request_in,
     said_in_answer,
     said_in_notice,
 )
 from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
-from rocketproof.protocols.replica_group.signs_of_life import SignsOfLife
 from rocketproof.protocols.replica_group.values import NO_CONN, names
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, Value

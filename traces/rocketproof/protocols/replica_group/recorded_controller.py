@@ -16,17 +16,16 @@ from rocketha.formats.controller_requests import (
     Heartbeat,
     RegisterBroker,
 )
+from rocketha.obligations.recorded_frames import command_of, request_in
+from rocketha.obligations.signs_of_life import SignsOfLife
 from rocketha.recording.record import NodeHeader, NodeRecord, RecordError, SentMessage
 from rocketproof.protocols.epoch_truncation.values import NONE
 from rocketproof.protocols.replica_group.frames import (
     asks_who_lives,
-    command_of,
-    request_in,
     said_in_answer,
     said_in_notice,
 )
 from rocketproof.protocols.replica_group.recorded_broker import BrokerSettings, broker
-from rocketproof.protocols.replica_group.signs_of_life import SignsOfLife
 from rocketproof.record_projection import alike, read_field
 from tlatrace.values import Fcn, Value, record, tla_set
 

@@ -18,8 +18,8 @@
 | the changed parts of a state                 | those of the node; ctl                          |
 
 Each event shows what its node has, and nothing of the others. Whom the controller hears follows
-from the frames that it received, and its clock (`signs_of_life`). Proposals under way, what was
-acknowledged and the rest of connections are the specification's.
+from the frames that it received, and its clock (`rocketha.obligations.signs_of_life`). Proposals
+under way, what was acknowledged and the rest of connections are the specification's.
 
 An incarnation is the number of crashes before it. A broker that is not registered is down.
 """
@@ -34,6 +34,7 @@ import msgspec
 
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_requests import AlterSyncStateSet
+from rocketha.obligations.recorded_frames import command_of, request_in
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -44,7 +45,6 @@ from rocketha.recording.record import (
 )
 from rocketha.sim.engine.records import record_count
 from rocketproof.protocols.epoch_truncation.values import NONE
-from rocketproof.protocols.replica_group.frames import command_of, request_in
 from rocketproof.protocols.replica_group.recorded_broker import (
     RecordedBroker,
     broker,

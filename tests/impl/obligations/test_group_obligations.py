@@ -1,0 +1,137 @@
+"""What a group owes: each effect that is missing or wrong here is seen in a few seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rocketha.broker import core as broker_core
+from rocketha.broker import timers
+from rocketha.broker.effects import AnswerPut, GroupStepped
+from rocketha.broker.state import GroupBroker
+from rocketha.controller import election, liveness
+from rocketha.controller.applied import NotifyBroker
+from rocketha.controller.core import ControllerCore
+from rocketha.controller.state import Group
+from rocketha.obligations.replica_group import REPLICA_GROUP
+from rocketha.runtime.effects import SendToController
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import simulate
+from rocketha.sim.replica_group.null_observer import NullGroupObserver
+from rocketha.sim.replica_group.simulation import SIMULATION
+from rocketha.types import BrokerId, TimestampMs
+
+SEEDS = 6
+"""In so many seeds each wrong effect is seen."""
+
+
+def missed(seeds: int = SEEDS) -> str | None:
+    """Return what was missed in the first run in which something was."""
+    for seed in range(seeds):
+        run = simulate(SIMULATION, seed, SimOptions(), NullGroupObserver())
+        if run.obligations.missed:
+            return run.obligations.missed[0].due.what
+    return None
+
+
+def without(kind: type, stepped: Any) -> Any:
+    kept = tuple(effect for effect in stepped.effects if not isinstance(effect, kind))
+    return replace(stepped, effects=kept)
+
+
+def test_a_correct_group_owes_nothing_and_every_duty_came_due() -> None:
+    for seed in range(3):
+        run = simulate(SIMULATION, seed, SimOptions(), NullGroupObserver())
+        assert run.obligations.missed == ()
+        assert set(run.obligations.counted) == {one.name for one in REPLICA_GROUP}
+        assert all(run.obligations.counted.values())
+
+
+def test_a_controller_whose_clock_stands_still_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = ControllerCore.step
+
+    def frozen(self: ControllerCore, state: Any, event: Any, **kwargs: Any) -> Any:
+        now_ms = TimestampMs(max(1, state.state.clock_ms))
+        return step(self, state, event, **{**kwargs, "now_ms": now_ms})
+
+    monkeypatch.setattr(ControllerCore, "step", frozen)
+    assert missed() == "elect a master in the place of a silent one"
+
+
+def test_the_worst_candidate_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    rank: Callable[[Group, BrokerId], tuple[int, ...]] = election._rank
+
+    def worst(group: Group, broker: BrokerId) -> tuple[int, ...]:
+        return tuple(-one for one in rank(group, broker))
+
+    monkeypatch.setattr(election, "_rank", worst)
+    found = missed(12)
+    assert found is not None
+    assert found.startswith("elect the best candidate")
+
+
+def test_a_broker_that_nobody_notifies_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    elect = election.elect_master
+    monkeypatch.setattr(
+        liveness,
+        "elect_master",
+        lambda *args, **kwargs: without(NotifyBroker, elect(*args, **kwargs)),
+    )
+    found = missed()
+    assert found is not None
+    assert found.startswith("notify b")
+
+
+def test_a_broker_that_ignores_notices_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    command_received = broker_core._command_received
+
+    def deaf(state: GroupBroker, command: Any, **kwargs: Any) -> GroupStepped:
+        return (
+            command_received(state, command, **kwargs)
+            if command.is_response
+            else GroupStepped(state)
+        )
+
+    monkeypatch.setattr(broker_core, "_command_received", deaf)
+    found = missed()
+    assert found is not None
+    assert found.startswith("take its role in master epoch")
+
+
+@pytest.mark.parametrize("where", [(timers, "answer_late"), (broker_core, "confirm")])
+def test_a_producer_that_is_never_answered_is_seen(
+    monkeypatch: pytest.MonkeyPatch, where: tuple[Any, str]
+) -> None:
+    module, name = where
+    answered = getattr(module, name)
+    monkeypatch.setattr(
+        module, name, lambda *args, **kwargs: without(AnswerPut, answered(*args, **kwargs))
+    )
+    found = missed(20)
+    assert found is not None
+    assert found.startswith("answer put")
+
+
+def test_a_broker_without_heartbeats_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    beat = timers._beat
+    monkeypatch.setattr(
+        timers, "_beat", lambda *args, **kwargs: without(SendToController, beat(*args, **kwargs))
+    )
+    assert missed() == "send a heartbeat"
+
+
+def test_a_master_that_removes_nobody_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timers, "check_set", lambda state, **_: GroupStepped(state))
+    found = missed(20)
+    assert found is not None
+    assert found.startswith(("propose to remove", "send its proposal again"))
+
+
+def test_a_master_that_lets_nobody_join_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker_core, "expand", lambda state, *_, **__: GroupStepped(state))
+    found = missed()
+    assert found is not None
+    assert found.startswith("propose to add")
