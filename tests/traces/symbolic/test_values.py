@@ -6,7 +6,7 @@ import pytest
 import z3
 
 from tlatrace.runtime.values import Fcn, model_value
-from tlatrace.symbolic.elements import domain_of, length_of
+from tlatrace.symbolic.elements import domain_of, length_of, part_of
 from tlatrace.symbolic.functions import applied, updated
 from tlatrace.symbolic.shapes import (
     INTEGER,
@@ -15,6 +15,7 @@ from tlatrace.symbolic.shapes import (
     PartialMap,
     SequenceAtMost,
     SequenceOf,
+    TupleOf,
     constant_of,
     record,
 )
@@ -25,6 +26,8 @@ from tlatrace.symbolic.values import (
     Constant,
     Function,
     Nothing,
+    Numbers,
+    Sequence,
     Set,
     Symbolic,
     Tuple,
@@ -201,3 +204,35 @@ def test_what_fits_a_short_sequence_is_what_its_leaves_say() -> None:
     assert valid(equal(Tuple((entry(X),)), FEW.build(FEW.leaves(Tuple((entry(X),))))))
     assert valid(FEW.fits(value))
     assert valid(FEW.fits(merge(P, three, Tuple((entry(X),)))) == z3.Not(P))
+
+
+# ---- Parts of sequences, and sets of numbers ----
+
+
+def test_a_part_of_a_sequence_has_its_places() -> None:
+    log = constant_of(SequenceOf(INTEGER), "log")
+    assert isinstance(log, Sequence)
+    part = part_of(log, z3.IntVal(2), log.length)
+
+    assert valid(z3.Implies(log.length >= 1, length_of(part) == log.length - 1))
+    assert valid(equal(applied(part, X), applied(log, X + 1)))
+    assert valid(length_of(part_of(log, z3.IntVal(3), z3.IntVal(1))) == 0)
+    assert valid(equal(applied(part_of(log, z3.IntVal(1), Y), X), applied(log, X)))
+
+
+def test_a_set_of_numbers_has_what_its_array_says() -> None:
+    numbers = Numbers(z3.Array("has", z3.IntSort(), z3.BoolSort()))
+    known = equal(numbers, literal(frozenset([1, 4])))
+
+    assert valid(z3.Implies(known, member(X, numbers) == z3.Or(X == 1, X == 4)))
+    assert valid(z3.Implies(subset(numbers, set_of([(P, X)])), z3.Implies(member(Y, numbers), P)))
+    assert not valid(known)
+
+
+def test_a_tuple_has_its_shape_or_not() -> None:
+    shape = TupleOf((INTEGER, Enumeration(("one", "two"))))
+    value = constant_of(shape, "v")
+
+    assert valid(shape.fits(value))
+    assert valid(equal(value, shape.build(shape.leaves(value))))
+    assert not valid(shape.fits(Tuple((X,))))

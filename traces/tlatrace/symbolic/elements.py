@@ -24,7 +24,7 @@ from tlatrace.symbolic.values import (
     set_of,
 )
 
-__all__ = ["constant_in", "domain_of", "elements_of", "function_of", "length_of"]
+__all__ = ["constant_in", "domain_of", "elements_of", "function_of", "length_of", "part_of"]
 
 
 def elements_of(among: Symbolic) -> tuple[tuple[z3.BoolRef, Symbolic], ...] | None:
@@ -93,3 +93,19 @@ def length_of(sequence: Symbolic) -> z3.ArithRef:
             return found
         case _:
             raise EvaluationError(f"a {type(sequence).__name__} is no sequence")
+
+
+def part_of(sequence: Symbolic, low: z3.ArithRef, high: z3.ArithRef) -> Symbolic:
+    """Return SubSeq of a sequence of any length.
+
+    Raises:
+        EvaluationError: it is of another kind.
+    """
+    if not isinstance(sequence, Sequence):
+        raise EvaluationError(f"a part of a {type(sequence).__name__}")
+    length = z3.If(high < low, z3.IntVal(0), high - low + 1)
+    if constant_in(low) == 1:
+        return Sequence(length, sequence.shape, sequence.leaves)
+    place = z3.Int("place")
+    moved = [z3.Lambda([place], z3.Select(leaf, place + low - 1)) for leaf in sequence.leaves]
+    return Sequence(length, sequence.shape, tuple(moved))

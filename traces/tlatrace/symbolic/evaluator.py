@@ -37,6 +37,7 @@ from tlatrace.symbolic.elements import (
     elements_of,
     function_of,
     length_of,
+    part_of,
 )
 from tlatrace.symbolic.functions import applied, updated
 from tlatrace.symbolic.values import (
@@ -228,7 +229,8 @@ class Evaluator:
             raise unsupported(expr.place, f"the elements of a {type(among).__name__}")
         self._bound += 1
         bound = z3.Int(f"{name}!{self._bound}")
-        number = bound - 1 if isinstance(among, Interval) and constant_in(among.low) == 0 else bound
+        # Counted from 1 as places of sequences are: so z3 finds those that matter.
+        number = bound + among.low - 1 if isinstance(among, Interval) else bound
         here = member(number, among)
         holds = self._of_all(expr, others, {**names, name: number})
         if every:
@@ -347,6 +349,16 @@ class Evaluator:
                 return self._appended(one, other)
             case "DOMAIN", [one]:
                 return domain_of(one)
+            case "SubSeq", [one, low, high]:
+                return part_of(one, low, high)
+            case "SUBSET", [Naturals() as one]:
+                return Powerset(one)
+            case "setminus", [one, other]:
+                kept = [
+                    (all_of([guard, negation(member(element, other))]), element)
+                    for guard, element in _as_set(one, expr).elements
+                ]
+                return set_of(kept)
             case operator, [one, other] if operator in _ARITHMETIC:
                 found = _ARITHMETIC[operator](one, other)
                 return z3.simplify(found) if _are_known(one, other) else found
@@ -407,8 +419,6 @@ def _of_sets(expr: Apply, values: list[Symbolic]) -> Symbolic:
             return set_of([*one.elements, *other.elements])
         case "cap", [one, other]:
             return set_of([(all_of([g, member(e, other)]), e) for g, e in one.elements])
-        case "setminus", [one, other]:
-            return set_of([(all_of([g, negation(member(e, other))]), e) for g, e in one.elements])
         case "UNION", [one]:
             return set_of(
                 [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Final
 
 import z3
@@ -51,6 +51,7 @@ __all__ = [
     "PartialMap",
     "SequenceAtMost",
     "SequenceOf",
+    "TupleOf",
     "constant_of",
     "record",
 ]
@@ -165,6 +166,42 @@ class FunctionOn:
 def record(fields: Mapping[str, Shape]) -> FunctionOn:
     """Return the shape of a record."""
     return FunctionOn(tuple(fields.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class TupleOf:
+    """A tuple of so many items, each of a shape."""
+
+    items: tuple[Shape, ...]
+
+    def sorts(self) -> list[Leaf]:
+        """Those of the items."""
+        return [
+            (f"[{at}]{path}", sort)
+            for at, shape in enumerate(self.items, start=1)
+            for path, sort in shape.sorts()
+        ]
+
+    def build(self, leaves: Many[z3.ExprRef]) -> Symbolic:
+        """Build all items."""
+        rest = iter(leaves)
+        return Tuple(
+            tuple([shape.build(list(islice(rest, len(shape.sorts())))) for shape in self.items])
+        )
+
+    def leaves(self, value: Symbolic) -> list[z3.ExprRef]:
+        """Take all items apart."""
+        if not isinstance(value, Tuple) or len(value.items) != len(self.items):
+            raise EvaluationError("a tuple has another length than its shape")
+        pairs = zip(self.items, value.items, strict=True)
+        return [leaf for shape, item in pairs for leaf in shape.leaves(item)]
+
+    def fits(self, value: Symbolic) -> z3.BoolRef:
+        """Say that there are as many items, and that each fits."""
+        if not isinstance(value, Tuple) or len(value.items) != len(self.items):
+            return NO
+        pairs = zip(self.items, value.items, strict=True)
+        return all_of(shape.fits(item) for shape, item in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,25 +332,29 @@ class AtMost:
 
     def fits(self, value: Symbolic) -> z3.BoolRef:
         """Say that all elements fit, and that no more than `count` are different."""
-        elements = [
-            (all_of([guard, also]), element)
-            for guard, option in options_of(value)
-            for also, element in (option.elements if isinstance(option, Set) else ())
-        ]
-        fitting = [implies(guard, self.element.fits(element)) for guard, element in elements]
-        if self.sampled:
-            return all_of(fitting)
-        too_many = [
+        fitting = [implies(guard, self.element.fits(element)) for guard, element in _guarded(value)]
+        return all_of([*fitting, *([] if self.sampled else [self.few(value)])])
+
+    def few(self, value: Symbolic) -> z3.BoolRef:
+        """Say that no more than `count` elements are different."""
+        return all_of(
             any_of(
-                all_of([g, h, equal(one, other)]) for (g, one), (h, other) in combinations(some, 2)
+                [
+                    *(negation(guard) for guard, _ in some),
+                    *(equal(one, other) for (_, one), (_, other) in combinations(some, 2)),
+                ]
             )
-            for some in combinations(elements, self.count + 1)
-        ]
-        few = [
-            any_of([same, *(negation(guard) for guard, _ in some)])
-            for same, some in zip(too_many, combinations(elements, self.count + 1), strict=True)
-        ]
-        return all_of([*fitting, *few])
+            for some in combinations(_guarded(value), self.count + 1)
+        )
+
+
+def _guarded(value: Symbolic) -> list[tuple[z3.BoolRef, Symbolic]]:
+    """Return the elements of a set, each with its condition."""
+    return [
+        (all_of([guard, also]), element)
+        for guard, option in options_of(value)
+        for also, element in (option.elements if isinstance(option, Set) else ())
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +382,9 @@ class SequenceOf:
 
     def fits(self, value: Symbolic) -> z3.BoolRef:
         """Say that the entries fit; those of a `Sequence` do, by the way it is made."""
+        return all_of(implies(guard, self._fits(option)) for guard, option in options_of(value))
+
+    def _fits(self, value: Symbolic) -> z3.BoolRef:
         if isinstance(value, Tuple):
             return all_of(self.entry.fits(item) for item in value.items)
         return z3.BoolVal(isinstance(value, Sequence))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 import z3
 
@@ -15,9 +16,10 @@ from tlatrace.model.load import read_tree
 from tlatrace.model.reader import Reader
 from tlatrace.model.tree import Call, Expr, Operand, Variable, children
 from tlatrace.runtime.values import Atom, model_value
+from tlatrace.symbolic.elements import length_of
 from tlatrace.symbolic.evaluator import Evaluator
 from tlatrace.symbolic.samples import needed
-from tlatrace.symbolic.shapes import LENGTH, AtMost, constant_of
+from tlatrace.symbolic.shapes import LENGTH, AtMost, SequenceOf, constant_of
 from tlatrace.symbolic.steps import NamedAction, Step, initial_step, named_actions, step_of
 from tlatrace.symbolic.values import Nothing, Shape, Symbolic, all_of
 from tlatrace.tla.config import TlcConfig
@@ -31,13 +33,14 @@ def open_specification(
     shapes: Mapping[str, Shape],
     *,
     naturals: Many[str] = (),
+    sequences: Mapping[str, Shape] = MappingProxyType({}),
     libraries: Many[Path] = (),
     steps: bool = True,
 ) -> Specification:
     """Read a specification; `naturals` are model values that stand for unknown natural numbers.
 
-    `shapes` are those of the variables; where no steps are asked about, those that formulas read
-    are enough.
+    `sequences` are others, which stand for unknown sequences of such entries. `shapes` are those of
+    the variables; where no steps are asked about, those that formulas read are enough.
 
     Raises:
         ModelGapError: the variables are others.
@@ -48,7 +51,9 @@ def open_specification(
     odd = sorted(missing | (set(shapes) - set(reader.variables)))
     if odd:
         raise ModelGapError(f"the variables of {reader.module} have other shapes: {odd}")
-    parameters = {model_value(name): z3.Int(name) for name in naturals}
+    parameters: dict[Atom, Symbolic] = {model_value(name): z3.Int(name) for name in naturals}
+    for name, entry in sequences.items():
+        parameters[model_value(name)] = constant_of(SequenceOf(entry), name)
     return Specification(reader, dict(shapes), parameters)
 
 
@@ -58,7 +63,7 @@ class Specification:
 
     reader: Reader
     shapes: Mapping[str, Shape]
-    parameters: Mapping[Atom, z3.ArithRef]
+    parameters: Mapping[Atom, Symbolic]
     _read: dict[str, tuple[Expr, tuple[int, ...]]] = field(default_factory=dict)
     """The body of a formula, and the variables in it."""
     _known: dict[tuple[object, ...], tuple[z3.BoolRef, object]] = field(default_factory=dict)
@@ -88,7 +93,13 @@ class Specification:
             for path, _ in shape.sorts()
             if path.endswith(LENGTH)
         ]
-        return all_of(number >= 0 for number in (*lengths, *self.parameters.values()))
+        return all_of(number >= 0 for number in (*lengths, *self._numbers))
+
+    @property
+    def _numbers(self) -> Iterator[z3.ArithRef]:
+        """The constants that are numbers, and the lengths of others."""
+        for constant in self.parameters.values():
+            yield constant if isinstance(constant, z3.ArithRef) else length_of(constant)
 
     @cached_property
     def actions(self) -> tuple[NamedAction, ...]:
@@ -141,7 +152,7 @@ class Specification:
             for path, sort in shape.sorts()
             if sort == z3.IntSort()
         ]
-        numbers = [*leaves, *self.parameters.values()]
+        numbers = [*leaves, *self._numbers]
         return all_of(z3.And(number >= -1, number <= most) for number in numbers)
 
     def check_samples(self, invariants: Many[str]) -> None:

@@ -2,7 +2,8 @@ r"""Actions as formulas: when a step is possible, and the state after it.
 
 A conjunct x' = e or UNCHANGED gives a variable its value; x' \in S, and `\E` over what is not
 decided yet, give a variable or a name a new constant; everything else is a guard. Conjuncts are
-taken in the order of the text, as TLC does.
+taken in the order of the text, as TLC does. All branches of IF and CASE must give values to the
+same variables; the steps are those of all branches, each under its condition.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import z3
 from tlatrace.model.tree import (
     Apply,
     Call,
+    Case,
     Definition,
     Expr,
     If,
@@ -36,6 +38,7 @@ from tlatrace.symbolic.values import (
     Interval,
     Naturals,
     Nothing,
+    Numbers,
     Powerset,
     Set,
     Symbolic,
@@ -45,6 +48,7 @@ from tlatrace.symbolic.values import (
     merge,
     options_of,
     set_of,
+    subset,
 )
 
 __all__ = ["NamedAction", "Step", "initial_step", "named_actions", "step_of"]
@@ -162,6 +166,12 @@ class _Doing:
                 self._take(expr.definition.expression, self.evaluator.passed(expr, names))
             case Let():
                 self._take(expr.body, self.evaluator.named(expr, names))
+            case If():
+                self._either([(expr.condition, expr.yes)], expr.no, names)
+            case Case(other=None):
+                self._either(expr.arms[:-1], expr.arms[-1][1], names)
+            case Case(other=other) if other is not None:
+                self._either(expr.arms, other, names)
             case Quantified(what="exists"):
                 inner = dict(names)
                 for bound, pattern, among in expr.bounds:
@@ -169,7 +179,7 @@ class _Doing:
                         raise unsupported(expr.place, "a tuple pattern, or no set")
                     inner[bound[0]] = self.pick(bound[0], self.evaluator.value(among, names))
                 self._take(expr.body, inner)
-            case Apply() | If() | Quantified() | Local():
+            case Apply() | Quantified() | Local():
                 self._guards.append(self.evaluator.truth(expr, names))
             case _:
                 raise unsupported(expr.place, "an action of this form has no symbolic form")
@@ -183,6 +193,23 @@ class _Doing:
             self.evaluator.post[target.index] = value
         else:
             self._guards.append(equal(known, value))
+
+    def _either(self, arms: Many[tuple[Expr, Expr]], other: Expr, names: Names) -> None:
+        """Take what the first arm says whose condition holds."""
+        known, guards = self.evaluator.post, self._guards
+        conditions = [self.evaluator.truth(condition, names) for condition, _ in arms]
+        taken: list[tuple[dict[int, Symbolic], z3.BoolRef]] = []
+        for body in (*(body for _, body in arms), other):
+            self.evaluator.post, self._guards = dict(known), []
+            self._take(body, names)
+            taken.append((self.evaluator.post, all_of(self._guards)))
+        post, holds = taken.pop()
+        for condition, (here, guard) in zip(reversed(conditions), reversed(taken), strict=True):
+            if set(here) != set(post):
+                raise unsupported(other.place, "branches that give other variables values")
+            post = {at: merge(condition, here[at], value) for at, value in post.items()}
+            holds = z3.If(condition, guard, holds)
+        self.evaluator.post, self._guards = post, [*guards, holds]
 
     def _changes(self, expr: Operand) -> bool:
         """Tell whether an expression has a primed variable, also in what it calls."""
@@ -214,8 +241,12 @@ class _Doing:
                 number = z3.Int(name)
                 self._guards += [among.low <= number, number <= among.high]
                 return number
-            case Powerset():
-                taken = enumerate(among.of.elements)
+            case Powerset(of=Naturals()):
+                numbers = Numbers(z3.Array(name, z3.IntSort(), z3.BoolSort()))
+                self._guards.append(subset(numbers, among.of))
+                return numbers
+            case Powerset(of=Set() as of):
+                taken = enumerate(of.elements)
                 return set_of(
                     [(all_of([g, z3.Bool(f"{name} has {at}")]), e) for at, (g, e) in taken]
                 )

@@ -8,6 +8,7 @@
 | function on constants, record | `Function`                                                   |
 | finite set                    | `Set`: elements, each with the condition under which it is in |
 | sequence of any length        | `Sequence`: a length, and an array for each leaf of an entry |
+| any set of numbers            | `Numbers`: an array of Booleans                              |
 | one of several of the above   | `Choice`                                                     |
 | no value, as NoConn.ack       | `Nothing`; it is never chosen where there is a value         |
 
@@ -39,6 +40,7 @@ __all__ = [
     "Leaf",
     "Naturals",
     "Nothing",
+    "Numbers",
     "Powerset",
     "Sequence",
     "Set",
@@ -151,7 +153,14 @@ class Naturals:
 class Powerset:
     """SUBSET of a set."""
 
-    of: Set
+    of: Set | Naturals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """A set of integers of which nothing is known: an array says which are in."""
+
+    has: z3.ArrayRef
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,6 +193,7 @@ Symbolic: TypeAlias = (
     | Interval
     | Naturals
     | Powerset
+    | Numbers
     | Functions
     | Choice
     | Nothing
@@ -399,7 +409,7 @@ def equal(left: Symbolic, right: Symbolic) -> z3.BoolRef:
         pairs = product(options_of(left), options_of(right))
         return any_of(all_of([g, h, equal(one, other)]) for (g, one), (h, other) in pairs)
     match left, right:
-        case Set(), Set():
+        case ((Set() | Numbers()), (Set() | Numbers())):
             return all_of([subset(left, right), subset(right, left)])
         case Sequence(), Tuple():
             entries = [equal(left.at(z3.IntVal(n)), e) for n, e in enumerate(right.items, 1)]
@@ -438,6 +448,8 @@ def member(value: Symbolic, among: Symbolic) -> z3.BoolRef:
             return value >= 0
         case Powerset():
             return subset(value, among.of)
+        case Numbers() if isinstance(value, z3.ArithRef):
+            return z3.Select(among.has, value)
         case Choice():
             return any_of(all_of([guard, member(value, s)]) for guard, s in among.options)
         case _:
@@ -448,6 +460,9 @@ def subset(left: Symbolic, right: Symbolic) -> z3.BoolRef:
     r"""Say that left \subseteq right."""
     if isinstance(left, Choice):
         return all_of(implies(guard, subset(option, right)) for guard, option in left.options)
+    if isinstance(left, Numbers):
+        number = z3.Int("number")
+        return z3.ForAll([number], z3.Implies(z3.Select(left.has, number), member(number, right)))
     if not isinstance(left, Set):
         raise EvaluationError(f"the elements of a {type(left).__name__} cannot be listed")
     return all_of(implies(guard, member(item, right)) for guard, item in left.elements)
