@@ -14,6 +14,7 @@ from rocketproof.theorems import (
     snapshot_loading,
     sync_state_set,
 )
+from rocketproof.theorems.inductions import Variant
 from tlatrace.proofs import Induction
 
 __all__ = ["THEOREMS", "FalseTheorem", "Theorem"]
@@ -56,7 +57,7 @@ class Theorem:
                 return f" for {sizes[0]} to {sizes[-1]} {unit}"
 
 
-def _of_one_node(variant: snapshot_loading.Variant, _: int) -> Induction:
+def _of_one_node(variant: Variant, _: int) -> Induction:
     return snapshot_loading.false_variant(variant)
 
 

@@ -27,15 +27,15 @@ right one: some lemma must be refuted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import z3
 
-from tlatrace.proofs import Claim, Induction, Lemma
+from rocketproof.theorems.inductions import Statement, Variant, induction
+from tlatrace.proofs import Induction
 from tlatrace.runtime.values import RuntimeValue, model_value
-from tlatrace.symbolic import Specification, Step, open_specification
+from tlatrace.symbolic import Specification, open_specification
 from tlatrace.symbolic.shapes import (
     BOOLEAN,
     INTEGER,
@@ -47,8 +47,7 @@ from tlatrace.symbolic.shapes import (
     SequenceOf,
     record,
 )
-from tlatrace.symbolic.showing import shown_changes
-from tlatrace.symbolic.values import Function, Shape, Symbolic
+from tlatrace.symbolic.values import Function, Shape
 from tlatrace.tla.config import parse_config
 from tlatrace.tools.spec_root import find_spec_root
 
@@ -56,7 +55,6 @@ __all__ = [
     "INVARIANTS",
     "NAME",
     "SAMPLES",
-    "SHAPE",
     "VARIANTS",
     "Variant",
     "false_variant",
@@ -66,7 +64,6 @@ __all__ = [
 ]
 
 NAME: Final = "SyncStateSet"
-SHAPE: Final = "Shape"
 SAMPLES: Final = 2
 """Requests that are looked at."""
 
@@ -74,8 +71,6 @@ _FOLDER: Final = "sync_state_set"
 _RIGHT: Final = "InductiveSyncStateSet.tla"
 _FALSE: Final = "FalseSyncStateSet.tla"
 _NONE: Final = "none"
-_SMALL: Final = 3
-"""Counterexamples with numbers up to this are looked for first."""
 
 INVARIANTS: Final[Mapping[str, str]] = {
     "AckedInSSS": "Whoever could be elected has every record that was acknowledged.",
@@ -109,17 +104,12 @@ INVARIANTS: Final[Mapping[str, str]] = {
 }
 """Of SyncStateSet, and below of InductiveSyncStateSet: (name, in words)."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
-    """A theorem that is false: the protocol with a bug."""
-
-    name: str
-    """That of the mutant."""
-    description: str
-    overrides: tuple[str, ...]
-    lemma: str | None = None
-    """The action that tells most about the bug; None: all are looked at."""
+_STATEMENT: Final = Statement(
+    invariants=INVARIANTS,
+    shape="One incarnation of a broker in a set, one proposal.",
+    not_shown="Anything of more brokers; liveness; the properties of steps (AckGate and so on): "
+    "TLC checks those in small models.",
+)
 
 
 VARIANTS: Final = (
@@ -208,11 +198,12 @@ def theorem(brokers: int, *, samples: int = SAMPLES, spec_root: Path | None = No
     """
     specification = opened(brokers, samples=samples, spec_root=spec_root)
     specification.check_samples(tuple(INVARIANTS))
-    return _induction(
+    return induction(
         NAME,
         f"With {brokers} brokers, the invariants of SyncStateSet hold at the beginning and after "
         "every step, for logs, epochs and incarnations of any size.",
         specification,
+        _STATEMENT,
     )
 
 
@@ -220,56 +211,4 @@ def false_variant(variant: Variant, brokers: int, *, spec_root: Path | None = No
     """State the theorem of a protocol with a bug."""
     specification = opened(brokers, overrides=variant.overrides, spec_root=spec_root)
     name = f"{NAME} with {variant.name}"
-    return _induction(name, variant.description, specification, variant.lemma)
-
-
-def _induction(
-    name: str, statement: str, specification: Specification, only: str | None = None
-) -> Induction:
-    lemmas = [_lemma(specification, specification.initial(), (), ())]
-    hypothesis = [specification.holds(one, specification.before) for one in INVARIANTS]
-    for action in specification.actions:
-        if only not in (None, action.name):
-            continue
-        step = specification.step(action)
-        lemmas.append(_lemma(specification, step, hypothesis, specification.before))
-    return Induction(
-        name=name,
-        statement=statement,
-        lemmas=tuple(lemmas),
-        not_shown="Anything of more brokers; liveness; the properties of steps (AckGate and so "
-        "on): TLC checks those in small models.",
-    )
-
-
-def _lemma(
-    specification: Specification,
-    step: Step,
-    hypothesis: Sequence[z3.BoolRef],
-    before: Sequence[Symbolic],
-) -> Lemma:
-    claims = [
-        Claim(name=name, description=description, formula=specification.holds(name, step.post))
-        for name, description in INVARIANTS.items()
-    ]
-    shape = Claim(
-        name=SHAPE,
-        description="One incarnation of a broker in a set, one proposal.",
-        formula=specification.fits(step),
-    )
-
-    def describe(model: z3.ModelRef) -> str:
-        variables = specification.variables
-        if not before:
-            state, _ = shown_changes(variables, step.post, step.post, model)
-            return "\n".join(state)
-        state, changed = shown_changes(variables, before, step.post, model)
-        return "\n".join([*state, f"-- {step.action} -->", *changed])
-
-    return Lemma(
-        name=step.action,
-        premises=(specification.assumed, *hypothesis, step.possible),
-        claims=(*claims, shape),
-        readable=specification.small(_SMALL),
-        describe=describe,
-    )
+    return induction(name, variant.description, specification, _STATEMENT, variant.lemma)

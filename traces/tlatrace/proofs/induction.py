@@ -123,13 +123,13 @@ def prove_induction(
 ) -> InductionProof:
     """Prove or refute each claim of each lemma.
 
-    The limits are for each question to z3; with `until_broken` the lemmas behind the first one with
-    a false claim are left out.
+    The limits are for each question to z3. `until_broken` is for what should be false: the lemmas
+    behind the first one with a false claim are left out.
     """
     started = time.monotonic()
     proofs: list[LemmaProof] = []
     for lemma in induction.lemmas:
-        proof = _prove(lemma, limits)
+        proof = _prove(lemma, limits, is_false=until_broken)
         proofs.append(proof)
         if on_lemma is not None:
             on_lemma(proof)
@@ -140,14 +140,14 @@ def prove_induction(
     )
 
 
-def _prove(lemma: Lemma, limits: Limits) -> LemmaProof:
+def _prove(lemma: Lemma, limits: Limits, *, is_false: bool) -> LemmaProof:
     started = time.monotonic()
     solver = new_solver(limits)
     solver.add(*[premise.translate(solver.ctx) for premise in lemma.premises])
-    possible = _ask(solver, lemma, lemma.witness)
+    possible = _ask(solver, lemma, lemma.witness, small_first=True)
     claims: list[tuple[str, Kept]] = []
     for claim in lemma.claims:
-        answer = _ask(solver, lemma, z3.Not(claim.formula))
+        answer = _ask(solver, lemma, z3.Not(claim.formula), small_first=is_false)
         if isinstance(answer, Proved) and not isinstance(possible, Broken):
             reason = "nothing meets the premises: they say nothing"
             answer = possible if isinstance(possible, Unknown) else Unknown(reason=reason)
@@ -161,29 +161,39 @@ def _prove(lemma: Lemma, limits: Limits) -> LemmaProof:
     )
 
 
-def _ask(solver: z3.Solver, lemma: Lemma, fact: z3.BoolRef) -> Kept:
-    """Look for something that meets the premises and a fact; `Proved`: there is nothing."""
+def _ask(solver: z3.Solver, lemma: Lemma, fact: z3.BoolRef, *, small_first: bool) -> Kept:
+    """Look for something that meets the premises and a fact; `Proved`: there is nothing.
+
+    Something with small numbers is found sooner than something with any, and takes time where there
+    is nothing: it is looked for first where something is to be expected.
+    """
     try:
         solver.push()
         solver.add(fact.translate(solver.ctx))
-        answer = solver.check()
-        found: Kept = Proved()
-        if answer == z3.sat:
-            found = Broken(text=_readable(solver, lemma))
-        elif answer != z3.unsat:
-            found = Unknown(reason=f"z3 gives no answer ({solver.reason_unknown()})")
+        found = _small(solver, lemma) if small_first else None
+        if found is None:
+            answer = solver.check()
+            if answer == z3.sat:
+                model = solver.model()
+                found = (None if small_first else _small(solver, lemma)) or _described(lemma, model)
+            elif answer == z3.unsat:
+                found = Proved()
+            else:
+                found = Unknown(reason=f"z3 gives no answer ({solver.reason_unknown()})")
         solver.pop()
     except z3.Z3Exception as error:
         return Unknown(reason=f"z3 failed ({error})")
     return found
 
 
-def _readable(solver: z3.Solver, lemma: Lemma) -> str:
-    """Describe what was found, or something with smaller numbers."""
-    model = solver.model()
+def _small(solver: z3.Solver, lemma: Lemma) -> Kept | None:
+    """Look for something with small numbers; None: nothing is found."""
     solver.push()
     solver.add(lemma.readable.translate(solver.ctx))
-    if solver.check() == z3.sat:
-        model = solver.model()
+    found = _described(lemma, solver.model()) if solver.check() == z3.sat else None
     solver.pop()
-    return lemma.describe(model.translate(lemma.readable.ctx))
+    return found
+
+
+def _described(lemma: Lemma, model: z3.ModelRef) -> Broken:
+    return Broken(text=lemma.describe(model.translate(lemma.readable.ctx)))

@@ -1,0 +1,112 @@
+"""Holds formulas that are made of a specification against its compiled model, on given states."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import z3
+
+from tlatrace.errors import EvaluationError
+from tlatrace.model import Model, ModelState
+from tlatrace.runtime.values import RuntimeValue, model_value
+from tlatrace.symbolic import Specification, Step
+from tlatrace.symbolic.values import equal, literal
+
+__all__ = ["Comparison", "Transition", "with_parts_of", "with_same_change"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A step that the compiled model allows, or does not; of a corrupted one it may say neither."""
+
+    pre: ModelState
+    action: str
+    params: tuple[RuntimeValue, ...]
+    post: ModelState
+    allowed: bool | None
+    """None: TLC would stop here, for something has no value."""
+
+
+def with_parts_of(state: ModelState, other: ModelState, choice: random.Random) -> ModelState:
+    """Put the value that a variable has in another state in the place of its own."""
+    at = choice.randrange(len(state))
+    return (*state[:at], other[at], *state[at + 1 :])
+
+
+def with_same_change(pre: ModelState, post: ModelState, elsewhere: ModelState) -> ModelState:
+    """Give the variables that a step changes the same values after another state."""
+    return tuple(
+        there if before == after else after
+        for before, after, there in zip(pre, post, elsewhere, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The formulas, and the compiled model that judges them; nothing in it is bounded."""
+
+    specification: Specification
+    judge: Model
+    constants: Mapping[str, RuntimeValue]
+    """The values of the unknown constants."""
+
+    @cached_property
+    def steps(self) -> dict[str, Step]:
+        """Each action, from the state of which only the shape is known."""
+        return {one.name: self.specification.step(one) for one in self.specification.actions}
+
+    @property
+    def known(self) -> list[z3.BoolRef]:
+        """Say what the constants are."""
+        return [
+            equal(self.specification.parameters[model_value(name)], literal(value))
+            for name, value in self.constants.items()
+        ]
+
+    def judged(
+        self, pre: ModelState, action: str, params: tuple[RuntimeValue, ...], post: ModelState
+    ) -> Transition:
+        """Ask the compiled model for a step."""
+        try:
+            allowed: bool | None = self.judge.allows(action, params, pre, post)
+        except EvaluationError:
+            allowed = None
+        return Transition(pre, action, params, post, allowed)
+
+    def pinned(self, state: ModelState) -> z3.Solver:
+        """Return a solver that knows a state, for the very constants of the theorem."""
+        assert self.specification.variables == self.judge.variables
+        solver = z3.Solver()
+        pairs = zip(self.specification.before, state, strict=True)
+        solver.add(*self.known, *[equal(was, literal(value)) for was, value in pairs])
+        assert is_possible(solver), state
+        return solver
+
+    def is_step(self, solver: z3.Solver, one: Transition) -> bool:
+        """Ask the formulas for a step from the state that a solver knows."""
+        step = self.steps[one.action]
+        given = [equal(p, literal(v)) for p, v in zip(step.parameters, one.params, strict=True)]
+        after = [equal(v, literal(d)) for v, d in zip(step.post, one.post, strict=True)]
+        return is_possible(solver, step.possible, *given, *after)
+
+    def is_initial(self, state: ModelState) -> bool:
+        """Ask the formulas whether a state is an initial one."""
+        initial = self.specification.initial()
+        same = [equal(v, literal(d)) for v, d in zip(initial.post, state, strict=True)]
+        return is_possible(z3.Solver(), initial.possible, *self.known, *same)
+
+    def agrees(self, state: ModelState, invariants: Sequence[str], violated: Sequence[str]) -> bool:
+        """Tell whether the formulas call the same invariants violated, and no others."""
+        spec = self.specification
+        same = [spec.holds(name, spec.before) == (name not in violated) for name in invariants]
+        return not is_possible(self.pinned(state), z3.Not(z3.And(same)))
+
+
+def is_possible(solver: z3.Solver, *formulas: z3.BoolRef) -> bool:
+    """Ask z3, which must know the answer."""
+    answer = solver.check(*formulas)
+    assert answer != z3.unknown, solver.reason_unknown()
+    return bool(answer == z3.sat)
