@@ -1,6 +1,6 @@
 ---------------------------- MODULE MCSyncStateSet ----------------------------
 (* Finite models of SyncStateSet: what they explore, and their symmetry. *)
-EXTENDS SyncStateSet, TLC
+EXTENDS SyncStateSetProperties, TLC
 
 CONSTANTS
   MaxLog,        \* records in the log
@@ -13,7 +13,7 @@ MCNat == 0..9
 Crashes ==
   Cardinality({x \in Broker \X (1..MaxCrash) : x[2] <= inc[x[1]] + (IF up[x[1]] THEN 0 ELSE 1)})
 
-\* How the reign begins: everybody runs, and only the master has the records of before.
+\* How it begins: everybody runs, and only the master has the records of before.
 AtZero == {0}
 AtOne == {1}
 Empty(s) == up[s] /\ end[s] = 0 /\ conn[s] = NoConn
@@ -25,8 +25,8 @@ JoinerGone(r) == \E m \in Joiners(r) : ~(up[m[1]] /\ IsPresent(m))
 Bounded(action, b) ==
   CASE action = "PutMessage" -> end[Master] < MaxLog
     [] action \in {"Expand", "Shrink"} -> ctl.sssE < MaxSssE /\ sssE < MaxSssE
-    [] action \in {"Crash", "CrashMaster"} -> Crashes < MaxCrash /\ Reigns
-    [] action = "Disconnect" -> Reigns
+    [] action \in {"Crash", "CrashMaster"} -> Crashes < MaxCrash /\ IsCurrent
+    [] action = "Disconnect" -> IsCurrent
     [] action \in {"Connect", "Copy"} -> ctl.master # b
     [] action = "CopyElsewhere" -> FALSE
     [] OTHER -> TRUE
@@ -38,11 +38,11 @@ Few(action, b) ==
        [] action = "Disconnect" -> b \in Names(local) \/ Dead(b)
        [] action = "CrashMaster" -> pend # {}
        [] action = "Elect" -> up[b]
-       [] action \in {"PutMessage", "Restart"} -> Reigns
+       [] action \in {"PutMessage", "Restart"} -> IsCurrent
        [] OTHER -> TRUE
 LosesAll(n) == {0}
 
-\* Slaves may not hear of the reign at once.
+\* Slaves may not hear of the election at once.
 Early(action, b) == action = "CopyElsewhere" \/ Bounded(action, b)
 
 \* Proposals only, three in all: connections last, no election, nobody reads.
@@ -51,7 +51,7 @@ Calm(action, b) ==
   /\ action \notin {"Disconnect", "Elect", "Consume"}
   /\ action \in {"Expand", "Shrink"} => Cardinality(alters \cup queue) < 3
 
-\* For liveness: the reign goes on, connections that work are kept, and only what is lost is taken out.
+\* For liveness: the master stays, connections that work are kept, and only what is lost is taken out.
 Steady(action, b) ==
   /\ Bounded(action, b)
   /\ CASE action = "Disconnect" -> Dead(b)

@@ -1,5 +1,5 @@
 ----------------------------- MODULE SyncStateSet -----------------------------
-(* The SyncStateSet of RocketMQ 5's controller mode, in one reign of one master.
+(* The SyncStateSet of RocketMQ 5's controller mode, in one epoch of one master.
 
    The controller keeps, for a broker group, the set of replicas one of which may be elected: the
    SyncStateSet.  The master asks to change it: it adds a slave that has caught up (expand) and takes
@@ -7,17 +7,17 @@
    answered record must be on every replica that could be elected, whatever set the controller has at
    that moment; but the master learns of the controller's decisions late.  So it waits for every
    replica that is in the set it knows or in a set it has asked for, until it learns what became of
-   the request.  Without that, a record that a producer has been told is safe is gone after a failover.
+   the request.  Without that, an acknowledged record is gone after a failover.
 
    Modelled: puts, copying and acknowledgements in flight, requests to the controller that are
    delayed, duplicated or lost, answers and polls that come late, compare-and-set at the controller
    at the moment of the decision, refusals for whatever reason, confirmOffset, consumers; slaves that
-   have any part of the log at the beginning of the reign, or are down, or do not hear of it at once,
+   have any part of the log at the beginning of the epoch, or are down, or do not hear of it at once,
    or are still connected to a master that is elected once more;
    crashes that lose any part of a log; the return as a new incarnation, or as the same if nothing is
    lost; half-open connections; the crash of the master, and the election of another member, after
    which the old master goes on: it does not know.  allAckInSyncStateSet is true.
-   Not modelled: what a broker does that knows of the next reign (ReplicaGroup): it takes no more
+   Not modelled: what a broker does that knows of the next election (ReplicaGroup): it takes no more
    steps here, and what it had then stays; epochs within the log and truncation (EpochTruncation): a
    log is measured by how much of the master's log it has.  Time: any slave may be taken out at any
    moment.  minInSyncReplicas, learners, several connections of one slave, the list of a controller's
@@ -29,7 +29,7 @@
    stays in `views`.
    Source: AutoSwitchHAService, AutoSwitchHAConnection, GroupTransferService, ReplicasManager and
    ReplicasInfoManager of apache/rocketmq at 8fc57f1468; published rule: RIP-44, "SyncStateSet".  *)
-EXTENDS Integers, Sequences, FiniteSets
+EXTENDS Integers, Sequences, FiniteSets, Extrema
 
 CONSTANTS
   Master,      \* the broker that the controller has just elected
@@ -41,7 +41,7 @@ ASSUME BrokerAssumption ==
 
 VARIABLES
   ctl,         \* the controller: [master, sss: SyncStateSet, sssE: its epoch]
-  views,       \* the sets of this reign, by their epochs: what answers and polls may say
+  views,       \* the sets of this master, by their epochs: what answers and polls may say
   alters,      \* requests that were sent; each may arrive at any time, and again
   \* the master
   role,        \* "Master", even if another one was elected, or "Fenced" from its crash on
@@ -58,7 +58,7 @@ VARIABLES
   torn,        \* broker -> whether it lost a part of its log and has not registered since
   end,         \* broker -> how much of the master's log it has
   \* history, read by no guard
-  acked,       \* end of the last record that a producer was told is safe
+  acked,       \* end of the last record that was acknowledged to a producer
   visible      \* end of the last record that a consumer has seen
 
 vars == <<ctl, views, alters, role, start, local, sssE, pend, queue, confirm, conn, up, inc, torn,
@@ -69,8 +69,6 @@ brokerVars == <<up, inc, torn, end>>
 seenVars == <<acked, visible>>
 
 -----------------------------------------------------------------------------
-\* ---- Types ----
-
 Broker == Slave \cup {Master}
 Member == Broker \X Nat
 Names(S) == {m[1] : m \in S}
@@ -83,40 +81,47 @@ Conn == [inc : Nat,                    \* the slave's incarnation, from its hand
          reported : Nat,               \* last report that the slave has sent
          ready : BOOLEAN]              \* history: whether it could be added at its last report
 NoConn == [inc |-> -1]
-
-TypeOK ==
-  /\ ctl \in [master : Broker \cup {None}, sss : SUBSET Member, sssE : Nat]
-  /\ views \in Seq(SUBSET Member)
-  /\ alters \subseteq Proposal
-  /\ role \in {"Master", "Fenced"}
-  /\ start \in Nat
-  /\ local \subseteq Member
-  /\ sssE \in Nat
-  /\ pend \subseteq Proposal
-  /\ queue \subseteq Proposal
-  /\ confirm \in Nat \cup {-1}
-  /\ \A s \in Slave : conn[s] = NoConn \/ conn[s] \in Conn
-  /\ up \in [Broker -> BOOLEAN]
-  /\ inc \in [Broker -> Nat]
-  /\ torn \in [Broker -> BOOLEAN]
-  /\ end \in [Broker -> Nat]
-  /\ acked \in Nat
-  /\ visible \in Nat
-
-Min(a, b) == IF a <= b THEN a ELSE b
-Max(a, b) == IF a <= b THEN b ELSE a
-MinOf(S) == CHOOSE x \in S : \A y \in S : x <= y
 Others(S) == {m \in S : m[1] # Master}
 \* Whom the master must wait for.
 Required == local \cup UNION {p.set : p \in pend}
 
+\* How it begins: with any records of before, and slaves that have any part of them, or are down.
+Starts == Nat
+Begins(s) == TRUE
+
+\* A master that is elected once more keeps the connections of its slaves.
+Init ==
+  /\ start \in Starts
+  /\ end \in [Broker -> 0..start]
+  /\ up \in [Broker -> BOOLEAN]
+  /\ end[Master] = start /\ up[Master]
+  /\ \E kept \in SUBSET Slave, heard \in [Slave -> -1..start] :
+       /\ \A s \in Slave : heard[s] <= end[s]
+       /\ conn = [s \in Slave |-> IF s \notin kept THEN NoConn ELSE
+                 [inc |-> 0, ack |-> heard[s], reported |-> end[s], ready |-> FALSE]]
+  /\ \A s \in Slave : Begins(s)
+  /\ ctl = [master |-> Master, sss |-> {<<Master, 0>>}, sssE |-> 1]
+  /\ views = <<{<<Master, 0>>}>>
+  /\ alters = {}
+  /\ role = "Master" /\ local = {<<Master, 0>>} /\ sssE = 1 /\ pend = {} /\ queue = {}
+  /\ inc = [b \in Broker |-> 0] /\ torn = [b \in Broker |-> FALSE]
+  /\ confirm = start /\ acked = start /\ visible = start
+
 -----------------------------------------------------------------------------
-\* ---- Rules of the master ----
+\* Which steps are explored: all of them here, fewer where a finite model overrides this.
+Explored(action, b) == TRUE
+\* What a crash may leave of a log of n records: all may be unflushed.
+Surviving(n) == 0..n
+\* A broker that lost something returns as a new incarnation; who cannot know says that it did.
+Incarnations(b) == IF torn[b] THEN {inc[b] + 1} ELSE {inc[b], inc[b] + 1}
+\* A member is the incarnation that is registered now.
+IsPresent(m) == inc[m[1]] = m[2]
+
+\* ---- Actions of the master ----
 
 \* The replicas whose acknowledgement counts: the set that it knows and every set it has asked for.
 \*                                              \* CHECK B14   \* CHECK W2   \* CHECK W10
 AckSet(known, proposals) == known \cup UNION {p.set : p \in proposals}
-
 \* A member is heard through a connection of its own incarnation.  One of a later incarnation is as
 \* good: it shows that the member, as what it joined, is gone.
 Connected(m, c) == c[m[1]] # NoConn /\ c[m[1]].inc >= m[2]
@@ -128,83 +133,6 @@ Reports(S, c) == {c[m[1]].ack : m \in S}
 Confirmed(S, c, own, old) ==
   IF \E m \in Others(S) : ~Heard(m, c) THEN old
   ELSE Max(old, MinOf({own} \cup Reports(Others(S), c)))
-\* A record is safe when every one of them has it.       \* CHECK Counted   \* CHECK MasterAck
-Gate(n) == \A m \in Others(AckSet(local, pend)) : Has(m, n)
-\* Consumers see what is confirmed.                                  \* CHECK B17   \* CHECK Alone
-Served == confirm
-
-\* A proposal is made from the set that is known.                                    \* CHECK W2
-Base == local
-\* One proposal at a time.                                           \* CHECK B21
-MayPropose == pend = {}
-\* A new proposal never takes the place of one that is undecided.    \* CHECK B79
-WithProposal(proposals, p) == proposals \cup {p}
-\* A slave that is added has all that was ever confirmed, at the moment of the proposal.
-\*                                                                   \* CHECK B81
-CaughtUp(s) == conn[s].ack >= confirm
-\* And it has what was there when the reign began.                   \* CHECK ExpandEpoch
-HasEpochStart(s) == conn[s].ack >= start
-\* Every slave may be taken out, connected or not; the master may not.
-\*                                                     \* CHECK B25   \* CHECK SelfShrink
-Removable == Slave
-\* What a proposal is made of is what is known when it is made, and it counts from then on: a set
-\* that was looked at, and is known no more, is not sent.             \* CHECK StaleLook
-Sendable == queue
-\* A request carries the epoch of the set that it was made from.     \* CHECK B22
-Stamped(p) == p
-\* A proposal is decided when the master knows an epoch above the expected one, ...
-Decided(p, e) == p.exp < e
-\* ... and only then does it end.                       \* CHECK B20   \* CHECK B80   \* CHECK B82
-Ends(p, e) == Decided(p, e)
-\* An older set than the known one is of no use.                      \* CHECK LateSet
-IsNews(e) == e >= sssE
-\* The master takes the controller's set, not the one that it asked for.   \* CHECK Adopt
-Adopted(e) == views[e]
-\* A master that restarts waits for another election.                \* CHECK B84
-RoleAfterRestart == "Fenced"
-MasterAfterRestart == None
-\* A slave reports what it has.                                      \* CHECK B83
-FirstReport(s, own) == own
-
-\* ---- Rules of the controller, at the moment of the decision ----
-
-\* A member is the incarnation that is registered now.
-IsPresent(m) == inc[m[1]] = m[2]
-
-FromMaster(r) == ctl.master = Master                                 \* CHECK Deposed
-FromCurrent(r) == r.exp = ctl.sssE                                   \* CHECK B36
-KeepsMaster(r) == ctl.master \in Names(r.set)                        \* CHECK HasMaster
-Passes(r) == FromMaster(r) /\ FromCurrent(r) /\ KeepsMaster(r)
-\* It may refuse for a reason that is not known here.
-MayRefuse(r) == TRUE
-\* A refusal spends the epoch that the request expected.              \* CHECK Spent
-EpochAfterRefusal == ctl.sssE + 1
-\* A replica that has restarted since, and may have lost something, does not join.
-\*                                                                   \* CHECK Registered
-Joiners(r) == r.set \ ctl.sss
-IsRegistered(m) == IsPresent(m)
-\* It joins as the incarnation that caught up.                       \* CHECK B85
-Admitted(r) == r.set
-\* A member is elected if it is the incarnation that joined; the controller may not know yet that it
-\* is down.                                             \* CHECK W3   \* CHECK W9
-MayElect(b) == \E m \in ctl.sss : m[1] = b /\ IsPresent(m)
-\* So it matters what such a member has, unless it is going to say that it lost something.
-InForce(m) == IsPresent(m) /\ ~torn[m[1]]
-\* An election makes all requests of before stale.                   \* CHECK Unbumped
-EpochAfterElection == ctl.sssE + 1
-
------------------------------------------------------------------------------
-\* Which steps are explored: all of them here, fewer where a finite model overrides this.
-Explored(action, b) == TRUE
-\* What a crash may leave of a log of n records: all may be unflushed.
-Surviving(n) == 0..n
-\* A broker that lost something returns as a new incarnation; who cannot know says that it did.
-Incarnations(b) == IF torn[b] THEN {inc[b] + 1} ELSE {inc[b], inc[b] + 1}
-\* How the reign begins.
-Starts == Nat
-Begins(s) == TRUE
-
-\* ---- Actions of the master ----
 
 \* A producer's message is appended.
 PutMessage ==
@@ -225,7 +153,10 @@ ReceiveAck(s, a) ==
   /\ confirm' = Confirmed(AckSet(local, pend), conn', end[Master], confirm)
   /\ UNCHANGED <<ctlVars, setVars, brokerVars, seenVars>>
 
-\* The producers of all records up to n are told that they are safe.
+\* A record is safe when every one of them has it.       \* CHECK Counted   \* CHECK MasterAck
+Gate(n) == \A m \in Others(AckSet(local, pend)) : Has(m, n)
+
+\* The producers of all records up to n hear that they are safe.
 Acknowledge(n) ==
   /\ role = "Master"
   /\ n \in (acked + 1)..end[Master]
@@ -233,6 +164,9 @@ Acknowledge(n) ==
 
   /\ acked' = n
   /\ UNCHANGED <<ctlVars, setVars, confirm, conn, brokerVars, visible>>
+
+\* Consumers see what is confirmed.                                  \* CHECK B17   \* CHECK Alone
+Served == confirm
 
 \* A consumer reads up to n.
 Consume(n) ==
@@ -243,9 +177,22 @@ Consume(n) ==
   /\ visible' = n
   /\ UNCHANGED <<ctlVars, setVars, confirm, conn, brokerVars, acked>>
 
+\* One proposal at a time.                                           \* CHECK B21
+MayPropose == pend = {}
+\* A proposal is made from the set that is known.                    \* CHECK W2
+Base == local
+\* A new proposal never takes the place of one that is undecided.    \* CHECK B79
+WithProposal(proposals, p) == proposals \cup {p}
+
 Propose(set) ==
   LET p == [set |-> set, exp |-> sssE, base |-> local]
   IN pend' = WithProposal(pend, p) /\ queue' = queue \cup {p}
+
+\* A slave that is added has all that was ever confirmed, at the moment of the proposal.
+\*                                                                   \* CHECK B81
+CaughtUp(s) == conn[s].ack >= confirm
+\* And it has what was there when the master was elected.            \* CHECK ExpandEpoch
+HasEpochStart(s) == conn[s].ack >= start
 
 \* The master asks for a slave that has caught up: check and proposal are one step (maybeExpand).
 Expand(s) ==
@@ -260,6 +207,10 @@ Expand(s) ==
   /\ Propose(Base \cup {<<s, conn[s].inc>>})
   /\ UNCHANGED <<ctlVars, role, start, local, sssE, confirm, conn, brokerVars, seenVars>>
 
+\* Every slave may be taken out, connected or not; the master may not.
+\*                                                     \* CHECK B25   \* CHECK SelfShrink
+Removable == Slave
+
 \* The master asks for the set without some brokers: too slow, or gone (maybeShrink,
 \* removeConnection).
 Shrink(B) ==
@@ -273,6 +224,12 @@ Shrink(B) ==
   /\ Propose({m \in Base : m[1] \notin B})
   /\ UNCHANGED <<ctlVars, role, start, local, sssE, confirm, conn, brokerVars, seenVars>>
 
+\* What a proposal is made of is what is known when it is made, and it counts from then on: a set
+\* that was looked at, and is known no more, is not sent.             \* CHECK StaleLook
+Sendable == queue
+\* A request carries the epoch of the set that it was made from.     \* CHECK B22
+Stamped(p) == p
+
 \* A proposal goes to the controller; it is sent again until it is decided (ReplicasManager).
 SendAlter ==
   /\ role = "Master"
@@ -281,6 +238,15 @@ SendAlter ==
        /\ alters' = alters \cup {Stamped(p)}
        /\ pend' = IF p \in pend THEN (pend \ {p}) \cup {Stamped(p)} ELSE pend
   /\ UNCHANGED <<ctl, views, role, start, local, sssE, confirm, conn, brokerVars, seenVars>>
+
+\* An older set than the known one is of no use.                      \* CHECK LateSet
+IsNews(e) == e >= sssE
+\* The master takes the controller's set, not the one that it asked for.   \* CHECK Adopt
+Adopted(e) == views[e]
+\* A proposal is decided when the master knows an epoch above the expected one, ...
+Decided(p, e) == p.exp < e
+\* ... and only then does it end.                       \* CHECK B20   \* CHECK B80   \* CHECK B82
+Ends(p, e) == Decided(p, e)
 
 \* The master learns the set of epoch e: an answer, or a poll (getReplicaInfo), maybe late; e may be
 \* what it knows already.
@@ -313,13 +279,13 @@ CrashMaster(k) ==
   /\ up' = [up EXCEPT ![Master] = FALSE]
   /\ torn' = [torn EXCEPT ![Master] = k < end[Master]]
   /\ end' = [end EXCEPT ![Master] = k]
-  /\ local' = {}
-  /\ sssE' = 0
-  /\ pend' = {}
-  /\ queue' = {}
-  /\ confirm' = 0
+  /\ local' = {} /\ sssE' = 0 /\ pend' = {} /\ queue' = {} /\ confirm' = 0
   /\ conn' = [s \in Slave |-> NoConn]
   /\ UNCHANGED <<ctlVars, start, inc, seenVars>>
+
+\* A master that restarts waits for another election.                \* CHECK B84
+RoleAfterRestart == "Fenced"
+MasterAfterRestart == None
 
 \* It comes back, and the group has no master until somebody is elected.
 RestartMaster ==
@@ -336,6 +302,9 @@ RestartMaster ==
   /\ UNCHANGED <<views, alters, start, pend, queue, confirm, conn, end, seenVars>>
 
 \* ---- Actions of a slave ----
+
+\* A slave reports what it has.                                      \* CHECK B83
+FirstReport(s, own) == own
 
 \* The slave cuts its log to what the master has, and reports where it ends.
 Connect(s) ==
@@ -402,7 +371,18 @@ Restart(s) ==
 
 \* ---- Actions of the controller ----
 
-\* A request arrives and is right: the set changes.
+FromMaster(r) == ctl.master = Master                                 \* CHECK Deposed
+FromCurrent(r) == r.exp = ctl.sssE                                   \* CHECK B36
+KeepsMaster(r) == ctl.master \in Names(r.set)                        \* CHECK HasMaster
+Passes(r) == FromMaster(r) /\ FromCurrent(r) /\ KeepsMaster(r)
+\* A replica that has restarted since, and may have lost something, does not join.
+\*                                                                   \* CHECK Registered
+IsRegistered(m) == IsPresent(m)
+Joiners(r) == r.set \ ctl.sss
+\* It joins as the incarnation that caught up.                       \* CHECK B85
+Admitted(r) == r.set
+
+\* A request arrives, is judged at that moment, and is right: the set changes.
 ApplyAlter ==
   /\ \E r \in alters :
        /\ Passes(r)
@@ -410,6 +390,11 @@ ApplyAlter ==
        /\ ctl' = [ctl EXCEPT !.sss = Admitted(r), !.sssE = @ + 1]
   /\ views' = Append(views, ctl'.sss)
   /\ UNCHANGED <<alters, setVars, confirm, conn, brokerVars, seenVars>>
+
+\* It may refuse for a reason that is not known here.
+MayRefuse(r) == TRUE
+\* A refusal spends the epoch that the request expected.              \* CHECK Spent
+EpochAfterRefusal == ctl.sssE + 1
 
 \* A request arrives from the right master with the right epoch, and is refused: a replica that
 \* would join has restarted, say, or seems to be dead.  The set stays, its epoch does not: a copy of
@@ -421,7 +406,13 @@ RefuseAlter ==
   /\ views' = IF ctl' = ctl THEN views ELSE Append(views, ctl.sss)
   /\ UNCHANGED <<alters, setVars, confirm, conn, brokerVars, seenVars>>
 
-\* The controller takes the master for dead and elects another member: this reign is over, but the
+\* A member is elected if it is the incarnation that joined; the controller may not know yet that it
+\* is down.                                             \* CHECK W3   \* CHECK W9
+MayElect(b) == \E m \in ctl.sss : m[1] = b /\ IsPresent(m)
+\* An election makes all requests of before stale.                   \* CHECK Unbumped
+EpochAfterElection == ctl.sssE + 1
+
+\* The controller takes the master for dead and elects another member: this epoch is over, but the
 \* old master does not know, nor does the new one at once.
 Elect(b) ==
   /\ Explored("Elect", b)
@@ -432,143 +423,6 @@ Elect(b) ==
   /\ UNCHANGED <<views, alters, setVars, confirm, conn, brokerVars, seenVars>>
 
 -----------------------------------------------------------------------------
-\* ---- Invariants: what is promised ----
-
-\* Else a record that a producer was told is safe is gone after an election.
-AckedInSSS == \A m \in ctl.sss : InForce(m) => acked <= end[m[1]]
-
-\* Else a record that a consumer has seen is gone after an election.
-VisibleInSSS == \A m \in ctl.sss : InForce(m) => visible <= end[m[1]]
-
-\* ---- Invariants: why it holds ----
-
-Reigns == role = "Master" /\ ctl.master = Master
-
-\* Else the master does not wait for a replica that could be elected.
-SSSCoverage == Reigns => ctl.sss \subseteq Required
-
-\* Else the controller adds a replica that the master does not wait for.
-PendingCoverage == Reigns => \A r \in alters : Passes(r) => Admitted(r) \subseteq Required
-
-\* Else the controller adds a replica that lacks what was acknowledged before.
-JoinReady ==
-  \A r \in alters : Passes(r) => \A m \in Admitted(r) : InForce(m) => acked <= end[m[1]]
-
-\* Else the answer to one proposal is taken for the answer to another.
-OnePending == Cardinality(pend) <= 1
-
-\* Else a master without a request in flight works with a set that is not the controller's.
-SameEpochSameSet == Reigns /\ sssE = ctl.sssE => local = ctl.sss
-
-\* Else the group is led by a broker that nobody waits for.
-MasterInSSS == ctl.master # None => ctl.master \in Names(ctl.sss)
-
-\* Else a record counts as copied that the slave does not have.
-AckSound ==
-  \A s \in Slave : conn[s] # NoConn =>
-    /\ conn[s].ack <= conn[s].reported
-    /\ conn[s].inc = inc[s] /\ ~torn[s] => conn[s].reported <= end[s]
-
-\* Else a slave may join without a record that was acknowledged.
-AckedLeConfirm == Reigns => acked <= confirm
-
-\* Else consumers see a record that some replica lacks.
-ConfirmSound == role = "Master" => \A m \in Required : InForce(m) => confirm <= end[m[1]]
-
-ConfirmLeLog == role = "Master" => confirm <= end[Master]
-
-\* Else a slave joins below what others have confirmed, and consumers see the end of the log go back.
-ConfirmMonotone == [][role = "Master" /\ role' = "Master" => confirm' >= confirm]_vars
-
-VisibleLeConfirm == [][visible' # visible => visible' <= confirm]_vars
-
-\* Else a producer is answered before a replica that counts has the record.
-AckGate ==
-  [][acked' # acked => \A m \in Others(Required) : Has(m, acked')]_vars
-
-\* Else a slave is proposed that was ready once, but is not now.
-ExpandGate ==
-  [][\A p \in pend' \ pend : \A m \in p.set \ p.base :
-       /\ Has(m, confirm)
-       /\ Has(m, start)]_vars
-
-\* Else a proposal is forgotten that the controller may still accept.
-PendingEnds == [][\A p \in pend \ pend' : p.exp < sssE' \/ role' # "Master"]_vars
-
-\* Else a change that was made from an old set undoes another one.
-ProposalFromCurrent ==
-  [][ctl'.sss # ctl.sss /\ ctl'.master = ctl.master =>
-       \E r \in alters : r.base = ctl.sss /\ r.exp = ctl.sssE /\ ctl'.sss = Admitted(r)]_vars
-
-\* Else a master that was replaced changes the set of its successor.
-AlterFenced == [][ctl.master # Master /\ ctl'.master = ctl.master => ctl' = ctl]_vars
-
------------------------------------------------------------------------------
-\* ---- Witnesses: interesting situations, each of which must be reachable ----
-
-GateOpen ==                 \* a record can be acknowledged now
-  acked < end[Master] /\ \A m \in Others(Required) : Has(m, end[Master])
-Shrinks(p) == p.set \subseteq p.base
-
-NoFullSet ==                \* all replicas are in the set, and have a record that was acknowledged
-  ~(Names(ctl.sss) = Broker /\ acked = end[Master] /\ acked > start)
-NoAckWhileShrinking == ~(role = "Master" /\ GateOpen /\ \E p \in pend : Shrinks(p))
-NoAckWhileExpanding == ~(role = "Master" /\ GateOpen /\ \E p \in pend : ~Shrinks(p))
-NoLateAnswer ==             \* the controller has a larger set than the master knows, a record waits
-  ~(Reigns /\ local # ctl.sss /\ local \subseteq ctl.sss /\ acked < end[Master])
-NoStaleAlter ==             \* a copy of a request may arrive after its set was replaced
-  ~(Reigns /\ pend = {} /\ \E r \in alters : r.exp < ctl.sssE /\ r.set # ctl.sss)
-NoRefusal == \A e \in 1..(Len(views) - 1) : views[e] # views[e + 1]
-NoStaleMember == \A m \in Others(ctl.sss) : inc[m[1]] = m[2]
-NoReturn ==                 \* a slave is a member after a restart
-  \A m \in Others(ctl.sss) : ~(m[2] > 0 /\ InForce(m))
-NoLostTail ==               \* a member has lost a record that was acknowledged
-  \A m \in Others(ctl.sss) : end[m[1]] >= acked
-NoHalfOpen ==               \* an acknowledgement of a dead incarnation opens the gate
-  ~(role = "Master" /\ GateOpen /\ \E m \in Others(Required) : ~InForce(m))
-NoUnheardMember ==          \* a member has just reconnected, and has less than the master
-  ~(role = "Master" /\ \E m \in Others(local) :
-      /\ conn[m[1]] # NoConn /\ conn[m[1]].ack = -1 /\ InForce(m) /\ end[m[1]] < end[Master])
-NoMissingMember ==          \* a member without a connection has less than the master
-  ~(role = "Master" /\ \E m \in Others(local) : conn[m[1]] = NoConn /\ end[m[1]] < end[Master])
-NoLaterHeard ==             \* a member has lost what it had, and its next incarnation is heard
-  ~(role = "Master" /\ \E m \in Others(Required) : Heard(m, conn) /\ conn[m[1]].inc > m[2])
-NoUnconfirmed == ~(Reigns /\ confirm < end[Master])
-NoSeenUnacked ==            \* a consumer has seen a record before its producer was answered
-  visible <= acked
-NoZombieAck == ~(role = "Master" /\ ctl.master # Master /\ GateOpen)
-NoZombieAlter ==            \* a request of the old master is in flight that expected the last epoch
-  ~(ctl.master \in Slave /\ \E r \in alters : r.exp = Len(views))
-NoForgottenAlter ==         \* the master has crashed, and a request of its may still be accepted
-  ~(role = "Fenced" /\ \E r \in alters : Passes(r))
-
------------------------------------------------------------------------------
-\* A master that is elected once more keeps the connections of its slaves.
-KeptConn(ack, reported) == [inc |-> 0, ack |-> ack, reported |-> reported, ready |-> FALSE]
-
-Init ==
-  /\ start \in Starts
-  /\ end \in [Broker -> 0..start]
-  /\ up \in [Broker -> BOOLEAN]
-  /\ end[Master] = start /\ up[Master]
-  /\ \E kept \in SUBSET Slave, heard \in [Slave -> -1..start] :
-       /\ \A s \in Slave : heard[s] <= end[s]
-       /\ conn = [s \in Slave |-> IF s \in kept THEN KeptConn(heard[s], end[s]) ELSE NoConn]
-  /\ \A s \in Slave : Begins(s)
-  /\ ctl = [master |-> Master, sss |-> {<<Master, 0>>}, sssE |-> 1]
-  /\ views = <<{<<Master, 0>>}>>
-  /\ alters = {}
-  /\ role = "Master"
-  /\ local = {<<Master, 0>>}
-  /\ sssE = 1
-  /\ pend = {}
-  /\ queue = {}
-  /\ confirm = start
-  /\ inc = [b \in Broker |-> 0]
-  /\ torn = [b \in Broker |-> FALSE]
-  /\ acked = start
-  /\ visible = start
-
 Next ==
   \/ PutMessage
   \/ \E s \in Slave, a \in Nat : ReceiveAck(s, a)
@@ -591,38 +445,4 @@ Next ==
   \/ \E b \in Slave : Elect(b)
 
 Spec == Init /\ [][Next]_vars
-
-\* ---- Liveness ----
-
-Dead(s) == conn[s] # NoConn /\ ~(up[s] /\ conn[s].inc = inc[s])
-\* Slaves in the set of whose incarnation there is no connection: the timer takes them out.
-Lost == {m[1] : m \in {x \in Others(local) : conn[x[1]] = NoConn \/ conn[x[1]].inc # x[2]}}
-
-Fairness ==
-  /\ WF_vars(Acknowledge(end[Master]))
-  /\ WF_vars(Lost # {} /\ Shrink(Lost))
-  /\ WF_vars(SendAlter)
-  /\ WF_vars(ApplyAlter \/ RefuseAlter)
-  /\ WF_vars(sssE < Len(views) /\ Learn(Len(views)))
-  /\ \A s \in Slave :
-       /\ WF_vars(Connect(s))
-       /\ WF_vars(Dead(s) /\ Disconnect(s))
-       /\ WF_vars(Copy(s, end[Master]))
-       /\ WF_vars(ReceiveAck(s, conn[s].reported))
-       /\ WF_vars(Expand(s))
-
-FairSpec == Spec /\ Fairness
-
-\* Every record is acknowledged in the end, whatever slaves crash, as long as the reign lasts (and
-\* the producers stop; with more records, that of each moment).
-WriteLive == <>[]Reigns => []<>(acked = end[Master])
-
-\* A slave that is down for ever leaves the set.
-ShrinkLive == \A s \in Slave : <>[](Reigns /\ ~up[s]) => <>[](s \notin Names(ctl.sss))
-
-\* A slave that stays up joins the set, as the incarnation that it is.
-ExpandLive == \A s \in Slave : <>[](Reigns /\ up[s]) => <>[](<<s, inc[s]>> \in ctl.sss)
-
-\* The main ones; the configurations have all of them.
-THEOREM Spec => [](TypeOK /\ SSSCoverage /\ PendingCoverage /\ AckedInSSS /\ VisibleInSSS)
 =============================================================================

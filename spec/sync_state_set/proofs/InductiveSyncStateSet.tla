@@ -3,7 +3,7 @@
    every state in which they hold, reachable or not: an inductive invariant.  z3 proves that for
    logs, epochs and incarnations of any size (rocketproof prove SyncStateSet); TLC looks at these
    here, too, in the reachable states of a small model.                                          *)
-EXTENDS SyncStateSet
+EXTENDS SyncStateSetProperties
 
 Acting == role = "Master"
 Last == Len(views)
@@ -21,7 +21,7 @@ MasterStays ==
     /\ <<Master, 0>> \in local
     /\ \A p \in pend : <<Master, 0>> \in p.set
 
-\* A broker that runs has told what it lost.
+\* A broker that runs has said what it lost.
 TornIsDown == \A b \in Broker : up[b] => ~torn[b]
 
 \* The master knows the last set of the controller, or the one before it.
