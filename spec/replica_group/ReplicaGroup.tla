@@ -177,8 +177,7 @@ OwnsEntry(b, n) == n = ctl.inc[b]
 \* The heartbeats of incarnation n have ceased, or its channel is closed, perhaps late.
 EvictBroker(b, n) ==
   /\ Explored("EvictBroker", b)
-  /\ b \in alive /\ n < inc[b]
-  /\ OwnsEntry(b, n)
+  /\ b \in alive /\ n < inc[b] /\ OwnsEntry(b, n)
 
   /\ alive' = alive \ {b}
   /\ UNCHANGED <<ctl, views, brokerVars, masterVars, link, conn, alters, acked, seen>>
@@ -187,8 +186,7 @@ EvictBroker(b, n) ==
 \* it misses it once more (onBrokerHeartbeat).
 HearAgain(b, n) ==
   /\ Explored("HearAgain", b)
-  /\ b \notin alive
-  /\ OwnsEntry(b, n)
+  /\ b \notin alive /\ OwnsEntry(b, n)
 
   /\ alive' = alive \cup {b}
   /\ UNCHANGED <<ctl, views, brokerVars, masterVars, link, conn, alters, acked, seen>>
@@ -247,27 +245,22 @@ BecomeSlave(b) ==
 
     /\ role' = [role EXCEPT ![b] = "Slave"]
     /\ known' = [known EXCEPT ![b] = views[e].epoch]
-    /\ local' = [local EXCEPT ![b] = NoSet]
-    /\ pend' = [pend EXCEPT ![b] = NoProposal]
-    /\ confirm' = [confirm EXCEPT ![b] = 0]
-    /\ link' = LinksWithout(b) /\ conn' = ConnsWithout(b)
+    /\ local' = [local EXCEPT ![b] = NoSet] /\ pend' = [pend EXCEPT ![b] = NoProposal]
+    /\ confirm' = [confirm EXCEPT ![b] = 0] /\ link' = LinksWithout(b) /\ conn' = ConnsWithout(b)
     /\ UNCHANGED <<ctlVars, inc, log, epochs, torn, alters, acked, seen>>
 
 \* The broker stops; k records of its log are left.
 Crash(b, k) ==
   /\ Explored("Crash", b)
-  /\ role[b] # "Down"
-  /\ k \in 0..Len(log[b])
+  /\ role[b] # "Down" /\ k \in 0..Len(log[b])
 
   /\ role' = [role EXCEPT ![b] = "Down"]
   /\ known' = [known EXCEPT ![b] = 0]
   /\ inc' = [inc EXCEPT ![b] = @ + 1]
   /\ log' = [log EXCEPT ![b] = Prefix(@, k)]
   /\ torn' = IF k < Len(log[b]) THEN torn \cup {b} ELSE torn
-  /\ local' = [local EXCEPT ![b] = NoSet]
-  /\ pend' = [pend EXCEPT ![b] = NoProposal]
-  /\ confirm' = [confirm EXCEPT ![b] = 0]
-  /\ link' = LinksWithout(b) /\ conn' = ConnsWithout(b)
+  /\ local' = [local EXCEPT ![b] = NoSet] /\ pend' = [pend EXCEPT ![b] = NoProposal]
+  /\ confirm' = [confirm EXCEPT ![b] = 0] /\ link' = LinksWithout(b) /\ conn' = ConnsWithout(b)
   /\ UNCHANGED <<ctlVars, epochs, alters, acked, seen>>
 
 \* A master that registers is none until it is elected again, with a new masterEpoch: it forgot its
@@ -369,8 +362,7 @@ MayShrink(m, S) == S \subseteq local[m].set \ {m}
 MaybeShrink(m, S) ==
   /\ Explored("MaybeShrink", m)
   /\ MayPropose(m)
-  /\ S # {}
-  /\ MayShrink(m, S)
+  /\ S # {} /\ MayShrink(m, S)
   /\ Propose(m, local[m].set \ S, None)
 
 \* Who joins is compared when it is proposed, not before: it has reported,       \* CHECK B81
@@ -385,9 +377,8 @@ HasReign(m, s) == conn[m][s].ack >= epochs[m][Len(epochs[m])].s
 MaybeExpand(m, s) ==
   /\ Explored("MaybeExpand", m)
   /\ MayPropose(m)
-  /\ HasReported(m, s)
   /\ s \notin local[m].set
-  /\ HasConfirmed(m, s) /\ HasReign(m, s)
+  /\ HasReported(m, s) /\ HasConfirmed(m, s) /\ HasReign(m, s)
   /\ Propose(m, local[m].set \cup {s}, s)
 
 \* A master's set changes by no answer that is older than the last one.         \* CHECK LateSet
@@ -453,8 +444,7 @@ NextEntry(s) == EpochAt(epochs[link[s]], Len(log[s]))
 
 \* A slave copies the next record, and reports its end.
 Replicate(s) ==
-  /\ link[s] # None
-  /\ Len(log[s]) < Len(log[link[s]])
+  /\ link[s] # None /\ Len(log[s]) < Len(log[link[s]])
 
   /\ log' = [log EXCEPT ![s] = Append(@, log[link[s]][Len(@) + 1])]
   /\ epochs' = [epochs EXCEPT ![s] = WithEpoch(@, NextEntry(s))]
@@ -465,8 +455,7 @@ Replicate(s) ==
 \* A slave hears of an epoch before there is a record of it: in a heartbeat.
 HearEpoch(s) ==
   /\ Explored("HearEpoch", s)
-  /\ link[s] # None
-  /\ NextEntry(s).e # LastEpoch(epochs[s])
+  /\ link[s] # None /\ NextEntry(s).e # LastEpoch(epochs[s])
 
   /\ epochs' = [epochs EXCEPT ![s] = WithEpoch(@, NextEntry(s))]
   /\ known' = [known EXCEPT ![s] = MaxOf({@, NextEntry(s).e})]
