@@ -183,10 +183,10 @@ class ManualBrokers:
                 self._network.to_server(wire.id)
             case "Transfer", (str() as master, str() as slave, int() as count):
                 self._transfer(master, slave, count)
-            case "ReceiveHandshake" | "ReceiveTransfer", (str() as slave,):
+            case "ReceiveHandshake" | "RefuseHandshake" | "ReceiveTransfer", (str() as slave,):
                 self._network.to_client(self._wire(slave).id)
             case "Disconnect", (str() as slave,):
-                self._disconnect(slave)
+                self._network.sever(self._wire(slave).id)
             case _:
                 raise AssertionError(f"nobody knows how to make {step}")
 
@@ -233,15 +233,6 @@ class ManualBrokers:
             node.state = replace(node.running(), options=limited)
         self._cluster.deliver(node, TransferDue(conn=conn))
         node.state = replace(node.running(), options=self._options)
-
-    def _disconnect(self, slave: str) -> None:
-        """Break a connection; a packet that the slave may not take must make it do that itself."""
-        wire = self._wire(slave)
-        takes = {call_of(action, (slave,)) for action in ("ReceiveHandshake", "ReceiveTransfer")}
-        if wire.down and takes.isdisjoint(self._allowed()):
-            self._network.to_client(wire.id)
-        else:
-            self._network.sever(wire.id)
 
 
 def _field(value: Value, name: str) -> Value:

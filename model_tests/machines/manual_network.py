@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from rocketha.sim.engine.network import Sockets
+from rocketha.sim.engine.network import End, Sockets
 from rocketha.types import BrokerId, ConnectionId
 
 __all__ = ["ManualNetwork", "Wire"]
@@ -47,6 +47,11 @@ class ManualNetwork:
     def find(self, conn: ConnectionId) -> Wire | None:
         """Return a connection of which an end is open."""
         return self._wires.get(conn)
+
+    def holds(self, conn: ConnectionId, end: End) -> bool:
+        """Tell whether an end of a connection is open."""
+        wire = self._wires.get(conn)
+        return wire is not None and (wire.client_open if end is End.CLIENT else wire.server_open)
 
     def connect(self, client: BrokerId, server: BrokerId) -> ConnectionId:
         """Make a connection; the ends are told by `establish`."""

@@ -317,6 +317,17 @@ Continues(p, q) == p.offset = Len(q)
 \*                                                                              \* CHECK KnownFollowsBatch
 KnownAfterBatch(s, epoch) == MaxOf({known[s], epoch})
 
+\* The slave refuses the answer of a master that is older than what it knows, and no other.
+RefuseHandshake(s) ==
+  /\ Explored("Disconnect", s)
+  /\ link[s] # NoLink
+  /\ link[s].phase = "Handshake"
+  /\ link[s].down # <<>>
+  /\ ~MayFollow(s, Head(link[s].down).epoch)
+
+  /\ link' = [link EXCEPT ![s] = NoLink]
+  /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, acted>>
+
 \* The slave appends a batch, notes its epoch if that is new to it, and reports its log end.
 ReceiveTransfer(s) ==
   /\ link[s] # NoLink
@@ -377,6 +388,7 @@ Next ==
   \/ \E m, s \in Broker, a \in Nat : ReceiveAck(m, s, a)
   \/ \E m, s \in Broker, n \in Nat : Transfer(m, s, n)
   \/ \E s \in Broker : ReceiveHandshake(s)
+  \/ \E s \in Broker : RefuseHandshake(s)
   \/ \E s \in Broker : ReceiveTransfer(s)
   \/ \E s \in Broker : LearnEpoch(s)
   \/ \E s \in Broker : Disconnect(s)

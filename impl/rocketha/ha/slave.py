@@ -148,7 +148,7 @@ def receive_handshake(
     RocketMQ's slave reports now only if its log is longer than the point, else with its next
     heartbeat; a slave without epochs has no point, and reports now if it has a log.
 
-    Spec: EpochTruncation!ReceiveHandshake
+    Spec: EpochTruncation!ReceiveHandshake, EpochTruncation!RefuseHandshake
     Source: AutoSwitchHAClient.doTruncate, AutoSwitchHAClient.reportSlaveMaxOffset
     """
     rules = state.options.rules

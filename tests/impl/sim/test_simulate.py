@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from rocketha.ha.effects import SpecAction
+from rocketha.ha.events import Event
+from rocketha.runtime.events import HostEvent
 from rocketha.sim.engine.faults import EPOCH_FAULTS, NO_FAULTS, Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.report import SimReport
@@ -28,6 +31,15 @@ class Diary:
 
     def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
         self.lines.append((cluster.now_ms, broker, conn, data))
+
+    def took(
+        self,
+        cluster: Cluster,
+        broker: BrokerId,
+        event: Event | HostEvent,
+        action: SpecAction | None,
+    ) -> None:
+        self.lines.append((cluster.now_ms, broker, event, action))
 
     def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
         ends = [node.log.max_phy_offset for node in cluster.nodes.values()]

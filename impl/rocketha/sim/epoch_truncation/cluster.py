@@ -10,8 +10,18 @@ What is around the hosts:
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, Protocol
+from collections.abc import Mapping
+from typing import Final, Protocol, assert_never
 
+from rocketha.formats.ha_packets import (
+    Ack,
+    Expecting,
+    Handshake,
+    HandshakeReply,
+    Transfer,
+    pull_master_packet,
+    pull_slave_packet,
+)
 from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import Event, MasterLearnt, Restarted
@@ -19,6 +29,7 @@ from rocketha.ha.state import BrokerState, Role
 from rocketha.known_bugs import NO_BUGS
 from rocketha.known_bugs.storage import file_options
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
+from rocketha.runtime.events import HostEvent
 from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
@@ -45,7 +56,16 @@ class Observer(Protocol):
         """Look at the cluster before anything happens."""
 
     def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
-        """Hear one packet that a broker sends, before `acted` tells in which action."""
+        """Hear one packet that a broker sends, before `took` says in which step."""
+
+    def took(
+        self,
+        cluster: Cluster,
+        broker: BrokerId,
+        event: Event | HostEvent,
+        action: SpecAction | None,
+    ) -> None:
+        """Look at the cluster after a step of a broker, before `acted` if it is an action."""
 
     def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
         """Look at the cluster after an action of a broker, or of the controller (None).
@@ -63,12 +83,23 @@ class NullObserver:
     def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
         """Do nothing."""
 
+    def took(
+        self,
+        cluster: Cluster,
+        broker: BrokerId,
+        event: Event | HostEvent,
+        action: SpecAction | None,
+    ) -> None:
+        """Do nothing."""
+
     def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
         """Do nothing."""
 
 
 class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
     """The brokers, what connects them, and the controller's present answer."""
+
+    closes_are_shown = True
 
     def __init__(
         self,
@@ -227,6 +258,31 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
     def sent(self, node: Node[BrokerState], conn: ConnectionId, data: bytes) -> None:
         """Tell the observer of a packet."""
         self._observer.sent(self, node.id, conn, data)
+
+    def shown(self, data: bytes, *, of_server: bool) -> Mapping[str, object]:
+        """Return what a packet says."""
+        either = Expecting.HANDSHAKE | Expecting.TRANSFER
+        pulled = pull_master_packet(data, either) if of_server else pull_slave_packet(data, either)
+        assert pulled is not None, data
+        packet, _ = pulled
+        match packet:
+            case Handshake():
+                return {"is": "Handshake"}
+            case Ack(max_phy_offset=ack):
+                return {"is": "Ack", "ack": ack}
+            case HandshakeReply():
+                return {"is": "Reply", "epoch": max(packet.last_epoch, 0)}
+            case Transfer():
+                size = len(packet.body)
+                return {"is": "Batch", "epoch": packet.epoch, "offset": packet.offset, "size": size}
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def took(
+        self, node: Node[BrokerState], event: Event | HostEvent, action: SpecAction | None
+    ) -> None:
+        """Tell the observer of a step."""
+        self._observer.took(self, node.id, event, action)
 
     def acted(self, broker: BrokerId, action: SpecAction) -> None:
         """Tell the observer of an action."""

@@ -88,7 +88,7 @@ class ClusterRecorders:
         for node in nodes.values():
             self._recorders[node.id] = recording.of(
                 broker_address(node.id),
-                {"kind": "broker", "brokers": names},
+                {"kind": "broker", "brokers": names, "frames_are_shown": True},
                 parts=partial(self._parts, node),
                 shows_ms=partial(node.shows_ms, scheduler),
             )

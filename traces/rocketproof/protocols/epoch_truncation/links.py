@@ -1,16 +1,27 @@
-"""The connections of EpochTruncation: `link[s]`, seen from both ends of a real connection.
+"""The connections of EpochTruncation: `link[s]`, read from frames and from the network.
 
 A link appears when the master answers the handshake, and goes when its slave loses the connection
-or gives it up. The packets in flight are those that the master sent and the slave has not
-processed. The master's part is read from its end of the connection as long as that is there.
+or gives it up.
+
+| of a link  | read from                                                                      |
+|------------|--------------------------------------------------------------------------------|
+| peer       | where the connection leads                                                     |
+| open       | the master's end, as the network has it                                        |
+| phase      | whether the slave has acknowledged anything over it                            |
+| down       | the packets that were sent and not received                                    |
+| reported   | the last acknowledgement that the slave has sent                               |
+| ack        | the last one that the master has received                                      |
+| next       | the end of the last batch that was sent; before the first one the master's core |
+| cur        | the master's core: headers, which carry it, are in `down`                      |
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rocketha.ha.state import NOT_YET, BrokerState, Phase
-from rocketha.sim.engine.node import Node
+from rocketha.formats.ha_packets import MasterPacket
+from rocketha.ha.state import NOT_YET, Phase
+from rocketha.sim.engine.network import End
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset
 from rocketproof.protocols.epoch_truncation.values import NO_LINK, broker_name, link_value
@@ -25,23 +36,35 @@ class Link:
 
     conn: ConnectionId
     master: BrokerId
-    served_by: tuple[int, int]
-    """Incarnation and tenure of the master when it answered."""
-    down: list[Value] = field(default_factory=list)
+    down: list[tuple[MasterPacket, Value]] = field(default_factory=list)
+    """What was sent, and what it is to the specification."""
     reported: Offset = NOT_YET
-    phase: Phase = Phase.HANDSHAKE
+    reports: set[Offset] = field(default_factory=set)
+    """All acknowledgements of the slave: one that is none of them comes from a stranger."""
     ack: Offset = NOT_YET
-    next_offset: Offset = NOT_YET
+    sent_end: Offset = NOT_YET
+    """Where the last batch ended."""
     cur: EpochEntry | None = None
-    is_open: bool = True
     seen: tuple[object, ...] = ()
     """What the value was made from."""
     value: Value = NO_LINK
 
+    def acknowledged(self, offset: Offset) -> None:
+        """Note what the slave sends."""
+        self.reported = offset
+        self.reports.add(offset)
 
-def _incarnation_and_epoch(node: Node[BrokerState]) -> tuple[int, int] | None:
-    state = node.state
-    return None if state is None else (node.incarnation, state.tenure)
+    def is_held(self, cluster: Cluster) -> bool:
+        """Tell whether the slave has its end."""
+        return cluster.network.holds(self.conn, End.CLIENT)
+
+    def is_open(self, cluster: Cluster) -> bool:
+        """Tell whether the master has its end."""
+        return cluster.network.holds(self.conn, End.SERVER)
+
+    def took(self) -> None:
+        """Note that the slave has processed a packet: it is not in flight any more."""
+        del self.down[:1]
 
 
 class Links:
@@ -60,27 +83,24 @@ class Links:
                 return slave, link
         return None
 
+    def of(self, slave: BrokerId) -> Link | None:
+        """Return a slave's link."""
+        return self._by_slave.get(slave)
+
     def answered(self, cluster: Cluster, conn: ConnectionId, master: BrokerId) -> None:
         """Begin a link, unless the slave has given the connection up."""
         connection = cluster.network.find(conn)
-        if connection is None:
-            return
-        state = cluster.nodes[connection.client].state
-        if state is None or state.client is None or state.client.id != conn:
-            return
-        served_by = _incarnation_and_epoch(cluster.nodes[master])
-        assert served_by is not None, "a broker that is down answers nothing"
-        self._by_slave[connection.client] = Link(conn=conn, master=master, served_by=served_by)
+        if connection is not None and cluster.network.holds(conn, End.CLIENT):
+            self._by_slave[connection.client] = Link(conn=conn, master=master)
 
     def drop(self, slave: BrokerId) -> None:
         """End the link of a slave."""
         self._by_slave.pop(slave, None)
 
     def drop_given_up(self, cluster: Cluster) -> None:
-        """End the links whose slave does not hold the connection any more."""
+        """End the links of which the slave's end is closed."""
         for slave, link in list(self._by_slave.items()):
-            state = cluster.nodes[slave].state
-            if state is None or state.client is None or state.client.id != link.conn:
+            if not link.is_held(cluster):
                 self.drop(slave)
 
     def value(self, cluster: Cluster, slave: BrokerId) -> Value:
@@ -88,44 +108,25 @@ class Links:
         link = self._by_slave.get(slave)
         if link is None:
             return NO_LINK
-        _look(link, slave=cluster.nodes[slave].running(), master=cluster.nodes[link.master])
-        parts = (
-            link.is_open,
-            link.phase,
-            tuple(link.down),
-            link.reported,
-            link.ack,
-            link.next_offset,
-            link.cur,
-        )
+        is_open = link.is_open(cluster)
+        state = cluster.nodes[link.master].state
+        end = None if state is None else state.servers.get(link.conn)
+        if end is not None:
+            link.cur = end.cur
+            if link.sent_end == NOT_YET and link.ack != NOT_YET:
+                link.sent_end = end.next_offset
+        down = [value for _, value in link.down]
+        parts = (is_open, tuple(down), link.reported, link.ack, link.sent_end, link.cur)
         if parts != link.seen:
             link.seen = parts
-            link.value = _value(link)
+            link.value = link_value(
+                peer=broker_name(link.master),
+                is_open=is_open,
+                phase=(Phase.TRANSFER if link.reports else Phase.HANDSHAKE).value,
+                down=down,
+                reported=link.reported,
+                ack=link.ack,
+                next_offset=link.sent_end,
+                cur=link.cur,
+            )
         return link.value
-
-
-def _look(link: Link, *, slave: BrokerState, master: Node[BrokerState]) -> None:
-    """Take over what the two ends say now."""
-    client = slave.client
-    assert client is not None
-    assert client.id == link.conn
-    link.phase, link.reported = client.phase, client.reported
-    if _incarnation_and_epoch(master) != link.served_by:
-        link.is_open = False
-        return
-    end = master.running().servers.get(link.conn)
-    if end is not None:
-        link.ack, link.next_offset, link.cur = end.slave_ack, end.next_offset, end.cur
-
-
-def _value(link: Link) -> Value:
-    return link_value(
-        peer=broker_name(link.master),
-        is_open=link.is_open,
-        phase=link.phase.value,
-        down=link.down,
-        reported=link.reported,
-        ack=link.ack,
-        next_offset=link.next_offset,
-        cur=link.cur,
-    )

@@ -1,9 +1,11 @@
 """Runs of `rocketha` as behaviours of EpochTruncation: this sees both sides, and judges neither.
 
 After every action of the cluster the whole state of the specification is read from the real one:
-from the states of the cores, the bytes of the logs, what recovery would find on the disks, and the
-packets that were sent. Nothing is computed from the action, so a core that does something else than
-the specification says gives a trace that the specification does not allow.
+from the bytes of the logs, what recovery would find on the disks, the packets that were sent and
+received, and the ends of connections; of the states of the cores only what no packet and no file
+shows. Nothing is computed from the action, so a core that does something else than the
+specification says gives a trace that the specification does not allow. A packet that is taken is an
+event, whatever the core calls it; one that is refused is only where the specification refuses it.
 
 | specification | implementation                                                              |
 |---------------|-----------------------------------------------------------------------------|
@@ -11,8 +13,10 @@ the specification says gives a trace that the specification does not allow.
 | flushed       | whole records below the CommitLog's flushed offset                          |
 | epochs        | the core's cache; of a broker that is down, what its epoch file says        |
 | epochsDisk    | what the epoch file says                                                    |
-| link          | both ends of the slave's connection, see `epoch_links`                      |
-| acted    | masters that acted on the controller's present epoch                        |
+| role, known,  | the core: nothing else shows them                                           |
+| received      |                                                                             |
+| link          | packets, and the ends that the network has: see `links`                     |
+| acted         | masters that acted on the controller's present epoch                        |
 
 Actions that the specification cannot see are left out: acks, transfers and losses on a connection
 that the slave has given up, and flushes that complete no record.
@@ -23,19 +27,30 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from rocketha.errors import EpochFileError
-from rocketha.formats.ha_packets import HandshakeReply, MasterPacket
-from rocketha.formats.packet_stream import PacketStream, master_stream
+from rocketha.formats.ha_packets import (
+    Ack,
+    Expecting,
+    HandshakeReply,
+    MasterPacket,
+    SlavePacket,
+    Transfer,
+    pull_master_packet,
+    pull_slave_packet,
+)
 from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.ha.events import Event as BrokerEvent
+from rocketha.ha.events import PacketReceived
 from rocketha.ha.state import BrokerState
 from rocketha.known_bugs.storage import file_options
 from rocketha.runtime.broker_files import BrokerFiles
+from rocketha.runtime.events import HostEvent
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected, LogLost
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
-from rocketproof.protocols.epoch_truncation.links import Links
+from rocketproof.protocols.epoch_truncation.links import Link, Links
 from rocketproof.protocols.epoch_truncation.values import (
     NONE,
     broker_name,
@@ -81,8 +96,10 @@ class EpochProjection:
         self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs, RecordEpochs]] = {}
         self._links = Links()
         self._acted = 0
-        self._sent: dict[ConnectionId, PacketStream[MasterPacket]] = {}
-        self._last_sent: MasterPacket | None = None
+        self._sent: MasterPacket | None = None
+        """By a master, in the step under way."""
+        self._taken: MasterPacket | SlavePacket | None = None
+        """By a broker, in the last step."""
         self._reader: RecordEpochReader | None = None
 
     # ---- the observer ----
@@ -95,15 +112,72 @@ class EpochProjection:
         self._record(cluster, None, "Init", ())
 
     def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
-        """Keep the packet that a master sends for the action that it belongs to."""
+        """Note an acknowledgement; keep a master's packet for the step that it belongs to."""
         connection = cluster.network.find(conn)
-        if connection is None or connection.server != broker:
+        if connection is None:
             return
-        stream = self._sent.get(conn)
-        if stream is None:
-            stream = self._sent[conn] = master_stream()
-        stream.feed(data)
-        self._last_sent = stream.next_packet()
+        either = Expecting.HANDSHAKE | Expecting.TRANSFER
+        if connection.server == broker:
+            pulled = pull_master_packet(data, either)
+            assert pulled is not None, "a packet is sent as a whole"
+            self._sent = pulled[0]
+            return
+        found, pulled_ack = self._links.on(conn), pull_slave_packet(data, either)
+        assert pulled_ack is not None, "a packet is sent as a whole"
+        if found is not None and isinstance(pulled_ack[0], Ack):
+            found[1].acknowledged(pulled_ack[0].max_phy_offset)
+
+    def took(
+        self,
+        cluster: Cluster,
+        broker: BrokerId,
+        event: BrokerEvent | HostEvent,
+        action: SpecAction | None,
+    ) -> None:
+        """Keep the packet that a step takes; record what a core does not call an action."""
+        self._taken = event.packet if isinstance(event, PacketReceived) else None
+        if isinstance(event, PacketReceived) and (found := self._links.on(event.conn)) is not None:
+            slave, link = found
+            if broker == slave:
+                self._slave_took(cluster, slave, link, action)
+            elif isinstance(event.packet, Ack):
+                self._master_took(cluster, slave, link, event.packet.max_phy_offset, action)
+        if action is None:
+            self._sent = None
+
+    def _slave_took(
+        self, cluster: Cluster, slave: BrokerId, link: Link, action: SpecAction | None
+    ) -> None:
+        """Record a packet of the master that a slave refuses, or takes without a word."""
+        packet = self._taken
+        is_own = [one for one, _ in link.down[:1]] == [packet]
+        is_reply = isinstance(packet, HandshakeReply)
+        if not link.is_held(cluster):
+            if is_own:
+                # A batch that the master has sent is never refused.
+                self._links.drop(slave)
+                name = "RefuseHandshake" if is_reply else "ReceiveTransfer"
+                self._record(cluster, slave, name, (broker_name(slave),))
+        elif action is None:
+            link.took()
+            name = "ReceiveHandshake" if is_reply else "ReceiveTransfer"
+            self._record(cluster, slave, name, (broker_name(slave),))
+
+    def _master_took(
+        self,
+        cluster: Cluster,
+        slave: BrokerId,
+        link: Link,
+        ack: Offset,
+        action: SpecAction | None,
+    ) -> None:
+        """Record an acknowledgement of a slave; none that it has sent is refused."""
+        is_open = link.is_open(cluster)
+        if is_open:
+            link.ack = ack
+        if (is_open and action is None) or (not is_open and ack in link.reports):
+            params = (broker_name(link.master), broker_name(slave), index(ack))
+            self._record(cluster, link.master, "ReceiveAck", params)
 
     def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
         """Record an action, if the specification can see it, and the state after it."""
@@ -154,26 +228,28 @@ class EpochProjection:
     def _master_acted(
         self, cluster: Cluster, master: BrokerId, action: SpecAction, conn: ConnectionId
     ) -> None:
-        me = broker_name(master)
-        if action.name is ActionName.HANDSHAKE:
+        """Record what a master has sent or received over a link."""
+        me, (packet, self._sent) = broker_name(master), (self._sent, None)
+        if isinstance(packet, HandshakeReply):
             self._links.answered(cluster, conn, master)
         found = self._links.on(conn)
         if found is None:
             return
         slave, link = found
         params: tuple[Value, ...] = (me, broker_name(slave))
+        if packet is not None:
+            link.down.append((packet, self._packet_value(cluster, master, packet)))
         match action.name:
-            case ActionName.HANDSHAKE:
-                link.down.append(self._packet_value(cluster, master))
             case ActionName.TRANSFER:
-                assert action.offset is not None
-                assert action.size is not None
-                link.down.append(self._packet_value(cluster, master))
-                end = Offset(action.offset + action.size)
-                params = (*params, index(end) - index(action.offset))
+                sent = 0
+                if isinstance(packet, Transfer):
+                    link.sent_end = Offset(packet.offset + len(packet.body))
+                    sent = index(link.sent_end) - index(packet.offset)
+                params = (*params, sent)
+            case ActionName.RECEIVE_ACK:
+                params = (*params, index(link.ack))
             case _:
-                assert action.offset is not None
-                params = (*params, index(action.offset))
+                pass
         self._record(cluster, master, action.name, params)
 
     def _slave_acted(
@@ -183,26 +259,30 @@ class EpochProjection:
         if action.name is ActionName.DISCONNECT:
             if found is None:
                 return
-            self._links.drop(slave)
+            if not (found[1].is_held(cluster) and found[1].is_open(cluster)):
+                self._links.drop(slave)
         elif found is not None:
-            # What it has processed is not in flight any more.
-            del found[1].down[:1]
+            found[1].took()
         self._record(cluster, slave, action.name, (broker_name(slave),))
 
-    def _packet_value(self, cluster: Cluster, master: BrokerId) -> Value:
-        packet, self._last_sent = self._last_sent, None
-        assert packet is not None, "the action has sent a packet"
+    def _packet_value(self, cluster: Cluster, master: BrokerId, packet: MasterPacket) -> Value:
+        """Return a packet; a batch has the log's records if it has its bytes, else unreadable."""
         if isinstance(packet, HandshakeReply):
             return handshake_value(
                 epoch=packet.last_epoch, end=packet.max_phy_offset, entries=packet.entries
             )
-        record_epochs = self._read(cluster.nodes[master])[0]
-        end = Offset(packet.offset + len(packet.body))
+        node, end = cluster.nodes[master], Offset(packet.offset + len(packet.body))
+        begins, ends = index(packet.offset), index(end)
+        recs = self._read(node)[0][begins:ends]
+        log = node.log
+        is_there = end <= log.max_phy_offset
+        if not is_there or log.read(packet.offset, len(packet.body)) != packet.body:
+            recs = (-1,) * (ends - begins)
         return transfer_value(
             epoch=packet.epoch,
             start=packet.epoch_start_offset,
             offset=packet.offset,
-            recs=record_epochs[index(packet.offset) : index(end)],
+            recs=recs,
         )
 
     # ---- the state ----

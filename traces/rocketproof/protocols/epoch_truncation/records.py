@@ -38,7 +38,7 @@ elected again, and until then a broker may learn what the controller had decided
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -54,6 +54,12 @@ from rocketha.recording.record import (
     SentMessage,
 )
 from rocketha.types import Offset
+from rocketproof.protocols.epoch_truncation.frames import BrokerFrames
+from rocketproof.protocols.epoch_truncation.recorded_state import (
+    ClientEnd,
+    RecordedState,
+    ServerEnd,
+)
 from rocketproof.protocols.epoch_truncation.values import (
     NO_LINK,
     NONE,
@@ -66,8 +72,6 @@ from rocketproof.record_projection import (
     RecordProjection,
     part,
     read_field,
-    read_shown,
-    sequence_after,
 )
 from rocketproof.recorded_log import LogItem, RunLogs
 from tlatrace.trace import Part
@@ -79,6 +83,8 @@ __all__ = ["EpochRecords"]
 
 class _Broker(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
     brokers: tuple[str, ...]
+    frames_are_shown: bool = False
+    """Records say what is in each packet, and who closes a connection."""
 
 
 class _Controller(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
@@ -112,24 +118,6 @@ class _Params(msgspec.Struct, frozen=True):
     size: int = 0
 
 
-class _Entry(msgspec.Struct, frozen=True):
-    epoch: int
-    start_offset: Offset
-    end_offset: Offset
-
-
-class _ClientEnd(msgspec.Struct, frozen=True):
-    id: int
-    phase: str
-    reported: Offset | None
-
-
-class _ServerEnd(msgspec.Struct, frozen=True):
-    slave_ack: Offset
-    next_offset: Offset | None = None
-    cur: _Entry | msgspec.UnsetType | None = msgspec.UNSET
-
-
 _NO_STEPS: Final = frozenset(
     {
         "Acknowledge",
@@ -141,53 +129,6 @@ _NO_STEPS: Final = frozenset(
     }
 )
 """What this specification has no step for."""
-
-_KINDS: Final[dict[str, object]] = {
-    "role": str,
-    "known_epoch": int,
-    "received_epoch": int,
-    "epochs": tuple[_Entry, ...],
-    "epoch_file": tuple[_Entry, ...],
-    "flushed_offset": Offset,
-    "client": _ClientEnd | None,
-    "servers": tuple[tuple[int, _ServerEnd], ...],
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
-    """What a broker has, as it has written it last; None: what it never writes."""
-
-    role: str = "Slave"
-    known_epoch: int | None = None
-    received_epoch: int | None = None
-    epochs: tuple[_Entry, ...] = ()
-    epoch_file: tuple[_Entry, ...] = ()
-    log: tuple[LogItem, ...] = ()
-    on_disk: tuple[LogItem, ...] | None = None
-    flushed_offset: Offset | None = None
-    client: _ClientEnd | None = None
-    servers: Mapping[int, _ServerEnd] = field(default_factory=dict)
-
-    def visible(self, logs: RunLogs) -> tuple[object, ...]:
-        """Return what the specification can see of it by itself."""
-        epochs = (self.known_epoch, self.received_epoch, self.epochs, self.epoch_file)
-        return (self.role, *epochs, self.log, self.on_disk, self.flushed(logs))
-
-    def flushed(self, logs: RunLogs) -> int | None:
-        """Return how many of its records any power cut leaves."""
-        offset = self.flushed_offset
-        return None if offset is None else logs.count(self.log, offset)
-
-    def after(self, written: NodeRecord) -> _State:
-        """Return what it has after a step. Raises: RecordError"""
-        changed = read_shown(written.state, _KINDS)
-        if "servers" in changed:
-            changed["servers"] = dict(changed["servers"])
-        for name, before in (("log", self.log), ("on_disk", self.on_disk or ())):
-            if name in written.state:
-                changed[name] = sequence_after(before, written.state[name], LogItem, name)
-        return replace(self, **changed) if changed else self
 
 
 @dataclass(slots=True)
@@ -231,7 +172,10 @@ class EpochRecords(RecordProjection):
         """Broker -> the largest epoch in the packets that it took in this incarnation."""
         self._cut_off: dict[str, tuple[LogItem, ...]] = {}
         """Broker -> what it has cut off its log last."""
-        self._of = {name: _State() for name in brokers}
+        self._of = {name: RecordedState() for name in brokers}
+        self._frames = {
+            name: BrokerFrames() for name, one in brokers.items() if one.frames_are_shown
+        }
         self._links: dict[str, _Link] = {}
         self._is_shown = False
 
@@ -242,7 +186,6 @@ class EpochRecords(RecordProjection):
 
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the event of a record, if the specification can see it. Raises: RecordError"""
-        del received
         if record.node in self._controllers:
             if record.action in ("ElectMaster", "ElectNobody"):
                 self._elected(record)
@@ -250,7 +193,10 @@ class EpochRecords(RecordProjection):
                 raise RecordError(f"a controller has no action {record.action!r}")
             return
         me, before = record.node, self._of[record.node]
-        now = self._of[me] = before.after(record)
+        now, frames = before.after(record), self._frames.get(me)
+        if frames is not None:
+            now = frames.after(record, received, now)
+        self._of[me] = now
         if record.event != STOPPED and len(now.log) < len(before.log):
             self._cut_off[me] = before.log[len(now.log) :]
         if record.event == STOPPED:
@@ -260,12 +206,16 @@ class EpochRecords(RecordProjection):
             self._started(record, before)
         else:
             self._is_shown = False
-            self._acted(record, before)
+            done = [record] if frames is None else frames.done(record, received, before, now)
+            for one in done:
+                self._acted(one, before)
             if not self._is_shown and before.visible(self._logs) != now.visible(self._logs):
                 self._event(record, None)
             link = self._links.get(me)
             if link is not None and (now.client is None or now.client.id != link.conn):
                 del self._links[me]
+                if frames is not None and not self._is_shown:
+                    self._event(record, "Disconnect")
 
     def _elected(self, record: NodeRecord) -> None:
         elected = _Elected(master=None)
@@ -290,7 +240,7 @@ class EpochRecords(RecordProjection):
             self.event("ElectNobody", (), node=one.node, observed={"ctl": ctl})
         self._vacancies.clear()
 
-    def _started(self, record: NodeRecord, before: _State) -> None:
+    def _started(self, record: NodeRecord, before: RecordedState) -> None:
         """Make an event of what a disk has lost between a stop and a start."""
         me, now = record.node, self._of[record.node]
         kept = len(now.log)
@@ -299,7 +249,7 @@ class EpochRecords(RecordProjection):
             self._event(record, "LoseLog", kept)
             self._of[me] = now
 
-    def _cut_short(self, record: NodeRecord, before: _State) -> None:
+    def _cut_short(self, record: NodeRecord, before: RecordedState) -> None:
         """Make events of what a node that was killed had stored, and could not write any more."""
         me, left = record.node, self._of[record.node]
         known = len(before.log)
@@ -320,7 +270,7 @@ class EpochRecords(RecordProjection):
                 log=left.log,
                 epochs=left.epoch_file,
                 epoch_file=left.epoch_file,
-                client=_ClientEnd(before.client.id, before.client.phase, None),
+                client=ClientEnd(before.client.id, before.client.phase, None),
             )
             self._event(record, "ReceiveTransfer")
         self._of[me] = left
@@ -329,7 +279,7 @@ class EpochRecords(RecordProjection):
         me, left = record.node, self._of[record.node]
         self._links.pop(me, None)
         self._heard.pop(me, None)
-        self._of[me] = now = _State(
+        self._of[me] = now = RecordedState(
             role="Down",
             known_epoch=None if left.known_epoch is None else 0,
             received_epoch=None if left.received_epoch is None else 0,
@@ -340,7 +290,7 @@ class EpochRecords(RecordProjection):
         )
         self._event(record, "Crash", len(now.log))
 
-    def _acted(self, record: NodeRecord, before: _State) -> None:
+    def _acted(self, record: NodeRecord, before: RecordedState) -> None:
         """Make the event of an action, if the specification can see what it did."""
         me, now = record.node, self._of[record.node]
         match record.action:
@@ -358,11 +308,14 @@ class EpochRecords(RecordProjection):
             case "Flush":
                 if before.flushed(self._logs) != now.flushed(self._logs):
                     self._event(record, record.action)
-            case "Handshake" | "ReceiveAck" | "Transfer":
+            case "Handshake" | "ReceiveAck" | "RefuseAck" | "Transfer":
                 self._served(record)
             case "ReceiveHandshake" | "ReceiveTransfer":
                 self._took_packet(me)
                 self._event(record, record.action)
+            case "RefuseHandshake":
+                if self._links.pop(me, None) is not None:
+                    self._event(record, record.action)
             case "LearnEpoch":
                 self._learnt(record, before)
             case "Disconnect":
@@ -373,7 +326,7 @@ class EpochRecords(RecordProjection):
             case _:
                 pass
 
-    def _changed_role(self, record: NodeRecord, before: _State) -> None:
+    def _changed_role(self, record: NodeRecord, before: RecordedState) -> None:
         """Make the event of a broker that hears who is master.
 
         After a start a real slave hears it again, of the epoch that its cache ends with, too: that
@@ -395,7 +348,7 @@ class EpochRecords(RecordProjection):
         if link is not None and link.in_flight:
             self._heard[me] = max(self._heard.get(me, 0), link.in_flight.pop(0))
 
-    def _learnt(self, record: NodeRecord, before: _State) -> None:
+    def _learnt(self, record: NodeRecord, before: RecordedState) -> None:
         """Make the event of a slave whose master was elected again, if the epoch is new to it."""
         me = record.node
         became: _Became = read_field(record.params, _Became, "params")
@@ -420,6 +373,11 @@ class EpochRecords(RecordProjection):
                 continue
             if record.action == "ReceiveAck":
                 self._event(record, record.action, slave, self._count(me, begin))
+                continue
+            if record.action == "RefuseAck":  # none that a slave has sent is refused
+                closed = part("link", slave, "open", value=False)
+                ack = self._count(me, begin)
+                self._event(record, "ReceiveAck", slave, ack, more=(closed,))
                 continue
             link.in_flight.append(params.epoch)
             header = part("link", slave, "down", len(link.in_flight), "epoch", value=params.epoch)
@@ -468,9 +426,7 @@ class EpochRecords(RecordProjection):
         arguments = () if action is None else (me, *params)
         self.event(action, arguments, node=me, parts=(*shown, *more))
 
-    def _shown_end(
-        self, slave: str, end: _ServerEnd, count: Callable[[int], int]
-    ) -> Iterator[Part]:
+    def _shown_end(self, slave: str, end: ServerEnd, count: Callable[[int], int]) -> Iterator[Part]:
         """Yield what a master has of the link of a slave."""
         yield part("link", slave, "ack", value=index_or_minus_one(end.slave_ack, count))
         if end.next_offset is not None:
@@ -482,7 +438,7 @@ class EpochRecords(RecordProjection):
         """Return how many records of a broker's log lie before an offset."""
         return self._logs.count(self._of[broker].log, offset)
 
-    def _own_link(self, me: str, now: _State) -> list[Part]:
+    def _own_link(self, me: str, now: RecordedState) -> list[Part]:
         """Return what a slave has of its connection."""
         link = self._links.get(me)
         if link is None or now.client is None or now.client.id != link.conn:

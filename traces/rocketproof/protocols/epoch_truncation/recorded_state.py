@@ -1,0 +1,82 @@
+"""What a broker has, as its records say it: what it stores, and what it believes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import msgspec
+
+from rocketha.recording.record import NodeRecord
+from rocketha.types import Offset
+from rocketproof.record_projection import read_shown, sequence_after
+from rocketproof.recorded_log import LogItem, RunLogs
+
+__all__ = ["ClientEnd", "RecordedEntry", "RecordedState", "ServerEnd"]
+
+
+class RecordedEntry(msgspec.Struct, frozen=True):
+    epoch: int
+    start_offset: Offset
+    end_offset: Offset
+
+
+class ClientEnd(msgspec.Struct, frozen=True):
+    id: int
+    phase: str
+    reported: Offset | None
+
+
+class ServerEnd(msgspec.Struct, frozen=True):
+    slave_ack: Offset
+    next_offset: Offset | None = None
+    cur: RecordedEntry | msgspec.UnsetType | None = msgspec.UNSET
+
+
+_KINDS: Final[dict[str, object]] = {
+    "role": str,
+    "known_epoch": int,
+    "received_epoch": int,
+    "epochs": tuple[RecordedEntry, ...],
+    "epoch_file": tuple[RecordedEntry, ...],
+    "flushed_offset": Offset,
+    "client": ClientEnd | None,
+    "servers": tuple[tuple[int, ServerEnd], ...],
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedState:
+    """What a broker has, as it has written it last; None: what it never writes."""
+
+    role: str = "Slave"
+    known_epoch: int | None = None
+    received_epoch: int | None = None
+    epochs: tuple[RecordedEntry, ...] = ()
+    epoch_file: tuple[RecordedEntry, ...] = ()
+    log: tuple[LogItem, ...] = ()
+    on_disk: tuple[LogItem, ...] | None = None
+    flushed_offset: Offset | None = None
+    client: ClientEnd | None = None
+    servers: Mapping[int, ServerEnd] = field(default_factory=dict)
+
+    def visible(self, logs: RunLogs) -> tuple[object, ...]:
+        """Return what the specification can see of it by itself."""
+        epochs = (self.known_epoch, self.received_epoch, self.epochs, self.epoch_file)
+        return (self.role, *epochs, self.log, self.on_disk, self.flushed(logs))
+
+    def flushed(self, logs: RunLogs) -> int | None:
+        """Return how many of its records any power cut leaves."""
+        offset = self.flushed_offset
+        return None if offset is None else logs.count(self.log, offset)
+
+    def after(self, written: NodeRecord) -> RecordedState:
+        """Return what it has after a step. Raises: RecordError"""
+        changed = read_shown(written.state, _KINDS)
+        if "servers" in changed:
+            changed["servers"] = dict(changed["servers"])
+        for name, before in (("log", self.log), ("on_disk", self.on_disk or ())):
+            if name in written.state:
+                changed[name] = sequence_after(before, written.state[name], LogItem, name)
+        return replace(self, **changed) if changed else self
