@@ -131,12 +131,13 @@ class _Broker:
             self._registered_ms = at_ms
         if record.event in (STARTED, STOPPED):
             self._begin_anew(record)
+        if record.event == STOPPED:
+            return  # the step under way was never over
         yield from self._beats(record, at_ms)
         yield from self._hears(record, before, messages, at_ms)
         yield from self._clients(record, before, at_ms)
-        if record.event != STOPPED:
-            yield from self._repeats(record, at_ms)
-            yield from self._lasts(have, at_ms)
+        yield from self._repeats(record, at_ms)
+        yield from self._lasts(have, at_ms)
 
     def _begin_anew(self, record: NodeRecord) -> None:
         self._asked.clear()

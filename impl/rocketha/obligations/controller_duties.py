@@ -32,7 +32,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
 from rocketha.obligations.recorded_frames import command_of, heard_frames, request_in
 from rocketha.obligations.signs_of_life import SignsOfLife
-from rocketha.recording.record import NodeRecord, SentMessage
+from rocketha.recording.record import STOPPED, NodeRecord, SentMessage
 from rocketha.types import INT32_MAX
 
 __all__ = ["DUTIES_OF_THE_CONTROLLER"]
@@ -85,6 +85,9 @@ class _Fold:
                 self._messages[message.id] = message
 
     def _stepped(self, record: NodeRecord) -> Iterator[Due]:
+        if record.event == STOPPED:
+            self._request, self._scans = None, False
+            return
         if record.event == "LeadershipGained":
             self._signs.started(record.shows_ms)
         if record.event == "ScanDue":

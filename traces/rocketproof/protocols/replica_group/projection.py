@@ -233,9 +233,10 @@ class GroupProjection:
         parts, before, present = self._parts, self._parts.group, cluster.group
         assert present is not None
         heard, self._request = self._request, None
-        request = None if heard is None else heard[1]
         if isinstance(action.entry.change, Started):
+            heard = None
             self._signs.started(cluster.controller_shows_ms)
+        request = None if heard is None else heard[1]
         self._signs.note_time(cluster.controller_shows_ms)
         self._notice_silence(cluster, request)
         restarted = None if heard is None else self._registered(present, *heard)

@@ -18,7 +18,7 @@ from rocketha.formats.controller_requests import (
 )
 from rocketha.obligations.recorded_frames import command_of, request_in
 from rocketha.obligations.signs_of_life import SignsOfLife
-from rocketha.recording.record import NodeHeader, NodeRecord, RecordError, SentMessage
+from rocketha.recording.record import STOPPED, NodeHeader, NodeRecord, RecordError, SentMessage
 from rocketproof.protocols.epoch_truncation.values import NONE
 from rocketproof.protocols.replica_group.frames import (
     asks_who_lives,
@@ -136,6 +136,9 @@ class RecordedController:
         """Take a record; return what the controller has decided in it. Raises: RecordError"""
         before, decided_before, master = self.value(), self._decisions, self._master
         members = self._set.members
+        if written.event == STOPPED:
+            self._request = None
+            return []
         if written.event == _LEADS:
             self._signs.started(written.shows_ms)
         if received or written.heard:
