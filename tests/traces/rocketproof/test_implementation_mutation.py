@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketproof.commands.mutate_implementation import command
-from rocketproof.implementation_mutation.child import Column, Rejected
+from rocketproof.implementation_mutation.child import Column, Rejected, RunKey
 from rocketproof.implementation_mutation.effects import effect_names
 from rocketproof.implementation_mutation.equivalents import read_equivalents
 from rocketproof.implementation_mutation.measure import (
@@ -178,7 +178,7 @@ def test_runs_reject_a_mutation_and_let_an_equivalent_one_pass() -> None:
     mutations = [stays, breaks, before_the_first, known]
     found = examined(mutations, {known.id: "rounds count from 1 or from 0"})
     first, error, equivalent, apart = found.results
-    assert first.rejected[Column.WHOLE_STATES].seed == 0
+    assert first.rejected[Column.WHOLE_STATES].run == RunKey(0)
     assert error.rejected[Column.ERRORS].reason.startswith("AttributeError: ")
     assert equivalent.rejected == {}
     assert apart.of_class is Class.EQUIVALENT
@@ -190,7 +190,7 @@ def test_a_mutation_to_which_no_run_comes_counts_as_not_rejected() -> None:
     refused = of_locks("(RefuseRequest(request=event.request),)", "()", "_asked")
     found = examined([refused], {})
     (result,) = found.results
-    assert (result.of_class, result.seeds) == (Class.NEVER_EXECUTED, 0)
+    assert (result.of_class, result.runs) == (Class.NEVER_EXECUTED, 0)
     assert found.rate("all") == Rate(0, 1)
 
 
@@ -201,7 +201,7 @@ def test_runs_that_are_rejected_as_they_are_are_an_error(monkeypatch: pytest.Mon
     def rejecting(tasks: Sequence[RunTask], *_: object, **__: object) -> object:
         yield (
             tasks[0],
-            Examined(rejected={Column.HISTORIES: Rejected(3, "a promise is broken")}),
+            Examined(rejected={Column.HISTORIES: Rejected(RunKey(3), "a promise is broken")}),
         )
 
     monkeypatch.setattr(measure, "run_apart", rejecting)

@@ -80,6 +80,8 @@ def command(
     Its runs are judged by the TLA+ text, by what clients saw, by whether they live, and by what
     nodes owe; errors are counted, too. What survives all of them is shown as a diff.
 
+    Of what survives until then, a node ends at some crash points of the first seeds.
+
     Mutations that only move a timer, and those known to change nothing, are counted apart. Those to
     which no run comes count as not rejected.
 
@@ -127,7 +129,7 @@ def command(
 def _exit_code(
     found: Measurement, at_least_traces: float | None, at_least_all: float | None
 ) -> int:
-    if not any(one.seeds for one in found.results):
+    if not any(one.runs for one in found.results):
         return 3
     below = [
         group

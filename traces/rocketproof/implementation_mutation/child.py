@@ -30,6 +30,7 @@ __all__ = [
     "MutatedModule",
     "NoEnd",
     "Rejected",
+    "RunKey",
     "RunTask",
     "cpu_limit",
     "memory_limit",
@@ -55,6 +56,9 @@ class Column(StrEnum):
     """A node does not do in time what it must."""
     ERRORS = "errors"
     """A run stops with an error, or does not end."""
+    CRASH_POINTS = "crash points"
+    """Any of these, of a run in which a node ends between two effects of a step; such runs are made
+    only of what nothing else rejects."""
     UNIT_TESTS = "unit tests"
 
 
@@ -66,7 +70,7 @@ TRACES: Final = frozenset({Column.WHOLE_STATES, Column.RECORDS})
 class Rejected:
     """How a column rejects a mutation, the first time."""
 
-    seed: int | None
+    run: RunKey | None
     reason: str
 
 
@@ -87,20 +91,39 @@ class Digests:
     records: str
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class RunKey:
+    """A run of a seed; with a crash point a node ends there."""
+
+    seed: int
+    crash_point: tuple[str, int, str] | None = None
+    """(node, seam, how it ends), as `rocketha.sim.engine.crash_points` has them."""
+
+    def __str__(self) -> str:
+        """Say it: "seed 3", "seed 3 with power-cut of b1 at seam 7"."""
+        if self.crash_point is None:
+            return f"seed {self.seed}"
+        node, seam, how = self.crash_point
+        return f"seed {self.seed} with {how} of {node} at seam {seam}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTask:
     """What one process is to run; plain data."""
 
     protocol: str
-    seeds: tuple[int, ...]
+    runs: tuple[RunKey, ...]
+    """Those with crash points last."""
     mutated: MutatedModule | None = None
     """None: the implementation as it is, of which every rejection is a defect of ours."""
     watched: Mapping[str, frozenset[int]] = field(default_factory=dict, hash=False)
-    """File -> lines; the result says which of them each seed executes."""
-    digests: Mapping[int, Digests] = field(default_factory=dict, hash=False)
-    """Seed -> what its run is without a mutation, which is judged already."""
+    """File -> lines; the result says which of them each run executes."""
+    digests: Mapping[RunKey, Digests] = field(default_factory=dict, hash=False)
+    """What runs are without a mutation: they are judged already."""
+    points: int = 0
+    """Without a mutation: of each seed so many crash points are drawn and run, too."""
     tests: tuple[Path, ...] = ()
-    """Run the tests of these folders, in the place of seeds."""
+    """Run the tests of these folders, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +131,13 @@ class Examined:
     """What came of it."""
 
     rejected: Mapping[Column, Rejected]
-    """Of several seeds the first that a column rejects."""
-    seeds: int = 0
+    """Of several runs the first that a column rejects."""
+    runs: int = 0
     """Runs that were made."""
-    executed: Mapping[int, frozenset[tuple[str, int]]] = field(default_factory=dict)
-    """Seed -> the watched lines that it executes; those of an import are in every seed's."""
-    digests: Mapping[int, Digests] = field(default_factory=dict)
-    """Seed -> what its run is."""
+    executed: Mapping[RunKey, frozenset[tuple[str, int]]] = field(default_factory=dict)
+    """The watched lines that a run executes; those of an import are in every run's."""
+    digests: Mapping[RunKey, Digests] = field(default_factory=dict)
+    """What runs are."""
     undecided: int = 0
     """Traces of which a judge could not say whether the text allows them."""
 
@@ -217,7 +240,7 @@ class LineWatch:
         self._watched = watched
         self._seen: set[tuple[str, int]] = set()
         self._at_import: frozenset[tuple[str, int]] = frozenset()
-        self.executed: dict[int, frozenset[tuple[str, int]]] = {}
+        self.executed: dict[RunKey, frozenset[tuple[str, int]]] = {}
 
     @property
     def is_asked(self) -> bool:
@@ -225,8 +248,8 @@ class LineWatch:
         return bool(self._watched)
 
     @contextlib.contextmanager
-    def lines(self, seed: int | None) -> Iterator[None]:
-        """Note what the block executes, for a seed; None: for all of them."""
+    def lines(self, run: RunKey | None) -> Iterator[None]:
+        """Note what the block executes, for a run; None: for all of them."""
         if not self.is_asked:
             yield
             return
@@ -236,10 +259,10 @@ class LineWatch:
             yield
         finally:
             sys.settrace(None)
-            if seed is None:
+            if run is None:
                 self._at_import = frozenset(self._seen)
             else:
-                self.executed[seed] = self._at_import | self._seen
+                self.executed[run] = self._at_import | self._seen
 
     def _of_call(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any] | None:
         """Follow the frames of code in which a watched line is."""
@@ -279,12 +302,12 @@ def _run_tests(folders: Sequence[Path]) -> Examined:
         with cpu_limit(_TESTS_CPU_S), _silence():
             code = int(pytest.main([*options, *map(str, folders)], plugins=[Listener()]))
     except NoEnd:
-        return Examined(rejected={Column.UNIT_TESTS: Rejected(None, "tests do not end")}, seeds=1)
+        return Examined(rejected={Column.UNIT_TESTS: Rejected(None, "tests do not end")}, runs=1)
     rejected = {}
     if code:
         reason = failed[0] if failed else f"pytest ends with {code}"
         rejected = {Column.UNIT_TESTS: Rejected(None, reason)}
-    return Examined(rejected=rejected, seeds=1)
+    return Examined(rejected=rejected, runs=1)
 
 
 @contextlib.contextmanager

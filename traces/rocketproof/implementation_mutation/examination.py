@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from random import Random
 from time import process_time
 from typing import Any, Final
 
@@ -18,9 +19,12 @@ from rocketha.histories import Broken
 from rocketha.obligations.obligation import ObligationFindings
 from rocketha.recording.node_log import NodeLines
 from rocketha.recording.record import RecordError
+from rocketha.sim.engine.crash_points import CrashPoint
+from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.engine.report import SimReport
+from rocketproof.crash_points import crash_points
 from rocketproof.engines import Judges, match_by_model
 from rocketproof.implementation_mutation.child import (
     TRACES,
@@ -30,6 +34,7 @@ from rocketproof.implementation_mutation.child import (
     LineWatch,
     NoEnd,
     Rejected,
+    RunKey,
     RunTask,
     cpu_limit,
     memory_limit,
@@ -51,110 +56,135 @@ _RUN_CPU_S: Final = 15.0
 """A run takes 0.3 s at most as it is."""
 _JUDGE_S: Final = 10.0
 _ALL_CPU_S: Final = 40.0
-"""Of a mutation whose runs take longer, no more seeds are run."""
+"""Of a mutation whose runs take longer, no more are made."""
 _JUDGED_EVENTS: Final = 400
 """Runs have about 200; one that does not come back to life goes on, and repeats itself."""
-_SEEDS_A_COLLECTION: Final = 5
-_ALL: Final = frozenset(Column) - {Column.UNIT_TESTS}
+_RUNS_A_COLLECTION: Final = 5
+_OF_RUNS: Final = frozenset(Column) - TRACES - {Column.CRASH_POINTS, Column.UNIT_TESTS}
 
 
 def examine(task: RunTask, watch: LineWatch) -> Examined:
-    """Run the seeds of a task until every column has rejected one, or there are no more.
+    """Make the runs of a task until every column has rejected one, or there are no more.
 
     Traces are asked until one is rejected, of whole states or of records.
     """
     subject = _Subject(PROTOCOLS[task.protocol], task.digests)
     gc.freeze()
-    for number, seed in enumerate(task.seeds):
+    for number, run in enumerate(_runs(task)):
         if watch.is_asked:
-            with watch.lines(seed):
-                subject.observe(seed)
-        open_columns = _ALL - subject.rejected.keys()
-        if not open_columns - TRACES and not open_columns >= TRACES:
+            with watch.lines(run):
+                subject.observe(run)
+        elif process_time() > _ALL_CPU_S or not subject.makes(run):
             break
-        if process_time() > _ALL_CPU_S and not watch.is_asked:
-            break
-        subject.run(seed, judged=open_columns >= TRACES)
-        if number % _SEEDS_A_COLLECTION == _SEEDS_A_COLLECTION - 1:
+        subject.make(run)
+        if number % _RUNS_A_COLLECTION == _RUNS_A_COLLECTION - 1:
             gc.collect()
     return Examined(
         rejected=subject.rejected,
-        seeds=subject.seeds,
+        runs=subject.runs,
         executed=watch.executed,
         digests=subject.digests,
         undecided=subject.undecided,
     )
 
 
+def _runs(task: RunTask) -> Iterator[RunKey]:
+    """Yield the runs of a task, and those of crash points that are drawn."""
+    yield from task.runs
+    for run in task.runs if task.points else ():
+        points = crash_points(task.protocol, run.seed, _OPTIONS)
+        drawn = Random(run.seed).sample(points, min(task.points, len(points)))
+        for scheduled in drawn:
+            point = scheduled.schedule.crash_point
+            assert point is not None
+            yield RunKey(run.seed, (point.node, point.seam, point.end.value))
+
+
+def _scheduled(protocol: str, run: RunKey) -> Scheduled:
+    schedule = UNRESTRICTED
+    if run.crash_point is not None:
+        node, seam, end = run.crash_point
+        schedule = replace(schedule, crash_point=CrashPoint(node=node, seam=seam, end=Fault(end)))
+    return Scheduled(protocol=protocol, seed=run.seed, options=_OPTIONS, schedule=schedule)
+
+
 class _Subject:
     """The implementation as it is in this process, and what was found of it so far."""
 
-    def __init__(self, plug: ProtocolPlug[Any], known: Mapping[int, Digests]) -> None:
+    def __init__(self, plug: ProtocolPlug[Any], known: Mapping[RunKey, Digests]) -> None:
         self._plug, self._known = plug, known
         self._judge = _Judge()
         self.rejected: dict[Column, Rejected] = {}
-        self.digests: dict[int, Digests] = {}
-        self.seeds = 0
+        self.digests: dict[RunKey, Digests] = {}
+        self.runs = 0
         self.undecided = 0
 
-    def _reject(self, column: Column, seed: int, reason: str) -> None:
-        self.rejected.setdefault(column, Rejected(seed, reason))
+    def _reject(self, column: Column, run: RunKey, reason: str) -> None:
+        if run.crash_point is not None:
+            column, reason = Column.CRASH_POINTS, f"{column}: {reason}"
+        self.rejected.setdefault(column, Rejected(run, reason))
 
-    def observe(self, seed: int) -> None:
-        """Run a seed that nobody looks at. Raises: whatever the implementation raises"""
-        self._plug.observe(seed, _OPTIONS)
+    def makes(self, run: RunKey) -> bool:
+        """Tell whether a run can show more than is known."""
+        if run.crash_point is not None:
+            return not self.rejected
+        return self._asks_traces() or bool(_OF_RUNS - self.rejected.keys())
 
-    def run(self, seed: int, *, judged: bool) -> None:
-        """Run a seed, and ask the columns; those of traces only if it is `judged`."""
-        self.seeds += 1
-        scheduled = Scheduled(
-            protocol=self._plug.name, seed=seed, options=_OPTIONS, schedule=UNRESTRICTED
-        )
-        if not judged:
-            self._guarded(seed, lambda: self._unobserved(scheduled, None))
+    def _asks_traces(self) -> bool:
+        return not TRACES & self.rejected.keys()
+
+    def observe(self, run: RunKey) -> None:
+        """Make a run that nobody looks at. Raises: whatever the implementation raises"""
+        self._plug.record(_scheduled(self._plug.name, run), NodeLines().write)
+
+    def make(self, run: RunKey) -> None:
+        """Make a run, and ask the columns; those of traces until one rejects."""
+        self.runs += 1
+        scheduled = _scheduled(self._plug.name, run)
+        if not self._asks_traces():
+            self._guarded(run, lambda: self._unobserved(run, scheduled, NodeLines()))
             return
         lines, traces = NodeLines(), list[Trace]()
-        if not self._guarded(seed, lambda: self._observed(scheduled, lines, traces)):
+        if not self._guarded(run, lambda: self._observed(run, scheduled, lines, traces)):
             lines = NodeLines()  # the projection may have failed, not the implementation
-            self._guarded(seed, lambda: self._unobserved(scheduled, lines))
-        known = self._known.get(seed)
+            self._guarded(run, lambda: self._unobserved(run, scheduled, lines))
+        known = self._known.get(run)
         found = _digests(traces, lines)
-        self.digests[seed] = found
+        self.digests[run] = found
         if known is None or known.whole_states != found.whole_states:
-            self._guarded(seed, lambda: self._ask(Column.WHOLE_STATES, seed, traces))
+            self._guarded(run, lambda: self._ask(Column.WHOLE_STATES, run, traces))
         if self._plug.records is None or not lines.lines:
             return
         if known is None or known.records != found.records:
-            self._guarded(seed, lambda: self._ask(Column.RECORDS, seed, self._recorded(lines)))
+            self._guarded(run, lambda: self._ask(Column.RECORDS, run, self._recorded(lines)))
 
-    def _guarded(self, seed: int, act: Callable[[], None]) -> bool:
+    def _guarded(self, run: RunKey, act: Callable[[], None]) -> bool:
         """Do something, and tell whether it was done; an error, or no end, is a rejection."""
         try:
             with cpu_limit(_RUN_CPU_S):
                 act()
         except NoEnd:
-            self._reject(Column.ERRORS, seed, f"no end within {_RUN_CPU_S:.0f} s of the processor")
+            self._reject(Column.ERRORS, run, f"no end within {_RUN_CPU_S:.0f} s of the processor")
         except Exception as error:  # whatever it is: a mutation may break anything
-            self._reject(Column.ERRORS, seed, f"{type(error).__name__}: {error}")
+            self._reject(Column.ERRORS, run, f"{type(error).__name__}: {error}")
         else:
             return True
         return False
 
     # ---- runs ----
 
-    def _observed(self, scheduled: Scheduled, lines: NodeLines, traces: list[Trace]) -> None:
+    def _observed(
+        self, key: RunKey, scheduled: Scheduled, lines: NodeLines, traces: list[Trace]
+    ) -> None:
         with memory_limit():
             run = self._plug.run_scheduled(scheduled, write=lines.write)
         traces += run.traces
-        self._note(scheduled.seed, run.report, run.clients.check(), run.obligations)
+        self._note(key, run.report, run.clients.check(), run.obligations)
 
-    def _unobserved(self, scheduled: Scheduled, lines: NodeLines | None) -> None:
+    def _unobserved(self, key: RunKey, scheduled: Scheduled, lines: NodeLines) -> None:
         with memory_limit():
-            if lines is None:
-                run = self._plug.observe(scheduled.seed, scheduled.options)
-            else:
-                run = self._plug.record(scheduled, lines.write)
-        self._note(scheduled.seed, run.report, run.clients.check(), run.obligations)
+            run = self._plug.record(scheduled, lines.write)
+        self._note(key, run.report, run.clients.check(), run.obligations)
 
     def _recorded(self, lines: NodeLines) -> Sequence[Trace]:
         try:
@@ -165,24 +195,24 @@ class _Subject:
             return ()  # nothing of the specification has happened
 
     def _note(
-        self, seed: int, report: SimReport, verdict: object, findings: ObligationFindings
+        self, run: RunKey, report: SimReport, verdict: object, findings: ObligationFindings
     ) -> None:
         if isinstance(verdict, Broken):
-            self._reject(Column.HISTORIES, seed, verdict.in_words())
+            self._reject(Column.HISTORIES, run, verdict.in_words())
         if findings.broken is not None:
-            self._reject(Column.OBLIGATIONS, seed, findings.broken.in_words())
+            self._reject(Column.OBLIGATIONS, run, findings.broken.in_words())
         if report.failure is not None:
-            self._reject(Column.ERRORS, seed, report.failure)
+            self._reject(Column.ERRORS, run, report.failure)
         elif not report.lives:
-            self._reject(Column.LIVENESS, seed, "does not come back to life")
+            self._reject(Column.LIVENESS, run, "does not come back to life")
 
     # ---- the TLA+ text ----
 
-    def _ask(self, column: Column, seed: int, traces: Sequence[Trace]) -> None:
+    def _ask(self, column: Column, run: RunKey, traces: Sequence[Trace]) -> None:
         for verdict in self._judge.verdicts(traces):
             if isinstance(verdict, Diverges):
                 what = "the initial state" if verdict.action is None else verdict.action
-                self._reject(column, seed, f"step {verdict.step}, {what}")
+                self._reject(column, run, f"step {verdict.step}, {what}")
                 return
             self.undecided += isinstance(verdict, Undecided)
 

@@ -16,6 +16,7 @@ from rocketproof.implementation_mutation.child import (
     Examined,
     MutatedModule,
     Rejected,
+    RunKey,
     RunTask,
     work,
 )
@@ -29,8 +30,17 @@ __all__ = ["GROUPS", "Class", "Measurement", "MutationResult", "Sample", "measur
 _TIMEOUT_S: Final = 900.0
 """A process that takes longer is ended; each of its runs has a limit of its own."""
 
-WITHOUT_ERRORS: Final = TRACES | {Column.HISTORIES, Column.LIVENESS, Column.OBLIGATIONS}
+WITHOUT_ERRORS: Final = TRACES | {
+    Column.HISTORIES,
+    Column.LIVENESS,
+    Column.OBLIGATIONS,
+    Column.CRASH_POINTS,
+}
 ALL_RUNS: Final = WITHOUT_ERRORS | {Column.ERRORS}
+_POINTS: Final = 12
+"""So many crash points of each of..."""
+_SEEDS_WITH_POINTS: Final = 2
+"""...the first seeds are tried of what nothing else rejects."""
 
 GROUPS: Final[Mapping[str, frozenset[Column]]] = {
     **{column.value: frozenset({column}) for column in (Column.WHOLE_STATES, Column.RECORDS)},
@@ -39,6 +49,7 @@ GROUPS: Final[Mapping[str, frozenset[Column]]] = {
     Column.LIVENESS.value: frozenset({Column.LIVENESS}),
     Column.OBLIGATIONS.value: frozenset({Column.OBLIGATIONS}),
     Column.ERRORS.value: frozenset({Column.ERRORS}),
+    Column.CRASH_POINTS.value: frozenset({Column.CRASH_POINTS}),
     "all but errors": WITHOUT_ERRORS,
     "all": ALL_RUNS,
     Column.UNIT_TESTS.value: frozenset({Column.UNIT_TESTS}),
@@ -78,8 +89,8 @@ class MutationResult:
     mutation: Mutation
     of_class: Class
     rejected: Mapping[Column, Rejected] = field(default_factory=dict)
-    seeds: int = 0
-    """Runs that were made: seeds that do not come to its lines are as without it."""
+    runs: int = 0
+    """Runs that were made: those that do not come to its lines are as without it."""
     undecided: int = 0
 
     def is_rejected_by(self, columns: frozenset[Column]) -> bool:
@@ -147,37 +158,41 @@ def measured(sample: Sample, *, workers: int) -> Iterator[MutationResult]:
         results.setdefault(one.id, []).append(_with_result(task, result))
         open_tasks[one.id] -= 1
         if not open_tasks[one.id]:
-            yield _together(one, results.pop(one.id), comes=bool(_seeds_of(one, baseline)))
+            yield _together(one, results.pop(one.id), comes=bool(_runs_of(one, baseline)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Baseline:
     """The runs without a mutation."""
 
-    executed: Mapping[int, frozenset[tuple[str, int]]]
-    digests: Mapping[int, Digests]
+    executed: Mapping[RunKey, frozenset[tuple[str, int]]]
+    digests: Mapping[RunKey, Digests]
 
 
 def _tasks_of(one: Mutation, sample: Sample, baseline: _Baseline) -> list[RunTask]:
     mutated = MutatedModule(one.module, one.path, one.mutated(one.path.read_text("utf-8")))
     tasks = []
-    seeds = _seeds_of(one, baseline)
-    if seeds:
+    runs = _runs_of(one, baseline)
+    if runs:
         task = RunTask(
-            protocol=sample.protocol, seeds=seeds, mutated=mutated, digests=baseline.digests
+            protocol=sample.protocol, runs=runs, mutated=mutated, digests=baseline.digests
         )
         tasks.append(task)
     if sample.tests:
         tasks.append(
-            RunTask(protocol=sample.protocol, seeds=(), mutated=mutated, tests=sample.tests)
+            RunTask(protocol=sample.protocol, runs=(), mutated=mutated, tests=sample.tests)
         )
     return tasks
 
 
-def _seeds_of(one: Mutation, baseline: _Baseline) -> tuple[int, ...]:
-    """Return the seeds that come to a line of a mutation: others run as without it."""
+def _runs_of(one: Mutation, baseline: _Baseline) -> tuple[RunKey, ...]:
+    """Return the runs that come to a line of a mutation, those with crash points last.
+
+    All others are as without it.
+    """
     lines = {(str(one.path), line) for line in one.lines}
-    return tuple(seed for seed, seen in sorted(baseline.executed.items()) if lines & seen)
+    found = [run for run, seen in baseline.executed.items() if lines & seen]
+    return tuple(sorted(found, key=lambda run: (run.crash_point is not None, run)))
 
 
 def _with_result(task: RunTask, result: Examined | NoResult) -> Examined:
@@ -194,7 +209,7 @@ def _together(one: Mutation, parts: Sequence[Examined], *, comes: bool) -> Mutat
         mutation=one,
         of_class=of_class if comes else Class.NEVER_EXECUTED,
         rejected={column: how for part in parts for column, how in part.rejected.items()},
-        seeds=sum(part.seeds for part in parts),
+        runs=sum(part.runs for part in parts),
         undecided=sum(part.undecided for part in parts),
     )
 
@@ -208,19 +223,24 @@ def _baseline(sample: Sample, *, workers: int) -> _Baseline:
     for one in sample.mutations:
         lines.setdefault(str(one.path), set()).update(one.lines)
     watched = {path: frozenset(some) for path, some in lines.items()}
+    keys = [RunKey(seed) for seed in sample.seeds]
     tasks = [
-        RunTask(protocol=sample.protocol, seeds=tuple(sample.seeds[at::workers]), watched=watched)
-        for at in range(min(workers, len(sample.seeds)))
+        RunTask(protocol=sample.protocol, runs=tuple(keys[at::workers]), watched=watched)
+        for at in range(min(workers, len(keys)))
+    ]
+    tasks += [
+        RunTask(protocol=sample.protocol, runs=(key,), watched=watched, points=_POINTS)
+        for key in keys[:_SEEDS_WITH_POINTS]
     ]
     if sample.tests:
-        tasks.append(RunTask(protocol=sample.protocol, seeds=(), tests=sample.tests))
-    executed: dict[int, frozenset[tuple[str, int]]] = {}
-    digests: dict[int, Digests] = {}
+        tasks.append(RunTask(protocol=sample.protocol, runs=(), tests=sample.tests))
+    executed: dict[RunKey, frozenset[tuple[str, int]]] = {}
+    digests: dict[RunKey, Digests] = {}
     for _, result in run_apart(tasks, work, workers=workers, timeout_s=_TIMEOUT_S):
         if isinstance(result, NoResult):
             raise ToolError("mutations", f"without a mutation, {result.reason}")
         for column, how in result.rejected.items():
-            where = "" if how.seed is None else f" seed {how.seed}"
+            where = "" if how.run is None else f" {how.run}"
             said = f"{column} reject{where} without a mutation: {how.reason}"
             raise ToolError("mutations", said)
         executed |= result.executed

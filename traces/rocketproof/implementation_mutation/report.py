@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rocketproof.implementation_mutation.child import TRACES, Column
+from rocketproof.implementation_mutation.child import TRACES, Column, RunKey
 from rocketproof.implementation_mutation.measure import (
     GROUPS,
     Class,
@@ -25,13 +25,13 @@ def result_line(result: MutationResult) -> str:
         how = "equivalent"
     else:
         rejected = sorted(result.rejected.items(), key=lambda one: list(Column).index(one[0]))
-        how = ", ".join(_by(column, one.seed) for column, one in rejected) or "SURVIVES"
+        how = ", ".join(_by(column, one.run) for column, one in rejected) or "SURVIVES"
         how += "" if result.of_class is Class.PLAIN else f" ({result.of_class})"
     return f"{mutation.id} ({change}): {how}"
 
 
-def _by(column: Column, seed: int | None) -> str:
-    return column.value if seed is None else f"{column} at seed {seed}"
+def _by(column: Column, run: RunKey | None) -> str:
+    return column.value if run is None else f"{column} at {run}"
 
 
 def _short(text: str) -> str:
@@ -42,13 +42,13 @@ def _short(text: str) -> str:
 def measurement_text(found: Measurement) -> Iterator[str]:
     """Yield the lines of a report: the rates, what is counted apart, and the survivors."""
     sample, counted = found.sample, found.counted
-    yield f"{sample.protocol}: {len(counted)} mutations, up to {len(sample.seeds)} runs of each"
+    yield f"{sample.protocol}: {len(counted)} mutations, up to {len(sample.seeds)} seeds of each"
     yield "rejected by (in brackets the interval of 95 %)"
     for group in _groups(found):
         yield f"  {group:<16} {found.rate(group).text()}"
         if group == "traces":
             each = ", ".join(f"{one} {found.rate(one).rejected}" for one in sorted(TRACES))
-            yield f"  {'':<16} at the first seed that one of them rejects: {each}"
+            yield f"  {'':<16} at the first run that one of them rejects: {each}"
     yield "rejected by all, of each kind"
     for kind in Kind:
         some = [one for one in counted if one.mutation.kind is kind]
@@ -112,9 +112,12 @@ def _result_json(found: Measurement, one: MutationResult) -> dict[str, Any]:
         "after": mutation.after,
         "diff": mutation.diff(),
         "equivalent": found.sample.equivalents.get(mutation.id),
-        "runs": one.seeds,
+        "runs": one.runs,
         "rejected": {
-            column.value: {"seed": how.seed, "reason": how.reason}
+            column.value: {
+                "run": None if how.run is None else str(how.run),
+                "reason": how.reason,
+            }
             for column, how in one.rejected.items()
         },
     }
