@@ -17,7 +17,7 @@ COMMON: Final = "common"
 _TAG: Final = re.compile(r"\\\* CHECK (\w+)")
 _DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
 
-NO_RUN_SHOWS: Final = {"B29", "B33", "LateReign"}
+NO_RUN_SHOWS: Final = {"B29", "B33", "LateEpoch"}
 """Switches of the group that no simulated run was found to show: TLC finds these bugs, and the
 machine that drives a group beside its model (model_tests/machines/test_replica_group.py)."""
 

@@ -56,7 +56,7 @@ LOG_IS_LOST: Final = (
     "ElectMaster b1; BecomeMaster b1; PutMessage b1; ElectMaster b1; BecomeMaster b1; Crash b1 1;"
     "ElectNobody; LoseLog b1 0; Restart b1"
 )
-"""A master loses the record below its last epoch after its reign, while its group has no master."""
+"""A master loses the record below its last epoch after its epoch, while its group has no master."""
 
 
 def driven_beside_losses(*bugs: Bug) -> type[ModelMachine]:

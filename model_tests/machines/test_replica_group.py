@@ -157,7 +157,7 @@ FOUND = [
     (Bug.B82, "MaybeExpand", 7),
     (Bug.B84, "Restart", 3),
     (Bug.HALF_OPEN, "MaybeExpand", 6),
-    (Bug.LATE_REIGN, "Restart", 4),
+    (Bug.LATE_EPOCH, "Restart", 4),
     (Bug.LATE_SET, "LearnSyncStateSet", 9),
     (Bug.NEW_EPOCH, "ElectMaster", 1),
     (Bug.REFUSAL, "RefuseAlter", 8),

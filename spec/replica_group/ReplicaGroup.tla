@@ -211,8 +211,8 @@ CleanBrokerData ==
 LinksWithout(b) == [s \in Broker |-> IF b \in {s, link[s]} THEN None ELSE link[s]]
 ConnsWithout(b) == [conn EXCEPT ![b] = [s \in Broker |-> NoConn]]
 
-\* An answer changes a role only if its masterEpoch is a new one.               \* CHECK LateReign
-NewReign(b, e) == views[e].epoch > known[b]
+\* An answer changes a role only if its masterEpoch is a new one.               \* CHECK LateEpoch
+NewMasterEpoch(b, e) == views[e].epoch > known[b]
 \* The cache of a new master; an epoch in which nothing was written gives way.  \* CHECK B38
 EpochsOfMaster(b, epoch) ==
   AppendEpoch(TruncateSuffixByEpoch(epochs[b], epoch), epoch, Len(log[b]))
@@ -224,7 +224,7 @@ SetOfMaster(b, e) == views[e].sss
 BecomeMaster(b) ==
   \E e \in DOMAIN views :
     /\ role[b] # "Down" /\ views[e].master = b
-    /\ NewReign(b, e)
+    /\ NewMasterEpoch(b, e)
 
     /\ role' = [role EXCEPT ![b] = "Master"]
     /\ known' = [known EXCEPT ![b] = views[e].epoch]
@@ -241,7 +241,7 @@ BecomeSlave(b) ==
   \E e \in DOMAIN views :
     /\ Explored("BecomeSlave", b)
     /\ role[b] # "Down" /\ views[e].master # b
-    /\ NewReign(b, e)
+    /\ NewMasterEpoch(b, e)
 
     /\ role' = [role EXCEPT ![b] = "Slave"]
     /\ known' = [known EXCEPT ![b] = views[e].epoch]
@@ -370,7 +370,7 @@ HasReported(m, s) == conn[m][s].ack # -1
 \* has all that was promised,                                                 \* CHECK ExpandConfirm
 HasConfirmed(m, s) == conn[m][s].ack >= confirm[m]
 \* and the beginning of the master's epoch.                                     \* CHECK ExpandEpoch
-HasReign(m, s) == conn[m][s].ack >= epochs[m][Len(epochs[m])].s
+HasEpochStart(m, s) == conn[m][s].ack >= epochs[m][Len(epochs[m])].s
 
 \* A slave's report shows that it has caught up (maybeExpandInSyncStateSet); the test and the
 \* proposal are one step.
@@ -378,7 +378,7 @@ MaybeExpand(m, s) ==
   /\ Explored("MaybeExpand", m)
   /\ MayPropose(m)
   /\ s \notin local[m].set
-  /\ HasReported(m, s) /\ HasConfirmed(m, s) /\ HasReign(m, s)
+  /\ HasReported(m, s) /\ HasConfirmed(m, s) /\ HasEpochStart(m, s)
   /\ Propose(m, local[m].set \cup {s}, s)
 
 \* A master's set changes by no answer that is older than the last one.         \* CHECK LateSet

@@ -100,7 +100,7 @@ def take_view(
 
     Source: ReplicasManager.syncBrokerMetadata, ReplicasManager.changeBrokerRole
     """
-    if state.options.rules.new_reign(state.ha, view.epoch, view.master, registers):
+    if state.options.rules.new_master_epoch(state.ha, view.epoch, view.master, registers):
         if view.master == state.broker_id:
             return _become_master(state, view, now_ms=now_ms, log=log)
         follows = become_slave(state, view, now_ms=now_ms)

@@ -46,10 +46,10 @@ def has_confirmed(ack: Offset, confirm: Offset) -> bool:
     return ack >= confirm
 
 
-def has_reign(ack: Offset, start: Offset) -> bool:
+def has_epoch_start(ack: Offset, start: Offset) -> bool:
     """Tell whether who joins has the beginning of the master epoch.
 
-    Spec: ReplicaGroup!HasReign, SyncStateSet!HasEpochStart
+    Spec: ReplicaGroup!HasEpochStart, SyncStateSet!HasEpochStart
     """
     return ack >= start
 
@@ -158,10 +158,12 @@ def learns_at_registration(ha: BrokerState, master: BrokerId | None) -> bool:
     return True
 
 
-def new_reign(ha: BrokerState, epoch: Epoch, master: BrokerId | None, registers: bool) -> bool:
+def new_master_epoch(
+    ha: BrokerState, epoch: Epoch, master: BrokerId | None, registers: bool
+) -> bool:
     """Tell whether a view changes a role: only if its masterEpoch is a new one.
 
-    Spec: ReplicaGroup!NewReign
+    Spec: ReplicaGroup!NewMasterEpoch
     """
     return epoch > ha.known_epoch
 
@@ -189,7 +191,7 @@ class BrokerRules:
     ack_set: Callable[[Members, Members | None], Members] = ack_set
     may_propose: Callable[[Members | None], bool] = may_propose
     has_confirmed: Callable[[Offset, Offset], bool] = has_confirmed
-    has_reign: Callable[[Offset, Offset], bool] = has_reign
+    has_epoch_start: Callable[[Offset, Offset], bool] = has_epoch_start
     incarnation_of: Callable[[Incarnation], Incarnation | None] = incarnation_of
     removable: Callable[[Members, Members, BrokerState], Members] = removable
     is_news: Callable[[SyncStateSetEpoch, SyncStateSetEpoch], bool] = is_news
@@ -202,7 +204,7 @@ class BrokerRules:
     is_fenced: Callable[[bool], bool] = is_fenced
     role_after_restart: Callable[[BrokerState], tuple[BrokerState, Members]] = role_after_restart
     learns_at_registration: Callable[[BrokerState, BrokerId | None], bool] = learns_at_registration
-    new_reign: Callable[[BrokerState, Epoch, BrokerId | None, bool], bool] = new_reign
+    new_master_epoch: Callable[[BrokerState, Epoch, BrokerId | None, bool], bool] = new_master_epoch
     epochs_of_master: Callable[[EpochCache, EpochCache, Epoch], EpochCache] = epochs_of_master
     set_of_master: Callable[[Members, BrokerId], Members] = set_of_master
 

@@ -104,7 +104,7 @@ def _has_caught_up(state: GroupBroker, connection: MasterConnection) -> bool:
         return False
     entries = state.ha.cache.entries
     epoch_start = entries[-1].start_offset if entries else Offset(0)
-    return rules.has_confirmed(ack, state.confirm) and rules.has_reign(ack, epoch_start)
+    return rules.has_confirmed(ack, state.confirm) and rules.has_epoch_start(ack, epoch_start)
 
 
 def _joining(state: GroupBroker, connection: MasterConnection) -> Mapping[BrokerId, Incarnation]:

@@ -201,7 +201,7 @@ class Bug(StrEnum):
     """A request counts that comes after its release: nobody gives that vote back."""
     LATE_FREE = "LateFree"
     """A release takes the votes of later attempts, too. `RebalanceLockManager.unlockBatch`."""
-    LATE_REIGN = "LateReign"
+    LATE_EPOCH = "LateEpoch"
     """An answer from before a restart makes a broker master of its old epoch once more."""
     LATE_SET = "LateSet"
     """An answer that was overtaken takes a master's set back to an older one."""

@@ -66,7 +66,7 @@ def _joins_without_the_promised(rules: BrokerRules) -> BrokerRules:
 
 
 def _joins_without_the_start(rules: BrokerRules) -> BrokerRules:
-    return replace(rules, has_reign=lambda ack, start: True)
+    return replace(rules, has_epoch_start=lambda ack, start: True)
 
 
 def _no_incarnation_named(rules: BrokerRules) -> BrokerRules:
@@ -187,11 +187,15 @@ def _old_answer(rules: BrokerRules) -> BrokerRules:
 
 
 def _old_view_makes_master(rules: BrokerRules) -> BrokerRules:
-    def new_reign(ha: BrokerState, epoch: Epoch, master: BrokerId | None, registers: bool) -> bool:
+    def new_master_epoch(
+        ha: BrokerState, epoch: Epoch, master: BrokerId | None, registers: bool
+    ) -> bool:
         again = master == ha.broker_id and ha.role is not Role.MASTER
-        return (epoch == ha.known_epoch and again) or rules.new_reign(ha, epoch, master, registers)
+        return (epoch == ha.known_epoch and again) or rules.new_master_epoch(
+            ha, epoch, master, registers
+        )
 
-    return replace(rules, new_reign=new_reign)
+    return replace(rules, new_master_epoch=new_master_epoch)
 
 
 def _master_after_restart(rules: BrokerRules) -> BrokerRules:
@@ -201,13 +205,14 @@ def _master_after_restart(rules: BrokerRules) -> BrokerRules:
         learns_at_registration=lambda ha, master: (
             master == ha.broker_id or rules.learns_at_registration(ha, master)
         ),
-        new_reign=lambda ha, epoch, master, registers: (
-            (registers and master == ha.broker_id) or rules.new_reign(ha, epoch, master, registers)
+        new_master_epoch=lambda ha, epoch, master, registers: (
+            (registers and master == ha.broker_id)
+            or rules.new_master_epoch(ha, epoch, master, registers)
         ),
     )
 
 
-def _reign_goes_on(rules: BrokerRules) -> BrokerRules:
+def _master_goes_on(rules: BrokerRules) -> BrokerRules:
     """Be master again of an old epoch, which has begun already."""
 
     def epochs_of_master(before: EpochCache, after: EpochCache, epoch: Epoch) -> EpochCache:
@@ -241,9 +246,9 @@ BROKER_OVERRIDES: Final[dict[Bug, Override[BrokerRules]]] = {
     Bug.W8: _reported_is_shown,
     Bug.B35: _serves_unregistered,
     Bug.B31: _old_answer,
-    Bug.LATE_REIGN: _old_view_makes_master,
+    Bug.LATE_EPOCH: _old_view_makes_master,
     Bug.B10: _master_after_restart,
-    Bug.B84: _reign_goes_on,
+    Bug.B84: _master_goes_on,
     Bug.B26: _lone_set,
 }
 

@@ -18,7 +18,7 @@ B84EpochsOfMaster(b, epoch) ==
   IF LastEpoch(epochs[b]) = epoch THEN epochs[b]
   ELSE AppendEpoch(TruncateSuffixByEpoch(epochs[b], epoch), epoch, Len(log[b]))
 \* It hears so when it registers.
-B84NewReign(b, e) ==
+B84NewMasterEpoch(b, e) ==
   views[e].epoch > known[b]
   \/ (role[b] # "Master" /\ ctl.master = b /\ known[b] = ctl.epoch /\ e = Len(views))
 
@@ -109,7 +109,7 @@ LateElectionElectable(c) ==
      \/ Whole(c) /\ \E e \in DOMAIN views : c \in views[e].sss
 
 \* An answer from before the broker restarted makes it a master once more.
-LateReignNewReign(b, e) ==
+LateEpochNewMasterEpoch(b, e) ==
   views[e].epoch > known[b] \/ (views[e].epoch = known[b] /\ role[b] # "Master")
 \* An answer that was overtaken takes the set back.
 LateSetNewSet(m, e) == TRUE
@@ -132,5 +132,5 @@ TruncateLogAfterCut(s, cp) == log[s]
 MasterEpochOfEpoch(r) == TRUE
 SetEpochOfSet(r) == TRUE
 ExpandConfirmHasConfirmed(m, s) == TRUE
-ExpandEpochHasReign(m, s) == TRUE
+ExpandEpochHasEpochStart(m, s) == TRUE
 =============================================================================

@@ -183,7 +183,7 @@ def test_an_old_view_does_not_depose_a_master() -> None:
     assert lone.state == before
 
 
-@pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.LATE_REIGN})])
+@pytest.mark.parametrize("bugs", [NO_BUGS, frozenset({Bug.LATE_EPOCH})])
 def test_a_notice_from_before_the_restart_makes_nobody_master(bugs: Bugs) -> None:
     lone = registered(options_of(bugs=bugs), epoch=5)
     lone.notice(1, 5, set_of(7, 1))

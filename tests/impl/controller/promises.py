@@ -169,7 +169,7 @@ def _of_master(witness: Witness, name: str, old: Group | None, new: Group) -> It
     if old is None or (old.master, old.master_epoch) != (new.master, new.master_epoch):
         witness.incarnation_of_master[name] = incarnation
     elif witness.incarnation_of_master[name] != incarnation:
-        yield "ReignOfOneIncarnation"
+        yield "EpochOfOneIncarnation"
 
 
 def _of_events(

@@ -17,13 +17,13 @@ SEEDS: Final = 20
 """Walks that are tried for a bug; without one five times as many must be fine."""
 
 BROKEN: Final = {
-    Bug.B10: "ReignOfOneIncarnation",
+    Bug.B10: "EpochOfOneIncarnation",
     Bug.B28: "NoSpuriousElect",
     Bug.B29: "ElectLive",
     Bug.B33: "AlterNeedsMaster",
     Bug.B36: "AlterFenced",
     Bug.B37: "CtlEpochMonotone",
-    Bug.B84: "ReignOfOneIncarnation",
+    Bug.B84: "EpochOfOneIncarnation",
     Bug.B85: "JoinsAsSeen",
     Bug.HAS_MASTER: "MasterInSSS",
     Bug.MASTER_EPOCH: "AlterFenced",

@@ -154,7 +154,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
         unseen=dict.fromkeys(
             (
                 *(Bug.B11, Bug.B26, Bug.B28, Bug.B29, Bug.B31, Bug.B33, Bug.B35, Bug.B37),
-                *(Bug.EXPAND_EPOCH, Bug.HALF_OPEN, Bug.HAS_MASTER, Bug.LATE_REIGN),
+                *(Bug.EXPAND_EPOCH, Bug.HALF_OPEN, Bug.HAS_MASTER, Bug.LATE_EPOCH),
                 *(Bug.MASTER_EPOCH, Bug.SPENT),
             ),
             0,
