@@ -39,9 +39,11 @@ costs a queue's liveness, not its safety). The two consumers are any two of all,
 them holds for all pairs; what others do is that votes are for somebody else, or for nobody. A batch
 is such a step for each of its queues.
 
-The formulas are not generated from the TLA+ text. A test (model_tests/proofs) walks through the
-finite models: each of their steps is one of the theorem, the invariants have the same values, and
-steps of the mutants are none.
+This is an independent abstraction: the formulas are not generated from the TLA+ text, which has
+whole numbers. Tests (model_tests/proofs) compare them with it, while clocks agree: from random
+states, each step is possible when the compiled operators say so, and does the same; each step of a
+walk through the finite models is one of the theorem, the invariants have the same values, and steps
+of the mutants are none.
 """
 
 from __future__ import annotations
