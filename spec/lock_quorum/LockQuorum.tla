@@ -23,7 +23,7 @@
    Source: RebalanceLockManager, AdminBrokerProcessor.lockBatchMQ and unlockBatchMQ, and the
    consumer's RebalanceImpl and ConsumeMessageOrderlyService of apache/rocketmq at 8fc57f1468;
    published rule: RIP-32, "lock quorum".                                                         *)
-EXTENDS Integers, FiniteSets
+EXTENDS FiniteSets, Extrema
 
 CONSTANTS
   Replica,         \* the brokers of the group
@@ -64,8 +64,6 @@ clientVars == <<tries, attempt, lease>>
 historyVars == <<fresh, last>>
 
 -----------------------------------------------------------------------------
-\* ---- Types ----
-
 Ask == [c : Client, n : Nat, r : Replica, qs : SUBSET Queue, first : BOOLEAN]
 Release == [c : Client, n : Nat, r : Replica, qs : SUBSET Queue]
 Vote == [c : Client, n : Nat, left : 1..VoteLife]
@@ -74,75 +72,35 @@ Attempt == [n : Nat, qs : SUBSET Queue, left : 0..(Patience + 1),
             yes : [Queue -> SUBSET Replica]]   \* who has voted, as far as is known
 NoAttempt == [n |-> 0]
 
-TypeOK ==
-  /\ \A r \in Replica, q \in Queue : votes[r][q] = NoVote \/ votes[r][q] \in Vote
-  /\ released \in [Replica -> [Client -> [Queue -> Nat]]]
-  /\ wait \in [Replica -> 0..VoteLife]
-  /\ asks \subseteq Ask
-  /\ frees \subseteq Release
-  /\ tries \in [Client -> Nat]
-  /\ \A c \in Client : attempt[c] = NoAttempt \/ attempt[c] \in Attempt
-  /\ lease \in [Client -> [Queue -> Nat]]
-  /\ fresh \in [Client -> SUBSET Queue]
-  /\ last \in [Queue -> Client \cup {None}]
-
-Max(a, b) == IF a >= b THEN a ELSE b
-After(d, n) == IF n > d THEN n - d ELSE 0
-
------------------------------------------------------------------------------
-\* ---- Rules ----
-
-\* A majority of all replicas, alive or not.                          \* CHECK B45Quorum
-Quorum == Configured \div 2 + 1
-\* Whom the broker asks that a consumer takes for the master.
-Others(r) == IF Strict /\ Quorum > 1 THEN Replica \ {r} ELSE {}
-\* A queue is locked when so many brokers have voted, each counted once.   \* CHECK CountOnce
-Enough(yes) == Cardinality(yes) >= (IF Strict THEN Quorum ELSE 1)
-\* Those that did not answer are no reason to refuse the others.           \* CHECK B77
-Answers(a) == {q \in a.qs : Enough(a.yes[q])}
-
-\* A broker votes for one consumer at a time,                              \* CHECK VoteOnce
-IsFree(r, q, c) == votes[r][q].c \in {None, c}
-\* not before every vote that it may have forgotten is over,               \* CHECK B45Restart
-WaitAfterRestart == VoteLife
-Remembers(r) == wait[r] = 0
-\* but then again,                                                        \* CHECK WaitEnds
-WaitLeft(r, d) == After(d, wait[r])
-\* It remembers what was given up,                                         \* CHECK Remembered
-LastReleased(old, n) == Max(old, n)
-\* and does not vote for an attempt whose release came first.               \* CHECK LateAsk
-IsWanted(r, m, q) == m.n > released[r][m.c][q]
-
-\* A consumer gives the votes of a failed attempt back.                    \* CHECK B45Partial
-GivenBack(c, qs) == qs
-\* A release is for the votes of that attempt and those before,            \* CHECK LateFree
-IsOver(v, m) == v.n <= m.n
-\* and for the consumer's own.                                             \* CHECK UnlockOwn
-IsOwn(v, m) == v.c = m.c
-\* An answer counts while the consumer waits for it.                       \* CHECK LateAnswer
-InTime(a) == a.left > 0
-\* A lease begins with the answer, and is shorter than a vote.             \* CHECK B45Lease
-LeaseAfterAnswer == LeaseLife
-\* A consumer that was refused stops.                                      \* CHECK RefusedStops
-AfterRefusal(c, q) == 0
-\* A consumer processes what it holds, from the first lock on.             \* CHECK B46
-MayProcess(c, q) == lease[c][q] > 0
+Init ==
+  /\ votes = [r \in Replica |-> [q \in Queue |-> NoVote]]
+  /\ released = [r \in Replica |-> [c \in Client |-> [q \in Queue |-> 0]]]
+  /\ wait = [r \in Replica |-> 0]
+  /\ asks = {}
+  /\ frees = {}
+  /\ tries = [c \in Client |-> 0]
+  /\ attempt = [c \in Client |-> NoAttempt]
+  /\ lease = [c \in Client |-> [q \in Queue |-> 0]]
+  /\ fresh = [c \in Client |-> {}]
+  /\ last = [q \in Queue |-> None]
 
 -----------------------------------------------------------------------------
 \* Which steps are explored: all of them here, fewer where a finite model overrides this.
 Explored(action, x) == TRUE
-\* Attempts are numbered from 1.
-NextNumber(c) == tries[c] + 1
-\* Some votes do not come back in time: an answer may have fewer queues than there are votes for.
-Heard(c, got) == got \subseteq Answers(attempt[c])
-\* By how much time passes at once.
-Durations == Nat \ {0}
+
+After(d, n) == IF n > d THEN n - d ELSE 0
+
+\* ---- Votes ----
+
+\* A majority of all replicas, alive or not.                               \* CHECK B45Quorum
+Quorum == Configured \div 2 + 1
+\* A queue is locked when so many brokers have voted, each counted once.   \* CHECK CountOnce
+Enough(yes) == Cardinality(yes) >= (IF Strict THEN Quorum ELSE 1)
 
 \* ---- Actions of a consumer ----
 
-\* The votes of these queues are given back, by each broker on its own.
-Free(c, n, qs) ==
-  frees' = frees \cup {[c |-> c, n |-> n, r |-> r, qs |-> qs] : r \in IF qs = {} THEN {} ELSE Replica}
+\* Attempts are numbered from 1.
+NextNumber(c) == tries[c] + 1
 
 \* The consumer asks for queues, or asks again for those that it holds (lockAll, every 20 s).
 Lock(c, qs, at) ==
@@ -156,6 +114,22 @@ Lock(c, qs, at) ==
                                               yes |-> [q \in Queue |-> {}]]]
         /\ asks' = asks \cup {[c |-> c, n |-> n, r |-> at, qs |-> qs, first |-> TRUE]}
   /\ UNCHANGED <<brokerVars, frees, lease, historyVars>>
+
+\* An answer counts while the consumer waits for it.                       \* CHECK LateAnswer
+InTime(a) == a.left > 0
+\* Those that did not answer are no reason to refuse the others.           \* CHECK B77
+Answers(a) == {q \in a.qs : Enough(a.yes[q])}
+\* Some votes do not come back in time: an answer may have fewer queues than there are votes for.
+Heard(c, got) == got \subseteq Answers(attempt[c])
+\* A lease begins with the answer, and is shorter than a vote.             \* CHECK B45Lease
+LeaseAfterAnswer == LeaseLife
+\* A consumer that was refused stops.                                      \* CHECK RefusedStops
+AfterRefusal(c, q) == 0
+\* A consumer gives the votes of a failed attempt back.                    \* CHECK B45Partial
+GivenBack(c, qs) == qs
+\* The votes of these queues are given back, by each broker on its own.
+Free(c, n, qs) ==
+  frees' = frees \cup {[c |-> c, n |-> n, r |-> r, qs |-> qs] : r \in IF qs = {} THEN {} ELSE Replica}
 
 \* The answer arrives: what is locked, and by that what is not.
 ReceiveAnswer(c, got) ==
@@ -196,6 +170,9 @@ Unlock(c, qs) ==
   /\ Free(c, tries[c], qs)
   /\ UNCHANGED <<brokerVars, asks, tries, attempt, last>>
 
+\* A consumer processes what it holds, from the first lock on.             \* CHECK B46
+MayProcess(c, q) == lease[c][q] > 0
+
 \* It processes the next message of a queue.
 Process(c, q) ==
   /\ Explored("Process", c)
@@ -207,29 +184,40 @@ Process(c, q) ==
 
 \* ---- Actions of a broker ----
 
-\* It is asked, and votes for those queues that are free; the first one asks the others for these.
-CastVotes(m) ==
-  LET mine == {q \in m.qs : Remembers(m.r) /\ IsWanted(m.r, m, q) /\ IsFree(m.r, q, m.c)}
-      a == attempt[m.c]
-      others == IF m.first /\ mine # {} THEN Others(m.r) ELSE {}
-  IN /\ asks' = (asks \ {m}) \cup
-               {[c |-> m.c, n |-> m.n, r |-> r, qs |-> mine, first |-> FALSE] : r \in others}
-     /\ votes' = [votes EXCEPT ![m.r] = [q \in Queue |->
-                    IF q \in mine
-                    THEN [c |-> m.c, left |-> VoteLife,
-                          n |-> IF @[q] = NoVote THEN m.n ELSE Max(@[q].n, m.n)]
-                    ELSE @[q]]]
-     /\ attempt' = IF a # NoAttempt /\ a.n = m.n
-                   THEN [attempt EXCEPT ![m.c].yes =
-                           [q \in Queue |-> IF q \in mine THEN @[q] \cup {m.r} ELSE @[q]]]
-                   ELSE attempt
+\* A broker votes for one consumer at a time                               \* CHECK VoteOnce
+IsFree(r, q, c) == votes[r][q].c \in {None, c}
+\* and not for an attempt whose release came first.                        \* CHECK LateAsk
+IsWanted(r, m, q) == m.n > released[r][m.c][q]
 
+\* It is asked, and votes for those queues that are free, unless it has restarted; the broker that a
+\* consumer takes for the master asks the others for these.
 ReceiveAsk(c, r) ==
   /\ Explored("ReceiveAsk", r)
   /\ \E m \in asks :
        /\ m.c = c /\ m.r = r
-       /\ CastVotes(m)
+
+       /\ LET mine == {q \in m.qs : wait[r] = 0 /\ IsWanted(r, m, q) /\ IsFree(r, q, c)}
+              a == attempt[c]
+              others == IF m.first /\ mine # {} /\ Strict /\ Quorum > 1 THEN Replica \ {r} ELSE {}
+          IN /\ asks' = (asks \ {m}) \cup
+                  {[c |-> c, n |-> m.n, r |-> x, qs |-> mine, first |-> FALSE] : x \in others}
+             /\ votes' = [votes EXCEPT ![r] = [q \in Queue |->
+                            IF q \in mine
+                            THEN [c |-> c, left |-> VoteLife,
+                                  n |-> IF @[q] = NoVote THEN m.n ELSE Max(@[q].n, m.n)]
+                            ELSE @[q]]]
+             /\ attempt' = IF a # NoAttempt /\ a.n = m.n
+                           THEN [attempt EXCEPT ![c].yes =
+                                   [q \in Queue |-> IF q \in mine THEN @[q] \cup {r} ELSE @[q]]]
+                           ELSE attempt
   /\ UNCHANGED <<released, wait, frees, tries, lease, historyVars>>
+
+\* A release is for the votes of that attempt and those before             \* CHECK LateFree
+IsOver(v, m) == v.n <= m.n
+\* and for the consumer's own.                                             \* CHECK UnlockOwn
+IsOwn(v, m) == v.c = m.c
+\* A broker remembers what was given up.                                   \* CHECK Remembered
+LastReleased(old, n) == Max(old, n)
 
 \* A consumer gives votes back.
 ReceiveFree(c, r) ==
@@ -243,6 +231,9 @@ ReceiveFree(c, r) ==
                          [q \in Queue |-> IF q \in m.qs THEN LastReleased(@[q], m.n) ELSE @[q]]]
        /\ frees' = frees \ {m}
   /\ UNCHANGED <<wait, asks, clientVars, historyVars>>
+
+\* It does not vote before every vote that it may have forgotten is over.  \* CHECK B45Restart
+WaitAfterRestart == VoteLife
 
 \* It stops and comes back, and has forgotten everything.
 Restart(r) ==
@@ -272,6 +263,12 @@ WaitLess(r) ==
   /\ wait' = [wait EXCEPT ![r] = 0]
   /\ UNCHANGED <<votes, released, asks, frees, clientVars, historyVars>>
 
+\* A broker that has restarted votes again some time.                      \* CHECK WaitEnds
+WaitLeft(r, d) == After(d, wait[r])
+\* By how much time passes at once.
+Durations == Nat \ {0}
+
+\* Time passes for all.
 Tick(d) ==
   /\ Explored("Tick", None)
 
@@ -288,87 +285,6 @@ Tick(d) ==
   /\ UNCHANGED <<released, asks, frees, tries, last>>
 
 -----------------------------------------------------------------------------
-\* ---- Invariants ----
-
-Holds(c, q) == lease[c][q] > 0
-
-\* Else two consumers process a queue at once.
-LockMutex == \A q \in Queue : Cardinality({c \in Client : Holds(c, q)}) <= 1
-
-\* A broker votes for a consumer, or for nobody because it has forgotten its vote, for so long by a
-\* clock that does not run fast.
-Backs(r, q, c, life) ==
-  \/ votes[r][q].c = c /\ votes[r][q].left >= life + Skew
-  \/ wait[r] >= life + Skew
-
-\* Why it holds: else another consumer may get the votes of a queue that is held.
-HeldByQuorum ==
-  \A c \in Client, q \in Queue :
-    Holds(c, q) => Enough({r \in Replica : Backs(r, q, c, lease[c][q])})
-
-\* Else a consumer counts a vote that the broker has not given, or has given to another, or that is
-\* older than the attempt.
-YesMeansVote ==
-  \A c \in Client : attempt[c] # NoAttempt /\ attempt[c].left > 0 =>
-    \A q \in Queue : \A r \in attempt[c].yes[q] :
-      Backs(r, q, c, VoteLife - Skew - (Patience + 1 - attempt[c].left))
-
-\* Else a failed attempt keeps others out although its release was delivered.  A broker that restarts
-\* forgets releases, too: a request that comes later still keeps others out for the life of a vote.
-LockRelease ==
-  \A r \in Replica, q \in Queue :
-    votes[r][q] # NoVote => votes[r][q].n > released[r][votes[r][q].c][q]
-
-\* Else LockRelease says nothing: only a restart makes a broker forget what was given up.
-ReleaseRemembered ==
-  [][/\ \A m \in frees \ frees' : \A q \in m.qs : released'[m.r][m.c][q] >= m.n
-     /\ \A r \in Replica, c \in Client, q \in Queue :
-          released'[r][c][q] >= released[r][c][q] \/ wait'[r] = WaitAfterRestart]_vars
-
-\* Else a broker lets go of a vote that another consumer relies on.
-UnlockedByOwner ==
-  [][\A r \in Replica, q \in Queue :
-       (votes[r][q] # NoVote /\ votes'[r][q] = NoVote /\ frees' # frees)
-         => \E m \in frees \ frees' : m.c = votes[r][q].c]_vars
-
-\* Else a broker gives its vote to another consumer before it is over.
-VoteKept ==
-  [][\A r \in Replica, q \in Queue :
-       votes[r][q] # NoVote /\ votes'[r][q] # NoVote => votes'[r][q].c = votes[r][q].c]_vars
-
-\* Else a message is processed after one that a later holder has processed: out of order.
-OrderPerQueue ==
-  [][\A c \in Client, q \in Queue :
-       last'[q] = c /\ last[q] # c => q \in fresh[c]]_vars
-
------------------------------------------------------------------------------
-\* ---- Witnesses: interesting situations, each of which must be reachable ----
-
-NoSplit ==                  \* each of two consumers has a vote of a queue that neither holds
-  \A q \in Queue : (\A c \in Client : ~Holds(c, q)) =>
-    Cardinality({votes[r][q].c : r \in Replica} \ {None}) <= 1
-NoPartial ==                \* a part of a batch is locked, the rest is not
-  \A c \in Client : attempt[c] # NoAttempt => Answers(attempt[c]) \in {{}, attempt[c].qs}
-NoHandover ==               \* a queue goes from one consumer to another
-  \A c \in Client, q \in Queue : Holds(c, q) => last[q] \in {None, c}
-NoLateMessage ==            \* a request of an attempt that is over is still under way
-  \A m \in asks : attempt[m.c] # NoAttempt
-NoForgottenVote ==          \* a broker has forgotten a vote for a consumer that holds the queue
-  \A c \in Client, q \in Queue, r \in Replica : Holds(c, q) => wait[r] = 0
-
------------------------------------------------------------------------------
-Init ==
-  /\ votes = [r \in Replica |-> [q \in Queue |-> NoVote]]
-  /\ released = [r \in Replica |-> [c \in Client |-> [q \in Queue |-> 0]]]
-  /\ wait = [r \in Replica |-> 0]
-  /\ asks = {}
-  /\ frees = {}
-  /\ tries = [c \in Client |-> 0]
-  /\ attempt = [c \in Client |-> NoAttempt]
-  /\ lease = [c \in Client |-> [q \in Queue |-> 0]]
-  /\ fresh = [c \in Client |-> {}]
-  /\ last = [q \in Queue |-> None]
-
 Next ==
   \/ \E c \in Client, qs \in SUBSET Queue, at \in Replica : Lock(c, qs, at)
   \/ \E c \in Client, got \in SUBSET Queue : ReceiveAnswer(c, got)
@@ -383,27 +299,4 @@ Next ==
   \/ \E d \in Durations : Tick(d)
 
 Spec == Init /\ [][Next]_vars
-
-\* ---- Liveness ----
-
-\* Consumers try again and again, and what is sent arrives; how they keep out of each other's way is
-\* said by a model (Explored): a consumer waits, for a time that it draws, before it tries again.
-Fairness ==
-  /\ \A c \in Client :
-       /\ WF_vars(\E qs \in SUBSET Queue, at \in Replica : Lock(c, qs, at))
-       /\ WF_vars(\E got \in SUBSET Queue : ReceiveAnswer(c, got)) /\ WF_vars(GiveUp(c))
-       /\ \A q \in Queue : WF_vars(Process(c, q))
-       /\ \A r \in Replica : WF_vars(ReceiveAsk(c, r)) /\ WF_vars(ReceiveFree(c, r))
-  /\ SF_vars(\E d \in Durations : Tick(d))   \* a model may let it wait for messages, not for ever
-
-FairSpec == Spec /\ Fairness
-
-\* Whatever happened, a queue that consumers want gets a holder again.
-LockLive == \A q \in Queue : []<>(\E c \in Client : Holds(c, q))
-
-\* And a holder processes it.
-LockUsed == \A q \in Queue : []<>(\E c \in Client : Holds(c, q) /\ q \notin fresh[c])
-
-\* The main ones; the configurations have all of them.
-THEOREM Spec => [](TypeOK /\ LockMutex /\ HeldByQuorum)
-=============================================================================
+===============================================================================

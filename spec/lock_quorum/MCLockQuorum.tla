@@ -1,6 +1,6 @@
 ----------------------------- MODULE MCLockQuorum -----------------------------
 (* Finite models of LockQuorum: what they explore, and their symmetry. *)
-EXTENDS LockQuorum, TLC
+EXTENDS LockQuorumProperties, TLC
 
 CONSTANTS
   MaxTries,      \* attempts of all consumers

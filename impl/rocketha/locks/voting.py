@@ -169,7 +169,7 @@ def step(state: LockManagerState, event: ManagerEvent, *, now_ms: TimestampMs) -
 def remembers(state: LockManagerState, now_ms: TimestampMs) -> bool:
     """Tell whether every vote is over that the broker may have forgotten at its start.
 
-    Spec: LockQuorum!Remembers, LockQuorum!WaitLess
+    Spec: LockQuorum!ReceiveAsk, LockQuorum!WaitLess
     """
     options = state.options
     return now_ms - state.started_ms >= options.rules.wait_after_restart(options.life_ms)

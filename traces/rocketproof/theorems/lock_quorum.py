@@ -164,7 +164,7 @@ def _lock_mutex(group: Group, _times: Times, _rules: Rules) -> z3.BoolRef:
 def _is_promised(group: Group, r: int, c: int, life: z3.ArithRef) -> z3.BoolRef:
     """Say that a broker votes for a consumer for so long, or would if it had not forgotten.
 
-    Spec: LockQuorum!Backs
+    Spec: LockQuorumProperties!Backs
     """
     return z3.And(
         group.promised[r] == CONSUMERS[c],

@@ -94,7 +94,7 @@ class Group:
     def holds(self, c: int) -> z3.BoolRef:
         """Say that a consumer (0 or 1) holds the queue.
 
-        Spec: LockQuorum!Holds
+        Spec: LockQuorumProperties!Holds
         """
         return self.lease[c] > 0
 
