@@ -19,7 +19,7 @@
    Conventions: offsets count records from 0, ranges are half-open, -1 is "not yet".
    Source: DefaultHAService, DefaultHAConnection, DefaultHAClient, GroupTransferService and
    CommitLog.handleHA of apache/rocketmq at 8fc57f1468, HAConnection of its branch 4.9.x.          *)
-EXTENDS Integers, Sequences, FiniteSets
+EXTENDS Sequences, FiniteSets, Extrema
 
 CONSTANTS
   Master,       \* the broker that is master
@@ -48,16 +48,14 @@ VARIABLES
   link,        \* slave -> the connection that it holds, both ends of it (see Link), or NoLink
   \* history, read by no guard
   acked,       \* puts that waited and were answered PUT_OK: set of [o, i: the record, need]
-  ghostLost,   \* slave -> records that power cuts took from it: set of [o, i]
-  ghostAhead   \* slaves that reached beyond the master's log when a power cut shortened it
+  lost,        \* slave -> records that power cuts took from it: set of [o, i]
+  ahead        \* slaves that reached beyond the master's log when a power cut shortened it
 
-vars == <<up, inc, begin, log, flushed, waiting, stale, link, acked, ghostLost, ghostAhead>>
+vars == <<up, inc, begin, log, flushed, waiting, stale, link, acked, lost, ahead>>
 brokerVars == <<up, inc, begin, log, flushed>>
-ghostVars == <<ghostLost, ghostAhead>>
+historyVars == <<lost, ahead>>
 
 -----------------------------------------------------------------------------
-\* ---- Types ----
-
 Batch == [offset : Nat, recs : Seq(Nat)]
 Link == [held : {TRUE},
          served : BOOLEAN,               \* the master's end is there
@@ -68,72 +66,33 @@ Link == [held : {TRUE},
 NoLink == [held |-> FALSE]
 StaleEnd == [reported : Nat, ack : Nat \cup {-1}]
 
-TypeOK ==
-  /\ up \in [Broker -> BOOLEAN]
-  /\ inc \in [Broker -> Nat]
-  /\ begin \in [Broker -> Nat] /\ begin[Master] = 0
-  /\ log \in [Broker -> Seq(Nat)]
-  /\ flushed \in [Broker -> Nat]
-  /\ \A w \in waiting : w \in [o : Nat, need : Needs]
-  /\ stale \in [Slave -> Seq(StaleEnd)]
-  /\ \A s \in Slave : link[s] = NoLink \/ link[s] \in Link
-  /\ \A r \in acked : r \in [o : Nat, i : Nat, need : Needs]
-  /\ \A s \in Slave : \A x \in ghostLost[s] : x \in [o : Nat, i : Nat]
-  /\ ghostAhead \subseteq Slave
-
------------------------------------------------------------------------------
-\* ---- Logs ----
-
-MinOf(S) == CHOOSE x \in S : \A y \in S : x <= y
-MaxOf(S) == CHOOSE x \in S : \A y \in S : y <= x
-End(b) == begin[b] + Len(log[b])
-Has(b, o, i) == begin[b] <= o /\ o < End(b) /\ log[b][o - begin[b] + 1] = i
-FileOf(o) == (o \div FileRecords) * FileRecords
-LastFile == IF log[Master] = <<>> THEN 0 ELSE FileOf(Len(log[Master]) - 1)
-
-\* ---- Rules of the master ----
-
-Served(s) == link[s].held /\ link[s].served
-
-\* A report beyond the master's own log says nothing about the master's records.  \* CHECK B52
-\* This holds for the first report of a connection, too.                          \* CHECK FirstReport
-AcceptsReport(s, a) == a <= Len(log[Master])
-
-\* Where to begin for a slave without a log: its reports will stand for all records before them, so
-\* it must get every record that a producer waits for.                            \* CHECK StartCoversWaiting
-StartForEmpty == MinOf({LastFile} \cup {FileOf(w.o) : w \in waiting})
-
-\* The newest connection that was heard tells what the slave has; an older one may be from before a
-\* power cut of the slave.                                                        \* CHECK NewestCounts
-AckOf(s, ends) == LET heard == SelectSeq(ends, LAMBDA c : c.ack # -1)
-                  IN IF heard = <<>> THEN -1 ELSE heard[Len(heard)].ack
-Ends(s) ==                  \* the master's ends of the connections of s, oldest first
-  IF Served(s) THEN Append(stale[s], [reported |-> link[s].reported, ack |-> link[s].ack])
-  ELSE stale[s]
-\* Slaves are counted, not connections.                                           \* CHECK B23
-Acknowledged(o) == Cardinality({s \in Slave : AckOf(s, Ends(s)) > o})
-\* One slave is one slave more than none.                                         \* CHECK SyncWaits
-SlavesToWaitFor(need) == need
-\* Nobody hears that it is not known while the master knows.                       \* CHECK TimeoutLacks
-Lacks(w) == Acknowledged(w.o) < SlavesToWaitFor(w.need)
-
-\* What a connection may send: also what the disk of the master may lose.
-Sendable == Len(log[Master])
-
-\* ---- Rules of the slave ----
-
-\* A batch continues the slave's log exactly; an empty log begins anywhere.       \* CHECK OffsetContinues
-Continues(s, p) == p.offset = End(s) \/ End(s) = 0
-Useless(s) == link[s].held /\ ~link[s].served                                     \* CHECK NoticeClosed
-
-\* ---- Connections ----
-
-\* The slave gives its connection up; the master's end stays until the master notices.
-GivenUp(s) == IF Served(s) THEN [stale EXCEPT ![s] = Ends(s)] ELSE stale
+Init ==
+  /\ up = [b \in Broker |-> TRUE]
+  /\ inc = [b \in Broker |-> 0]
+  /\ begin = [b \in Broker |-> 0]
+  /\ log = [b \in Broker |-> <<>>]
+  /\ flushed = [b \in Broker |-> 0]
+  /\ waiting = {}
+  /\ stale = [s \in Slave |-> <<>>]
+  /\ link = [s \in Slave |-> NoLink]
+  /\ acked = {}
+  /\ lost = [s \in Slave |-> {}]
+  /\ ahead = {}
 
 -----------------------------------------------------------------------------
 \* Which steps are explored: all of them here, fewer where a finite model overrides this.
 Explored(action, b) == TRUE
+
+\* ---- Logs and connections ----
+
+End(b) == begin[b] + Len(log[b])
+Served(s) == link[s].held /\ link[s].served
+\* The master's ends of the connections of s, oldest first.
+Ends(s) ==
+  IF Served(s) THEN Append(stale[s], [reported |-> link[s].reported, ack |-> link[s].ack])
+  ELSE stale[s]
+\* The slave gives its connection up; the master's end stays until the master notices.
+GivenUp(s) == IF Served(s) THEN [stale EXCEPT ![s] = Ends(s)] ELSE stale
 
 \* ---- Actions of any broker ----
 
@@ -144,7 +103,7 @@ Flush(b) ==
   /\ flushed[b] < End(b)
 
   /\ flushed' = [flushed EXCEPT ![b] = End(b)]
-  /\ UNCHANGED <<up, inc, begin, log, waiting, stale, link, acked, ghostVars>>
+  /\ UNCHANGED <<up, inc, begin, log, waiting, stale, link, acked, historyVars>>
 
 \* Power cut: of the unflushed tail any prefix survives, and the log ends at e; of a log of which
 \* nothing was flushed the file may be gone, too.
@@ -163,14 +122,14 @@ Crash(b, e) ==
           /\ stale' = [s \in Slave |-> <<>>]
           /\ link' = [s \in Slave |-> IF link[s].held THEN [link[s] EXCEPT !.served = FALSE]
                                       ELSE NoLink]
-          /\ ghostAhead' = ghostAhead \cup
+          /\ ahead' = ahead \cup
                {s \in Slave : End(s) > e \/ (link[s].held /\ link[s].next > e)}
-          /\ UNCHANGED ghostLost
+          /\ UNCHANGED lost
      ELSE /\ stale' = GivenUp(b)
           /\ link' = [link EXCEPT ![b] = NoLink]
-          /\ ghostLost' = [ghostLost EXCEPT ![b] = @ \cup
+          /\ lost' = [lost EXCEPT ![b] = @ \cup
                {[o |-> o, i |-> log[b][o - begin[b] + 1]] : o \in MaxOf({e, begin[b]})..(End(b) - 1)}]
-          /\ UNCHANGED <<waiting, ghostAhead>>
+          /\ UNCHANGED <<waiting, ahead>>
   /\ UNCHANGED acked
 
 \* The broker comes back in its role.
@@ -178,7 +137,7 @@ Restart(b) ==
   /\ ~up[b]
 
   /\ up' = [up EXCEPT ![b] = TRUE]
-  /\ UNCHANGED <<inc, begin, log, flushed, waiting, stale, link, acked, ghostVars>>
+  /\ UNCHANGED <<inc, begin, log, flushed, waiting, stale, link, acked, historyVars>>
 
 \* ---- Actions of the master ----
 
@@ -190,7 +149,16 @@ PutMessage(need) ==
   /\ log' = [log EXCEPT ![Master] = Append(@, inc[Master])]
   /\ waiting' = IF need = 0 THEN waiting
                 ELSE waiting \cup {[o |-> Len(log[Master]), need |-> need]}
-  /\ UNCHANGED <<up, inc, begin, flushed, stale, link, acked, ghostVars>>
+  /\ UNCHANGED <<up, inc, begin, flushed, stale, link, acked, historyVars>>
+
+\* The newest connection that was heard tells what the slave has; an older one may be from before a
+\* power cut of the slave.                                                        \* CHECK NewestCounts
+AckOf(s, ends) == LET heard == SelectSeq(ends, LAMBDA c : c.ack # -1)
+                  IN IF heard = <<>> THEN -1 ELSE heard[Len(heard)].ack
+\* Slaves are counted, not connections.                                           \* CHECK B23
+Acknowledged(o) == Cardinality({s \in Slave : AckOf(s, Ends(s)) > o})
+\* One slave is one slave more than none.                                         \* CHECK SyncWaits
+SlavesToWaitFor(need) == need
 
 \* Enough slaves have the record at o: the producer hears PUT_OK (GroupTransferService).
 PutOk(o) ==
@@ -200,7 +168,10 @@ PutOk(o) ==
 
        /\ waiting' = waiting \ {w}
        /\ acked' = acked \cup {[o |-> o, i |-> inc[Master], need |-> w.need]}
-  /\ UNCHANGED <<brokerVars, stale, link, ghostVars>>
+  /\ UNCHANGED <<brokerVars, stale, link, historyVars>>
+
+\* Nobody hears that it is not known while the master knows.                       \* CHECK TimeoutLacks
+Lacks(w) == Acknowledged(w.o) < SlavesToWaitFor(w.need)
 
 \* It took too long: the producer hears FLUSH_SLAVE_TIMEOUT, and the record stays.
 PutTimeout(o) ==
@@ -209,7 +180,16 @@ PutTimeout(o) ==
        /\ Lacks(w)
 
        /\ waiting' = waiting \ {w}
-  /\ UNCHANGED <<brokerVars, stale, link, acked, ghostVars>>
+  /\ UNCHANGED <<brokerVars, stale, link, acked, historyVars>>
+
+\* A report beyond the master's own log says nothing about the master's records.  \* CHECK B52
+\* This holds for the first report of a connection, too.                          \* CHECK FirstReport
+AcceptsReport(s, a) == a <= Len(log[Master])
+FileOf(o) == (o \div FileRecords) * FileRecords
+LastFile == IF log[Master] = <<>> THEN 0 ELSE FileOf(Len(log[Master]) - 1)
+\* Where to begin for a slave without a log: its reports will stand for all records before them, so
+\* it must get every record that a producer waits for.                            \* CHECK StartCoversWaiting
+StartForEmpty == MinOf({LastFile} \cup {FileOf(w.o) : w \in waiting})
 
 \* The master hears that the slave has the log up to a; the first report starts the transfer.
 ReceiveReport(s, a) ==
@@ -219,7 +199,7 @@ ReceiveReport(s, a) ==
 
   /\ link' = [link EXCEPT ![s].ack = a,
                           ![s].next = IF @ # -1 THEN @ ELSE IF a = 0 THEN StartForEmpty ELSE a]
-  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, historyVars>>
 
 \* A report that was in flight when the slave gave the connection up arrives.
 ReceiveStaleReport(s, j, a) ==
@@ -228,7 +208,10 @@ ReceiveStaleReport(s, j, a) ==
   /\ AcceptsReport(s, a)
 
   /\ stale' = [stale EXCEPT ![s][j].ack = a]
-  /\ UNCHANGED <<brokerVars, waiting, link, acked, ghostVars>>
+  /\ UNCHANGED <<brokerVars, waiting, link, acked, historyVars>>
+
+\* What a connection may send: also what the disk of the master may lose.
+Sendable == Len(log[Master])
 
 \* The master sends the next n records; n = 0 is a heartbeat.
 Transfer(s, n) ==
@@ -240,7 +223,7 @@ Transfer(s, n) ==
   /\ LET from == link[s].next
          batch == [offset |-> from, recs |-> SubSeq(log[Master], from + 1, from + n)]
      IN link' = [link EXCEPT ![s].next = from + n, ![s].down = Append(@, batch)]
-  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, historyVars>>
 
 \* A report that cannot be about the master's log closes the connection; no other report does.
 RefuseReport(s, a) ==
@@ -249,7 +232,7 @@ RefuseReport(s, a) ==
   /\ ~AcceptsReport(s, a)
 
   /\ link' = [link EXCEPT ![s].served = FALSE, ![s].down = <<>>]
-  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, historyVars>>
 
 \* The master closes a connection over which it heard nothing for too long, or what no slave sends.
 CloseConnection(s) ==
@@ -257,14 +240,14 @@ CloseConnection(s) ==
   /\ Served(s)
 
   /\ link' = [link EXCEPT ![s].served = FALSE, ![s].down = <<>>]
-  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, historyVars>>
 
 \* The master notices that a slave has given a connection up.
 DropStale(s, j) ==
   /\ j \in DOMAIN stale[s]
 
   /\ stale' = [stale EXCEPT ![s] = SubSeq(@, 1, j - 1) \o SubSeq(@, j + 1, Len(@))]
-  /\ UNCHANGED <<brokerVars, waiting, link, acked, ghostVars>>
+  /\ UNCHANGED <<brokerVars, waiting, link, acked, historyVars>>
 
 \* ---- Actions of the slave ----
 
@@ -275,7 +258,10 @@ Connect(s) ==
 
   /\ link' = [link EXCEPT ![s] = [held |-> TRUE, served |-> TRUE, reported |-> End(s),
                                   ack |-> -1, next |-> -1, down |-> <<>>]]
-  /\ UNCHANGED <<brokerVars, waiting, stale, acked, ghostVars>>
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, historyVars>>
+
+\* A batch continues the slave's log exactly; an empty log begins anywhere.       \* CHECK OffsetContinues
+Continues(s, p) == p.offset = End(s) \/ End(s) = 0
 
 \* The slave appends a batch and reports its log end.  An empty log begins at the first batch; one
 \* without a whole record may be a piece of a record, or a heartbeat, which lets no log begin.
@@ -291,7 +277,7 @@ ReceiveTransfer(s) ==
         /\ flushed' = [flushed EXCEPT ![s] = IF End(s) = 0 THEN begin'[s] ELSE @]
         /\ log' = [log EXCEPT ![s] = @ \o batch.recs]
         /\ link' = [link EXCEPT ![s].down = Tail(@), ![s].reported = begin'[s] + Len(log'[s])]
-  /\ UNCHANGED <<up, inc, waiting, stale, acked, ghostVars>>
+  /\ UNCHANGED <<up, inc, waiting, stale, acked, historyVars>>
 
 \* The slave sees its connection closed, or closes it because it is silent; what is in flight is lost.
 Disconnect(s) ==
@@ -300,101 +286,9 @@ Disconnect(s) ==
 
   /\ stale' = GivenUp(s)
   /\ link' = [link EXCEPT ![s] = NoLink]
-  /\ UNCHANGED <<brokerVars, waiting, acked, ghostVars>>
+  /\ UNCHANGED <<brokerVars, waiting, acked, historyVars>>
 
 -----------------------------------------------------------------------------
-\* ---- Invariants: structure ----
-
-FlushedLeLog == \A b \in Broker : begin[b] <= flushed[b] /\ flushed[b] <= End(b)
-
-\* Else a connection outlives an end of it.
-LinkRoles ==
-  \A s \in Slave :
-    /\ link[s].held => up[s]
-    /\ Served(s) \/ stale[s] # <<>> => up[Master]
-
-\* Else a producer waits for a message that is not in the log, or twice for one.
-WaitingInLog ==
-  /\ \A w \in waiting : w.o < Len(log[Master]) /\ log[Master][w.o + 1] = inc[Master]
-  /\ \A v, w \in waiting : v.o = w.o => v = w
-
-\* Else the slave refuses a batch, and each one after it.
-BatchContinues ==
-  \A s \in Slave : link[s].held => \A k \in DOMAIN link[s].down :
-    link[s].down[k].offset =
-      IF k > 1 THEN link[s].down[k - 1].offset + Len(link[s].down[k - 1].recs)
-      ELSE IF End(s) = 0 THEN link[s].down[k].offset ELSE End(s)
-
-\* Else a message that the slave has is never counted.
-ReportedIsEnd == \A s \in Slave : link[s].held => link[s].reported = End(s)
-
-\* ---- Invariants: safety ----
-
-\* Else a report acknowledges messages that were not even written.
-AckLeMax == \A s \in Slave : \A k \in DOMAIN Ends(s) : Ends(s)[k].ack <= Len(log[Master])
-
-\* Else a slave counts although it has told that it does not have the record.
-AckSound ==
-  \A s \in Slave : Served(s) /\ link[s].ack # -1 => AckOf(s, Ends(s)) <= End(s)
-
-\* Else master and slave keep different bytes at one offset.  It is not promised for slaves that
-\* have what a power cut took from the master.
-PrefixOfMaster ==
-  \A s \in Slave \ ghostAhead :
-    /\ End(s) <= Len(log[Master])
-    /\ log[s] = SubSeq(log[Master], begin[s] + 1, End(s))
-
-\* Else a producer that waited for slaves was told that they have its message, and they never had.
-\* A power cut may have taken it from them since; nothing is promised of slaves that were ahead.
-AckedOnSlaves ==
-  \A r \in acked :
-    Cardinality({s \in Slave : \/ Has(s, r.o, r.i)
-                               \/ [o |-> r.o, i |-> r.i] \in ghostLost[s]
-                               \/ s \in ghostAhead}) >= r.need
-
-\* Else a producer hears that nobody knows, although enough slaves have reported its message; or
-\* PUT_OK, although they have not.
-AnswerExact ==
-  [][\A w \in waiting \ waiting' : inc'[Master] = inc[Master] =>
-       (Acknowledged(w.o) >= w.need)
-         = ([o |-> w.o, i |-> inc[Master], need |-> w.need] \in acked')]_vars
-
-\* No slave was ever ahead: holds only if the master sends nothing that its disk may lose.
-NoneAhead == ghostAhead = {}
-
------------------------------------------------------------------------------
-\* ---- Witnesses: interesting situations, each of which must be reachable ----
-
-NoAckByTwo == \A r \in acked : r.need < 2
-NoLateBegin == \A s \in Slave : begin[s] = 0    \* a slave began at the master's last file
-NoRefusedReport ==          \* a slave reports more than the master has
-  \A s \in Slave : Served(s) => AcceptsReport(s, link[s].reported)
-NoFork ==                   \* a slave that is served has a record that its master does not have
-  \A s \in Slave : Served(s) /\ link[s].next # -1 =>
-    \A o \in begin[s]..(End(s) - 1) : log[s][o - begin[s] + 1] = log[Master][o + 1]
-NoAckOfFork ==              \* PUT_OK for a message that no slave ever had
-  \A r \in acked : \E s \in Slave :
-    Has(s, r.o, r.i) \/ [o |-> r.o, i |-> r.i] \in ghostLost[s]
-NoAckedLoss == \A r \in acked : Has(Master, r.o, r.i)   \* the master lost a message after PUT_OK
-NoCopyLeft ==               \* neither has anybody else a message after PUT_OK
-  \A r \in acked : \E b \in Broker : Has(b, r.o, r.i)
-NoStaleCount ==             \* a slave counts by a connection that it has given up
-  \A s \in Slave : ~link[s].held => AckOf(s, Ends(s)) <= 0
-
------------------------------------------------------------------------------
-Init ==
-  /\ up = [b \in Broker |-> TRUE]
-  /\ inc = [b \in Broker |-> 0]
-  /\ begin = [b \in Broker |-> 0]
-  /\ log = [b \in Broker |-> <<>>]
-  /\ flushed = [b \in Broker |-> 0]
-  /\ waiting = {}
-  /\ stale = [s \in Slave |-> <<>>]
-  /\ link = [s \in Slave |-> NoLink]
-  /\ acked = {}
-  /\ ghostLost = [s \in Slave |-> {}]
-  /\ ghostAhead = {}
-
 Next ==
   \/ \E b \in Broker : Flush(b)
   \/ \E b \in Broker, e \in Nat : Crash(b, e)
@@ -413,25 +307,4 @@ Next ==
   \/ \E s \in Slave : Disconnect(s)
 
 Spec == Init /\ [][Next]_vars
-
-\* ---- Liveness ----
-
-Fairness ==
-  /\ \A b \in Broker : WF_vars(Restart(b))
-  /\ \A s \in Slave :
-       /\ WF_vars(Connect(s)) /\ WF_vars(ReceiveTransfer(s))
-       /\ WF_vars(ReceiveReport(s, link[s].reported) /\ link'[s].ack > link[s].ack)
-       /\ SF_vars(\E n \in 1..Len(log[Master]) : Transfer(s, n))   \* a heartbeat may fill a finite link
-       /\ WF_vars(RefuseReport(s, link[s].reported))
-       /\ WF_vars(Useless(s) /\ Disconnect(s))
-
-FairSpec == Spec /\ Fairness
-
-\* Once power cuts end, every slave that was not ahead of its master has the master's log end.
-CatchUpLive ==
-  \A s \in Slave :
-    <>[][inc' = inc]_vars /\ [](s \notin ghostAhead) => <>[](End(s) = Len(log[Master]))
-
-\* The main ones; the configurations have all of them.
-THEOREM Spec => [](TypeOK /\ AckLeMax /\ PrefixOfMaster /\ AckedOnSlaves)
-=============================================================================
+===============================================================================

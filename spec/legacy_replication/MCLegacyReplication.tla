@@ -1,6 +1,6 @@
 ------------------------- MODULE MCLegacyReplication -------------------------
 (* Finite models of LegacyReplication: what they explore, and their symmetry. *)
-EXTENDS LegacyReplication, TLC
+EXTENDS LegacyReplicationProperties, TLC
 
 CONSTANTS
   MaxLog,           \* records in the master's log

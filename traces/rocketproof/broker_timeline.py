@@ -9,7 +9,7 @@ from tlatrace.values import State, TlaSet, Value, canonical
 
 __all__ = ["broker_changes"]
 
-_SAME_WORDS: Final = {"acted", "ghostAhead", "ghostLost"}
+_SAME_WORDS: Final = {"acted", "ahead", "lost"}
 """Variables for the checker only."""
 
 

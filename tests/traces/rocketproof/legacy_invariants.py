@@ -49,7 +49,7 @@ def _ack_of(s: Any, slave: str) -> int:
 
 def _of_state(s: Any) -> Iterator[str]:
     log = s["log"][MASTER]
-    ahead = set(s["ghostAhead"]["#set"])
+    ahead = set(s["ahead"]["#set"])
     for slave, link in s["link"].items():
         if any(end["ack"] > len(log) for end in _ends(s, slave)):
             yield "AckLeMax"
@@ -70,7 +70,7 @@ def _of_state(s: Any) -> Iterator[str]:
 def _had(s: Any, slave: str, put: Any) -> bool:
     at = put["o"] - s["begin"][slave]
     log = s["log"][slave]
-    lost = {"o": put["o"], "i": put["i"]} in s["ghostLost"][slave]["#set"]
+    lost = {"o": put["o"], "i": put["i"]} in s["lost"][slave]["#set"]
     return lost or (0 <= at < len(log) and log[at] == put["i"])
 
 

@@ -99,7 +99,8 @@ def test_a_bug_shows_in_a_run(bug: Bug, seed: int, violated: str) -> None:
 def test_tlc_allows_every_step_and_refuses_those_of_a_bug(traces: list[Trace]) -> None:
     header = traces[0].header
     assert header is not None
-    spec = load_spec(SPEC, constants=header.constants, invariants=["TypeOK", "AckedOnSlaves"])
+    properties = SPEC.with_name("LegacyReplicationProperties.tla")
+    spec = load_spec(properties, constants=header.constants, invariants=["TypeOK", "AckedOnSlaves"])
 
     good = validate_traces(spec, traces[:8])
     bad = validate_traces(spec, [simulate_trace(PROTOCOL, 0, ("B52",))])

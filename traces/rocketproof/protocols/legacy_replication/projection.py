@@ -14,7 +14,7 @@ step is looked at only where nothing was done: then that is the event, and nothi
 | waiting       | the producers' calls, the records that they became, the answers             |
 | link, stale   | frames, and the ends that the network has: see `links`                      |
 | acked         | the answers PUT_OK to producers that waited                                 |
-| ghosts        | kept here, by the rules of the specification                                |
+| lost, ahead   | kept here, by the rules of the specification                                |
 
 Steps that the specification cannot see are left out: transfers over connections that the slave
 has given up, and flushes that complete no record.
@@ -322,10 +322,10 @@ class LegacyProjection:
             "stale": self._of_slaves(self._links.stale_value),
             "link": self._of_slaves(lambda s: self._links.value(cluster, s)),
             "acked": tla_set(self._acked),
-            "ghostLost": self._of_slaves(
+            "lost": self._of_slaves(
                 lambda s: tla_set(record({"o": o, "i": i}) for o, i in sorted(self._lost[s]))
             ),
-            "ghostAhead": tla_set(broker_name(slave) for slave in sorted(self._ahead)),
+            "ahead": tla_set(broker_name(slave) for slave in sorted(self._ahead)),
         }
         self.events.append(
             Event(
