@@ -25,12 +25,13 @@ from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.engine.simulation import Simulation, simulate
 from rocketha.sim.epoch_truncation.simulation import SIMULATION as EPOCHS
 from rocketha.sim.legacy_replication.simulation import SIMULATION as LEGACY
+from rocketha.sim.lock_quorum.simulation import SIMULATION as LOCKS
 from rocketha.sim.replica_group.cut_steps import is_one_for_the_group
 from rocketha.sim.replica_group.simulation import SIMULATION as GROUP
 from rocketha.types import ConnectionId, Offset
 
 SIMULATIONS: Final[dict[str, Simulation[Any, Any]]] = {
-    one.name: one for one in (EPOCHS, LEGACY, GROUP)
+    one.name: one for one in (EPOCHS, LEGACY, LOCKS, GROUP)
 }
 SEND = SendPacket(conn=ConnectionId(1), data=b"")
 STORE = StoreEpochs(entries=())

@@ -40,7 +40,7 @@ SEEN_AT: Final = {
 NEVER_SEEN: Final = {Bug.OFFSET_CONTINUES, Bug.REPORT_OWN_END, Bug.START_COMPARED}
 """Of the first 400 runs none diverges even when everything is logged."""
 NEVER_TAKEN: Final = {"ElectNobody", "LoseLog"}
-"""No simulated run has these, so there is nothing of them to hide."""
+"""Hardly a simulated run has these, so there is nothing of them to hide."""
 
 
 def test_hidden_actions_become_silent_and_hidden_variables_are_left_out() -> None:

@@ -27,8 +27,12 @@ from rocketha.runtime.effects import (
     AppendMessage,
     Connect,
     FlushLog,
+    RefuseRequest,
     RequestFlush,
+    Respond,
+    SendOneWay,
     SendPacket,
+    SendRequest,
     SendToController,
     StoreEpochs,
     StoreIdentity,
@@ -55,7 +59,15 @@ A = TypeVar("A")
 E_contra = TypeVar("E_contra", contravariant=True)
 A_contra = TypeVar("A_contra", contravariant=True)
 
-_SAID: Final = (SendPacket, SendToController, AnswerClient)
+_SAID: Final = (
+    SendPacket,
+    SendToController,
+    SendRequest,
+    SendOneWay,
+    Respond,
+    RefuseRequest,
+    AnswerClient,
+)
 _WRITTEN: Final = (AppendLog, AppendMessage, StoreEpochs)
 _LOG_CUT: Final = (TruncateLog,)
 _UNSEEN: Final = (FlushLog, RequestFlush, StoreIdentity, StoreRegistration)

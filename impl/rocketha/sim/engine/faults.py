@@ -159,6 +159,7 @@ LOCK_FAULTS: Final = (
     Fault.STALE_ROUTE,
     Fault.CLOCK_SKEW,
     Fault.CLIENT_LOSS,
+    Fault.CUT_IN_STEP,
 )
 """What can happen to queue locks, which no disk keeps."""
 SNAPSHOT_FAULTS: Final = (Fault.POWER_CUT, Fault.TORN_WRITE, Fault.DAMAGED_FILE)

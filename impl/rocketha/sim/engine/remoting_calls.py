@@ -184,7 +184,10 @@ class RemotingCalls:
             return
         try:
             stream.feed(data)
-            while (conn, end) in self._streams and (command := stream.next_packet()) is not None:
+            while self._servers.is_up(broker) and (conn, end) in self._streams:
+                command = stream.next_packet()
+                if command is None:
+                    return
                 self._heard(conn, broker, end, command)
         except PacketError:
             self._network.close(conn, broker, lingers=False)

@@ -12,6 +12,7 @@ from rocketha.runtime.effects import AnswerClient, SendRequest
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
 from rocketha.runtime.node_host import NodeHost, no_files
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
+from rocketha.runtime.ports import Seam
 from rocketha.sim.engine.remoting_calls import Arrived, Calls, response_to
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, RequestId, RequestReference, TimestampMs
@@ -45,9 +46,14 @@ class CallingNode(ABC, Generic[S, E, A]):
         number: BrokerId,
         core: Core[S, E | RequestEvent, A, None],
         cluster: CallingCluster,
+        *,
+        seam: Seam[E | RequestEvent, A] | None = None,
     ) -> None:
-        """Make a node that is down."""
+        """Make a node that is down; a `seam` may end it in the middle of a step."""
         self.id = number
+        self.is_muted = False
+        """What it sends now is recorded, and never leaves it."""
+        self._unsent = 0
         self.recorder: StepRecorder = NOT_RECORDED
         self._around = cluster
         self._starts = 0
@@ -61,6 +67,7 @@ class CallingNode(ABC, Generic[S, E, A]):
             recorder=self,
             see=no_files,
             alarms=self,
+            seam=seam,
         )
 
     def stop(self) -> None:
@@ -113,10 +120,22 @@ class CallingNode(ABC, Generic[S, E, A]):
         self.recorder.stepped(event, action)
         self.after_step(event, action)
 
+    # ---- what becomes of a step that is cut (rocketha.sim.engine.cut_step.CutPorts) ----
+
+    def cut(self, event: E | RequestEvent, action: A | None) -> None:
+        """Have a step recorded and looked at that was cut."""
+        self.stepped(event, action)
+
+    def forget(self) -> None:
+        """Forget nothing: what was not sent was not noted."""
+
     # ---- remoting ----
 
     def request(self, request: SendRequest) -> None:
         """Send a request; the answer is an event, unless the node stops before."""
+        if self.is_muted:
+            self._note(self._never_sent(), request.peer, request.code, request.body)
+            return
         reference, starts, receiver = request.reference, self._starts, self.resolve(request.peer)
         self._receivers[reference] = receiver
         waits = True
@@ -143,23 +162,34 @@ class CallingNode(ABC, Generic[S, E, A]):
     def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
         """Send a request that has no answer."""
         receiver = self.resolve(peer)
+        if self.is_muted:
+            self._note(self._never_sent(), receiver, code, body)
+            return
         self._note(self._around.calls.tell(self.id, receiver, code, body), receiver, code, body)
 
     def respond(self, request: RequestId, code: int, body: bytes) -> None:
         """Answer a request."""
         arrived = self._arrived.pop(request)
-        self._around.calls.answer(self.id, arrived, code, body)
+        if not self.is_muted:
+            self._around.calls.answer(self.id, arrived, code, body)
         self.recorder.sent(arrived.response, code=code, body=body)
 
     def refuse(self, request: RequestId) -> None:
         """Close the connection of a request."""
-        self._around.calls.refuse(self.id, self._arrived.pop(request))
+        arrived = self._arrived.pop(request)
+        if not self.is_muted:
+            self._around.calls.refuse(self.id, arrived)
 
     def hang_up(self, reference: RequestReference) -> None:
         """Close the connection with who was sent a request, also if it is another one by now."""
         receiver = self._receivers.pop(reference, None)
-        if receiver is not None:
+        if receiver is not None and not self.is_muted:
             self._around.calls.hang_up(self.id, receiver)
+
+    def _never_sent(self) -> str:
+        """Return a name for a message that nobody receives."""
+        self._unsent += 1
+        return f"{self.name_of(self.id)}:unsent:{self._unsent}"
 
     def _note(self, message: str, receiver: BrokerId, code: int, body: bytes) -> None:
         self.recorder.sent(message, to=self.name_of(receiver), code=code, body=body)

@@ -7,7 +7,7 @@ any consumer has finished. What is processed by whom is the history of a run.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from rocketha.formats.lock_bodies import MessageQueue
 from rocketha.histories.ordered import Processed
@@ -27,7 +27,9 @@ from rocketha.locks.voting import ManagerAction
 from rocketha.recording.recorder import NOT_RECORDED, Parts, Recording
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import RequestEvent, ResponseArrived
+from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import CrashPoints
+from rocketha.sim.engine.cut_step import StepCutter, Told
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
@@ -191,7 +193,10 @@ class _Manager(CallingNode[LockManagerState, ManagerHears, ManagerAction]):
     """A lock manager on its broker."""
 
     def __init__(self, node: Node[LockManagerState], cluster: LockCluster) -> None:
-        super().__init__(node.id, ManagerCore(), cluster)
+        cutter: StepCutter[Any, Any, Any] = StepCutter(
+            cluster, node, self, cluster.crash_points, scheduler=cluster.scheduler
+        )
+        super().__init__(node.id, ManagerCore(), cluster, seam=cutter)
         self._node = node
         self._cluster = cluster
         node.host = self.host
@@ -237,13 +242,14 @@ class LockCluster:
         counts: FaultCounts,
         observer: LockObserver,
         recording: Recording = NOT_RECORDED,
+        crash_points: CrashPoints | None = None,
     ) -> None:
         """Make a cluster whose brokers have run for long, except for one that is gone."""
         self.plan = plan
         self.scheduler = scheduler
         self.network = network
         self.counts = counts
-        self.crash_points = CrashPoints()
+        self.crash_points = crash_points or CrashPoints()
         self.actions = 0
         self.calm = False
         """Nothing goes wrong any more."""
@@ -296,7 +302,19 @@ class LockCluster:
         self._stop(node)
         self.calls.stop(node.id, silent=silent)
 
+    def may_end(
+        self, node: Node[LockManagerState], step: StepUnderWay[Any, Any], told: Told
+    ) -> bool:
+        """Let a broker end between any two effects."""
+        del node, step, told
+        return True
+
+    def log_lost(self, node: Node[LockManagerState]) -> None:
+        """Have no log."""
+        raise AssertionError(f"{node.id} has no log in this protocol")
+
     def _stop(self, node: Node[LockManagerState]) -> None:
+        self.crash_points.disarm(broker_address(node.id))
         self._managers[node.id].recorder.stopped(dict)
         self._managers[node.id].stop()
         node.stop()

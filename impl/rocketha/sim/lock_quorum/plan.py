@@ -71,7 +71,8 @@ class LockPlan:
 def draw_lock_run(streams: PerPurposeStreams, options: SimOptions) -> LockPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
-    faults = draw_plan(rng, LOCK_FAULTS, options.faults, share=share)
+    cuts = streams.of("plan", Fault.CUT_IN_STEP)
+    faults = draw_plan(rng, LOCK_FAULTS, options.faults, share=share, cuts=cuts)
     members = tuple(BrokerId(number) for number in range(1, options.brokers + 1))
     drawn_steps = rng.randrange(60, 140)
     # A group without a majority locks nothing.

@@ -25,6 +25,7 @@ def _workload(environment: Environment, plan: LockPlan, observer: LockObserver) 
         counts=environment.counts,
         observer=observer,
         recording=environment.recording,
+        crash_points=environment.crash_points,
     )
     return LockWorkload(cluster, plan, streams)
 
