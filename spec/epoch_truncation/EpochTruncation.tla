@@ -311,12 +311,6 @@ ReceiveHandshake(s) ==
                                 ![s].reported = ReportAfterTruncate(cp, Len(log'[s]))]
   /\ UNCHANGED <<ctl, role, inc, acted>>
 
-\* A batch continues the slave's log exactly.                                   \* CHECK OffsetContinues
-Continues(p, q) == p.offset = Len(q)
-\* A batch tells its slave of a master that was elected again under the open connection.
-\*                                                                              \* CHECK KnownFollowsBatch
-KnownAfterBatch(s, epoch) == MaxOf({known[s], epoch})
-
 \* The slave refuses the answer of a master that is older than what it knows, and no other.
 RefuseHandshake(s) ==
   /\ Explored("Disconnect", s)
@@ -327,6 +321,12 @@ RefuseHandshake(s) ==
 
   /\ link' = [link EXCEPT ![s] = NoLink]
   /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, acted>>
+
+\* A batch continues the slave's log exactly.                                   \* CHECK OffsetContinues
+Continues(p, q) == p.offset = Len(q)
+\* A batch tells its slave of a master that was elected again under the open connection.
+\*                                                                              \* CHECK KnownFollowsBatch
+KnownAfterBatch(s, epoch) == MaxOf({known[s], epoch})
 
 \* The slave appends a batch, notes its epoch if that is new to it, and reports its log end.
 ReceiveTransfer(s) ==

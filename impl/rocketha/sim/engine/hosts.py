@@ -21,6 +21,7 @@ from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import (
     ConnectionLost,
     HostEvent,
+    MessageAppended,
     PeerAccepted,
     TimerFired,
     TransferDue,
@@ -60,7 +61,7 @@ class HostedCluster(ABC, Generic[S, E, A]):
     """What is around the nodes: the cluster of a protocol says what its ports lead to."""
 
     closes_are_shown = False
-    """Records say which connections a node closes: a message that its peer may receive."""
+    """Records say which connections a node accepts, closes and loses, and what it appends."""
 
     counts: FaultCounts
     """Where faults are counted."""
@@ -332,7 +333,8 @@ class _NodePorts(Generic[S, E, A]):
     # ---- what becomes of a step that is cut (rocketha.sim.engine.cut_step.CutPorts) ----
 
     def cut(self, event: E | HostEvent, action: A | None) -> None:
-        if isinstance(event, PeerAccepted | ConnectionLost):
+        shown = (PeerAccepted, ConnectionLost, MessageAppended)
+        if self._cluster.closes_are_shown and isinstance(event, shown):
             self._recorder.heard(event)
         self._recorder.stepped(event, action)
         self._cluster.took(self._node, event, action)

@@ -88,7 +88,13 @@ class ClusterRecorders:
         for node in nodes.values():
             self._recorders[node.id] = recording.of(
                 broker_address(node.id),
-                {"kind": "broker", "brokers": names, "frames_are_shown": True},
+                {
+                    "kind": "broker",
+                    "brokers": names,
+                    "frames_are_shown": True,
+                    "heartbeat_ms": plan.ha.heartbeat_ms,
+                    "housekeeping_ms": plan.ha.housekeeping_ms,
+                },
                 parts=partial(self._parts, node),
                 shows_ms=partial(node.shows_ms, scheduler),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.known_bugs import EPOCH_BUGS
+from rocketha.obligations.epoch_truncation import EPOCH_TRUNCATION
 from rocketha.sim.engine.faults import EPOCH_FAULTS
 from rocketha.sim.engine.simulation import Environment, Simulation
 from rocketha.sim.epoch_truncation.cluster import Cluster, NullObserver, Observer
@@ -38,4 +39,5 @@ SIMULATION: Final[Simulation[RunPlan, Observer]] = Simulation(
     workload=_workload,
     unobserved=NullObserver,
     clients="messages that were read from replicas",
+    obligations=EPOCH_TRUNCATION,
 )

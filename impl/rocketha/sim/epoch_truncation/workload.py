@@ -23,7 +23,7 @@ from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurp
 from rocketha.sim.engine.records import message_of_epoch, record_count
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.sim.epoch_truncation.plan import RunPlan
-from rocketha.types import BrokerId, Epoch
+from rocketha.types import BrokerId, Epoch, PutId
 
 __all__ = ["EpochWorkload"]
 
@@ -239,7 +239,8 @@ class EpochWorkload:
             message = message_of_epoch(epoch, self._messages)
             self._written[shown_body(message.body)] = epoch
             injection.note(f"{broker_address(node.id)} gets message {self._messages}")
-            self._cluster.deliver(node, MessagePut(message=message))
+            put = MessagePut(message=message, put=PutId(self._messages))
+            self._cluster.deliver(node, put)
             if self._unclean_after_put:
                 self._elect_unclean(injection)
 

@@ -58,19 +58,21 @@ class LegacyRecorders:
         """Begin to record each of them."""
         self._logs = RecordedLogs(plan.bugs)
         self._recorders: dict[BrokerId, StepRecorder] = {}
+        shared = {
+            "frames_are_shown": True,
+            "heartbeat_ms": plan.options.heartbeat_ms,
+            "housekeeping_ms": plan.options.housekeeping_ms,
+        }
         for node in nodes.values():
-            settings: Parts = {
-                "kind": "slave",
-                "master": broker_address(master),
-                "frames_are_shown": True,
-            }
+            settings: Parts = {"kind": "slave", "master": broker_address(master), **shared}
             if node.id == master:
                 settings = {
                     "kind": "master",
                     "slaves": [broker_address(one) for one in nodes if one != master],
                     "slaves_to_wait_for_max": min(MOST_NEEDED, len(nodes) - 1),
                     "segment_bytes": SEGMENT_SIZE,
-                    "frames_are_shown": True,
+                    "slave_timeout_ms": plan.options.slave_timeout_ms,
+                    **shared,
                 }
             self._recorders[node.id] = recording.of(
                 broker_address(node.id),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.known_bugs import LEGACY_BUGS
+from rocketha.obligations.legacy_replication import LEGACY_REPLICATION
 from rocketha.sim.engine.faults import LEGACY_FAULTS
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
 from rocketha.sim.legacy_replication.cluster import (
@@ -48,4 +49,5 @@ SIMULATION: Final[Simulation[LegacyPlan, LegacyObserver]] = Simulation(
     unobserved=NullLegacyObserver,
     clients="messages that were read from replicas, or that producers heard are copied",
     limits=_LIMITS,
+    obligations=LEGACY_REPLICATION,
 )

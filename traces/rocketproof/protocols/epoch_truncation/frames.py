@@ -54,6 +54,10 @@ class _Accepted(msgspec.Struct, frozen=True, tag_field="is", tag="PeerAccepted")
     conn: int
 
 
+class _Appended(msgspec.Struct, frozen=True, tag_field="is", tag="MessageAppended"):
+    end: Offset
+
+
 class _Lost(msgspec.Struct, frozen=True, tag_field="is", tag="ConnectionLost"):
     conn: int
 
@@ -63,7 +67,7 @@ class _Forged(msgspec.Struct, frozen=True, tag_field="is", tag="Forged"):
 
 
 _Packet: TypeAlias = _Handshake | _Ack | _Reply | _Batch
-_Heard: TypeAlias = _Accepted | _Lost | _Forged
+_Heard: TypeAlias = _Accepted | _Appended | _Lost | _Forged
 _PACKETS: Final[msgspec.json.Decoder[_Packet]] = msgspec.json.Decoder(_Packet)
 _CLAIMED: Final = ("Handshake", "ReceiveAck", "ReceiveHandshake", "ReceiveTransfer")
 """Actions of which nothing has come where no packet was sent or received."""

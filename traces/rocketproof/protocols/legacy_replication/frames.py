@@ -19,7 +19,6 @@ from typing import Final, TypeAlias
 import msgspec
 
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
-from rocketha.sim.engine.records import record_offset
 from rocketproof.protocols.legacy_replication.recorded_broker import (
     MasterEnd,
     RecordedBroker,
@@ -66,6 +65,11 @@ class _Accepted(msgspec.Struct, frozen=True, tag_field="is", tag="PeerAccepted")
     conn: int
 
 
+class _Appended(msgspec.Struct, frozen=True, tag_field="is", tag="MessageAppended"):
+    put: int
+    offset: int
+
+
 class _Lost(msgspec.Struct, frozen=True, tag_field="is", tag="ConnectionLost"):
     conn: int
 
@@ -74,7 +78,7 @@ class _Forged(msgspec.Struct, frozen=True, tag_field="is", tag="Forged"):
     conn: int
 
 
-_Heard: TypeAlias = _Asked | _Accepted | _Lost | _Forged
+_Heard: TypeAlias = _Asked | _Accepted | _Appended | _Lost | _Forged
 _FRAMES: Final = msgspec.json.Decoder(_Frame)
 
 
@@ -127,6 +131,9 @@ class MasterFrames:
                 self._needs[heard.put], self._asked = heard.need, heard.put
             elif isinstance(heard, _Accepted):
                 self._acks[heard.conn] = _NEVER
+            elif isinstance(heard, _Appended) and (need := self._needs[heard.put]):
+                put = Waiting(put=heard.put, offset=heard.offset, need=need)
+                self._waiting[heard.put] = put
         for conn in _closed(record):
             self._acks.pop(conn, None)
         for conn, frame in _frames(received):
@@ -134,15 +141,11 @@ class MasterFrames:
                 self._acks[conn] = frame.report
         for conn, frame in _frames(record.sent):
             self._next[conn] = frame.offset + frame.size
-        if record.event == "MessageAppended" and (need := self._needs[self._asked]):
-            offset = int(record_offset(len(now.log) - 1))
-            self._waiting[self._asked] = Waiting(put=self._asked, offset=offset, need=need)
         self.answers.clear()
         for said in record.answered:
             answer: Answer = read_field(said, Answer, "answered")
-            put = self._waiting.pop(answer.put, None)
-            if put is not None:
-                self.answers.append((answer.status, put))
+            if answer.put in self._waiting:
+                self.answers.append((answer.status, self._waiting.pop(answer.put)))
         waiting = tuple(self._waiting.values())
         return replace(now, ends=dict(self._ends(now)), waiting=waiting)
 
