@@ -55,6 +55,7 @@ def hear_broker(
     RocketMQ notes heartbeats of anybody; it keeps the channel of the first one, and the greatest
     epoch and log end that it ever heard, though both go down when a log is truncated.
 
+    Spec: ReplicaGroup!HearAgain
     Source: DefaultBrokerHeartbeatManager.onBrokerHeartbeat
     """
     group = state.known(request.broker_name)
