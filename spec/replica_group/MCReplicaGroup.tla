@@ -28,8 +28,9 @@ Bounded(action, b) ==
 Few(action, b) ==
   Bounded(action, b) /\ action \notin {"Disconnect", "CloseConnection", "HearEpoch"}
 
-\* Heartbeats that come late, too: nothing bounds how often.
-Late(action, b) == action = "HearAgain" \/ Few(action, b)
+\* Elections and late heartbeats alone; MaxAlter is what more the numbers of sets need.
+Late(action, b) ==
+  action = "HearAgain" \/ (Few(action, b) /\ action \notin {"MaybeShrink", "MaybeExpand"})
 
 \* For liveness: what ends an election is not bounded; operators and crashes are.
 Steady(action, b) == action = "ElectMaster" \/ Few(action, b)

@@ -182,8 +182,7 @@ EvictBroker(b, n) ==
   /\ alive' = alive \ {b}
   /\ UNCHANGED <<ctl, views, brokerVars, masterVars, link, conn, alters, acked, seen>>
 
-\* What incarnation n had said before it was gone comes late: the controller counts it as alive until
-\* it misses it once more (onBrokerHeartbeat).
+\* What incarnation n had said before it was gone comes late (onBrokerHeartbeat).
 HearAgain(b, n) ==
   /\ Explored("HearAgain", b)
   /\ b \notin alive /\ OwnsEntry(b, n)
@@ -383,6 +382,8 @@ MaybeExpand(m, s) ==
 
 \* A master's set changes by no answer that is older than the last one.         \* CHECK LateSet
 NewSet(m, e) == e >= local[m].epoch
+\* Nor by one of another masterEpoch, which it may not know yet.              \* CHECK OtherEpoch
+OfItsEpoch(m, e) == views[e].epoch = known[m]
 \* A proposal ends when the master knows a set epoch above the one that it expected.
 \* The refusal of a copy does not end it,                                       \* CHECK Refusal
 \* and silence does not end it.                                                 \* CHECK B82
@@ -393,7 +394,7 @@ Ends(r, e) == r.exp < e
 LearnSyncStateSet(m) ==
   \E e \in DOMAIN views :
     /\ role[m] = "Master"
-    /\ views[e].master = m /\ views[e].epoch = known[m]
+    /\ views[e].master = m /\ OfItsEpoch(m, e)
     /\ NewSet(m, e)
 
     /\ local' = [local EXCEPT ![m] = [set |-> views[e].sss, epoch |-> e]]

@@ -36,6 +36,11 @@ MasterInSSS == ctl.master # None => ctl.master \in ctl.sss
 OneMasterPerEpoch ==
   \A a, b \in Broker : role[a] = "Master" /\ role[b] = "Master" /\ known[a] = known[b] => a = b
 
+\* Else a master that was elected once more, and does not know, waits for the members of that epoch
+\* and writes in its old one.
+SetOfItsEpoch ==
+  \A m \in Broker : role[m] = "Master" => views[local[m].epoch].epoch = known[m]
+
 \* Else messages of a master count to an epoch that is not its own.
 RoleAtomic == \A b \in Broker : role[b] = "Master" => LastEpoch(epochs[b]) = known[b]
 

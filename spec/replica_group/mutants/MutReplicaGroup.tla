@@ -114,6 +114,9 @@ LateEpochNewMasterEpoch(b, e) ==
 \* An answer that was overtaken takes the set back.
 LateSetNewSet(m, e) == TRUE
 
+\* A master that was elected once more works with the set of that election before it knows of it.
+OtherEpochOfItsEpoch(m, e) == TRUE
+
 \* The master asks the controller for the incarnation of who joins.
 HalfOpenIncarnationOf(m, s) == ctl.inc[s]
 
