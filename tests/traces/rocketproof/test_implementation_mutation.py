@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner, Result
 
+from rocketproof import protocols
 from rocketproof.commands.mutate_implementation import command
 from rocketproof.implementation_mutation.child import Column, Rejected, RunKey
 from rocketproof.implementation_mutation.effects import effect_names
@@ -256,6 +257,14 @@ def test_a_file_of_equivalents_says_why(tmp_path: Path) -> None:
     path.write_text('[[mutation]]\nid = "a:b:guard:1"\n')
     with pytest.raises(ToolError, match="missing required field `change`"):
         read_equivalents(path)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_mutations_known_to_be_equivalent_are_there(protocol: str) -> None:
+    path = Path(protocols.__file__).parent / protocol / "equivalent_mutations.toml"
+    known = read_equivalents(path) if path.is_file() else {}
+    assert known.keys() <= {one.id for one in all_mutations(PROTOCOLS[protocol].cores)}
+    assert all(known.values())
 
 
 def test_a_result_without_a_process_counts_as_an_error() -> None:

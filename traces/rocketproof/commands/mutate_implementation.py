@@ -6,9 +6,11 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Final
 
 import click
 
+from rocketproof import protocols
 from rocketproof.commands.seed_range import seed_range
 from rocketproof.implementation_mutation.equivalents import read_equivalents
 from rocketproof.implementation_mutation.measure import (
@@ -32,7 +34,9 @@ from tlatrace.tools.spec_root import find_spec_root
 
 __all__ = ["command"]
 
-_PERCENT = click.FloatRange(0, 100)
+_PERCENT: Final = click.FloatRange(0, 100)
+_EQUIVALENTS: Final = "equivalent_mutations.toml"
+"""The file of a protocol, beside its plug."""
 
 
 @click.command(
@@ -52,7 +56,7 @@ _PERCENT = click.FloatRange(0, 100)
 @click.option(
     "--equivalents",
     type=click.Path(path_type=Path),
-    help="Mutations known to be equivalent (the file of the protocol, if it has one).",
+    help=f"Mutations known to be equivalent ({_EQUIVALENTS} of the protocol, if there is one).",
 )
 @click.option("--only", "ids", multiple=True, metavar="ID", help="This mutation; repeatable.")
 @click.option("--at-least-traces", type=_PERCENT, metavar="PERCENT", help="For exit code 0.")
@@ -90,9 +94,7 @@ def command(
     """
     plug = PROTOCOLS[protocol]
     runs = seed_range(seeds)
-    path = equivalents or Path(str(sys.modules[plug.projection.__module__].__file__)).with_name(
-        "equivalent_mutations.toml"
-    )
+    path = equivalents or Path(protocols.__file__).parent / protocol / _EQUIVALENTS
     known = read_equivalents(path) if equivalents or path.is_file() else {}
     every = all_mutations(plug.cores)
     chosen = [one for one in every if one.id in ids]
