@@ -135,7 +135,8 @@ class Examined:
     runs: int = 0
     """Runs that were made."""
     executed: Mapping[RunKey, frozenset[tuple[str, int]]] = field(default_factory=dict)
-    """The watched lines that a run executes; those of an import are in every run's."""
+    """The watched lines that a run executes; those of an import are in every run's.
+    Runs that are rejected are not there."""
     digests: Mapping[RunKey, Digests] = field(default_factory=dict)
     """What runs are."""
     undecided: int = 0

@@ -72,8 +72,7 @@ def examine(task: RunTask, watch: LineWatch) -> Examined:
     gc.freeze()
     for number, run in enumerate(_runs(task)):
         if watch.is_asked:
-            with watch.lines(run):
-                subject.observe(run)
+            subject.watch(run, watch)
         elif process_time() > _ALL_CPU_S or not subject.makes(run):
             break
         subject.make(run)
@@ -82,7 +81,9 @@ def examine(task: RunTask, watch: LineWatch) -> Examined:
     return Examined(
         rejected=subject.rejected,
         runs=subject.runs,
-        executed=watch.executed,
+        executed={
+            run: seen for run, seen in watch.executed.items() if run not in subject.rejected_runs
+        },
         digests=subject.digests,
         undecided=subject.undecided,
     )
@@ -116,6 +117,7 @@ class _Subject:
         self._judge = _Judge()
         self.rejected: dict[Column, Rejected] = {}
         self.digests: dict[RunKey, Digests] = {}
+        self.rejected_runs: set[RunKey] = set()
         self.runs = 0
         self.undecided = 0
 
@@ -123,6 +125,7 @@ class _Subject:
         if run.crash_point is not None:
             column, reason = Column.CRASH_POINTS, f"{column}: {reason}"
         self.rejected.setdefault(column, Rejected(run, reason))
+        self.rejected_runs.add(run)
 
     def makes(self, run: RunKey) -> bool:
         """Tell whether a run can show more than is known."""
@@ -133,9 +136,11 @@ class _Subject:
     def _asks_traces(self) -> bool:
         return not TRACES & self.rejected.keys()
 
-    def observe(self, run: RunKey) -> None:
-        """Make a run that nobody looks at. Raises: whatever the implementation raises"""
-        self._plug.record(_scheduled(self._plug.name, run), NodeLines().write)
+    def watch(self, run: RunKey, watch: LineWatch) -> None:
+        """Make a run of which only the lines are of interest that it executes."""
+        scheduled = _scheduled(self._plug.name, run)
+        with watch.lines(run):
+            self._guarded(run, lambda: self._unobserved(run, scheduled, NodeLines()))
 
     def make(self, run: RunKey) -> None:
         """Make a run, and ask the columns; those of traces until one rejects."""

@@ -22,6 +22,7 @@ from rocketproof.implementation_mutation.child import (
 )
 from rocketproof.implementation_mutation.mutation import Mutation
 from rocketproof.implementation_mutation.rates import Rate
+from rocketproof.output import print_text
 from tlatrace.corpus.processes import NoResult, run_apart
 from tlatrace.errors import ToolError
 
@@ -130,8 +131,8 @@ class Measurement:
 def measured(sample: Sample, *, workers: int) -> Iterator[MutationResult]:
     """Yield the result of each mutation, in any order.
 
-    First the implementation runs as it is: that says which seeds come to which mutation, and a run
-    that is rejected then is an error.
+    First the implementation runs as it is: that says which seeds come to which mutation. A seed
+    that is rejected then is an error, a crash point is left out, and standard error says so.
 
     Raises: ToolError
     """
@@ -240,6 +241,11 @@ def _baseline(sample: Sample, *, workers: int) -> _Baseline:
         if isinstance(result, NoResult):
             raise ToolError("mutations", f"without a mutation, {result.reason}")
         for column, how in result.rejected.items():
+            if column is Column.CRASH_POINTS:
+                print_text(
+                    f"left out: {how.run} is rejected without a mutation: {how.reason}", err=True
+                )
+                continue
             where = "" if how.run is None else f" {how.run}"
             said = f"{column} reject{where} without a mutation: {how.reason}"
             raise ToolError("mutations", said)
