@@ -353,7 +353,8 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         self, state: SnapshotState, event: StateLoaded, log: SnapshotView
     ) -> SnapshotStepped:
         if event.error is not None:
-            return SnapshotStepped(replace(state, refused=event.error))
+            after = replace(state, refused=event.error)
+            return SnapshotStepped(after, (DeleteSnapshot(event.meta.last_included_index),))
         index = event.meta.last_included_index
         after = replace(state, last=LogIndex(max(state.last, index)))
         return SnapshotStepped(after, self._fit_log(event.meta, log))

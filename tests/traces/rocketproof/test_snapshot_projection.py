@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from rocketha.formats.controller_snapshot import SectionType
+from rocketha.formats.json_text import write_json
 from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
+from rocketha.replicated_log.log import DurableLog
+from rocketha.replicated_log.register import RegisterStateMachine
+from rocketha.replicated_log.snapshot_core import SnapshotCore, SnapshotState
+from rocketha.replicated_log.snapshot_effects import StateLoaded
+from rocketha.replicated_log.snapshot_files import SnapshotWriter
 from rocketha.sim.snapshot_loading.steps import SnapshotActionName
+from rocketha.types import Term
 from rocketproof.engines import Judges
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.runs import simulate_trace
@@ -105,6 +115,69 @@ def test_a_bug_leaves_the_specification(bug: Bug, seed: int) -> None:
     (verdict,) = judged([simulate_trace(PROTOCOL, seed, (bug.value,))])
 
     assert isinstance(verdict, Diverges)
+
+
+def _keeps_what_is_removed(patch: pytest.MonkeyPatch) -> None:
+    """Let the state machine pass over entries that remove a register."""
+    whole = RegisterStateMachine.on_replay
+
+    def on_replay(self: RegisterStateMachine, entry: bytes) -> None:
+        if b"value" in entry:
+            whole(self, entry)
+
+    patch.setattr(RegisterStateMachine, "on_replay", on_replay)
+
+
+def _forgets_a_register(patch: pytest.MonkeyPatch) -> None:
+    """Let snapshots be without the register that was set last."""
+
+    def on_snapshot_save(self: RegisterStateMachine, writer: SnapshotWriter) -> None:
+        writer.add(SectionType.REGISTER, write_json(dict(list(self.values.items())[:-1])))
+
+    patch.setattr(RegisterStateMachine, "on_snapshot_save", on_snapshot_save)
+
+
+def _reads_terms_wrongly(patch: pytest.MonkeyPatch) -> None:
+    """Let the recovery of a log take each term for the one before it."""
+    whole = DurableLog._record_at
+
+    def record_at(self: DurableLog, data: bytes, at: int) -> Any:
+        found = whole(self, data, at)
+        return None if found is None else replace(found, term=Term(max(found.term - 1, 0)))
+
+    patch.setattr(DurableLog, "_record_at", record_at)
+
+
+def _keeps_what_it_could_not_load(patch: pytest.MonkeyPatch) -> None:
+    """Let a leader's snapshot that is whole, and has no registers, stay on the disk."""
+    whole = SnapshotCore.step
+
+    def step(self: SnapshotCore, state: SnapshotState, event: Any, **named: Any) -> Any:
+        done = whole(self, state, event, **named)
+        is_failed = isinstance(event, StateLoaded) and event.error is not None
+        return replace(done, effects=()) if is_failed and event.older is None else done
+
+    patch.setattr(SnapshotCore, "step", step)
+
+
+@pytest.mark.java
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        _keeps_what_is_removed,
+        _forgets_a_register,
+        _reads_terms_wrongly,
+        _keeps_what_it_could_not_load,
+    ],
+)
+def test_a_mistake_in_code_that_judges_once_shared_is_seen_within_eight_seeds(
+    mistake: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mistake(monkeypatch)
+
+    assert any(
+        isinstance(judged([simulate_trace(PROTOCOL, seed)])[0], Diverges) for seed in range(8)
+    )
 
 
 def test_a_node_without_install_stays_dead() -> None:

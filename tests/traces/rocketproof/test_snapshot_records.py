@@ -186,11 +186,6 @@ def test_what_is_left_says_which_changes_of_names_survived(
             "snapshot/tmp becomes snapshot/other, which is no snapshot",
         ),
         (is_of("ApplyDue", "applied"), with_state(applied="x"), "applied: .*`int`"),
-        (
-            is_of("EntryReceived"),
-            lambda r: msgspec.structs.replace(r, heard=({"is": "LeaderSnapshot", "data": "QUJD"},)),
-            "a leader's snapshot is none",
-        ),
     ],
 )
 def test_a_record_that_lacks_what_its_kind_has_is_named(

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from random import Random
 from typing import Final
 
-from rocketha.replicated_log.register import RegisterStateMachine, push_set
-from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotWriter
-from rocketha.types import LogIndex, Term
+from rocketha.formats.controller_snapshot import Section, SectionType, encode_snapshot
+from rocketha.formats.json_text import JsonValue, write_json
+from rocketha.histories.register_files import fold, fold_one
+from rocketha.replicated_log.register import push_set
+from rocketha.types import Term
 
-__all__ = ["RegisterHistory", "draw_history"]
+__all__ = ["RegisterHistory", "Sent", "draw_history"]
 
 _KEYS: Final = ("a", "b", "c", "d")
 _TERMS: Final = tuple([Term(number) for number in (1, 3, 4, 7, 8) for _ in range(12)])
 """Of all runs, so that one model judges them."""
 _STRAY: Final = Term(5)
 """The term of a leader that does not last; the group goes on from 4 to 7."""
+
+
+class Sent(Enum):
+    """What arrives of a leader's snapshot."""
+
+    WHOLE = "whole"
+    DAMAGED = "damaged on its way"
+    UNLOADABLE = "whole, and no registers are in it: no honest leader sends that"
 
 
 class RegisterHistory:
@@ -32,19 +43,12 @@ class RegisterHistory:
         self.stray = stray
         self._entries = tuple(entries)
         self.terms = tuple(terms)
-        self._snapshots: list[bytes] = []
-        machine = RegisterStateMachine()
-        states: list[Mapping[str, int]] = [machine.values]
-        for index, (entry, term) in enumerate(zip(entries, terms, strict=True), start=1):
-            machine.on_replay(entry)
-            assert machine.values not in states, index
-            states.append(machine.values)
-            meta = SnapshotMeta(last_included_index=LogIndex(index), last_included_term=term)
-            writer = SnapshotWriter(meta)
-            machine.on_snapshot_save(writer)
-            self._snapshots.append(writer.encoded())
-        self.states = tuple(states)
+        self.states: tuple[Mapping[str, int], ...] = tuple(fold(entries))
         """The registers after so many entries."""
+        assert all(made not in self.states[:at] for at, made in enumerate(self.states))
+        self._snapshots = [
+            _snapshot(index, term, self.states[index]) for index, term in enumerate(terms, start=1)
+        ]
 
     def __len__(self) -> int:
         """Return the number of entries."""
@@ -62,23 +66,41 @@ class RegisterHistory:
         """Return what a leader that does not last writes at an index."""
         return push_set("stray", index)
 
-    def snapshot(self, index: int) -> bytes:
+    def snapshot(self, index: int, sent: Sent = Sent.WHOLE) -> bytes:
         """Return the snapshot that a leader has after an entry."""
-        return self._snapshots[index - 1]
+        data = self._snapshots[index - 1]
+        match sent:
+            case Sent.DAMAGED:
+                return data[:-1] + bytes([data[-1] ^ 1])
+            case Sent.UNLOADABLE:
+                return _snapshot(index, self.term(index), {"a": "no number"})
+            case _:
+                return data
 
 
 def draw_history(rng: Random) -> RegisterHistory:
     """Draw entries that set registers and remove them."""
-    machine, seen = RegisterStateMachine(), [dict[str, int]()]
+    registers: dict[str, int] = {}
+    seen = [registers]
     entries: list[bytes] = []
     while len(entries) < len(_TERMS):
         key = rng.choice(_KEYS)
-        gone = key in machine.values and rng.randrange(2) == 0
-        after = {name: value for name, value in machine.values.items() if name != key}
-        if not gone:
-            after[key] = len(entries) + 1
+        gone = key in registers and rng.randrange(2) == 0
+        entry = push_set(key, None if gone else len(entries) + 1)
+        after = fold_one(registers, entry)
         if after not in seen:
             seen.append(after)
-            entries.append(push_set(key, after.get(key)))
-            machine.on_replay(entries[-1])
+            entries.append(entry)
+            registers = after
     return RegisterHistory(entries, _TERMS, _STRAY)
+
+
+def _snapshot(index: int, term: Term, registers: Mapping[str, JsonValue]) -> bytes:
+    """Write the snapshot that a leader has after an entry: its code is not that of the node."""
+    meta = write_json({"lastIncludedIndex": index, "lastIncludedTerm": term})
+    return encode_snapshot(
+        [
+            Section(SectionType.META, meta),
+            Section(SectionType.REGISTER, write_json(dict(registers))),
+        ]
+    )

@@ -6,6 +6,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from typing import Final
 
+from rocketha.histories.register_files import scan_log
 from rocketha.recording.recorded_disk import RecordedDisk
 from rocketha.recording.recorder import (
     NOT_RECORDED,
@@ -70,6 +71,7 @@ class SnapshotRecorder:
     ) -> None:
         """Begin to record a node that has not started."""
         self._node: SnapshotNode | None = None
+        self._disk: Disk | None = None
         settings = {
             "snapshot_threshold": options.snapshot_threshold,
             "max_snapshot_reserved_num": options.max_snapshot_reserved_num,
@@ -82,6 +84,7 @@ class SnapshotRecorder:
 
     def on(self, disk: Disk) -> Disk:
         """Return a disk that writes what is done to it, if anybody reads that."""
+        self._disk = disk
         if self.steps is NOT_RECORDED:
             return disk
         return RecordedDisk(disk, self.steps, {_SNAPSHOTS})
@@ -103,19 +106,20 @@ class SnapshotRecorder:
 
     def lost_power(self, disk: MemoryDisk) -> None:
         """Write what a power cut has left on the disk."""
-        self.steps.stopped(
-            lambda: {**_log_parts(_log_on(disk)), "files": _files_on(disk), "error": None}
-        )
+        self.steps.stopped(lambda: {**_log_parts(disk), "files": _files_on(disk), "error": None})
 
     def failed(self, error: Exception) -> None:
         """Write that the node has ended with an error."""
         self.steps.stopped(lambda: {"error": type(error).__name__})
 
     def _parts(self) -> Parts:
-        node = self._node
+        node, disk = self._node, self._disk
         assert node is not None
+        assert disk is not None
+        boundary = node.log.term_of(LogIndex(node.log.first_index - 1))
         return {
-            **_log_parts(node.log),
+            **_log_parts(disk),
+            "boundary": boundary,
             "registers": node.machine.values,
             "applied": node.caller.applied.last_included_index,
             "commit": node.caller.commit,
@@ -124,14 +128,11 @@ class SnapshotRecorder:
         }
 
 
-def _log_parts(log: DurableLog) -> Parts:
-    first = log.first_index
-    entries = [
-        (log.term_of(LogIndex(index)), entry.decode())
-        for index, entry in enumerate(log.entries(first), first)
-    ]
-    boundary = log.term_of(LogIndex(first - 1))
-    return {"first": first, "boundary": boundary, "log": LongSequence(tuple(entries))}
+def _log_parts(disk: Disk) -> Parts:
+    """Read the log from its bytes: what the node says of it is not asked."""
+    log = scan_log(disk.read(_LOG))
+    entries = tuple([(term, entry.decode()) for term, entry in log.records])
+    return {"first": log.first, "boundary": log.boundary, "log": LongSequence(entries)}
 
 
 def _files_on(disk: MemoryDisk) -> dict[str, str]:
@@ -139,11 +140,3 @@ def _files_on(disk: MemoryDisk) -> dict[str, str]:
         name: b64encode(disk.read(f"{_SNAPSHOTS}/{name}")).decode()
         for name in disk.names(_SNAPSHOTS)
     }
-
-
-def _log_on(disk: MemoryDisk) -> DurableLog:
-    """Return what a start would find in the log, and leave it as it is."""
-    left = MemoryDisk()
-    left.write(_LOG, 0, disk.read(_LOG))
-    log, _ = DurableLog.open(left, _LOG)
-    return log

@@ -15,6 +15,7 @@ from rocketha.sim.engine.random_source import Injection
 from rocketha.sim.engine.recurrence import Recurrence
 from rocketha.sim.engine.simulation import Environment
 from rocketha.sim.snapshot_loading.cluster import SnapshotCluster
+from rocketha.sim.snapshot_loading.entries import Sent
 from rocketha.sim.snapshot_loading.plan import SnapshotPlan
 from rocketha.sim.snapshot_loading.reader import RegisterReader
 from rocketha.storage.memory_disk import MemoryDisk
@@ -30,6 +31,7 @@ arrive before it learns that they were agreed on."""
 _OFTEN_MS: Final = 20
 """Mean time between two entries that the node gets from a leader that it follows."""
 _SELDOM_MS: Final = 280
+_ARRIVES: Final = (*(Sent.WHOLE,) * 6, Sent.DAMAGED, Sent.UNLOADABLE)
 _FOLLOW_MS: Final = 10
 """A node that is healed gets what it lacks so often."""
 
@@ -208,7 +210,10 @@ class SnapshotWorkload:
         if self._cluster.kept <= self._cluster.agreed and injection.rng.randrange(4):
             self._cluster.compact()
         if self._cluster.kept > 1 and self._cluster.job is None:
-            self._cluster.receive()
+            sent = injection.rng.choice(_ARRIVES)
+            if sent is not Sent.WHOLE:
+                injection.note(f"it is {sent.value}")
+            self._cluster.receive(sent)
 
     def _load_late(self, injection: Injection) -> None:
         injection.note("the node loads a snapshot that has arrived")

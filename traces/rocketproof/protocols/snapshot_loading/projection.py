@@ -63,7 +63,7 @@ class SnapshotProjection:
                 assert before is not None
                 params: tuple[Value, ...] = _survivors(before["snaps"], state["snaps"])
             case SnapshotActionName.SAVE | SnapshotActionName.INSTALL:
-                params = ("good",)
+                params = (_written(state["snaps"]),)
             case _:
                 params = () if action.index is None else (int(action.index),)
         node = _GROUP if action.name in _OF_GROUP else _NODE
@@ -120,6 +120,11 @@ def _mode(world: SnapshotCluster) -> str:
     if world.node.has_refused:
         return "refused"
     return "loading" if world.is_loading else "up"
+
+
+def _written(snaps: Value) -> Value:
+    """Return what is at the temporary place: a snapshot, or something that never was one."""
+    return next((file["data"] for file in _files(snaps) if file["name"] == "tmp"), "good")
 
 
 def _survivors(before: Value, after: Value) -> tuple[Value, Value]:

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from rocketha.errors import SnapshotError
-from rocketha.replicated_log.snapshot_files import SnapshotReader
+from rocketha.histories.register_files import ScannedSnapshot, scan_snapshot
 
 __all__ = ["RecordedFile", "RecordedFiles", "index_of"]
 
@@ -27,12 +26,9 @@ class RecordedFile:
     is_synced: bool = False
 
     @property
-    def reader(self) -> SnapshotReader | None:
+    def content(self) -> ScannedSnapshot | None:
         """Return what is in it; None: it is no snapshot."""
-        try:
-            return SnapshotReader.of(self.data, accept_unchecked=True)
-        except SnapshotError:
-            return None
+        return scan_snapshot(self.data)
 
 
 def index_of(name: str) -> int | None:

@@ -26,12 +26,11 @@ is written is shown: no node knows whether the disk still has the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from rocketha.errors import PacketError, SnapshotError
+from rocketha.histories.register_files import fold_one
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -40,7 +39,6 @@ from rocketha.recording.record import (
     RecordError,
     SentMessage,
 )
-from rocketha.replicated_log.register import RegisterStateMachine
 from rocketproof.protocols.snapshot_loading.recorded_files import (
     RecordedFile,
     RecordedFiles,
@@ -138,7 +136,8 @@ class SnapshotRecords(RecordProjection):
         self._log: tuple[tuple[int, str], ...] = ()
         self._first = 1
         self._entries: set[tuple[int, int, str]] = set()
-        self._machines = {0: RegisterStateMachine()}
+        self._folded: dict[int, Mapping[str, Any]] = {0: {}}
+        """Number of entries -> the registers that they make."""
         self._made_by: dict[frozenset[tuple[str, int]], int] = {frozenset(): 0}
         self._agreed, self._compacted = 0, 0
         self._receiving: int | None = None
@@ -185,26 +184,27 @@ class SnapshotRecords(RecordProjection):
 
     def _learn(self, message: _Heard) -> None:
         """Note what the entries of a leader make of registers, so that a state can be named."""
-        machine = RegisterStateMachine()
+        if isinstance(message, _LeaderSnapshot):
+            content = RecordedFile(message.data).content
+            if content is None or content.registers is None:
+                return  # damaged, or of nobody who is honest
+            index = content.index
+            registers: Mapping[str, Any] = content.registers
+        else:
+            index = message.index
+            self._entries.add((index, message.term, message.entry))
+            before = self._folded.get(index - 1)
+            if message.term == self._settings.stray or before is None:
+                return
+            try:
+                registers = fold_one(before, message.entry.encode())
+            except (KeyError, TypeError, ValueError) as error:
+                raise RecordError(f"heard: no entry of registers: {error!r}") from None
+        self._folded[index] = registers
         try:
-            if isinstance(message, _LeaderSnapshot):
-                reader = RecordedFile(message.data).reader
-                if reader is None:
-                    raise RecordError("a leader's snapshot is none")
-                index = int(reader.meta.last_included_index)
-                machine.on_snapshot_load(reader)
-            else:
-                index = message.index
-                self._entries.add((index, message.term, message.entry))
-                before = self._machines.get(index - 1)
-                if message.term == self._settings.stray or before is None:
-                    return
-                machine = copy(before)
-                machine.on_replay(message.entry.encode())
-        except (PacketError, SnapshotError) as error:
-            raise RecordError(f"heard: {error}") from None
-        self._machines[index] = machine
-        self._made_by[frozenset(machine.values.items())] = index
+            self._made_by[frozenset(registers.items())] = index
+        except TypeError:
+            raise RecordError("heard: a register has no number") from None
 
     def _agree_on(self, index: int) -> None:
         """Make the group agree on what the node hears that it has."""
@@ -280,8 +280,8 @@ class SnapshotRecords(RecordProjection):
                 pass
 
     def _begins_to_write(self, node: str, file: RecordedFile, heard: Sequence[_Heard]) -> None:
-        reader = file.reader
-        index = 0 if reader is None else int(reader.meta.last_included_index)
+        content = file.content
+        index = 0 if content is None else content.index
         kind = "save"
         if any(isinstance(one, _LeaderSnapshot) and one.data == file.data for one in heard):
             kind = "install"
@@ -290,7 +290,8 @@ class SnapshotRecords(RecordProjection):
                 self._compacted = index
                 self._make(_GROUP, "LeaderCompacts")
         job = record({"kind": kind, "idx": index})
-        self._make(node, kind.capitalize(), "good", job=job)
+        is_good = content is not None and content.registers is not None
+        self._make(node, kind.capitalize(), "good" if is_good else "bad", job=job)
 
     def _removes(self, said: NodeRecord) -> None:
         """Several files go at once, where they are too many."""

@@ -19,11 +19,7 @@ import copy
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from rocketha.errors import PacketError, SnapshotError
-from rocketha.formats.controller_snapshot import SectionType
-from rocketha.formats.json_text import as_object, read_json
-from rocketha.replicated_log.log import DurableLog
-from rocketha.replicated_log.snapshot_files import SnapshotReader
+from rocketha.histories.register_files import scan_log, scan_snapshot
 from rocketha.sim.snapshot_loading.entries import RegisterHistory
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex
@@ -49,19 +45,14 @@ def state_value(history: RegisterHistory, registers: Mapping[str, object]) -> Va
 
 def log_values(history: RegisterHistory, disk: MemoryDisk) -> State:
     """Return what a start finds in the log: `begin`, `log` and `bTerm`."""
-    left = MemoryDisk()
-    left.write(_LOG, 0, _durable(disk).read(_LOG))
-    log, opened = DurableLog.open(left, _LOG)
+    log = scan_log(_durable(disk).read(_LOG))
     terms = []
-    for index, entry in enumerate(opened.entries, start=log.first_index):
-        term = log.term_of(LogIndex(index))
+    for index, (term, entry) in enumerate(log.records, start=log.first):
         known = entry == history.stray_entry(index)
         if not known and index <= len(history):
             known = entry == history.entry(index)
-        terms.append(int(term) if known and term is not None else NO_TERM)
-    boundary = log.term_of(LogIndex(log.first_index - 1))
-    assert boundary is not None
-    return {"begin": int(log.first_index), "log": tuple(terms), "bTerm": int(boundary)}
+        terms.append(term if known else NO_TERM)
+    return {"begin": log.first, "log": tuple(terms), "bTerm": log.boundary}
 
 
 def files_value(
@@ -121,20 +112,16 @@ def _file(
     name: str,
     synced: bool,
 ) -> Value:
-    data, meta = "bad", None
-    state: Value = JUNK
-    try:
-        reader = SnapshotReader.of(damaged.get(content, content), accept_unchecked=True)
-        registers = as_object(read_json(reader.section(SectionType.REGISTER), "all"), "all")
-        data, meta = "rotten" if content in damaged else "good", reader.meta
-        state = state_value(history, registers)
-    except (SnapshotError, PacketError):
-        pass  # it was never whole
+    found = scan_snapshot(damaged.get(content, content))
+    registers: Mapping[str, object] | None = None if found is None else found.registers
+    data = "bad" if registers is None else "rotten" if content in damaged else "good"
+    if found is not None and registers is None and 0 < found.index <= len(history):
+        registers = history.states[found.index]  # what should be in it
     return record(
         {
-            "idx": 0 if meta is None else int(meta.last_included_index),
-            "term": 0 if meta is None else int(meta.last_included_term),
-            "state": state,
+            "idx": 0 if found is None else found.index,
+            "term": 0 if found is None else found.term,
+            "state": JUNK if registers is None else state_value(history, registers),
             "data": data,
             "synced": synced,
             "name": name,
