@@ -9,6 +9,8 @@
 | releases passed on    | a broker     | to each other member, in the step in which it hears one   |
 | attempts that end     | a consumer   | when its patience is over                                 |
 | answers that count    | a consumer   | in the step in which it hears one, and has patience       |
+| connections closed    | a consumer   | when it gives an attempt up: what it sends then, or later |
+|                       |              | goes over another one                                     |
 | leases renewed        | a consumer   | before the end of a lease on a queue that it wants        |
 """
 
@@ -205,6 +207,23 @@ def _heard_answers(run: RecordedRun) -> Iterator[Due]:
                 yield _in_step(record, f"go by the answer to {request}", done=ends)
 
 
+def _hung_up(run: RecordedRun) -> Iterator[Due]:
+    """The name of a message begins with that of its connection."""
+    for consumer in _consumers(run):
+        records = run.by_node[consumer]
+        asked: SentMessage | None = None
+        for at, record in enumerate(records):
+            if record.event == "PatienceOver" and "attempt" in record.state and asked is not None:
+                line = asked.id.partition(":")[0]
+                later = [m for one in records[at:] for m in one.sent if m.to == asked.to]
+                if later:
+                    is_closed = all(m.id.partition(":")[0] != line for m in later)
+                    yield _in_step(record, f"close connection {line}", done=is_closed)
+            for message in record.sent:
+                if message.code == LockCode.LOCK_BATCH_MQ:
+                    asked = message
+
+
 def _renewals(run: RecordedRun) -> Iterator[Due]:
     """A consumer asks again before a lease ends, if it wants the queue all the time."""
     lease_ms = _settings(run, "consumer")["lease_ms"]
@@ -240,5 +259,6 @@ LOCK_QUORUM: Final = (
     Obligation(name="releases passed on", dues=_passed_on),
     Obligation(name="attempts that end", dues=_attempts),
     Obligation(name="answers that count", dues=_heard_answers),
+    Obligation(name="connections closed", dues=_hung_up),
     Obligation(name="leases renewed", dues=_renewals),
 )

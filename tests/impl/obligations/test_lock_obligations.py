@@ -12,7 +12,7 @@ import pytest
 from rocketha.locks import voting
 from rocketha.locks.connections import ConsumerCore, ManagerCore
 from rocketha.obligations.lock_quorum import LOCK_QUORUM
-from rocketha.runtime.effects import After, Respond, SendOneWay
+from rocketha.runtime.effects import After, HangUp, Respond, SendOneWay
 from rocketha.runtime.events import ResponseArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
@@ -85,6 +85,7 @@ def _asks_once(patch: pytest.MonkeyPatch) -> None:
         (_drops(ManagerCore, SendOneWay), "releases passed on"),
         (_drops(ConsumerCore, After), "attempts that end"),
         (_is_deaf, "answers that count"),
+        (_drops(ConsumerCore, HangUp), "connections closed"),
         (_asks_once, "leases renewed"),
     ],
 )

@@ -34,9 +34,9 @@ class Borders:
     def meet(self, injection: Injection) -> None:
         """Choose an end that comes, and what happens then."""
         rng = injection.rng
-        rng.choice((self._patience, self._wait, self._vote, self._lease))(injection)
+        rng.choice((self._patience, self._wait, self._vote, self._lease, self._renew))(injection)
 
-    # ---- four ends ----
+    # ---- ends, and a renewal before anything was processed ----
 
     def _patience(self, injection: Injection) -> None:
         """Let an answer arrive when its consumer's patience ends; it may want others before."""
@@ -104,6 +104,19 @@ class Borders:
         what = rng.choice(("processes", "unlocks", "gives up", "hears an answer"))
         self._at_end(what, consumer, queue, end_ms)
         injection.note(f"{_name(consumer)} {what} when its lease ends at {end_ms} ms")
+
+    def _renew(self, injection: Injection) -> None:
+        """Let a consumer renew a lease under which it has processed nothing."""
+        now_ms = self._cluster.now_ms
+        found = [
+            consumer
+            for consumer in self._eager
+            if any(not one.begun and one.ends_ms > now_ms for one in consumer.state.leases.values())
+        ]
+        if found:
+            consumer = injection.rng.choice(found)
+            injection.note(f"{_name(consumer)} renews its leases at once")
+            self._cluster.lock(consumer)
 
     def _at_end(self, what: str, consumer: Consumer, queue: MessageQueue, end_ms: int) -> None:
         cluster = self._cluster
