@@ -52,6 +52,7 @@ COMMANDS: Final[tuple[tuple[str, str], ...]] = (
     ("view", "What runs are for a higher specification; or the runs themselves, as ITF."),
     ("shrink", "Leave out of a failing run of a group whatever it fails without."),
     ("campaign", "Many simulated runs: does the implementation keep what it promises to clients?"),
+    ("crash-points", "One run again and again: a node ends between any two effects of a step."),
     ("corpus", "Generate and validate many runs, in processes of this machine or on Spark."),
     ("bugs", "What can be put into the implementation, and what may befall its runs."),
     ("peer", "Released RocketMQ in processes of this machine, watched and under faults."),

@@ -17,9 +17,10 @@ from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.snapshot_files import SnapshotFiles
 from rocketha.replicated_log.snapshot_manager import SnapshotManager, SnapshotOptions
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller
+from rocketha.sim.engine.crash_points import CrashPoints, Ending
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.snapshot_loading.entries import RegisterHistory, Sent
-from rocketha.sim.snapshot_loading.recorders import SnapshotNode, SnapshotRecorder
+from rocketha.sim.snapshot_loading.recorders import NODE, SnapshotNode, SnapshotRecorder
 from rocketha.sim.snapshot_loading.steps import (
     Call,
     SnapshotAction,
@@ -75,6 +76,7 @@ class SnapshotCluster:
         observer: SnapshotObserver,
         scheduler: Scheduler,
         recording: Recording = NOT_RECORDED,
+        crash_points: CrashPoints | None = None,
     ) -> None:
         """Start a node on an empty disk."""
         self.history = history
@@ -92,6 +94,9 @@ class SnapshotCluster:
         """The node has not loaded a snapshot yet."""
         self.cut_after: int | None = None
         """The power goes off after so many more actions of the node."""
+        self.crash_points = crash_points or CrashPoints()
+        self.ending: Ending | None = None
+        """How the power goes off that goes off now, if a crash point says so."""
         self._rules = snapshot_rules(bugs)
         self._observer = observer
         self._steps = Steps(self._ended)
@@ -318,6 +323,10 @@ class SnapshotCluster:
 
     def _ended(self, action: SnapshotAction) -> None:
         self._acted(action.name, action.index)
+        if not self.crash_points.is_calm:
+            self.ending = self.crash_points.passes(NODE)
+            if self.ending is not None:
+                raise PowerCutError("", reason=f"the power went off after {action.name}")
         if self.cut_after is not None:
             self.cut_after -= 1
             if self.cut_after <= 0:

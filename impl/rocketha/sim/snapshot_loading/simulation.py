@@ -25,7 +25,13 @@ def _workload(
     reader = RegisterReader(observer)
     bugs, scheduler = environment.options.bugs, environment.scheduler
     cluster = SnapshotCluster(
-        plan.entries, SNAPSHOTS, bugs, reader, scheduler, environment.recording
+        plan.entries,
+        SNAPSHOTS,
+        bugs,
+        reader,
+        scheduler,
+        environment.recording,
+        environment.crash_points,
     )
     return SnapshotWorkload(cluster, plan, environment, reader)
 

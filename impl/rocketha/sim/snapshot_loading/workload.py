@@ -83,6 +83,7 @@ class SnapshotWorkload:
         """End all faults; the node gets what it lacks."""
         self._recurrence.healed = True
         self._cluster.cut_after = None
+        self._cluster.crash_points.is_calm = True
         self._recurrence.every(_FOLLOW_MS, self._catch_up, "follow")
 
     # ---- the end ----
@@ -114,10 +115,14 @@ class SnapshotWorkload:
         if self._has_refused():
             return
         with self._failing_by_bugs():
-            try:
-                act(injection)
-            except PowerCutError:
-                self._cut(injection)
+            what = act
+            while True:  # the power may go off again while the node starts
+                try:
+                    what(injection)
+                except PowerCutError:
+                    what = self._cut
+                else:
+                    break
 
     def _catch_up(self) -> None:
         if self._has_refused() or self.converged():
@@ -229,7 +234,12 @@ class SnapshotWorkload:
         self._lose_power(injection, fault)
 
     def _cut(self, injection: Injection) -> None:
-        self._lose_power(injection, injection.rng.choice(self._cuts))
+        ending, self._cluster.ending = self._cluster.ending, None
+        if ending is None:
+            self._lose_power(injection, injection.rng.choice(self._cuts))
+        else:
+            self._counts.add(Fault.CUT_IN_STEP)
+            self._lose_power(injection, ending.end)
 
     def _lose_power(self, injection: Injection, fault: Fault) -> None:
         torn = fault is Fault.TORN_WRITE
