@@ -14,6 +14,7 @@ from tlatrace.tools.tlc_config import invariants_of, properties_of
 
 SPEC: Final = ROOT / "spec"
 COMMON: Final = "common"
+_MOST_LINES: Final = 500
 _TAG: Final = re.compile(r"\\\* CHECK (\w+)")
 _DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
 
@@ -67,6 +68,12 @@ def marked(folder: str) -> set[str]:
     """Return the tags of the guards in a protocol's specifications, or in the common modules."""
     texts = [path.read_text("utf-8") for path in (SPEC / folder).rglob("*.tla")]
     return {tag for text in texts for tag in _TAG.findall(text)}
+
+
+def test_a_module_has_at_most_500_lines() -> None:
+    lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in SPEC.rglob("*.tla")}
+    assert lines["ReplicaGroup.tla"] > 400
+    assert [name for name, count in lines.items() if count > _MOST_LINES] == []
 
 
 def test_every_guard_that_is_marked_has_a_mutant(manifest: Manifest) -> None:
