@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tlatrace.corpus.processes import peak_kb, quiet_collector, run_tasks
+from tlatrace.corpus.processes import NoResult, peak_kb, quiet_collector, run_apart, run_tasks
 from tlatrace.errors import CorpusError, ToolError
 
 
@@ -53,6 +53,22 @@ def test_a_worker_that_dies_is_an_error() -> None:
 def test_an_error_of_a_task_is_the_error_of_all(cores: int) -> None:
     with pytest.raises(CorpusError, match="c: no"):
         list(run_tasks(range(6), refuse, cores=cores, label="refusing"))
+
+
+def sleep_or_say_where(number: int) -> int:
+    if number == 2:
+        time.sleep(600)
+    return die(number) and os.getpid()
+
+
+def test_tasks_that_run_apart_have_processes_of_their_own_and_may_die_or_last() -> None:
+    found = dict(run_apart(range(1, 6), sleep_or_say_where, workers=2, timeout_s=10))
+
+    assert found[2] == NoResult("it did not end in time")
+    assert found[3] == NoResult("its process died")
+    processes = {found[number] for number in (1, 4, 5)}
+    assert len(processes) == 3
+    assert os.getpid() not in processes
 
 
 def test_the_collector_is_as_before() -> None:

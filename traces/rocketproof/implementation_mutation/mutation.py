@@ -53,7 +53,8 @@ class Mutation:
     number: int = 0
     """Of equal mutations of one function, which one."""
     moves_timer: bool = False
-    """It can only make something happen a little earlier or later."""
+    """It can only make something happen a little earlier or later: a border of a time, or a number
+    in one. A condition that decides whether there is a timer at all is not."""
 
     @property
     def id(self) -> str:

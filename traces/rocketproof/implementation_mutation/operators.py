@@ -40,7 +40,6 @@ _EMPTY: Final = frozenset(
     {"None", "False", "0", "()", "[]", "{}", "frozenset()", "set()", "dict()"}
 )
 _TIME: Final = re.compile(r"_ms\b")
-_TIMER: Final = re.compile(r"timer|due|_ms\Z")
 _ONLY_NAMES: Final = frozenset({"strict", "kw_only", "slots", "frozen"})
 """Keywords whose values are no part of what a core does."""
 
@@ -73,7 +72,8 @@ class _Finder(ast.NodeVisitor):
     def _note(
         self, kind: Kind, begin: int, end: int, after: str, *, moves_timer: bool = False
     ) -> None:
-        in_timer = bool(self._within) and _TIMER.search(self._within[-1]) is not None
+        number = kind in (Kind.COMPARISON, Kind.CONSTANT)
+        in_time = number and bool(self._within) and self._within[-1].endswith("_ms")
         first, last = self._text.line_at(begin), self._text.line_at(max(begin, end - 1))
         self.found.append(
             Mutation(
@@ -86,7 +86,7 @@ class _Finder(ast.NodeVisitor):
                 begin=begin,
                 end=end,
                 lines=range(first, last + 1),
-                moves_timer=moves_timer or in_timer,
+                moves_timer=moves_timer or in_time,
             )
         )
 
