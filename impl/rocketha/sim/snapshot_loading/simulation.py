@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.known_bugs import SNAPSHOT_BUGS
+from rocketha.obligations.snapshot_loading import SNAPSHOT_LOADING
 from rocketha.sim.engine.faults import SNAPSHOT_FAULTS
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
 from rocketha.sim.snapshot_loading.cluster import (
@@ -44,5 +45,6 @@ SIMULATION: Final[Simulation[SnapshotPlan, SnapshotObserver]] = Simulation(
     workload=_workload,
     unobserved=NullSnapshotObserver,
     clients="reads of registers",
+    obligations=SNAPSHOT_LOADING,
     limits=Limits(faults_end_ms=6_000, healing_ms=6_000),
 )
