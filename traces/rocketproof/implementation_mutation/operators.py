@@ -72,8 +72,7 @@ class _Finder(ast.NodeVisitor):
     def _note(
         self, kind: Kind, begin: int, end: int, after: str, *, moves_timer: bool = False
     ) -> None:
-        number = kind in (Kind.COMPARISON, Kind.CONSTANT)
-        in_time = number and bool(self._within) and self._within[-1].endswith("_ms")
+        returns_time = bool(self._within) and self._within[-1].endswith("_ms")
         first, last = self._text.line_at(begin), self._text.line_at(max(begin, end - 1))
         self.found.append(
             Mutation(
@@ -86,7 +85,7 @@ class _Finder(ast.NodeVisitor):
                 begin=begin,
                 end=end,
                 lines=range(first, last + 1),
-                moves_timer=moves_timer or in_time,
+                moves_timer=moves_timer or (returns_time and kind is Kind.CONSTANT),
             )
         )
 
