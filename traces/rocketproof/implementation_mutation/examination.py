@@ -52,10 +52,10 @@ from tlatrace.trace.ndjson import dump_trace
 __all__ = ["examine"]
 
 _OPTIONS: Final = SimOptions()
-_RUN_CPU_S: Final = 15.0
+_RUN_CPU_S: Final = 6.0
 """A run takes 0.3 s at most as it is."""
 _JUDGE_S: Final = 10.0
-_ALL_CPU_S: Final = 40.0
+_ALL_CPU_S: Final = 20.0
 """Of a mutation whose runs take longer, no more are made."""
 _JUDGED_EVENTS: Final = 400
 """Runs have about 200; one that does not come back to life goes on, and repeats itself."""
