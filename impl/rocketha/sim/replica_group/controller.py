@@ -38,6 +38,7 @@ class ControllerMachine:
     ) -> None:
         """Begin with an empty disk, and a controller that is up."""
         self._clock = clock
+        self._behind_ms = 0
         self._disk = MemoryDisk()
         self._scheduler = scheduler
         self._rng = rng
@@ -76,11 +77,16 @@ class ControllerMachine:
         """Come back with what the log says."""
         self.host.start()
 
+    def set_clock_back(self, by_ms: int) -> None:
+        """Let the clock of a machine that is down be behind what it showed."""
+        assert not self.host.is_up
+        self._behind_ms += by_ms
+
     # ---- ports (rocketha.controller.host) ----
 
     def now_ms(self) -> TimestampMs:
         """Return what the clock shows."""
-        return self._clock.shows(self._scheduler.now_ms)
+        return TimestampMs(max(0, self._clock.shows(self._scheduler.now_ms) - self._behind_ms))
 
     def scan_soon(self) -> None:
         """Scan after a time that is drawn."""

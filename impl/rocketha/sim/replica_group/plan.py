@@ -49,6 +49,7 @@ _CLEANING_GAPS_MS: Final = (80, 200)
 """There is little time between the first election and the first promise."""
 _RESTART_GAPS_MS: Final = (1_200, 4_000)
 _SKEWED_PERMILLE: Final = (800, 950, 1_050, 1_250)
+_AWAY_PERCENT: Final = 6
 _SKEWED_MS: Final = 1_000_000
 
 
@@ -82,6 +83,8 @@ class GroupPlan:
     patience_ms: int
     """How long a client waits for an answer."""
     client_loss_percent: int
+    away: BrokerId | None = None
+    """A broker that stops at the beginning, and comes back when the faults are over."""
 
     @property
     def promises(self) -> Promises:
@@ -136,7 +139,20 @@ def draw_group_run(streams: PerPurposeStreams, options: SimOptions) -> GroupPlan
         pull_gap_ms=rng.choice((60, 200)),
         patience_ms=rng.choice((200, 800, 2_500)),
         client_loss_percent=rng.choice((5, 20)) if Fault.CLIENT_LOSS in faults else 0,
+        away=_draw_away(streams, options),
     )
+
+
+def _draw_away(streams: PerPurposeStreams, options: SimOptions) -> BrokerId | None:
+    """Draw who is away for the whole run: in a few, of groups that can do without."""
+    rng = streams.of("plan", "away")
+    away, drawn = rng.choice(_brokers(options)), rng.randrange(100) < _AWAY_PERCENT
+    point = InjectionPoint(Fault.PROCESS_CRASH, f"{broker_address(away)} for the whole run", 1)
+    allowed = Fault.PROCESS_CRASH in options.faults and options.brokers > 2
+    if not drawn or not allowed or not streams.allows(point):
+        return None
+    streams.note(point, f"{broker_address(away)} is away until the faults end")
+    return away
 
 
 def _gaps(fault: Fault) -> tuple[int, ...]:

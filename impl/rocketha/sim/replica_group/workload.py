@@ -7,6 +7,7 @@ some of it out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from random import Random
@@ -36,6 +37,12 @@ _PARTITION_MS: Final = (100, 1_200)
 _CONTROLLER_DOWN_MS: Final = (5, 600)
 _SLOW_DISK_MS: Final = (200, 1_500)
 _SLOWNESS_MS: Final = (50, 900)
+_BEHIND_PERCENT: Final = 40
+_BEHIND_MAX_MS: Final = 600
+"""A controller's clock may be behind the last entry of its log when it comes back."""
+_AGAIN_PERCENT: Final = 50
+_AGAIN_MAX_MS: Final = 40
+"""An operator takes an election back so soon that the master has not heard of it, perhaps."""
 _IDLE_MS: Final = (200, 1_500)
 _LAST_WHOLE_PERCENT: Final = 2
 """How often the last member with a whole log may lose its power: then nobody can be elected."""
@@ -90,6 +97,9 @@ class GroupWorkload:
         for consumer in self._clients.consumers:
             pull = partial(self._consume, consumer, count(1))
             self._injector.every(plan.pull_gap_ms, pull, "pull", consumer.number)
+        if plan.away is not None:
+            cluster.counts.add(Fault.PROCESS_CRASH)
+            cluster.crash(cluster.nodes[plan.away])
         handlers = self._handlers()
         for fault, gap_ms in (*plan.faults.mean_gap_ms, *plan.mean_gap_ms):
             self._injector.sometimes(gap_ms, handlers[fault], fault)
@@ -269,6 +279,11 @@ class GroupWorkload:
 
         wait_ms = injection.rng.randrange(*_CONTROLLER_DOWN_MS)
         injection.note(f"the controller stops, and comes back after {wait_ms} ms")
+        rng = self._streams.of("clock behind its log")
+        behind_ms = rng.randrange(1, _BEHIND_MAX_MS)
+        if Fault.CLOCK_SKEW in self._plan.faults and rng.randrange(100) < _BEHIND_PERCENT:
+            injection.note(f"its clock is {behind_ms} ms behind then")
+            cluster.controller_machine.set_clock_back(behind_ms)
         cluster.scheduler.after(wait_ms, restart)
 
     def _designate(self, injection: Injection) -> None:
@@ -290,6 +305,17 @@ class GroupWorkload:
             designate_elect=True,
         )
         cluster.channels.operate(push_command(push_request(request, opaque=0)))
+        if self._plan.controller.elect_unclean:
+            self._take_back(injection, replace(request, broker_id=group.master))
+
+    def _take_back(self, injection: Injection, request: ElectMaster) -> None:
+        """Let the operator want the old master again: it may be elected while it still is one."""
+        cluster, rng = self._cluster, self._streams.of("designate again")
+        wait_ms = rng.randrange(1, _AGAIN_MAX_MS)
+        if rng.randrange(100) < _AGAIN_PERCENT:
+            injection.note(f"and wants the old master again after {wait_ms} ms")
+            frame = push_command(push_request(request, opaque=0))
+            cluster.scheduler.after(wait_ms, partial(cluster.channels.operate, frame))
 
     def _slow_down(self, injection: Injection) -> None:
         """Let a disk be slow for a while; what is hurt by it is counted then."""
