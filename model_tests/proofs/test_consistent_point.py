@@ -135,8 +135,10 @@ def answers(proof: InductionProof) -> dict[str, bool]:
 
 
 def counterexamples(proof: InductionProof) -> Iterator[tuple[str, State]]:
-    """Yield each claim that is false, and a state that says so."""
+    """Yield each claim that is false, and a state that says so, unless it has a very long log."""
     for name, broken in proof.lemmas[0].broken:
+        if " entries, the last are " in broken.text:
+            continue
         lines = [line.partition(" = ") for line in broken.text.splitlines()]
         yield name, {variable: parse_tla(text) for variable, _, text in lines}
 
@@ -162,10 +164,12 @@ RULES: Final = [
 
 @pytest.mark.parametrize(("rule", "false"), RULES)
 def test_a_wrong_rule_is_refuted_by_two_logs_that_it_treats_wrongly(rule: str, false: str) -> None:
-    proof = prove_induction(theorem(ENTRIES, rule=rule))
+    proof = prove_induction(theorem(ENTRIES, rule=rule), until_broken=True)
 
     assert answers(proof) == {claim: claim != false for claim in CLAIMS}
-    for claim, state in counterexamples(proof):
+    found = list(counterexamples(proof))
+    assert found
+    for claim, state in found:
         assert set(judged(rule, state)) == {claim, EXACT}
         assert judged(None, state) == ()
 
@@ -185,10 +189,12 @@ NEEDED: Final = [
 
 @pytest.mark.parametrize(("name", "left"), NEEDED, ids=[name for name, _ in NEEDED])
 def test_without_an_assumption_a_claim_is_refuted(name: str, left: dict[str, bool]) -> None:
-    proof = prove_induction(theorem(ENTRIES, without=[name]))
+    proof = prove_induction(theorem(ENTRIES, without=[name]), until_broken=True)
 
     assert answers(proof) == left
-    for claim, state in counterexamples(proof):
+    found = list(counterexamples(proof))
+    assert found
+    for claim, state in found:
         assert {name, claim} <= set(judged(None, state)) <= {name, claim, EXACT}
 
 
