@@ -46,7 +46,7 @@ class Lines:
         event: LegacyEvent | HostEvent,
         action: LegacyAction | None,
     ) -> None:
-        self.lines.append((cluster.now_ms, broker, event, action))
+        self.lines.append((cluster.now_ms, broker, repr(event), action))
         if action is not None:
             self.actions[action.name] += 1
 

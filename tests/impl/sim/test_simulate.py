@@ -39,7 +39,7 @@ class Diary:
         event: Event | HostEvent,
         action: SpecAction | None,
     ) -> None:
-        self.lines.append((cluster.now_ms, broker, event, action))
+        self.lines.append((cluster.now_ms, broker, repr(event), action))
 
     def acted(self, cluster: Cluster, broker: BrokerId | None, action: ClusterAction) -> None:
         ends = [node.log.max_phy_offset for node in cluster.nodes.values()]

@@ -9,7 +9,7 @@ Source: Groce et al., "Swarm Testing", ISSTA 2012.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
 from typing import Final
@@ -27,6 +27,7 @@ __all__ = [
     "FaultPlan",
     "Faults",
     "draw_plan",
+    "with_forged_packets",
 ]
 
 
@@ -91,6 +92,8 @@ class Fault(StrEnum):
     starts it again."""
     DAMAGED_FILE = "damaged-file"
     """A disk damages a snapshot that was durable."""
+    FORGED_PACKET = "forged-packet"
+    """A broker takes a packet that no honest peer sends."""
     CUT_IN_STEP = "cut-in-step"
     """A broker stops, or loses its power, between two effects of one step."""
 
@@ -113,10 +116,11 @@ EPOCH_FAULTS: Final = (
     Fault.SLOW_POLL,
     Fault.IDLE_GROUP,
     Fault.CUT_IN_STEP,
+    Fault.FORGED_PACKET,
 )
 """What can happen to replication under an abstract controller. The order of the kinds is part of a
 seed."""
-LEGACY_FAULTS: Final = (
+_BROKER_FAULTS: Final = (
     Fault.DELAY,
     Fault.FRAGMENTATION,
     Fault.RESET,
@@ -129,9 +133,11 @@ LEGACY_FAULTS: Final = (
     Fault.HALF_OPEN,
     Fault.CUT_IN_STEP,
 )
+"""What can happen to any group of brokers."""
+LEGACY_FAULTS: Final = (*_BROKER_FAULTS, Fault.FORGED_PACKET)
 """What can happen to a group without a controller."""
 GROUP_FAULTS: Final = (
-    *LEGACY_FAULTS,
+    *_BROKER_FAULTS,
     Fault.CONTROLLER_DELAY,
     Fault.CONTROLLER_LOSS,
     Fault.CONTROLLER_DUPLICATE,
@@ -221,6 +227,22 @@ _CRASHES: Final = frozenset({Fault.POWER_CUT, Fault.TORN_WRITE, Fault.PROCESS_CR
 """There are three of them, and a cluster must replicate in between."""
 
 
+_OF_THEIR_OWN_STREAM: Final = (Fault.CUT_IN_STEP, Fault.FORGED_PACKET)
+"""They came last; each seed has otherwise the faults that it always had."""
+
+
+def with_forged_packets(plan: FaultPlan, rng: Random, allowed: Faults, share: float) -> FaultPlan:
+    """Draw whether a run has forged packets, too."""
+    if rng.random() >= share or Fault.FORGED_PACKET not in allowed:
+        return plan
+    gap = (Fault.FORGED_PACKET, rng.choice(_GAPS_MS))
+    return replace(
+        plan,
+        faults=plan.faults | {Fault.FORGED_PACKET},
+        mean_gap_ms=(*plan.mean_gap_ms, gap),
+    )
+
+
 def draw_plan(
     rng: Random,
     kinds: Sequence[Fault],
@@ -234,7 +256,7 @@ def draw_plan(
     Whether steps are cut is drawn from `cuts`, a stream of its own: that fault came last, and each
     seed has otherwise the faults that it always had.
     """
-    drawn = [fault for fault in kinds if fault is not Fault.CUT_IN_STEP]
+    drawn = [fault for fault in kinds if fault not in _OF_THEIR_OWN_STREAM]
     chosen: list[Fault] = [fault for fault in drawn if rng.random() < share and fault in allowed]
     gaps: list[tuple[Fault, int]] = [
         (f, rng.choice(_CRASH_GAPS_MS if f in _CRASHES else _GAPS_MS)) for f in _TIMED

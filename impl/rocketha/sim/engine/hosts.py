@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from rocketha.errors import CommitLogError
+from rocketha.errors import CommitLogError, PacketError
 from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
 from rocketha.runtime.core import Core, Sender
 from rocketha.runtime.effects import AnswerClient
@@ -22,6 +22,7 @@ from rocketha.runtime.events import (
     ConnectionLost,
     HostEvent,
     MessageAppended,
+    PacketRefused,
     PeerAccepted,
     TimerFired,
     TransferDue,
@@ -45,7 +46,7 @@ from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.storage.commit_log import CommitLog
 from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
-__all__ = ["HostedCluster", "Hosts"]
+__all__ = ["Forged", "HostedCluster", "Hosts"]
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -145,6 +146,7 @@ class Hosts(Generic[S, E, A]):
         crash_points: CrashPoints | None = None,
     ) -> None:
         """Give every node a host, and take over the network; a node runs when it has a state."""
+        self._core = core
         self._scheduler = scheduler
         self._network = network
         self._crash_points = crash_points or CrashPoints()
@@ -182,6 +184,19 @@ class Hosts(Generic[S, E, A]):
         """Make sure that the broker is woken when it has something to do."""
         self._hosts[node.id].host.arm()
 
+    def forge(self, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
+        """Let a broker take a packet over an open connection that nobody has sent."""
+        hosted = self._hosts[broker]
+        inbox = self._core.inbox(conn, accepted=conn in hosted.accepted)
+        inbox.feed(data)
+        try:
+            event = inbox.next_event()
+        except PacketError as error:
+            event = PacketRefused(conn=conn, error=error)
+        assert event is not None, "it is a whole packet"
+        hosted.recorder.heard(Forged(conn))
+        hosted.host.take(event)
+
     # ---- the network's side (rocketha.sim.network.Sockets) ----
 
     def accepted(self, conn: ConnectionId, server: BrokerId) -> bool:
@@ -205,12 +220,20 @@ class Hosts(Generic[S, E, A]):
 
 
 @dataclass(frozen=True, slots=True)
+class Forged:
+    """A packet came that nobody has sent, as records have it."""
+
+    conn: ConnectionId
+
+
+@dataclass(frozen=True, slots=True)
 class _Hosted(Generic[S, E, A]):
     """The host of a node, and those of its performers that hear something from outside."""
 
     host: NodeHost[S, E | HostEvent, A]
     connections: ConnectionPerformer[E | HostEvent, A]
     files: FilePerformer
+    recorder: StepRecorder
     accepted: set[ConnectionId]
     """Connections that another broker asked for."""
 
@@ -257,7 +280,7 @@ class _NodePorts(Generic[S, E, A]):
                 self._cluster, self._node, self, crash_points, scheduler=self._scheduler
             ),
         )
-        return _Hosted(host, connections, files, self._accepted)
+        return _Hosted(host, connections, files, self._recorder, self._accepted)
 
     # ---- clock, controller, clients, flush service ----
 

@@ -21,6 +21,9 @@ from rocketha.formats.ha_packets import (
     Transfer,
     pull_master_packet,
     pull_slave_packet,
+    push_ack,
+    push_handshake_reply,
+    push_transfer,
 )
 from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import ActionName, SpecAction
@@ -42,7 +45,7 @@ from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Electe
 from rocketha.sim.epoch_truncation.plan import RunPlan
 from rocketha.sim.epoch_truncation.recorders import ClusterRecorders
 from rocketha.storage.commit_log import CommitLog
-from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset
+from rocketha.types import BrokerId, ConnectionId, Epoch, EpochEntry, HaAddress, Offset
 
 __all__ = ["Cluster", "NullObserver", "Observer"]
 
@@ -209,6 +212,22 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         self._recorders.of(node.id).started()
         self.deliver(node, Restarted(incarnation=node.incarnation, entries=entries))
 
+    def has(self, conn: ConnectionId, broker: BrokerId) -> bool:
+        """Tell whether a broker runs and listens to a connection."""
+        state = self.nodes[broker].state
+        if state is None:
+            return False
+        is_own = state.client is not None and state.client.id == conn
+        return is_own or conn in state.servers
+
+    def forge(self, conn: ConnectionId, broker: BrokerId, which: int) -> None:
+        """Let a broker take one of the packets that no honest peer sends."""
+        end = self.nodes[broker].log.max_phy_offset
+        client = self.nodes[broker].running().client
+        is_slave = client is not None and client.id == conn
+        forged = _to_slave(end) if is_slave else _to_master(end)
+        self._hosts.forge(broker, conn, forged[which % len(forged)])
+
     def flush(self, node: Node[BrokerState]) -> None:
         """Run the flush service of a broker that runs.
 
@@ -295,3 +314,31 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
     def _report(self, broker: BrokerId | None, action: ClusterAction) -> None:
         self.actions += 1
         self._observer.acted(self, broker, action)
+
+
+_NO_STATE: Final = (99).to_bytes(4, "big")
+
+
+def _to_master(end: Offset) -> tuple[bytes, ...]:
+    """Return what no slave sends to a master of which the log ends here."""
+    beyond = push_ack(Ack(max_phy_offset=Offset(end + 1)))
+    return beyond, beyond[:4] + b"\xff" * 8, _NO_STATE + beyond[4:]
+
+
+def _to_slave(end: Offset) -> tuple[bytes, ...]:
+    """Return what no master sends to a slave of which the log ends here."""
+    batch = Transfer(
+        offset=Offset(end + SEGMENT_SIZE),
+        epoch=Epoch(1),
+        epoch_start_offset=Offset(0),
+        confirm_offset=Offset(0),
+        body=b"forged",
+    )
+    behind = (EpochEntry(epoch=Epoch(1 << 20), start_offset=Offset(end + 1)),)
+    data = push_transfer(batch)
+    return (
+        data,
+        push_handshake_reply(HandshakeReply(max_phy_offset=end, entries=behind)),
+        _NO_STATE + data[4:],
+        data[:4] + b"\xff" * 4 + data[8:],
+    )

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from rocketha.ha.state import HaOptions
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.epoch_truncation import ha_rules
-from rocketha.sim.engine.faults import EPOCH_FAULTS, Fault, FaultPlan, draw_plan
+from rocketha.sim.engine.faults import (
+    EPOCH_FAULTS,
+    Fault,
+    FaultPlan,
+    draw_plan,
+    with_forged_packets,
+)
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.records import TRANSFER_BATCHES
@@ -47,6 +53,9 @@ def draw_run(streams: PerPurposeStreams, options: SimOptions) -> RunPlan:
     rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
     cuts = streams.of("plan", Fault.CUT_IN_STEP)
     faults = draw_plan(rng, EPOCH_FAULTS, options.faults, share=share, cuts=cuts)
+    forged = streams.of("plan", Fault.FORGED_PACKET)
+    if not options.bugs:  # a run shows its bug by the packets of honest peers
+        faults = with_forged_packets(faults, forged, options.faults, share)
     heartbeat_ms = rng.choice((150, 800, 5_000))
     drawn_steps = rng.randrange(60, 140)
     return RunPlan(

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from rocketha.formats.legacy_ha_packets import LegacyReports, feed_reports
+from rocketha.formats.legacy_ha_packets import (
+    LegacyReports,
+    LegacyTransfer,
+    feed_reports,
+    push_legacy_transfer,
+    push_report,
+)
 from rocketha.formats.packet_stream import legacy_master_stream
 from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.legacy_ha.effects import (
@@ -31,7 +37,7 @@ from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import RandomSource
-from rocketha.sim.engine.records import message_of_epoch
+from rocketha.sim.engine.records import SEGMENT_SIZE, message_of_epoch
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.legacy_replication.plan import LegacyPlan
@@ -246,6 +252,19 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         """
         self._hosts.flush(node)
 
+    def has(self, conn: ConnectionId, broker: BrokerId) -> bool:
+        """Tell whether a broker runs and listens to a connection."""
+        state = self.nodes[broker].state
+        if isinstance(state, LegacyMaster):
+            return conn in state.ends
+        return state is not None and state.client is not None and state.client.id == conn
+
+    def forge(self, conn: ConnectionId, broker: BrokerId, which: int) -> None:
+        """Let a broker take one of the packets that no honest peer sends."""
+        end = self.nodes[broker].log.max_phy_offset
+        forged = _to_master(end) if broker == MASTER else _to_slave(end)
+        self._hosts.forge(broker, conn, forged[which % len(forged)])
+
     def _look_soon(self) -> None:
         """Let GroupTransferService look at the producers that wait."""
         if self._looks_at_ms is not None:
@@ -328,3 +347,22 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         del event
         if node.id != MASTER:
             self.readers.read(node)
+
+
+def _to_master(end: Offset) -> tuple[bytes, ...]:
+    """Return reports that no slave makes of a log that ends here: below 0, and beyond it."""
+    return push_report(Offset(-2)), push_report(Offset(end + 1)), push_report(Offset(1 << 62))
+
+
+def _to_slave(end: Offset) -> tuple[bytes, ...]:
+    """Return batches that no master sends to a slave of which the log ends here."""
+    # An empty log may begin at any file, so for one it is within a file.
+    file = Offset(end - end % SEGMENT_SIZE + SEGMENT_SIZE) if end else Offset(1)
+    beyond = LegacyTransfer(offset=file, body=b"forged")
+    header = push_legacy_transfer(replace(beyond, body=b""))
+    return (
+        push_legacy_transfer(beyond),
+        push_legacy_transfer(replace(beyond, offset=Offset(end + 1), body=b"")),
+        header[:8] + b"\xff\xff\xff\xff",
+        b"\xff" * 8 + header[8:],
+    )

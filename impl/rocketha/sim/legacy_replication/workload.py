@@ -9,6 +9,7 @@ from rocketha.histories.clients import ReplicaReaders
 from rocketha.legacy_ha.state import LegacyMaster, LegacyState
 from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
 from rocketha.sim.engine.records import record_count
@@ -37,7 +38,11 @@ class LegacyWorkload:
     def begin(self) -> None:
         """Wake everybody and start everything that repeats."""
         plan = self._plan
-        handlers = {**self._injector.handlers(), Fault.IDLE_GROUP: self._be_idle}
+        handlers = {
+            **self._injector.handlers(),
+            Fault.IDLE_GROUP: self._be_idle,
+            Fault.FORGED_PACKET: self._forge,
+        }
         self._cluster.begin()
         for node in self._cluster.nodes.values():
             self._injector.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
@@ -97,6 +102,21 @@ class LegacyWorkload:
             need = injection.rng.choice(self._plan.needs)
             injection.note(f"a producer writes, and waits for {need} slaves")
             self._cluster.put(need)
+
+    def _forge(self, injection: Injection) -> None:
+        """Let an end of a connection take what no honest peer sends."""
+        ends = [
+            (conn.id, conn.broker_at(end))
+            for conn in self._cluster.network.connections()
+            for end in End
+            if conn.client_open and conn.server_open
+        ]
+        held = [(conn, broker) for conn, broker in ends if self._cluster.has(conn, broker)]
+        if held:
+            self._cluster.counts.add(Fault.FORGED_PACKET)
+            conn, broker = injection.rng.choice(held)
+            injection.note(f"{broker_address(broker)} takes a packet that nobody has sent")
+            self._cluster.forge(conn, broker, injection.rng.randrange(12))
 
     def _be_idle(self, injection: Injection) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)
