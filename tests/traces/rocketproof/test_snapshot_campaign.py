@@ -20,7 +20,7 @@ WITHIN = range(600)
 """Seeds for a bug to show: most bugs need ten, Expired and SuffixDropped a hundred."""
 SHOWN = {
     Bug.B53: {"exact", "forward", "complete"},
-    Bug.B54: {"stuck"},
+    Bug.B54: {"snapshots taken", "stuck"},
     Bug.B55: {"refusal"},
     Bug.B56: {"ended early", "refusal", "stuck"},
     Bug.B57: {"stays", "stuck"},
@@ -60,9 +60,10 @@ def test_a_campaign_counts_reads_and_faults() -> None:
     result = CliRunner().invoke(command, [PROTOCOL, "--seeds", f"0..{SEEDS[-1]}", "--repeat"])
 
     assert result.exit_code == 0
-    endings, reads, faults = result.output.splitlines()[:3]
+    endings, reads, owed, faults = result.output.splitlines()[:4]
     assert endings.startswith("40 seeds: excused ")
     assert reads.endswith(" reads of registers")
+    assert owed.startswith("obligations that came due: ")
     assert int(reads.split()[0]) > 400
     for kind in ("damaged-file", "power-cut", "torn-write"):
         assert f"{kind} " in faults
