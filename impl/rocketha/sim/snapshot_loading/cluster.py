@@ -302,7 +302,9 @@ class SnapshotCluster:
         return tuple(
             LogIndex(index)
             for index in sorted(seen)
-            if kept.get(index) == seen[index] not in self.damaged and b"}" in seen[index]
+            if kept.get(index) == seen[index] not in self.damaged
+            and b"}" in seen[index]
+            and b'"no number"' not in seen[index]  # it never was whole
         )
 
     def damage(self, index: LogIndex) -> None:
