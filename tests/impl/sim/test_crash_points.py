@@ -18,7 +18,7 @@ from rocketha.runtime.effects import (
 )
 from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import ENDS, CrashPoint
-from rocketha.sim.engine.cut_step import Told, told_of
+from rocketha.sim.engine.cut_step import Shown, shown_of
 from rocketha.sim.engine.faults import ALL_FAULTS, Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
@@ -41,21 +41,21 @@ CLOSE = CloseConnection(conn=ConnectionId(1), reason="why not")
 
 
 @pytest.mark.parametrize(
-    ("done", "told"),
+    ("done", "shown"),
     [
-        ((), Told.NOTHING),
-        ((CLOSE, FlushLog()), Told.NOTHING),
-        ((CLOSE, CUT, FlushLog()), Told.CUT_LOG),
-        ((CUT, FlushLog(), STORE), Told.WHOLE),
-        ((APPEND,), Told.WHOLE),
-        ((APPEND, SEND), Told.AS_IT_STANDS),
-        ((SEND,), Told.AS_IT_STANDS),
+        ((), Shown.NOTHING),
+        ((CLOSE, FlushLog()), Shown.NOTHING),
+        ((CLOSE, CUT, FlushLog()), Shown.CUT_LOG),
+        ((CUT, FlushLog(), STORE), Shown.WHOLE),
+        ((APPEND,), Shown.WHOLE),
+        ((APPEND, SEND), Shown.AS_IT_STANDS),
+        ((SEND,), Shown.AS_IT_STANDS),
     ],
 )
 def test_what_is_told_of_a_step_depends_on_what_was_done(
-    done: tuple[object, ...], told: Told
+    done: tuple[object, ...], shown: Shown
 ) -> None:
-    assert told_of(StepUnderWay(event=None, action=None, done=done, rest=(SEND,))) is told
+    assert shown_of(StepUnderWay(event=None, action=None, done=done, rest=(SEND,))) is shown
 
 
 @pytest.mark.parametrize("protocol", SIMULATIONS)

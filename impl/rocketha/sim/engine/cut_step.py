@@ -51,7 +51,7 @@ from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import Offset
 
-__all__ = ["CutCluster", "CutPorts", "StepCutter", "Told", "told_of"]
+__all__ = ["CutCluster", "CutPorts", "Shown", "StepCutter", "shown_of"]
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -76,7 +76,7 @@ _NEVER: Final = (Connect, Then, After)
 """What a node that is gone does not do."""
 
 
-class Told(Enum):
+class Shown(Enum):
     """What a trace says of a step that ends in the middle."""
 
     NOTHING = "nothing"
@@ -85,16 +85,16 @@ class Told(Enum):
     AS_IT_STANDS = "the step as it stands"
 
 
-def told_of(step: StepUnderWay[Any, Any]) -> Told:
+def shown_of(step: StepUnderWay[Any, Any]) -> Shown:
     """Say what a trace says of such a step."""
     done = step.done
     if any(isinstance(effect, _SAID) for effect in done):
-        return Told.AS_IT_STANDS
+        return Shown.AS_IT_STANDS
     if any(isinstance(effect, _WRITTEN) for effect in done):
-        return Told.WHOLE
+        return Shown.WHOLE
     if any(isinstance(effect, _LOG_CUT) for effect in done):
-        return Told.CUT_LOG
-    return Told.NOTHING
+        return Shown.CUT_LOG
+    return Shown.NOTHING
 
 
 def _perform_rest(
@@ -135,7 +135,7 @@ class CutCluster(Protocol[S]):
         """Return where faults are counted."""
         ...
 
-    def may_end(self, node: Node[S], step: StepUnderWay[Any, Any], told: Told) -> bool:
+    def may_end(self, node: Node[S], step: StepUnderWay[Any, Any], shown: Shown) -> bool:
         """Tell whether a broker may end here, of which a trace says this."""
         ...
 
@@ -187,22 +187,22 @@ class StepCutter(Generic[S, E, A]):
 
     def end(self, step: StepUnderWay[E, A]) -> bool:
         """End the node, if its cluster lets it."""
-        node, ending, told = self._node, self._ending, told_of(step)
+        node, ending, shown = self._node, self._ending, shown_of(step)
         assert ending is not None
         assert self._before is not None
-        if not self._cluster.may_end(node, step, told):
+        if not self._cluster.may_end(node, step, shown):
             return False
         before, flushed = self._before
         for fault in (Fault.CUT_IN_STEP, *((Fault.HALF_OPEN,) if ending.silent else ())):
             self._cluster.counts.add(fault)
         left = copy.deepcopy(node.disk)
-        if told in (Told.WHOLE, Told.AS_IT_STANDS):
-            self._show(step, told)
+        if shown in (Shown.WHOLE, Shown.AS_IT_STANDS):
+            self._show(step, shown)
         else:
             self._ports.forget()
         node.disk.become(left)
         _lose_power(node, ending)
-        lost = told is Told.CUT_LOG and record_count(_end(node)) < record_count(flushed)
+        lost = shown is Shown.CUT_LOG and record_count(_end(node)) < record_count(flushed)
         if lost:
             left = copy.deepcopy(node.disk)
             node.disk.become(before)
@@ -214,11 +214,11 @@ class StepCutter(Generic[S, E, A]):
         self._restart_later(ending.restart_ms)
         return True
 
-    def _show(self, step: StepUnderWay[E, A], told: Told) -> None:
+    def _show(self, step: StepUnderWay[E, A], shown: Shown) -> None:
         host = self._node.host
         assert host is not None
         self._ports.is_muted = True
-        _perform_rest(host, step, writes=told is Told.WHOLE)
+        _perform_rest(host, step, writes=shown is Shown.WHOLE)
         self._ports.is_muted = False
         self._ports.cut(step.event, step.action)
 

@@ -36,7 +36,7 @@ from rocketha.runtime.performers import (
 )
 from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import CrashPoints
-from rocketha.sim.engine.cut_step import StepCutter, Told
+from rocketha.sim.engine.cut_step import Shown, StepCutter
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.network import End, Network
@@ -75,9 +75,9 @@ class HostedCluster(ABC, Generic[S, E, A]):
         """Let a broker come back that is down."""
         raise AssertionError(f"{node.id} does not come back in this protocol")
 
-    def may_end(self, node: Node[S], step: StepUnderWay[Any, Any], told: Told) -> bool:
+    def may_end(self, node: Node[S], step: StepUnderWay[Any, Any], shown: Shown) -> bool:
         """Tell whether a broker may end in the middle of a step, of which a trace says this."""
-        del node, step, told
+        del node, step, shown
         return True
 
     def log_lost(self, node: Node[S]) -> None:

@@ -29,7 +29,7 @@ from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import RequestEvent, ResponseArrived
 from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import CrashPoints
-from rocketha.sim.engine.cut_step import StepCutter, Told
+from rocketha.sim.engine.cut_step import Shown, StepCutter
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
@@ -303,10 +303,10 @@ class LockCluster:
         self.calls.stop(node.id, silent=silent)
 
     def may_end(
-        self, node: Node[LockManagerState], step: StepUnderWay[Any, Any], told: Told
+        self, node: Node[LockManagerState], step: StepUnderWay[Any, Any], shown: Shown
     ) -> bool:
         """Let a broker end between any two effects."""
-        del node, step, told
+        del node, step, shown
         return True
 
     def log_lost(self, node: Node[LockManagerState]) -> None:

@@ -32,7 +32,7 @@ from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import HostEvent
 from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import CrashPoints
-from rocketha.sim.engine.cut_step import Told
+from rocketha.sim.engine.cut_step import Shown
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
@@ -49,6 +49,7 @@ from rocketha.sim.replica_group.actions import (
     GroupClusterAction,
     is_likely_step,
 )
+from rocketha.sim.replica_group.callers import Callers
 from rocketha.sim.replica_group.channels import Channels
 from rocketha.sim.replica_group.controller import CONTROLLER, ControllerMachine
 from rocketha.sim.replica_group.cut_steps import is_one_for_the_group
@@ -63,22 +64,10 @@ from rocketha.sim.replica_group.recorders import (
 )
 from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId, TimestampMs
 
-__all__ = ["Callers", "GroupCluster", "GroupObserver"]
+__all__ = ["GroupCluster", "GroupObserver"]
 
 _FLUSH_MAX_MS: Final = 3
 _PROMISES: Final = frozenset({GroupActionName.ACKNOWLEDGE, GroupActionName.CONSUME})
-
-
-class Callers(Protocol):
-    """Producers and consumers, to whom brokers answer."""
-
-    def put_answered(self, broker: BrokerId, answer: AnswerPut) -> None:
-        """Hear what became of a message."""
-        ...
-
-    def pull_answered(self, broker: BrokerId, answer: AnswerPull) -> None:
-        """Hear what the log has."""
-        ...
 
 
 class GroupObserver(Protocol):
@@ -144,8 +133,6 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         """Until when the disk of a broker is slow, and how slow."""
         self.has_acknowledged = False
         """A message was acknowledged, or shown to a consumer."""
-        self.unreported_power_loss: set[BrokerId] = set()
-        """Brokers whose machines stopped, and of which the controller does not know that yet."""
         self._random_source = random_source
         self._lookups: Counter[BrokerId] = Counter()
         self._observer = observer
@@ -269,10 +256,14 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self.channels.drop(node.id, silent=silent)
         self._report(node.id, Crashed(broker=node.id))
 
-    def may_end(self, node: Node[GroupBroker], step: StepUnderWay[Any, Any], told: Told) -> bool:
-        """Spare a broker that the controller does not know yet, as every crash does."""
-        del told
-        return self._observed and node.id not in self.starting and not is_one_for_the_group(step)
+    def may_end(self, node: Node[GroupBroker], step: StepUnderWay[Any, Any], shown: Shown) -> bool:
+        """Spare a broker that the controller does not know yet, as every crash does.
+
+        Nor does one end of which only the log is cut: ReplicaGroup has no loss of a log's end.
+        """
+        if shown is Shown.CUT_LOG or is_one_for_the_group(step):
+            return False
+        return self._observed and node.id not in self.starting
 
     def restart(self, node: Node[GroupBroker]) -> None:
         """Let a broker come up that is down."""
@@ -400,9 +391,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def stepped(self, node: Node[GroupBroker], event: GroupEvent | HostEvent) -> None:
         """Tell the observer of a step."""
-        is_registered = node.running().registration is Registration.REGISTERED
-        if isinstance(event, CommandReceived) and is_registered:
-            self.unreported_power_loss.discard(node.id)
+        del event
         if self._observed:
             self._observer.stepped(self, node.id)
 

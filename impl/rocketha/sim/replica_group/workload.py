@@ -217,10 +217,10 @@ class GroupWorkload:
 
     def _may_lose_power(self, node: Node[GroupBroker], rng: Random) -> bool:
         """Spare the last member with a whole log, mostly."""
-        group, cluster = self._cluster.group, self._cluster
+        group = self._cluster.group
         if group is None:
             return False
-        whole = group.members - group.unfit - cluster.unreported_power_loss
+        whole = group.members - group.unfit
         if whole != {node.id}:
             return True
         return rng.randrange(100) < _LAST_WHOLE_PERCENT
