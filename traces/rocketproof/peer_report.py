@@ -211,15 +211,19 @@ def _tla(lines: Sequence[str]) -> str:
 
 
 def _definition(name: str, modules: Sequence[Path]) -> list[str]:
-    """Find the lines of a definition: the first, and those behind it that are indented."""
+    """Find the lines of a definition: the first, and those behind it that are indented.
+
+    An empty line is between the guards of an action and its effects.
+    """
     begins = re.compile(rf"{re.escape(name)}(\(.*?\))?\s*==")
     for module in modules:
         lines = module.read_text("utf-8").splitlines()
         for at, line in enumerate(lines):
             if begins.match(line):
                 found = [line]
-                for more in lines[at + 1 :]:
-                    if not more.startswith(" "):
+                rest = lines[at + 1 :]
+                for more, behind in zip(rest, [*rest[1:], ""], strict=True):
+                    if not more.startswith(" ") and (more or not behind.startswith(" ")):
                         break
                     found.append(more)
                 return [re.sub(r"\s*\\\* CHECK \w+$", "", one) for one in found]
