@@ -51,7 +51,7 @@ class Watcher:
     def started(self, cluster: GroupCluster) -> None:
         self.beginnings += 1
         group = cluster.group
-        assert self.lines == []
+        assert not self.kinds, "frames of registrations come before, and nothing else"
         assert group is not None
         assert group.master is None
         assert (group.master_epoch, group.sync_state_set.epoch) == (0, 0)
@@ -203,7 +203,7 @@ def test_clients_are_let_down_by_a_bug(bug: Bug, seed: int) -> None:
     assert not isinstance(without.clients.check(), Broken)
 
 
-@pytest.mark.parametrize(("seed", "restarts"), [(0, 1), (5, 6), (8, 5), (19, 4)])
+@pytest.mark.parametrize(("seed", "restarts"), [(0, 1), (5, 6), (8, 2), (19, 4)])
 def test_a_controller_goes_on_from_a_snapshot_as_from_its_whole_log(
     monkeypatch: pytest.MonkeyPatch, seed: int, restarts: int
 ) -> None:
