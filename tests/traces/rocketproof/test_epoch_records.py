@@ -30,7 +30,7 @@ from tlatrace.trace import Trace
 
 PLUG: Final = PROTOCOLS["epoch_truncation"]
 SEED: Final = 1
-LATE: Final = 22
+LATE: Final = 9
 """A master closes its end a while before the slave sees it."""
 
 Change = Callable[[NodeRecord], NodeRecord]
