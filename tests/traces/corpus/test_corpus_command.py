@@ -144,9 +144,7 @@ def test_a_bug_is_caught_and_its_run_can_be_made_again(tmp_path: Path) -> None:
 
 @pytest.mark.java
 def test_runs_that_stay_dead_are_counted_and_are_no_pass(tmp_path: Path) -> None:
-    made = run(
-        "generate", "snapshot_loading", "--runs", "7", "--bug", "B54", "--out", tmp_path / "c"
-    )
+    made = run("generate", "lock_quorum", "--runs", "7", "--bug", "B46", "--out", tmp_path / "c")
     judged = run("validate", tmp_path / "c", "--json")
 
     assert (made.exit_code, judged.exit_code) == (0, 3), made.output + judged.output

@@ -164,7 +164,7 @@ def test_what_cannot_be_run_is_refused(args: list[str]) -> None:
 @pytest.mark.java
 def test_a_campaign_of_dead_runs_ends_as_the_command_that_shows_one() -> None:
     result = CliRunner().invoke(
-        command, ["snapshot_loading", "--seeds", "6..8", "--bug", "B54", "--workers", "1"]
+        command, ["lock_quorum", "--seeds", "6..8", "--bug", "B46", "--workers", "1"]
     )
     what, again = result.output.splitlines()[:2]
 
