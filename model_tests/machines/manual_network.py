@@ -25,6 +25,10 @@ class Wire:
     lingers: bool = False
     """The server has closed, and what it had sent still arrives."""
 
+    def is_open(self, end: End) -> bool:
+        """Tell whether an end is open."""
+        return self.client_open if end is End.CLIENT else self.server_open
+
 
 class ManualNetwork:
     """Has the methods of `rocketha.sim.network.Network` that a cluster calls."""
@@ -51,7 +55,7 @@ class ManualNetwork:
     def holds(self, conn: ConnectionId, end: End) -> bool:
         """Tell whether an end of a connection is open."""
         wire = self._wires.get(conn)
-        return wire is not None and (wire.client_open if end is End.CLIENT else wire.server_open)
+        return wire is not None and wire.is_open(end)
 
     def connect(self, client: BrokerId, server: BrokerId) -> ConnectionId:
         """Make a connection; the ends are told by `establish`."""
