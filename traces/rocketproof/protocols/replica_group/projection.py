@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupActionName, PutStatus
-from rocketha.controller.entry import Started
+from rocketha.controller.entry import ChannelClosed, InactiveScanned, Started
 from rocketha.controller.state import ChannelId, Group
 from rocketha.errors import PacketError
 from rocketha.formats.controller_requests import (
@@ -233,8 +233,9 @@ class GroupProjection:
         parts, before, present = self._parts, self._parts.group, cluster.group
         assert present is not None
         heard, self._request = self._request, None
+        if isinstance(action.entry.change, ChannelClosed | InactiveScanned | Started):
+            heard = None  # what was heard before asked for no entry, and was answered
         if isinstance(action.entry.change, Started):
-            heard = None
             self._signs.started(cluster.controller_shows_ms)
         request = None if heard is None else heard[1]
         self._signs.note_time(cluster.controller_shows_ms)

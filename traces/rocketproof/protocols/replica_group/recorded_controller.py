@@ -33,6 +33,8 @@ __all__ = ["ControllerSettings", "Decided", "RecordedController", "read_settings
 
 _LEADS: Final = "LeadershipGained"
 """A controller on its own leads when it starts."""
+_NOT_ASKED: Final = frozenset({_LEADS, "ChannelGone", "ScanDue"})
+"""After these comes an entry that is no request's; one before asked for no entry."""
 
 
 class ControllerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
@@ -139,6 +141,8 @@ class RecordedController:
         if written.event == STOPPED:
             self._request = None
             return []
+        if written.event in _NOT_ASKED:
+            self._request = None
         if written.event == _LEADS:
             self._signs.started(written.shows_ms)
         if received or written.heard:
