@@ -18,6 +18,7 @@ from rocketha.broker.replicas import slaves
 from rocketha.broker.roles import View
 from rocketha.controller.state import ChannelId
 from rocketha.formats.controller_requests import CleanBrokerData, ElectMaster
+from rocketha.types import BrokerId
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.replica_group.values import NO_CONN, names
 from tlatrace.testing.calls import Call, call_of
@@ -152,11 +153,20 @@ class _StutteringCalls:
             old = broker == node.id and start < node.running().incarnation
             if old and post.is_open(channel) and not self._actions.is_cleaned:
                 name = f"an old channel of {broker_name(broker)} is closed"
-                yield name, partial(self._close, node, channel)
+                if broker == self._living_master:
+                    name += ", and an operator removes the group"
+                    yield name, partial(self._close_and_remove, node, channel)
+                else:
+                    yield name, partial(self._close, node, channel)
 
     def _close(self, node: GroupNode, channel: ChannelId) -> None:
         self._actions.hear(node.id)
         self._actions.group.close(channel)
+
+    def _close_and_remove(self, node: GroupNode, channel: ChannelId) -> None:
+        """Show by a wish that may not be granted whether the controller still hears its master."""
+        self._close(node, channel)
+        self._operate_removal()
 
     def _of_proposals(self) -> Iterator[_IdleCall]:
         actions = self._actions
@@ -175,17 +185,30 @@ class _StutteringCalls:
             self._actions.group.serve(sent)
 
     def _of_operators(self) -> Iterator[_IdleCall]:
-        actions, alive = self._actions, self._observed["alive"]
-        assert isinstance(alive, TlaSet)
-        master = actions.known.master
-        lives = master is not None and broker_name(master) in alive.elements
-        if master is not None and lives and actions.can_be_heard(master):
+        if self._living_master is not None:
             yield "an operator removes the group", self._remove
         if self._may_elect_more:
-            yield from self._of_elections(alive)
+            yield from self._of_elections(self._alive)
+
+    @property
+    def _alive(self) -> TlaSet:
+        alive = self._observed["alive"]
+        assert isinstance(alive, TlaSet)
+        return alive
+
+    @property
+    def _living_master(self) -> BrokerId | None:
+        """Return the master, if it is alive and can be heard: its group is not to be removed."""
+        master = self._actions.known.master
+        if master is None or broker_name(master) not in self._alive.elements:
+            return None
+        return master if self._actions.can_be_heard(master) else None
 
     def _remove(self) -> None:
         self._actions.hear_everybody()
+        self._operate_removal()
+
+    def _operate_removal(self) -> None:
         self._actions.group.operate(CleanBrokerData(broker_name=self._actions.known.broker_name))
 
     def _of_elections(self, alive: TlaSet) -> Iterator[_IdleCall]:

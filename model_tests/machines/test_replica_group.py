@@ -149,7 +149,6 @@ FOUND = [
     (Bug.ALONE, "PutMessage", 4),
     (Bug.B10, "Restart", 3),
     (Bug.B25, "BecomeMaster", 3),
-    (Bug.B28, "Restart", 3),
     (Bug.B31, "Restart", 3),
     (Bug.B35, "Restart", 4),
     (Bug.B36, "RefuseAlter", 8),
@@ -181,6 +180,7 @@ def test_a_bug_is_found_near_an_action_and_shrunk(bug: Bug, action: str, length:
 
 
 FAR = [
+    (Bug.B28, "small", "Crash b1 0; Restart b1; ElectMaster b1", 4),
     (
         Bug.B11,
         "clean",
