@@ -251,7 +251,7 @@ def test_a_bug_shows_in_a_master_epoch(bug: str, seed: int, action: str) -> None
 
 @pytest.mark.java
 def test_the_default_of_rocketmq_is_no_behaviour_of_the_specification() -> None:
-    run = PROTOCOLS[PROTOCOL].run(1, SimOptions(rocketmq_defaults=True))
+    run = PROTOCOLS[PROTOCOL].run(4, SimOptions(rocketmq_defaults=True))
 
     assert any(isinstance(verdict, Diverges) for verdict in judged(list(run.traces)))
 
