@@ -132,6 +132,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.B14: 8,
             Bug.B15: 0,
             Bug.B16: 17,
+            Bug.B19: 15,
             Bug.B20: 0,
             Bug.B25: 0,
             Bug.B36: 0,

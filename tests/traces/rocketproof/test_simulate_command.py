@@ -181,7 +181,7 @@ def test_a_judged_run_ends_as_its_verdict_says(tmp_path: Path) -> None:
     data = json.loads(call(*run, "--json").output)
 
     assert (good.exit_code, bad.exit_code, written.exit_code) == (0, 1, 1)
-    logged = r"12 of 12 variables, \d+ of 16 actions logged"
+    logged = r"12 of 12 variables, \d+ of 17 actions logged"
     assert re.match(rf"verdict: conforms, \d+ events; {logged}$", good.output.splitlines()[-1])
     *_, step, told, verdict = bad.output.splitlines()
     assert "Transfer(b1, b2, 1)" in step
@@ -201,7 +201,7 @@ def test_a_run_without_a_trace_is_no_pass() -> None:
 @pytest.mark.parametrize("judge", [(), ("--judge",)])
 @pytest.mark.parametrize(
     ("bug", "code", "why"),
-    [("B54", 3, "did not converge"), ("B56", 3, "ended early: MissingFileError")],
+    [("B54", 1, "broken (snapshots taken)"), ("B56", 3, "ended early: MissingFileError")],
 )
 def test_a_run_that_stays_dead_is_no_pass(
     bug: str, code: int, why: str, judge: tuple[str, ...]
