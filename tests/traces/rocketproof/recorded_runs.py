@@ -80,7 +80,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.B45_PARTIAL: 0,
             Bug.B45_QUORUM: 0,
             Bug.B45_RESTART: 4,
-            Bug.COUNT_ONCE: 1,
+            Bug.COUNT_ONCE: 23,
             Bug.LATE_ANSWER: 0,
             Bug.LATE_ASK: 1,
             Bug.LATE_FREE: 3,
