@@ -138,7 +138,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.B36: 0,
             Bug.B79: 0,
             Bug.B82: 0,
-            Bug.B83: 26,
+            Bug.B83: 52,
             Bug.B84: 2,
             Bug.B85: 90,
             Bug.COUNTED: 7,
