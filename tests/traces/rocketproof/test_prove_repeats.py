@@ -18,6 +18,6 @@ def test_two_runs_answer_and_count_the_same() -> None:
     first, second = [_SECONDS.sub("", answer) for answer in answers]
     assert first == second
     (theorem,) = json.loads(answers[0])
-    counts = [lemma["rlimit"] for group in theorem["groups"] for lemma in group["lemmas"]]
+    counts = [lemma["rlimit"] for proof in theorem["proofs"] for lemma in proof["lemmas"]]
     assert len(counts) > 5
     assert min(counts) > 0
