@@ -49,7 +49,7 @@ CAUGHT = {
     Bug.B45_RESTART: 4,
     Bug.COUNT_ONCE: 23,
     Bug.LATE_ANSWER: 0,
-    Bug.LATE_ASK: 1,
+    Bug.LATE_ASK: 4,
     Bug.LATE_FREE: 3,
     Bug.UNLOCK_OWN: 0,
     Bug.VOTE_ONCE: 0,
