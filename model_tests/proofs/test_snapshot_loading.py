@@ -77,15 +77,21 @@ def comparison() -> Comparison:
 
 @cache
 def states() -> tuple[ModelState, ...]:
-    """Walk through the finite model; among many states, take some of every length of the way."""
+    """Walk through the finite model; among many states, take some of every length of the way.
+
+    Expired files are rare: whichever way the walks take, some states have one.
+    """
     choice = random.Random(7)
     found: dict[ModelState, None] = {}
-    while len(found) < STATES:
+    expired = False
+    while len(found) < STATES or not expired:
         at = walker().initial_states()[0]
         for _ in range(LONGEST):
-            if choice.random() < 0.5 and is_small(at):
-                found[at] = None
             ways = walker().successors(at)
+            deletes = any(way.action == "DeleteExpired" for way in ways)
+            if is_small(at) and (choice.random() < 0.5 or (deletes and not expired)):
+                found[at] = None
+                expired = expired or deletes
             if not ways:
                 break
             actions = sorted({way.action or "" for way in ways})
@@ -102,9 +108,10 @@ def is_small(state: ModelState) -> bool:
 
 
 def transitions_from(pre: ModelState, choice: random.Random) -> Iterator[Transition]:
-    """Yield some steps from a state, and steps like them that are corrupted."""
+    """Yield a step of each action from a state, and steps like them that are corrupted."""
     ways = walker().successors(pre)
-    for step in choice.sample(ways, min(4, len(ways))):
+    for action in sorted({way.action or "" for way in ways}):
+        step = choice.choice([way for way in ways if way.action == action])
         assert step.action is not None
         yield comparison().judged(pre, step.action, step.params, step.post)
         other = choice.choice(states())
