@@ -17,8 +17,8 @@ from rocketha.histories.clients import ReplicaReaders
 from rocketha.histories.replicas import ReplicaReads
 from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.forged_packets import forge_packet
 from rocketha.sim.engine.log_reader import messages_of, shown_body
-from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurposeStreams
 from rocketha.sim.engine.records import message_of_epoch, record_count
@@ -245,21 +245,6 @@ class EpochWorkload:
             if self._unclean_after_put:
                 self._elect_unclean(injection)
 
-    def _forge(self, injection: Injection) -> None:
-        """Let an end of a connection take what no honest peer sends."""
-        ends = [
-            (conn.id, conn.broker_at(end))
-            for conn in self._cluster.network.connections()
-            for end in End
-            if conn.client_open and conn.server_open
-        ]
-        held = [(conn, broker) for conn, broker in ends if self._cluster.has(conn, broker)]
-        if held:
-            self._cluster.counts.add(Fault.FORGED_PACKET)
-            conn, broker = injection.rng.choice(held)
-            injection.note(f"{broker_address(broker)} takes a packet that nobody has sent")
-            self._cluster.forge(conn, broker, injection.rng.randrange(12))
-
     def _be_idle(self, injection: Injection) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)
         wait_ms = injection.rng.randrange(*_IDLE_MS)
@@ -278,5 +263,5 @@ class EpochWorkload:
             Fault.RE_ELECTION: self._re_elect,
             Fault.UNCLEAN_ELECTION: self._elect_unclean,
             Fault.IDLE_GROUP: self._be_idle,
-            Fault.FORGED_PACKET: self._forge,
+            Fault.FORGED_PACKET: partial(forge_packet, self._cluster),
         }

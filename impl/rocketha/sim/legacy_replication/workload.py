@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -9,7 +10,7 @@ from rocketha.histories.clients import ReplicaReaders
 from rocketha.legacy_ha.state import LegacyMaster, LegacyState
 from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
-from rocketha.sim.engine.network import End
+from rocketha.sim.engine.forged_packets import forge_packet
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
 from rocketha.sim.engine.records import record_count
@@ -38,10 +39,10 @@ class LegacyWorkload:
     def begin(self) -> None:
         """Wake everybody and start everything that repeats."""
         plan = self._plan
-        handlers = {
+        handlers: dict[Fault, Callable[[Injection], None]] = {
             **self._injector.handlers(),
             Fault.IDLE_GROUP: self._be_idle,
-            Fault.FORGED_PACKET: self._forge,
+            Fault.FORGED_PACKET: partial(forge_packet, self._cluster),
         }
         self._cluster.begin()
         for node in self._cluster.nodes.values():
@@ -102,21 +103,6 @@ class LegacyWorkload:
             need = injection.rng.choice(self._plan.needs)
             injection.note(f"a producer writes, and waits for {need} slaves")
             self._cluster.put(need)
-
-    def _forge(self, injection: Injection) -> None:
-        """Let an end of a connection take what no honest peer sends."""
-        ends = [
-            (conn.id, conn.broker_at(end))
-            for conn in self._cluster.network.connections()
-            for end in End
-            if conn.client_open and conn.server_open
-        ]
-        held = [(conn, broker) for conn, broker in ends if self._cluster.has(conn, broker)]
-        if held:
-            self._cluster.counts.add(Fault.FORGED_PACKET)
-            conn, broker = injection.rng.choice(held)
-            injection.note(f"{broker_address(broker)} takes a packet that nobody has sent")
-            self._cluster.forge(conn, broker, injection.rng.randrange(12))
 
     def _be_idle(self, injection: Injection) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)
