@@ -13,7 +13,6 @@ from click.testing import CliRunner, Result
 
 from rocketproof import protocols
 from rocketproof.commands.mutate_implementation import command
-from rocketproof.implementation_mutation.child import Column, Rejected, RunKey
 from rocketproof.implementation_mutation.effects import effect_names
 from rocketproof.implementation_mutation.equivalents import read_equivalents
 from rocketproof.implementation_mutation.measure import (
@@ -26,6 +25,7 @@ from rocketproof.implementation_mutation.measure import (
 from rocketproof.implementation_mutation.mutation import Kind, Mutation
 from rocketproof.implementation_mutation.operators import mutations_of
 from rocketproof.implementation_mutation.rates import Rate
+from rocketproof.implementation_mutation.run_task import Column, Rejected, RunKey
 from rocketproof.implementation_mutation.sampling import all_mutations, draw
 from rocketproof.protocols import PROTOCOLS
 from tlatrace.errors import ToolError
@@ -197,7 +197,7 @@ def test_a_mutation_to_which_no_run_comes_counts_as_not_rejected() -> None:
 
 def test_runs_that_are_rejected_as_they_are_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from rocketproof.implementation_mutation import measure
-    from rocketproof.implementation_mutation.child import Examined, RunTask
+    from rocketproof.implementation_mutation.run_task import Examined, RunTask
 
     def rejecting(tasks: Sequence[RunTask], *_: object, **__: object) -> object:
         yield (

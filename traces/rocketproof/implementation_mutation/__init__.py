@@ -8,6 +8,9 @@
 | `effects` | which calls make effects, and the mutations that drop or swap them |
 | `sampling` | a reproducible draw of mutations of a protocol's cores |
 | `equivalents` | mutations that are known to change nothing, with the reason for each |
+| `run_task` | what a process is asked that runs one mutation, and what it answers |
+| `limits` | how much a run may use |
+| `line_watch` | which runs come to the lines of a mutation |
 | `child` | what a process does that runs one mutation; it imports rocketha when it is mutated |
 | `examination` | the runs of one mutation, and which of the columns reject it |
 | `measure` | the processes of a sample, and their results |

@@ -26,18 +26,16 @@ from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.engine.report import SimReport
 from rocketproof.crash_points import crash_points
 from rocketproof.engines import Judges, match_by_model
-from rocketproof.implementation_mutation.child import (
+from rocketproof.implementation_mutation.limits import NoEnd, cpu_limit, memory_limit
+from rocketproof.implementation_mutation.line_watch import LineWatch
+from rocketproof.implementation_mutation.run_task import (
     TRACES,
     Column,
     Digests,
     Examined,
-    LineWatch,
-    NoEnd,
     Rejected,
     RunKey,
     RunTask,
-    cpu_limit,
-    memory_limit,
 )
 from rocketproof.plug import ProtocolPlug
 from rocketproof.protocols import PROTOCOLS

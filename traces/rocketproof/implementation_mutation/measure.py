@@ -9,7 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from rocketproof.implementation_mutation.child import (
+from rocketproof.implementation_mutation.child import work
+from rocketproof.implementation_mutation.mutation import Mutation
+from rocketproof.implementation_mutation.rates import Rate
+from rocketproof.implementation_mutation.run_task import (
     TRACES,
     Column,
     Digests,
@@ -18,10 +21,7 @@ from rocketproof.implementation_mutation.child import (
     Rejected,
     RunKey,
     RunTask,
-    work,
 )
-from rocketproof.implementation_mutation.mutation import Mutation
-from rocketproof.implementation_mutation.rates import Rate
 from rocketproof.output import print_text
 from tlatrace.corpus.processes import NoResult, run_apart
 from tlatrace.errors import ToolError

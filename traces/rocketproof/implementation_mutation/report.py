@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rocketproof.implementation_mutation.child import TRACES, Column, RunKey
 from rocketproof.implementation_mutation.measure import (
     GROUPS,
     Class,
@@ -13,6 +12,7 @@ from rocketproof.implementation_mutation.measure import (
     MutationResult,
 )
 from rocketproof.implementation_mutation.mutation import Kind
+from rocketproof.implementation_mutation.run_task import TRACES, Column, RunKey
 
 __all__ = ["measurement_json", "measurement_text", "result_line"]
 
