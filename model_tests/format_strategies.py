@@ -96,7 +96,8 @@ def master_sessions() -> st.SearchStrategy[list[MasterPacket]]:
 
 def legacy_transfers() -> st.SearchStrategy[LegacyTransfer]:
     """Batches and heartbeats of the legacy service."""
-    return st.builds(LegacyTransfer, offset=offsets(), body=st.binary(max_size=80))
+    begins, bodies = offsets(max_value=INT64_MAX - 80), st.binary(max_size=80)
+    return st.builds(LegacyTransfer, offset=begins, body=bodies)
 
 
 def hosts() -> st.SearchStrategy[Host]:

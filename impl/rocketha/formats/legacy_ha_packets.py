@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rocketha.errors import PacketError
-from rocketha.types import Offset, SizeBytes
+from rocketha.types import INT64_MAX, Offset, SizeBytes
 
 __all__ = [
     "LEGACY_BODY_MAX",
@@ -107,6 +107,8 @@ def pull_legacy_transfer(data: bytes | bytearray) -> tuple[LegacyTransfer, SizeB
     if not 0 <= body_size <= LEGACY_BODY_MAX:
         reason = f"is {body_size}, not between 0 and {LEGACY_BODY_MAX}"
         raise PacketError("body size", offset=8, reason=reason)
+    if offset + body_size > INT64_MAX:
+        raise PacketError("offset", offset=0, reason=f"is {offset}, and {body_size} bytes follow")
     size = SizeBytes(LEGACY_HEADER_SIZE + body_size)
     if len(data) < size:
         return None

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from rocketha.ha.state import NOT_YET
 from rocketha.known_bugs.bug import Bug, Bugs
 from rocketha.known_bugs.epoch_truncation import at_log_end
 from rocketha.known_bugs.overrides import Override, overridden
@@ -26,15 +27,15 @@ def _connections_counted(rules: LegacyRules) -> LegacyRules:
 
 
 def _any_report_taken(rules: LegacyRules) -> LegacyRules:
-    return replace(rules, accepts_report=lambda report, log_end, is_first: True)
+    return replace(rules, accepts_report=lambda report, log_end, last: True)
 
 
 def _first_report_taken(rules: LegacyRules) -> LegacyRules:
     """Look only at the reports that follow, which are smaller than what was sent: branch 4.9.x."""
     return replace(
         rules,
-        accepts_report=lambda report, log_end, is_first: (
-            is_first or rules.accepts_report(report, log_end, is_first)
+        accepts_report=lambda report, log_end, last: (
+            last == NOT_YET or rules.accepts_report(report, log_end, last)
         ),
     )
 

@@ -38,7 +38,7 @@ def step(
 ) -> LegacyStepped[LegacyMaster] | LegacyStepped[LegacySlave]:
     """Take one event.
 
-    Events for connections that the core has closed, and those that its role does not know, change
+    Events of connections that the core does not have, and those that its role does not know, change
     nothing. Nothing is raised, whatever a peer sends: the connection is closed.
     """
     match state:
@@ -56,14 +56,13 @@ def next_timer_ms(state: LegacyState) -> TimestampMs | None:
     The heartbeats of a master are not in it: they are sent when `TransferDue` says so.
     """
     times = _master_times(state) if isinstance(state, LegacyMaster) else _slave_times(state)
-    return TimestampMs(min(times)) if times else None
+    return min(map(TimestampMs, times), default=None)
 
 
 def _master_times(state: LegacyMaster) -> list[int]:
     housekeeping_ms = state.options.housekeeping_ms
-    times: list[int] = [end.last_read_ms + housekeeping_ms for end in state.ends.values()]
-    deadline = group_transfer.next_deadline_ms(state)
-    return times if deadline is None else [*times, deadline]
+    silence_ends = (end.last_read_ms + housekeeping_ms for end in state.ends.values())
+    return [*silence_ends, *(request.deadline_ms for request in state.waiting)]
 
 
 def _slave_times(state: LegacySlave) -> list[int]:
@@ -111,19 +110,33 @@ def step_master(
             return master.close_silent(state, now_ms=now_ms)
         case PeerAccepted():
             return master.accept(state, event, now_ms=now_ms)
-        case ConnectionLost():
-            return master.lost(state, event.conn)
-        case ReportReceived() if event.conn in state.ends:
+        case ReportReceived() | TransferDue() | PacketRefused() | ConnectionLost():
+            if event.conn not in state.ends:
+                return LegacyStepped(state)
+            return _on_connection_of_master(state, event, now_ms=now_ms, log=log)
+        case BatchReceived() | PeerConnected():
+            return LegacyStepped(state)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _on_connection_of_master(
+    state: LegacyMaster,
+    event: ReportReceived | TransferDue | PacketRefused | ConnectionLost,
+    *,
+    now_ms: TimestampMs,
+    log: LogView,
+) -> LegacyStepped[LegacyMaster]:
+    match event:
+        case ReportReceived():
             report = event.max_phy_offset
             return master.receive_report(state, event.conn, report, now_ms=now_ms, log=log)
-        case TransferDue() if event.conn in state.ends:
+        case TransferDue():
             return master.transfer(state, event.conn, now_ms=now_ms, log=log)
-        case PacketRefused() if event.conn in state.ends:
+        case PacketRefused():
             return master.close(state, event.conn, str(event.error))
-        case BatchReceived() if event.conn in state.ends:
-            return master.close(state, event.conn, "a packet of the other direction")
-        case ReportReceived() | TransferDue() | PacketRefused() | BatchReceived() | PeerConnected():
-            return LegacyStepped(state)
+        case ConnectionLost():
+            return master.lost(state, event.conn)
         case _ as unreachable:
             assert_never(unreachable)
 
@@ -132,29 +145,21 @@ def step_slave(
     state: LegacySlave, event: LegacyEvent, *, now_ms: TimestampMs, log: LogView
 ) -> LegacyStepped[LegacySlave]:
     """Take one event as a slave."""
-    conn = None if state.client is None else state.client.id
     match event:
         case Started():
             return restart(state, log=log)
         case PeerConnected():
             return slave.connected(state, event, now_ms=now_ms, log=log)
-        case BatchReceived() if event.conn == conn:
-            return slave.receive_transfer(state, event.batch, now_ms=now_ms, log=log)
-        case PacketRefused() if event.conn == conn:
-            return slave.disconnect(state, now_ms=now_ms, reason=str(event.error))
-        case ReportReceived() if event.conn == conn:
-            return slave.disconnect(state, now_ms=now_ms, reason="a packet of the other direction")
-        case ConnectionLost() if event.conn == conn:
-            return slave.disconnect(state, now_ms=now_ms)
+        case BatchReceived() | PacketRefused() | ConnectionLost():
+            if state.client is None or state.client.id != event.conn:
+                return LegacyStepped(state)
+            return _on_connection_of_slave(state, event, now_ms=now_ms, log=log)
         case LogFlushed():
             return flushed(state)
         case TimerFired():
             return _slave_timer(state, now_ms=now_ms, log=log)
         case (
-            BatchReceived()
-            | PacketRefused()
-            | ReportReceived()
-            | ConnectionLost()
+            ReportReceived()
             | PutRequested()
             | MessageAppended()
             | GroupTransferDue()
@@ -162,6 +167,24 @@ def step_slave(
             | TransferDue()
         ):
             return LegacyStepped(state)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _on_connection_of_slave(
+    state: LegacySlave,
+    event: BatchReceived | PacketRefused | ConnectionLost,
+    *,
+    now_ms: TimestampMs,
+    log: LogView,
+) -> LegacyStepped[LegacySlave]:
+    match event:
+        case BatchReceived():
+            return slave.receive_transfer(state, event.batch, now_ms=now_ms, log=log)
+        case PacketRefused():
+            return slave.disconnect(state, now_ms=now_ms, reason=str(event.error))
+        case ConnectionLost():
+            return slave.disconnect(state, now_ms=now_ms)
         case _ as unreachable:
             assert_never(unreachable)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import get_args
 
 from rocketha.formats.legacy_ha_packets import LegacyReports, LegacyTransfer, feed_reports
@@ -25,19 +25,16 @@ class ReportInbox:
     """Of the reports that arrived since the last look, only the newest is handed over."""
 
     conn: ConnectionId
-    partial: bytes = b""
-    fed: list[bytes] = field(default_factory=list)
+    pending: bytes = b""
 
     def feed(self, data: bytes) -> None:
         """Add bytes that arrived."""
-        self.fed.append(data)
+        self.pending += data
 
     def next_event(self) -> ReportReceived | None:
-        """Take the newest report."""
-        data = b"".join(self.fed)
-        self.fed.clear()
-        reports = feed_reports(LegacyReports(partial=self.partial), data)
-        self.partial = reports.partial
+        """Take the newest report. Raises: PacketError"""
+        reports = feed_reports(LegacyReports(), self.pending)
+        self.pending = reports.partial
         if reports.newest is None:
             return None
         return ReportReceived(conn=self.conn, max_phy_offset=reports.newest)

@@ -20,7 +20,7 @@ from rocketha.runtime.effects import AppendMessage
 from rocketha.runtime.events import MessageAppended
 from rocketha.types import TimestampMs
 
-__all__ = ["answer_next", "next_deadline_ms", "put", "put_message"]
+__all__ = ["answer_next", "put", "put_message"]
 
 
 def put(
@@ -42,7 +42,6 @@ def put_message(
     assert state.appending is not None
     of, need = state.appending
     assert of == event.put, (of, event.put)
-    state = replace(state, appending=None)
     action = LegacyAction(name=LegacyActionName.PUT_MESSAGE, offset=event.offset, need=need)
     if need == 0:
         answer = AnswerPut(put=event.put, status=PutStatus.PUT_OK)
@@ -72,11 +71,6 @@ def answer_next(state: LegacyMaster, *, now_ms: TimestampMs) -> LegacyStepped[Le
             status = PutStatus.FLUSH_SLAVE_TIMEOUT
             return _answered(state, request, status, LegacyActionName.PUT_TIMEOUT)
     return LegacyStepped(state)
-
-
-def next_deadline_ms(state: LegacyMaster) -> TimestampMs | None:
-    """Return when the first producer stops to wait."""
-    return min((request.deadline_ms for request in state.waiting), default=None)
 
 
 def _answered(

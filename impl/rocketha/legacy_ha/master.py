@@ -42,8 +42,6 @@ def lost(state: LegacyMaster, conn: ConnectionId) -> LegacyStepped[LegacyMaster]
     Spec: LegacyReplication!DropStale
     Source: DefaultHAService.removeConnection
     """
-    if conn not in state.ends:
-        return LegacyStepped(state)
     action = LegacyAction(name=LegacyActionName.CLOSE_CONNECTION, conn=conn)
     return LegacyStepped(state.without_end(conn), (), action)
 
@@ -79,14 +77,13 @@ def receive_report(
     Source: DefaultHAConnection.ReadSocketService.processReadEvent
     """
     end = state.ends[conn]
-    is_first = end.slave_ack == NOT_YET
-    if not state.options.rules.accepts_report(report, log.max_phy_offset, is_first):
+    if not state.options.rules.accepts_report(report, log.max_phy_offset, end.slave_ack):
         reason = f"the report {report} is beyond the log end {log.max_phy_offset}"
         return close(state, conn, reason)
     if report < end.slave_ack:
         return close(state, conn, f"the report {report} follows {end.slave_ack}")
     if end.next_offset == NOT_YET:
-        start = report if report > 0 else _start_for_empty(state, log)
+        start = report or _start_for_empty(state, log)
         if start < log.min_offset:
             return close(state, conn, f"the log begins at {log.min_offset}, behind {start}")
         end = replace(end, next_offset=start)
@@ -109,32 +106,30 @@ def _start_for_empty(state: LegacyMaster, log: LogView) -> Offset:
 def transfer(
     state: LegacyMaster, conn: ConnectionId, *, now_ms: TimestampMs, log: LogView
 ) -> LegacyStepped[LegacyMaster]:
-    """Send the next bytes, all of one file, or a heartbeat if nothing was sent for long.
+    """Send the next bytes, all of one file, or a heartbeat if there are none.
+
+    The host says when: at once where there are bytes, after a time of silence where there are none.
 
     Spec: LegacyReplication!Transfer
     Source: DefaultHAConnection.WriteSocketService.run
     """
     end = state.ends[conn]
-    at, options = end.next_offset, state.options
-    if at == NOT_YET:
-        return LegacyStepped(state)
-    size = max(0, _batch_size(at, options.transfer_batch_bytes, log))
-    if size == 0 and now_ms - end.last_write_ms < options.heartbeat_ms:
-        return LegacyStepped(state)
-
-    batch = LegacyTransfer(offset=at, body=log.read(at, size) if size else b"")
+    at = end.next_offset
+    assert at != NOT_YET, "the host asks for those that are ready"
+    batch = LegacyTransfer(offset=at, body=_next_bytes(at, state.options.transfer_batch_bytes, log))
+    size = SizeBytes(len(batch.body))
     end = replace(end, next_offset=Offset(at + size), last_write_ms=now_ms)
     return LegacyStepped(
         state.with_end(end),
         (SendPacket(conn=conn, data=push_legacy_transfer(batch)),),
-        LegacyAction(name=LegacyActionName.TRANSFER, conn=conn, offset=at, size=SizeBytes(size)),
+        LegacyAction(name=LegacyActionName.TRANSFER, conn=conn, offset=at, size=size),
     )
 
 
-def _batch_size(at: Offset, limit: SizeBytes, log: LogView) -> int:
-    """Return how many bytes may be sent; below 0 if the slave is ahead.
+def _next_bytes(at: Offset, limit: SizeBytes, log: LogView) -> bytes:
+    """Return what is to be sent next; nothing to a slave that has as much, or more.
 
     Spec: LegacyReplication!Sendable
     """
     rest_of_file = log.segment_size - at % log.segment_size
-    return min(log.max_phy_offset - at, rest_of_file, limit)
+    return log.read(min(at, log.max_phy_offset), min(rest_of_file, limit))

@@ -16,8 +16,8 @@ SaidOnConnection: TypeAlias = tuple[HaAddress | None, Offset]
 """Which slave has a connection, and what it last said there of its log."""
 
 
-def accepts_report(report: Offset, log_end: Offset, is_first: bool) -> bool:
-    """Tell whether a report can be about this log.
+def accepts_report(report: Offset, log_end: Offset, last: Offset) -> bool:
+    """Tell whether a report can be about this log; `last` is the one before, or NOT_YET.
 
     Spec: LegacyReplication!AcceptsReport
     """
@@ -30,7 +30,7 @@ def start_for_empty(last_file: Offset, waited_for: Sequence[Offset]) -> Offset:
     Spec: LegacyReplication!StartForEmpty
     Source: DefaultHAConnection.WriteSocketService.run
     """
-    return min(last_file, *waited_for) if waited_for else last_file
+    return min([last_file, *waited_for])
 
 
 def acknowledged(said: Sequence[SaidOnConnection], end: Offset) -> int:
@@ -57,7 +57,7 @@ def slaves_to_wait_for(need: int) -> int:
 class LegacyRules:
     """Which reports a master takes, for whom it waits, and what a slave appends."""
 
-    accepts_report: Callable[[Offset, Offset, bool], bool] = accepts_report
+    accepts_report: Callable[[Offset, Offset, Offset], bool] = accepts_report
     start_for_empty: Callable[[Offset, Sequence[Offset]], Offset] = start_for_empty
     acknowledged: Callable[[Sequence[SaidOnConnection], Offset], int] = acknowledged
     slaves_to_wait_for: Callable[[int], int] = slaves_to_wait_for

@@ -19,7 +19,7 @@ from rocketha.legacy_ha.effects import (
 from rocketha.legacy_ha.state import LegacySlave, SlaveEnd
 from rocketha.runtime.effects import AppendLog, CloseConnection, Connect, SendPacket, TruncateLog
 from rocketha.runtime.events import PeerConnected
-from rocketha.types import INT64_MAX, Offset, SizeBytes, TimestampMs
+from rocketha.types import Offset, SizeBytes, TimestampMs
 
 __all__ = ["connect", "connected", "disconnect", "receive_transfer", "report", "whole_messages"]
 
@@ -51,11 +51,9 @@ def connected(
     Spec: LegacyReplication!Connect
     Source: DefaultHAClient.reportSlaveMaxOffset
     """
-    if state.client is not None:
-        close = CloseConnection(conn=event.conn, reason="it is not wanted any more")
-        return LegacyStepped(state, (close,))
+    assert state.client is None, "the host asks for one connection at a time"
     end = log.max_phy_offset
-    client = SlaveEnd(id=event.conn, reported=end, last_read_ms=now_ms, last_write_ms=now_ms)
+    client = SlaveEnd(id=event.conn, last_read_ms=now_ms, last_write_ms=now_ms)
     return LegacyStepped(
         replace(state, client=client),
         (SendPacket(conn=event.conn, data=push_report(end)),),
@@ -96,16 +94,13 @@ def receive_transfer(
     if offset is None:
         reason = f"the batch is for {batch.offset}, the log ends at {log.max_phy_offset}"
         return disconnect(state, now_ms=now_ms, reason=reason)
-    if batch.offset + len(batch.body) > INT64_MAX:
-        return disconnect(state, now_ms=now_ms, reason="the batch ends behind every offset")
-
     effects: list[LegacyEffect] = []
     end = log.max_phy_offset
     if batch.body:
         effects.append(AppendLog(offset=offset, data=batch.body))
         end = Offset(offset + len(batch.body))
     effects.append(SendPacket(conn=client.id, data=push_report(end)))
-    client = replace(client, reported=end, last_read_ms=now_ms, last_write_ms=now_ms)
+    client = replace(client, last_read_ms=now_ms, last_write_ms=now_ms)
     return LegacyStepped(
         replace(state, client=client),
         tuple(effects),
@@ -126,7 +121,7 @@ def report(state: LegacySlave, *, now_ms: TimestampMs, log: LogView) -> LegacySt
     client = state.client
     assert client is not None
     end = log.max_phy_offset
-    client = replace(client, reported=end, last_write_ms=now_ms)
+    client = replace(client, last_write_ms=now_ms)
     return LegacyStepped(
         replace(state, client=client), (SendPacket(conn=client.id, data=push_report(end)),)
     )

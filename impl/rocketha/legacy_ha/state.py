@@ -38,7 +38,7 @@ class LegacyOptions:
     """A slave waits so long before it connects again."""
     slave_timeout_ms: int = 3_000
     """A producer waits so long for slaves."""
-    rules: LegacyRules = field(default=LEGACY_RULES, repr=False)
+    rules: LegacyRules = LEGACY_RULES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class LegacyMaster:
     """Its ends of connections, in the order in which it accepted them."""
     waiting: tuple[PutRequest, ...] = ()
     appending: tuple[PutId, int] | None = None
-    """The producer whose message is being appended, and for how many slaves it waits."""
+    """The producer whose message was to be appended last, and for how many slaves it waits."""
 
     def with_end(self, end: MasterEnd) -> LegacyMaster:
         """Return the state with this end of a connection put in."""
@@ -93,7 +93,6 @@ class SlaveEnd:
     """The slave's end of a connection. Source: `DefaultHAClient`."""
 
     id: ConnectionId
-    reported: Offset
     last_read_ms: TimestampMs
     last_write_ms: TimestampMs
 

@@ -62,8 +62,9 @@ def test_the_last_complete_report_counts(arrived: str, newest: int | None, kept:
         "FFFFFFFFFFFFFFFF 00000000",
         "0000000000001000 FFFFFFFF",
         f"0000000000001000 {LEGACY_BODY_MAX + 1:08X}",
+        "7FFFFFFFFFFFFFFF 00000001",
     ],
-    ids=["offset", "negative body", "body over the bound"],
+    ids=["offset", "negative body", "body over the bound", "end behind every offset"],
 )
 def test_a_wrong_header_is_refused(data: str) -> None:
     stream = legacy_master_stream()

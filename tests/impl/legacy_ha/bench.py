@@ -16,6 +16,7 @@ from rocketha.legacy_ha.events import (
     ReportReceived,
 )
 from rocketha.legacy_ha.state import LegacyMaster, LegacyOptions, LegacySlave, LegacyState
+from rocketha.runtime.core import Sender
 from rocketha.runtime.effects import CloseConnection, Connect, SendPacket
 from rocketha.runtime.events import PeerAccepted
 from rocketha.storage.commit_log import CommitLog
@@ -79,6 +80,11 @@ class _Bench(Generic[L]):
         answers: dict[int, str] = {one.put: one.status for one in found}
         assert len(answers) == len(found)
         return answers
+
+    @property
+    def senders(self) -> list[Sender]:
+        """The connections over which it may send."""
+        return list(LegacyCore().senders(self.state, self.log))
 
     def take(self, event: LegacyEvent, now_ms: int = 0) -> None:
         self.node.take(event, now_ms)

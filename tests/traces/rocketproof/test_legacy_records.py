@@ -19,6 +19,7 @@ from tlatrace.judgement.verdict import kind
 
 PLUG: Final = PROTOCOLS["legacy_replication"]
 SEED: Final = 9
+HEARD_NOTHING: Final = {"slave_ack": 0, "next_offset": 0}
 
 Change = Callable[[NodeRecord], NodeRecord]
 
@@ -39,6 +40,11 @@ def with_state(**parts: Callable[[Any], Any]) -> Change:
         return msgspec.structs.replace(record, state={**record.state, **turned})
 
     return change
+
+
+def stating(**parts: object) -> Change:
+    """Have a record say what a simulated broker does not say of itself."""
+    return lambda r: msgspec.structs.replace(r, state={**r.state, **parts})
 
 
 def with_params(**params: object) -> Change:
@@ -124,17 +130,13 @@ def test_what_a_core_says_that_it_did_is_not_asked_where_its_frames_show_it() ->
         changed(logs, acts("Transfer"), lambda r: msgspec.structs.replace(r, action=None)),
         changed(logs, acts("PutMessage"), with_params(need=2, offset=77)),
         changed(logs, acts("ReceiveReport"), with_params(offset=0), which=3),
-        changed(logs, appends, with_state(client=lambda end: {**end, "reported": 0})),
-        changed(logs, acts("ReceiveReport"), with_state(ends=heard_nothing), which=3),
+        changed(logs, appends, stating(client={"id": 1, "reported": 0})),
+        changed(logs, acts("ReceiveReport"), stating(ends=[[1, HEARD_NOTHING]]), which=3),
     ]
 
     verdicts = judged([PLUG.trace_of_records(case) for case in cases])
 
     assert {kind(verdict) for verdict in verdicts} == {"conforms"}
-
-
-def heard_nothing(ends: Any) -> Any:
-    return [[conn, {**end, "slave_ack": 0}] for conn, end in ends]
 
 
 @pytest.mark.parametrize(
@@ -150,12 +152,12 @@ def heard_nothing(ends: Any) -> Any:
         ("Flush", with_state(flushed=lambda _: None), "flushed: .*`int`"),
         (
             "ReceiveReport",
-            with_state(ends=lambda ends: [[conn, {"slave_ack": 0}] for conn, _ in ends]),
+            stating(ends=[[1, {"slave_ack": 0}]]),
             "ends: .*required field `next_offset`",
         ),
         (
             "Connect",
-            with_state(client=lambda end: {"id": end["id"]}),
+            stating(client={"id": 1}),
             "client: .*required field `reported`",
         ),
         (

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from rocketha.formats.ha_packets import Ack, push_ack
-from rocketha.formats.legacy_ha_packets import push_report
+from rocketha.formats.legacy_ha_packets import LegacyReports, feed_reports, push_report
 from rocketha.ha.connections import ReplicationCore
 from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.legacy_ha.effects import AnswerPut, LegacyActionName, PutStatus
@@ -67,8 +67,14 @@ def reports_more(state: Any, event: Any, done: Any) -> tuple[Any, ...]:
     del state
     if not isinstance(event, BatchReceived):
         return tuple(done.effects)
-    more = push_report(done.state.client.reported + 1000) if done.state.client else b""
-    return tuple(replace(e, data=more) if isinstance(e, SendPacket) else e for e in done.effects)
+
+    def more(data: bytes) -> bytes:
+        report = feed_reports(LegacyReports(), data).newest
+        return push_report(Offset((report or 0) + 1000))
+
+    return tuple(
+        replace(e, data=more(e.data)) if isinstance(e, SendPacket) else e for e in done.effects
+    )
 
 
 def acknowledges_nothing(state: Any, event: Any, done: Any) -> tuple[Any, ...]:

@@ -1,46 +1,25 @@
-"""What a master and its slaves write of their steps: parts of what they have.
+"""What a master and its slaves write of their steps: parts of what they store.
 
-Of its log a broker writes which of the master's lives each record's body names, as it reads them
-from the bytes; of a broker that is down its machine writes the same of what recovery would find.
+Who waits, and what connections have, is in the packets and answers of the steps. Of its log a
+broker writes which of the master's lives each record's body names, as it reads them from the bytes;
+of a broker that is down its machine writes the same of what recovery would find.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
-from rocketha.legacy_ha.state import LegacyMaster, LegacyState
+from rocketha.legacy_ha.state import LegacyState
 from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.recorded_logs import RecordedLogs
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.legacy_replication.plan import MOST_NEEDED, LegacyPlan
-from rocketha.types import BrokerId, ConnectionId, Offset, PutId
+from rocketha.types import BrokerId
 
 __all__ = ["LegacyRecorders"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A producer that waits."""
-
-    put: PutId
-    offset: Offset
-    need: int
-
-
-@dataclass(frozen=True, slots=True)
-class _MasterEnd:
-    slave_ack: Offset
-    next_offset: Offset
-
-
-@dataclass(frozen=True, slots=True)
-class _SlaveEnd:
-    id: ConnectionId
-    reported: Offset
 
 
 class LegacyRecorders:
@@ -94,18 +73,8 @@ class LegacyRecorders:
         return {"begin": begin, "log": log}
 
     def _parts(self, node: Node[LegacyState]) -> Parts:
-        state = node.running()
-        parts: dict[str, object] = {
+        return {
             "begin": node.log.min_offset,
             "log": self._logs.of(node),
             "flushed": node.log.flushed_offset,
         }
-        if isinstance(state, LegacyMaster):
-            parts["waiting"] = tuple(_Waiting(r.put, r.offset, r.need) for r in state.waiting)
-            parts["ends"] = {
-                conn: _MasterEnd(end.slave_ack, end.next_offset) for conn, end in state.ends.items()
-            }
-        else:
-            client = state.client
-            parts["client"] = None if client is None else _SlaveEnd(client.id, client.reported)
-        return parts

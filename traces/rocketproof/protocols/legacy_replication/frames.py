@@ -4,7 +4,7 @@
 |-------------|------------------------------------------------------------------------------|
 | ends        | connections that it accepted, until it closes one or hears that one is lost  |
 | slave_ack   | the last report that it received over one that it still has                  |
-| next_offset | the end of the last batch that it sent; before the first one its core's word |
+| next_offset | the end of the last batch that it sent; unknown between first report and batch |
 | waiting     | calls of producers, the records that they became, until they are answered    |
 | client      | the connection over which it reported last, until it closes or loses it      |
 | reported    | the last report that it sent                                                 |
@@ -146,16 +146,11 @@ class MasterFrames:
             answer: Answer = read_field(said, Answer, "answered")
             if answer.put in self._waiting:
                 self.answers.append((answer.status, self._waiting.pop(answer.put)))
-        waiting = tuple(self._waiting.values())
-        return replace(now, ends=dict(self._ends(now)), waiting=waiting)
+        return replace(now, ends=dict(self._ends()), waiting=tuple(self._waiting.values()))
 
-    def _ends(self, now: RecordedBroker) -> Iterator[tuple[int, MasterEnd]]:
+    def _ends(self) -> Iterator[tuple[int, MasterEnd]]:
         for conn, ack in self._acks.items():
-            believed = now.ends.get(conn)
-            following = None if believed is None else believed.next_offset
-            if conn not in self._next and ack != _NEVER and following is not None:
-                self._next[conn] = following
-            yield conn, MasterEnd(ack, self._next.get(conn, _NEVER))
+            yield conn, MasterEnd(ack, self._next.get(conn, _NEVER if ack == _NEVER else None))
 
     def done(
         self, record: NodeRecord, received: Sequence[SentMessage], now: RecordedBroker
