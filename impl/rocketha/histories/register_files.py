@@ -66,13 +66,13 @@ def fold(entries: Iterable[bytes]) -> Iterator[Mapping[str, int]]:
         yield registers
 
 
-def scan_log(data: bytes) -> ScannedLog:
-    """Read the file of a log. Raises: ValueError if its header is damaged"""
+def scan_log(data: bytes) -> ScannedLog | None:
+    """Read the file of a log; None: its header is damaged."""
     at, first, boundary, has_terms = len(_LOG), 1, 0, data.startswith(_LOG)
     if has_terms:
         at = _LOG_HEADER.size
         if len(data) < at or zlib.crc32(data[: at - 4]) != int.from_bytes(data[at - 4 : at]):
-            raise ValueError("the header of the log is damaged")
+            return None
         _, first, boundary, _ = _LOG_HEADER.unpack_from(data)
     records = []
     head = 16 if has_terms else 8

@@ -69,6 +69,7 @@ def test_a_log_is_the_same_wherever_it_is_torn(disk: MemoryDisk) -> None:
 
         scanned = scan_log(data[:end])
 
+        assert scanned is not None
         assert scanned.first == log.first_index
         assert scanned.boundary == log.term_of(LogIndex(log.first_index - 1))
         assert tuple(entry for _, entry in scanned.records) == opened.entries
@@ -80,8 +81,7 @@ def test_a_damaged_header_is_no_log() -> None:
     data = bytearray(logs()[2].read(LOG))
     data[15] ^= 1
 
-    with pytest.raises(ValueError, match="damaged"):
-        scan_log(bytes(data))
+    assert scan_log(bytes(data)) is None
 
 
 def written(version: SnapshotVersion) -> bytes:

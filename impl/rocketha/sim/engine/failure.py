@@ -6,4 +6,4 @@ __all__ = ["CoreFailure"]
 
 
 class CoreFailure(Exception):
-    """A bug that is switched on made a core ask what cannot be done; the run ends here."""
+    """A node has failed, by a bug that is switched on or by one that nobody knows; the run ends."""

@@ -83,6 +83,8 @@ class SnapshotCluster:
         self.options = options
         self.disk = MemoryDisk()
         self.node: SnapshotNode | None = None
+        self.has_refused = False
+        """The node does not start, or go on."""
         self.agreed, self.kept = 0, 1
         self.crashes = 0
         self.damaged: dict[bytes, bytes] = {}
@@ -92,6 +94,10 @@ class SnapshotCluster:
         self.scheduler = scheduler
         self.is_loading = False
         """The node has not loaded a snapshot yet."""
+        self.failure: str | None = None
+        """Why the node has ended by itself, if it has."""
+        self.is_observed = False
+        """Somebody looks at it: what is raised now the node has not done."""
         self.cut_after: int | None = None
         """The power goes off after so many more actions of the node."""
         self.crash_points = crash_points or CrashPoints()
@@ -101,7 +107,10 @@ class SnapshotCluster:
         self._observer = observer
         self._steps = Steps(self._ended)
         self._recorder = SnapshotRecorder(history, options, scheduler, recording)
-        self._make_node().manager.start(follows=True)
+        try:
+            self._make_node().manager.start(follows=True)
+        except Exception as error:  # whatever it is: the node is not there
+            self._end(error)
         observer.started(self)
 
     @property
@@ -112,7 +121,7 @@ class SnapshotCluster:
     @property
     def job(self) -> Job | None:
         """Return what is being written."""
-        if self.node is None:
+        if self.node is None or self.has_refused:
             return None
         receiving = self.node.manager.receiving
         if receiving is not None:
@@ -251,8 +260,8 @@ class SnapshotCluster:
         try:
             self.up().manager.start(follows=True)
         except SnapshotGapError as error:
-            self.up().has_refused = True
-            self.failed(error)
+            self.has_refused = True
+            self._recorder.failed(error)
         self.is_loading = False
         self._steps.end()
 
@@ -267,11 +276,23 @@ class SnapshotCluster:
             files, stepped, caller, self.options, self._rules, recorder=self._recorder.steps
         )
         self.node = SnapshotNode(log=log, machine=machine, caller=caller, manager=manager)
+        self.has_refused = False
         self._recorder.started(self.node)
         return self.node
 
-    def failed(self, error: Exception) -> None:
-        """Note that the node has ended with an error."""
+    def fail(self, error: Exception) -> None:
+        """End the node by an error of its own, in the action under way.
+
+        The specification knows one such end, a node that refuses to start: that is what is shown.
+        """
+        action = self._steps.pending or SnapshotAction(_Name.LOAD_NEWEST)
+        self._end(error)
+        self._acted(action.name, action.index)
+
+    def _end(self, error: Exception) -> None:
+        self.failure = f"{type(error).__name__}: {error}"
+        self.has_refused, self.is_loading = True, False
+        self._steps.forget()
         self._recorder.failed(error)
 
     def _term(self, index: int) -> Term:
@@ -336,7 +357,9 @@ class SnapshotCluster:
 
     def _acted(self, name: SnapshotActionName, index: LogIndex | None = None) -> None:
         self.actions += 1
+        self.is_observed = True
         self._observer.acted(self, SnapshotAction(name, index))
+        self.is_observed = False
 
 
 def _snapshots(disk: MemoryDisk) -> Mapping[int, bytes]:

@@ -76,12 +76,12 @@ class RegisterReader:
 
     def _read(self, world: SnapshotCluster) -> None:
         node = world.node
-        if node is None or self._has_refused:
+        if self._has_refused:
             return
-        if node.has_refused:
+        if world.has_refused:
             self._has_refused = True
             self.events.append(Refused(at_ms=world.now_ms))
-        elif node.machine.values != self._shown:
+        elif node is not None and node.machine.values != self._shown:
             self._shown = dict(node.machine.values)
             self.events.append(
                 Shown(registers=self._shown, agreed=world.agreed, at_ms=world.now_ms)

@@ -40,7 +40,6 @@ class SnapshotNode:
     machine: RegisterStateMachine
     caller: StateMachineCaller
     manager: SnapshotManager
-    has_refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +105,21 @@ class SnapshotRecorder:
 
     def lost_power(self, disk: MemoryDisk) -> None:
         """Write what a power cut has left on the disk."""
+        self._node = None
         self.steps.stopped(lambda: {**_log_parts(disk), "files": _files_on(disk), "error": None})
 
     def failed(self, error: Exception) -> None:
-        """Write that the node has ended with an error."""
+        """Write that the node has ended with an error, perhaps before it could begin."""
+        if self._node is None:
+            self.steps.started()
+        self._node = None
         self.steps.stopped(lambda: {"error": type(error).__name__})
 
     def _parts(self) -> Parts:
         node, disk = self._node, self._disk
-        assert node is not None
         assert disk is not None
+        if node is None:
+            return _log_parts(disk)
         boundary = node.log.term_of(LogIndex(node.log.first_index - 1))
         return {
             **_log_parts(disk),
@@ -130,7 +134,9 @@ class SnapshotRecorder:
 
 def _log_parts(disk: Disk) -> Parts:
     """Read the log from its bytes: what the node says of it is not asked."""
-    log = scan_log(disk.read(_LOG))
+    log = scan_log(disk.read(_LOG) if disk.exists(_LOG) else b"")
+    if log is None:
+        return {"first": 0, "boundary": None, "log": LongSequence(())}
     entries = tuple([(term, entry.decode()) for term, entry in log.records])
     return {"first": log.first, "boundary": log.boundary, "log": LongSequence(entries)}
 

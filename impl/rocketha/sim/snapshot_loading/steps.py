@@ -80,34 +80,35 @@ class Steps:
     def __init__(self, ended: Callable[[SnapshotAction], None]) -> None:
         """Tell `ended` of each action at its end."""
         self.call: Call | None = None
+        self.pending: SnapshotAction | None = None
+        """The action under way."""
         self.is_saving = False
         """A snapshot of its own is being written."""
         self._ended = ended
-        self._pending: SnapshotAction | None = None
         self._has_unlinked = False
 
     def begin(self, call: Call, first: SnapshotAction | None = None) -> None:
         """Begin a call, and its first action if it is one whatever the node does."""
-        self.call, self._pending, self._has_unlinked = call, first, False
+        self.call, self.pending, self._has_unlinked = call, first, False
 
     def end(self) -> None:
         """End a call, and its last action."""
-        last = self._pending
+        last = self.pending
         self.forget()
         if last is not None:
             self._ended(last)
 
     def forget(self) -> None:
         """Leave a call where it is: the node is gone."""
-        self.call = self._pending = None
+        self.call = self.pending = None
         self.is_saving = False
 
     def border(self, then: SnapshotAction | None = None) -> None:
         """End an action, and begin another one."""
-        ended, self._pending = self._pending, None
+        ended, self.pending = self.pending, None
         if ended is not None:
             self._ended(ended)
-        self._pending = then
+        self.pending = then
 
     # ---- what the node does ----
 
@@ -163,7 +164,7 @@ class Steps:
             self.border(SnapshotAction(_Name.DELETE_EXPIRED))
 
     def _is(self, name: SnapshotActionName) -> bool:
-        return self._pending is not None and self._pending.name is name
+        return self.pending is not None and self.pending.name is name
 
 
 class SteppedDisk:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from rocketha.errors import PowerCutError, RockethaError
+from rocketha.errors import PowerCutError
 from rocketha.histories.clients import RegisterReads
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import Fault
@@ -50,14 +50,15 @@ class SnapshotWorkload:
         self._cluster = cluster
         self._plan = plan
         self._counts = environment.counts
-        self._bugs = environment.options.bugs
         self._reader = reader
         self._recurrence = Recurrence(environment.scheduler, environment.streams)
         faults = (Fault.POWER_CUT, Fault.TORN_WRITE)
         self._cuts = [fault for fault in faults if fault in plan.faults]
 
     def begin(self) -> None:
-        """Start everything that repeats."""
+        """Start everything that repeats. Raises: CoreFailure if the node is not there"""
+        if self._cluster.failure is not None:
+            raise CoreFailure(self._cluster.failure)
         often: tuple[tuple[str, Callable[[Injection], None], int], ...] = (
             ("put", self._put, _OFTEN_MS),
             ("agree", self._agree_alone, _SELDOM_MS),
@@ -106,7 +107,7 @@ class SnapshotWorkload:
         return self._reader.reads(healed_at_ms=self._cluster.now_ms if converged else None)
 
     def _has_refused(self) -> bool:
-        return self._cluster.up().has_refused
+        return self._cluster.has_refused
 
     # ---- one thing after the other ----
 
@@ -114,7 +115,7 @@ class SnapshotWorkload:
         """Let something happen to a node that runs; the power may go off in the middle of it."""
         if self._has_refused():
             return
-        with self._failing_by_bugs():
+        with self._ending_by_errors():
             what = act
             while True:  # the power may go off again while the node starts
                 try:
@@ -127,18 +128,18 @@ class SnapshotWorkload:
     def _catch_up(self) -> None:
         if self._has_refused() or self.converged():
             return
-        with self._failing_by_bugs():
+        with self._ending_by_errors():
             self._follow()
 
     @contextmanager
-    def _failing_by_bugs(self) -> Iterator[None]:
-        """End the run where a bug that is switched on makes the node fail."""
+    def _ending_by_errors(self) -> Iterator[None]:
+        """End the run where the node ends by itself, whatever its error is. Raises: CoreFailure"""
         try:
             yield
-        except (AssertionError, RockethaError) as error:
-            if not self._bugs:
+        except Exception as error:
+            if self._cluster.is_observed:
                 raise
-            self._cluster.failed(error)
+            self._cluster.fail(error)
             raise CoreFailure(f"{type(error).__name__}: {error}") from error
 
     # ---- the node follows ----

@@ -14,6 +14,7 @@ from rocketha.sim.snapshot_loading.steps import SnapshotAction, SnapshotActionNa
 from rocketha.types import LogIndex
 from rocketproof.protocols.snapshot_loading.values import (
     NO_JOB,
+    NO_TERM,
     files_value,
     log_values,
     state_value,
@@ -103,22 +104,21 @@ def world_value(world: SnapshotCluster) -> State:
         **log_values(world.history, world.disk),
     }
     node = world.node
-    if node is not None and not node.has_refused:
+    if node is not None and not world.has_refused:
         state["sm"] = state_value(world.history, node.machine.values)
         state["applied"] = int(node.caller.applied.last_included_index)
         state["commit"] = int(node.caller.commit)
         state["lastSnap"] = int(node.manager.last_snapshot)
         boundary = node.log.term_of(LogIndex(node.log.first_index - 1))
-        assert boundary is not None
-        state["bTerm"] = int(boundary)
+        state["bTerm"] = NO_TERM if boundary is None else int(boundary)
     return state
 
 
 def _mode(world: SnapshotCluster) -> str:
+    if world.has_refused:
+        return "refused"
     if world.node is None:
         return "down"
-    if world.node.has_refused:
-        return "refused"
     return "loading" if world.is_loading else "up"
 
 

@@ -13,7 +13,8 @@
 | steps that clean up                          |                                                |
 | a snapshot removed at the start              | LoadNewest, which goes on with an older one    |
 | EntriesReplayed                              | LoadNewest, and the node is up                 |
-| NodeStopped                                  | Crash, or LoadNewest with a refusal            |
+| NodeStopped                                  | Crash; by an error, LoadNewest with a refusal, |
+|                                              | which is no step of a node that is up          |
 | a file read that is not what was written     | Rot, at the moment at which it is read         |
 | an entry agreed on, a leader's snapshot      | Agree, LeaderCompacts, when the node hears     |
 
@@ -54,12 +55,10 @@ _GROUP: Final = "group"
 _DIRECTORY: Final = "snapshot"
 _TMP: Final = "snapshot/tmp"
 _LOG_ASIDE: Final = "controllerLog.tmp"
-_REFUSAL: Final = "SnapshotGapError"
 _CLEANS_UP: Final = frozenset({"SaveDue", "SnapshotWritten", "CleanUpDue", STOPPED})
 """Steps in which what is removed is no more needed."""
 _NUMBERS: Final = {
     "first": "begin",
-    "boundary": "bTerm",
     "applied": "applied",
     "commit": "commit",
     "last_snapshot": "lastSnap",
@@ -221,6 +220,9 @@ class SnapshotRecords(RecordProjection):
             for name, variable in _NUMBERS.items()
             if name in state
         }
+        if "boundary" in state:
+            boundary = read_field(state["boundary"], int | None, "boundary")
+            changed["bTerm"] = NO_TERM if boundary is None else boundary
         self._first = read_field(state.get("first", self._first), int, "first")
         if "receiving" in state:
             self._receiving = read_field(state["receiving"], int | None, "receiving")
@@ -350,8 +352,6 @@ class SnapshotRecords(RecordProjection):
     def _stopped(self, said: NodeRecord) -> None:
         """Make the event of a power cut, with the names that survived it; or of a refusal."""
         error = read_field(said.state.get("error"), str | None, "error")
-        if error is not None and error != _REFUSAL:
-            return
         for variable in _OF_MEMORY:
             self._has.pop(variable, None)
         if error is not None:

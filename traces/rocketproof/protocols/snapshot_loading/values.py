@@ -45,7 +45,10 @@ def state_value(history: RegisterHistory, registers: Mapping[str, object]) -> Va
 
 def log_values(history: RegisterHistory, disk: MemoryDisk) -> State:
     """Return what a start finds in the log: `begin`, `log` and `bTerm`."""
-    log = scan_log(_durable(disk).read(_LOG))
+    durable = _durable(disk)
+    log = scan_log(durable.read(_LOG) if durable.exists(_LOG) else b"")
+    if log is None:
+        return {"begin": 0, "log": (), "bTerm": NO_TERM}
     terms = []
     for index, (term, entry) in enumerate(log.records, start=log.first):
         known = entry == history.stray_entry(index)
