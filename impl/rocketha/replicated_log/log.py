@@ -50,7 +50,7 @@ from rocketha.errors import ControllerLogError, DiskError, EncodingError
 from rocketha.formats.remoting_command import FRAME_MAX
 from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules
 from rocketha.storage.disk import Disk, parent
-from rocketha.types import INT64_MAX, LogIndex, SizeBytes, Term
+from rocketha.types import LogIndex, SizeBytes, Term
 
 __all__ = ["NO_TERM", "DurableLog", "LogOpened", "LogStore"]
 
@@ -59,11 +59,17 @@ NO_TERM: Final = Term(0)
 
 _PLAIN: Final = b"RKCTLOG1"
 _MAGIC: Final = b"RKCTLOG2"
-_HEADER: Final = struct.Struct(">8sQQI")
+_HEADER: Final = struct.Struct(">8sQQ")
+_BEGIN: Final = _HEADER.size + 4
+"""Behind the header and its checksum."""
 _PLAIN_RECORD: Final = struct.Struct(">II")
 _RECORD: Final = struct.Struct(">IIQ")
 _PLACE: Final = struct.Struct(">QI")
 _TERM: Final = struct.Struct(">Q")
+
+
+def _crc(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(4)
 
 
 class LogStore(Protocol):
@@ -104,9 +110,8 @@ class LogStore(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOpened:
-    """What was found: the entries, and how many bytes of a torn one were cut off."""
+    """What was found, and how many bytes of a torn entry were cut off."""
 
-    entries: tuple[bytes, ...]
     torn: SizeBytes
     first_index: LogIndex
 
@@ -158,7 +163,7 @@ class DurableLog:
         self._first = first
         self._boundary = boundary
         self._plain = plain
-        self._end = len(_PLAIN) if plain else _HEADER.size
+        self._end = len(_PLAIN) if plain else _BEGIN
         self._places: list[_Place] = []
         self._failed = False
 
@@ -178,9 +183,7 @@ class DurableLog:
             disk.write(path, 0, _PLAIN)
             torn, data = len(data), _PLAIN
         log = cls._begun(disk, path, data, rules)
-        entries: list[bytes] = []
         for record in log._records(data):
-            entries.append(record.entry)
             log._noted(record)
         if log._end < len(data):
             torn = len(data) - log._end
@@ -189,18 +192,17 @@ class DurableLog:
         disk.fsync(path)
         disk.fsync_dir(parent(path))
         first = log.first_index
-        return log, LogOpened(entries=tuple(entries), torn=SizeBytes(torn), first_index=first)
+        return log, LogOpened(torn=SizeBytes(torn), first_index=first)
 
     @classmethod
     def _begun(cls, disk: Disk, path: str, data: bytes, rules: SnapshotRules) -> DurableLog:
         """Raises: ControllerLogError"""
         if data.startswith(_PLAIN):
             return cls(disk, path, first=1, boundary=NO_TERM, plain=True, rules=rules)
-        if len(data) < _HEADER.size:
-            raise ControllerLogError(path, offset=len(data), reason="ends inside of its header")
-        _, first, boundary, checksum = _HEADER.unpack_from(data)
-        if checksum != zlib.crc32(data[: _HEADER.size - 4]) or not 0 < first <= INT64_MAX:
+        header, rest = data[: _HEADER.size], data[_HEADER.size :]
+        if not rest.startswith(_crc(header)):
             raise ControllerLogError(path, offset=8, reason="has a damaged header")
+        _, first, boundary = _HEADER.unpack(header)
         known = rules.boundary_after_start(Term(boundary))
         return cls(disk, path, first=first, boundary=known, plain=False, rules=rules)
 
@@ -290,13 +292,15 @@ class DurableLog:
         if self._disk.exists(aside):
             self._disk.truncate(aside, 0)
         self._first, self._boundary, self._plain = first, boundary, False
-        header = _HEADER.pack(_MAGIC, first, boundary, 0)[:-4]
-        parts = [header, zlib.crc32(header).to_bytes(4)]
-        self._places, self._end = [], _HEADER.size
+        header = _HEADER.pack(_MAGIC, first, boundary)
+        data = bytearray(header + _crc(header))
+        self._places = []
         for term, entry in contents:
-            parts.append(self._packed(self._end, term, entry))
-            self._noted(_Record(self._end, len(parts[-1]), term, entry))
-        self._disk.write(aside, 0, b"".join(parts))
+            record = self._packed(len(data), term, entry)
+            self._noted(_Record(len(data), len(record), term, entry))
+            data += record
+        self._end = len(data)
+        self._disk.write(aside, 0, bytes(data))
         self._disk.fsync(aside)
         self._disk.rename(aside, self._path)
         self._disk.fsync_dir(parent(self._path))
@@ -335,7 +339,7 @@ class DurableLog:
         size, checksum = _PLAIN_RECORD.unpack_from(data, at)
         if not 0 < size <= min(FRAME_MAX, len(data) - begin):
             return None
-        term = NO_TERM if self._plain else Term(_TERM.unpack_from(data, at + 8)[0])
+        term = NO_TERM if self._plain else Term(_RECORD.unpack_from(data, at)[2])
         entry = data[begin : begin + size]
         whole = self._checksum(at, term, entry) == checksum
         return _Record(at, begin + size - at, term, entry) if whole else None

@@ -170,9 +170,6 @@ class ReadBackDue:
 class LoadNewestDue:
     """A node that starts is to load the newest snapshot that it can."""
 
-    indexes: tuple[LogIndex, ...] | None
-    """Which may still be tried; None: all that are there."""
-
 
 @dataclass(frozen=True, slots=True)
 class FitLogDue:
@@ -217,14 +214,10 @@ class SnapshotState:
     receiving: Received | None = None
     """The leader's snapshot that is on its way."""
     failure: RockethaError | None = None
-    """Why the last attempt to save made no snapshot, if it made none."""
-    refused: SnapshotError | None = None
-    """Why the leader's snapshot could not be loaded, if it could not."""
+    """Why the last snapshot that was to be saved or loaded does not count, if it does not."""
     follows: bool = False
     damaged: tuple[SnapshotError, ...] = ()
     """Why snapshots were passed over at the start, and deleted."""
-    replayed: int = 0
-    """Entries that were applied at the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,10 +302,11 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
     ) -> SnapshotStepped:
         index, data = event.index, event.data
         expired = self._rules.expired_when_written(log.snapshots, index)
-        effects: tuple[_Does, ...] = tuple([DeleteSnapshot(older) for older in expired])
-        if event.is_own:
-            effects = (*effects, Then(event=ReadBackDue(index, data, is_own=True)))
-        return SnapshotStepped(state, effects)
+        effects = tuple([DeleteSnapshot(older) for older in expired])
+        if not event.is_own:
+            return SnapshotStepped(replace(state, receiving=(index, data)), effects)
+        proof: _Does = Then(event=ReadBackDue(index, data, is_own=True))
+        return SnapshotStepped(state, (*effects, proof))
 
     def _clean_up(self, state: SnapshotState, log: SnapshotView) -> SnapshotStepped:
         """Delete the snapshots that are too many, then the log before the oldest one that stays.
@@ -340,23 +334,21 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         if not is_fresh or not self._rules.may_install(state.receiving):
             return SnapshotStepped(state)
         written: _Does = Then(event=SnapshotWritten(index, data, is_own=False))
-        after = replace(state, receiving=(index, data))
-        return SnapshotStepped(after, (WriteSnapshot(index, data), written))
+        return SnapshotStepped(state, (WriteSnapshot(index, data), written))
 
     def _load_received(self, state: SnapshotState) -> SnapshotStepped:
         assert state.receiving is not None
         index, data = state.receiving
-        after = replace(state, receiving=self._rules.after_install(state.receiving), refused=None)
+        after = replace(state, receiving=self._rules.after_install(state.receiving))
         return SnapshotStepped(after, (Then(event=ReadBackDue(index, data, is_own=False)),))
 
     def _loaded_received(
         self, state: SnapshotState, event: StateLoaded, log: SnapshotView
     ) -> SnapshotStepped:
         if event.error is not None:
-            after = replace(state, refused=event.error)
+            after = replace(state, failure=event.error)
             return SnapshotStepped(after, (DeleteSnapshot(event.meta.last_included_index),))
-        index = event.meta.last_included_index
-        after = replace(state, last=LogIndex(max(state.last, index)))
+        after = _counting_on(state, event.meta.last_included_index)
         return SnapshotStepped(after, self._fit_log(event.meta, log))
 
     # ---- a node comes up ----
@@ -370,14 +362,14 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         """
         match event:
             case StartDue(follows=follows):
-                newest: _Does = Then(event=LoadNewestDue(None))
+                newest: _Does = Then(event=LoadNewestDue())
                 return SnapshotStepped(replace(state, follows=follows), (SyncNames(), newest))
-            case LoadNewestDue(indexes=indexes):
-                return _load_newest(state, log.snapshots() if indexes is None else indexes, log)
-            case StateLoaded(older=None):
-                return self._loaded_received(state, event, log)
-            case StateLoaded():
+            case LoadNewestDue():
+                return _load_newest(state, log)
+            case StateLoaded(at_start=True):
                 return _loaded(state, event)
+            case StateLoaded():
+                return self._loaded_received(state, event, log)
             case FitLogDue(meta=meta):
                 reaches = meta.last_included_index + 1 >= log.first_index
                 fits = self._fit_log(meta, log) if reaches else ()
@@ -387,8 +379,8 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
                 if not self._rules.may_replay(state.last, first):
                     raise SnapshotGapError(first_index=first, loaded=state.last)
                 return SnapshotStepped(state, (ReplayLog(all_agreed=not state.follows),))
-            case EntriesReplayed(count=count):
-                return SnapshotStepped(replace(state, replayed=count))
+            case EntriesReplayed():
+                return SnapshotStepped(state)
             case _:
                 raise AssertionError(f"no event of a start: {event}")
 
@@ -434,8 +426,12 @@ def _prove(state: SnapshotState, event: ReadBackDue, log: SnapshotView) -> Snaps
         log.read_back(event.index, event.data)
     except SnapshotError as error:
         return SnapshotStepped(replace(state, failure=error), (DeleteSnapshot(event.index),))
-    after = replace(state, failure=None, last=event.index)
-    return SnapshotStepped(after, (Then(event=CleanUpDue()),))
+    return SnapshotStepped(_counting_on(state, event.index), (Then(event=CleanUpDue()),))
+
+
+def _counting_on(state: SnapshotState, index: LogIndex) -> SnapshotState:
+    """Count on a snapshot that was read, unless a newer one was read meanwhile."""
+    return replace(state, failure=None, last=LogIndex(max(state.last, index)))
 
 
 def _read_received(state: SnapshotState, event: ReadBackDue, log: SnapshotView) -> SnapshotStepped:
@@ -446,38 +442,33 @@ def _read_received(state: SnapshotState, event: ReadBackDue, log: SnapshotView) 
     try:
         reader = log.read_back(event.index, event.data)
     except SnapshotError as error:
-        return SnapshotStepped(replace(state, refused=error), (DeleteSnapshot(event.index),))
+        return SnapshotStepped(replace(state, failure=error), (DeleteSnapshot(event.index),))
     if log.validity(reader.meta) is Validity.LOADABLE:
-        return SnapshotStepped(state, (LoadState(reader, None),))
-    return SnapshotStepped(replace(state, last=LogIndex(max(state.last, event.index))))
+        return SnapshotStepped(state, (LoadState(reader, at_start=False),))
+    return SnapshotStepped(_counting_on(state, event.index))
 
 
-def _load_newest(
-    state: SnapshotState, indexes: tuple[LogIndex, ...], log: SnapshotView
-) -> SnapshotStepped:
-    """Try the newest of these snapshots; one that is damaged goes."""
+def _load_newest(state: SnapshotState, log: SnapshotView) -> SnapshotStepped:
+    """Try the newest snapshot; one that is damaged goes, and then it is the turn of another."""
+    indexes = log.snapshots()
     if not indexes:
         return SnapshotStepped(state, (Then(event=ReplayDue()),))
-    *older, index = indexes
+    index = indexes[-1]
     try:
         reader = log.read(index)
     except SnapshotError as error:
-        return _passed_over(state, index, tuple(older), error)
-    return SnapshotStepped(state, (LoadState(reader, tuple(older)),))
+        return _passed_over(state, index, error)
+    return SnapshotStepped(state, (LoadState(reader, at_start=True),))
 
 
-def _passed_over(
-    state: SnapshotState, index: LogIndex, older: tuple[LogIndex, ...], error: SnapshotError
-) -> SnapshotStepped:
+def _passed_over(state: SnapshotState, index: LogIndex, error: SnapshotError) -> SnapshotStepped:
     after = replace(state, damaged=(*state.damaged, error))
-    return SnapshotStepped(after, (DropDamaged(index), Then(event=LoadNewestDue(older))))
+    return SnapshotStepped(after, (DropDamaged(index), Then(event=LoadNewestDue())))
 
 
 def _loaded(state: SnapshotState, event: StateLoaded) -> SnapshotStepped:
     """Go on behind a snapshot, or with an older one."""
-    index, older = event.meta.last_included_index, event.older
-    assert older is not None
+    index = event.meta.last_included_index
     if event.error is not None:
-        return _passed_over(state, index, older, event.error)
-    after = replace(state, last=index, attempted=index)
-    return SnapshotStepped(after, (Then(event=FitLogDue(event.meta)),))
+        return _passed_over(state, index, event.error)
+    return SnapshotStepped(_counting_on(state, index), (Then(event=FitLogDue(event.meta)),))

@@ -121,8 +121,8 @@ class LoadState(Effect):
     """Put a snapshot in the place of the state; `StateLoaded` follows at once."""
 
     reader: SnapshotReader
-    older: tuple[LogIndex, ...] | None
-    """The snapshots that are tried if it fails; None: it is the leader's."""
+    at_start: bool
+    """The node starts; otherwise it is the leader's snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +157,10 @@ class StateLoaded:
     """A snapshot is in the place of the state, or could not be read."""
 
     meta: SnapshotMeta
-    older: tuple[LogIndex, ...] | None
+    at_start: bool
     error: SnapshotError | None
 
 
 @dataclass(frozen=True, slots=True)
 class EntriesReplayed:
-    """So many entries were applied behind the snapshot."""
-
-    count: int
+    """What was agreed on behind the snapshot is applied: the node is up."""

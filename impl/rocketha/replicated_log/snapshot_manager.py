@@ -9,10 +9,10 @@ Source: RIP-59, "SnapshotManager"
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from rocketha.errors import DiskError, RockethaError, SnapshotError
+from rocketha.errors import RockethaError, SnapshotError
 from rocketha.replicated_log.log import NO_TERM, LogStore
 from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules
 from rocketha.replicated_log.snapshot_core import (
@@ -115,9 +115,9 @@ class SnapshotManager:
             DiskError
         """
         manager = cls(files, log, caller, options, rules)
-        return manager, manager.start()
+        return manager, manager.start(follows=False)
 
-    def start(self, *, follows: bool = False) -> SnapshotsLoaded:
+    def start(self, *, follows: bool) -> SnapshotsLoaded:
         """Do what `open` does, once, with a manager that was made of its parts.
 
         A node that follows a leader does not know what of its log was agreed on, and applies none
@@ -127,7 +127,8 @@ class SnapshotManager:
         """
         self._host.take(StartDue(follows))
         state = self._state
-        return SnapshotsLoaded(index=state.last, damaged=state.damaged, replayed=state.replayed)
+        replayed = self.applied.last_included_index - state.last
+        return SnapshotsLoaded(index=state.last, damaged=state.damaged, replayed=replayed)
 
     @property
     def _state(self) -> SnapshotState:
@@ -152,7 +153,7 @@ class SnapshotManager:
 
     @property
     def failure(self) -> RockethaError | None:
-        """Return why the last attempt to save made no snapshot, if it made none."""
+        """Return why the last snapshot, of the own or a leader's, does not count, if so."""
         return self._state.failure
 
     def commit(self, entry: bytes, apply: Callable[[], T], term: Term = NO_TERM) -> T:
@@ -193,37 +194,19 @@ class SnapshotManager:
         """
         self._host.take(SaveDue())
 
-    def install(self, data: bytes) -> bool:
-        """Take the leader's snapshot, and tell whether it was taken.
-
-        Raises: SnapshotError if it is damaged, or was on this disk; EncodingError, DiskError
-        """
-        taken = self.receive(data)
-        if taken:
-            self.load_received()
-        return taken
-
-    def receive(self, data: bytes) -> bool:
+    def receive(self, data: bytes) -> None:
         """Put the leader's snapshot on the disk if it is ahead of all that this node knows.
 
         Raises: SnapshotError if it is damaged; EncodingError, DiskError
         """
-        before = self._state.receiving
-        try:
-            self._host.take(SnapshotReceived(data))
-        except DiskError:
-            self._host.state = replace(self._state, receiving=None)
-            raise
-        return self._state.receiving is not before
+        self._host.take(SnapshotReceived(data))
 
     def load_received(self) -> None:
         """Read the leader's snapshot back, and load it unless it is passed meanwhile.
 
-        Raises: SnapshotError if it was damaged on this disk; DiskError
+        One that cannot be loaded is no error (see `failure`). Raises: DiskError
         """
         self._host.take(LoadDue())
-        if self._state.refused is not None:
-            raise self._state.refused
 
     def clean_up(self) -> None:
         """Delete the snapshots that are too many, then the log before the oldest one that stays.

@@ -158,7 +158,7 @@ class SnapshotPerformer(Performer[StateLoaded | EntriesReplayed, object]):
             self._caller.load(effect.reader)
         except SnapshotError as raised:
             error = raised
-        self.node.hear_next(StateLoaded(effect.reader.meta, effect.older, error))
+        self.node.hear_next(StateLoaded(effect.reader.meta, effect.at_start, error))
 
     def _replay(self, *, all_agreed: bool) -> None:
         log, caller = self._log, self._caller
@@ -170,4 +170,4 @@ class SnapshotPerformer(Performer[StateLoaded | EntriesReplayed, object]):
             term = log.term_of(LogIndex(index))
             assert term is not None, index
             caller.replay(entry, term)
-        self.node.hear_next(EntriesReplayed(count))
+        self.node.hear_next(EntriesReplayed())

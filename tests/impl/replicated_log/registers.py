@@ -81,6 +81,16 @@ class Registers:
         self.manager.commit(data, lambda: self.machine.on_replay(data), term)
 
 
+def install(node: Registers, data: bytes) -> bool:
+    """Let a leader's snapshot arrive and be loaded; tell whether the node has taken it."""
+    before = node.manager.receiving
+    node.manager.receive(data)
+    taken = node.manager.receiving != before
+    if taken:
+        node.manager.load_received()
+    return taken
+
+
 def run(disk: Disk, entries: Iterable[Entry] = HISTORY, *, bugs: Bugs = NO_BUGS) -> Registers:
     """Start a node and give it entries."""
     node = Registers(disk, bugs=bugs)

@@ -16,7 +16,7 @@ from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.disk import Disk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
-from tests.impl.replicated_log.registers import Entry, Registers, entry_data, fold
+from tests.impl.replicated_log.registers import Entry, Registers, entry_data, fold, install
 from tests.impl.storage.tears import ALL, NAMES, SIZES, Told, Torn, every_tear
 
 LONG = "x" * 5000
@@ -56,11 +56,11 @@ OLD, STRAY, NEW = Term(1), Term(2), Term(3)
 SNAPSHOT_OF_LEADER = leaders_snapshot(NEW)
 
 
-def install(disk: Disk, told: Told) -> None:
+def install_one(disk: Disk, told: Told) -> None:
     """Start a node, install the leader's snapshot, and go on behind it."""
     node = Registers(disk)
     told.append(node.applied)
-    node.manager.install(SNAPSHOT)
+    install(node, SNAPSHOT)
     told.append(node.applied)
     for entry in LOG[node.applied :]:
         node.put(entry)
@@ -87,7 +87,7 @@ def follow(disk: Disk, told: Told, bugs: Bugs = NO_BUGS) -> None:
     for index in (4, 5):
         node.manager.append(LogIndex(index), entry_data(("stray", index)), STRAY)
     append(4, NEW)
-    assert node.manager.receive(SNAPSHOT_OF_LEADER)
+    node.manager.receive(SNAPSHOT_OF_LEADER)
     apply(4)
     node.manager.load_received()
     told.append(6)
@@ -152,7 +152,8 @@ def test_a_node_that_falls_back_to_an_older_snapshot() -> None:
 
 def test_a_node_that_installs_a_snapshot() -> None:
     found = [
-        (torn.cut_before, wrong(torn, steps=(6,))) for torn in every_tear(lambda: grown(3), install)
+        (torn.cut_before, wrong(torn, steps=(6,)))
+        for torn in every_tear(lambda: grown(3), install_one)
     ]
     assert [what for _, what in found if what] == []
     assert found[-1][0] >= 12
@@ -227,7 +228,7 @@ def every_exit(
 def test_a_process_that_ends_anywhere_starts_on_what_stays() -> None:
     found = [wrong(torn) for torn in every_exit(MemoryDisk, grow, follows=False)]
     found += [wrong(torn) for torn in every_exit(damaged, grow, follows=False)]
-    for torn in every_exit(lambda: grown(3), install, follows=False):
+    for torn in every_exit(lambda: grown(3), install_one, follows=False):
         found.append(wrong(torn, steps=(6,)))
     found += [lacks(torn) for torn in every_exit(MemoryDisk, follow, follows=True)]
     assert [what for what in found if what] == []

@@ -134,8 +134,7 @@ def test_a_snapshot_that_the_disk_has_damaged_goes_and_does_not_count() -> None:
 def test_one_snapshot_of_a_leader_is_on_its_way_at_a_time_and_only_one_that_is_ahead() -> None:
     node = Node(3)
     assert node.step(SnapshotReceived(leaders(3))).effects == ()
-    [written, _] = node.step(SnapshotReceived(leaders(5))).effects
-    assert written == WriteSnapshot(index(5), leaders(5))
+    assert node.do(SnapshotReceived(leaders(5))) == [WriteSnapshot(index(5), leaders(5))]
     assert node.step(SnapshotReceived(leaders(6))).effects == ()
     assert node.step(SaveDue()).effects == ()  # nor is one saved
     with pytest.raises(SnapshotError):

@@ -15,6 +15,7 @@ from tests.impl.replicated_log.registers import (
     Registers,
     entry_data,
     flip,
+    install,
     leaders,
     run,
 )
@@ -24,7 +25,7 @@ def test_b53_brings_back_what_was_removed() -> None:
     for bugs, expected in ((frozenset[Bug](), STATES[6]), (frozenset({Bug.B53}), None)):
         node = Registers(MemoryDisk(), bugs=bugs)
         node.put(HISTORY[0])
-        node.manager.install(leaders(6))
+        install(node, leaders(6))
         assert (node.values == STATES[6]) == (expected is not None)
 
 
@@ -39,7 +40,7 @@ def follower(disk: MemoryDisk, *bugs: Bug) -> Registers:
 
 def test_b54_takes_no_snapshot() -> None:
     node = Registers(MemoryDisk(), bugs=frozenset({Bug.B54}))
-    assert not node.manager.install(leaders(3))
+    assert not install(node, leaders(3))
     assert node.applied == 0
 
 
@@ -52,8 +53,8 @@ def test_b55_cuts_what_the_newest_snapshot_has_not() -> None:
 
 def test_b56_installs_once() -> None:
     node = Registers(MemoryDisk(), bugs=frozenset({Bug.B56}))
-    assert node.manager.install(leaders(3))
-    assert not node.manager.install(leaders(5))
+    assert install(node, leaders(3))
+    assert not install(node, leaders(5))
     for entry in HISTORY[3:6]:
         node.put(entry)
     assert node.files.indexes == (3,)
@@ -62,7 +63,7 @@ def test_b56_installs_once() -> None:
 def test_b57_goes_on_with_a_gap() -> None:
     disk = MemoryDisk()
     node = run(disk, HISTORY[:2])
-    node.manager.install(leaders(6))
+    install(node, leaders(6))
     node.put(HISTORY[6])
     flip(disk, "snapshot/snapshot_6")
     assert Registers(disk, bugs=frozenset({Bug.B57})).values not in STATES
@@ -70,7 +71,7 @@ def test_b57_goes_on_with_a_gap() -> None:
 
 def test_b58_leaves_the_commit_index_behind() -> None:
     node = Registers(MemoryDisk(), bugs=frozenset({Bug.B58}))
-    node.manager.install(leaders(6))
+    install(node, leaders(6))
     assert node.caller.commit < node.applied
 
 
@@ -99,8 +100,8 @@ def test_a_load_that_fails_leaves_a_part() -> None:
 
 def test_a_snapshot_may_come_that_is_behind_what_is_known() -> None:
     node = run(MemoryDisk(), HISTORY[:3], bugs=frozenset({Bug.INSTALL_FRESH}))
-    assert node.manager.install(leaders(2))
-    assert not node.manager.install(leaders(1))
+    assert install(node, leaders(2))
+    assert not install(node, leaders(1))
 
 
 def test_a_start_behind_a_gap_lacks_what_was_before() -> None:
@@ -123,20 +124,20 @@ def test_a_snapshot_may_say_more_than_it_has() -> None:
 
 def test_a_load_may_drop_the_log_that_goes_on() -> None:
     node = follower(MemoryDisk(), Bug.SUFFIX_KEPT)
-    assert node.manager.install(leaders(2, term=1))
+    assert install(node, leaders(2, term=1))
     assert node.log.end_index == 2
 
 
 def test_a_load_may_leave_a_log_of_another_leader() -> None:
     node = follower(MemoryDisk(), Bug.SUFFIX_DROPPED)
-    assert node.manager.install(leaders(2, term=3))
+    assert install(node, leaders(2, term=3))
     assert (node.log.end_index, node.log.term_of(LogIndex(2))) == (3, 1)
 
 
 def test_a_snapshot_may_be_loaded_that_is_passed() -> None:
     for bugs, expected in (((), 3), ((Bug.VALIDITY,), 2)):
         node = follower(MemoryDisk(), *bugs)
-        assert node.manager.receive(leaders(2, term=1))
+        node.manager.receive(leaders(2, term=1))
         node.caller.learn_commit(LogIndex(3))
         while node.manager.apply_next():
             pass

@@ -98,6 +98,8 @@ class SnapshotCluster:
         """Why the node has ended by itself, if it has."""
         self.is_observed = False
         """Somebody looks at it: what is raised now the node has not done."""
+        self._arriving: LogIndex | None = None
+        """The entry of the leader's snapshot that arrived last."""
         self.cut_after: int | None = None
         """The power goes off after so many more actions of the node."""
         self.crash_points = crash_points or CrashPoints()
@@ -124,9 +126,11 @@ class SnapshotCluster:
         if self.node is None or self.has_refused:
             return None
         receiving = self.node.manager.receiving
+        if receiving is None and self._steps.writes is Call.RECEIVE:
+            receiving = self._arriving
         if receiving is not None:
             return Job("install", receiving)
-        if not self._steps.is_saving:
+        if self._steps.writes is None:
             return None
         return Job("save", self._rules.snap_index(self.applied, self.up().caller.commit))
 
@@ -230,7 +234,8 @@ class SnapshotCluster:
     def receive(self, sent: Sent = Sent.WHOLE) -> None:
         """Let the leader's snapshot arrive, late perhaps. Raises: PowerCutError"""
         self._steps.begin(Call.RECEIVE)
-        data = self.history.snapshot(self.kept - 1, sent)
+        self._arriving = LogIndex(self.kept - 1)
+        data = self.history.snapshot(self._arriving, sent)
         self._recorder.got_snapshot(data)
         with suppress(SnapshotError):  # damaged on its way: nothing comes of it
             self.up().manager.receive(data)
@@ -239,8 +244,7 @@ class SnapshotCluster:
     def load_received(self) -> None:
         """Let the node load the leader's snapshot. Raises: PowerCutError"""
         self._steps.begin(Call.LOAD, SnapshotAction(_Name.READ_BACK))
-        with suppress(SnapshotError):  # not read back: the leader may send it again
-            self.up().manager.load_received()
+        self.up().manager.load_received()
         self._steps.end()
 
     def start(self) -> None:

@@ -82,8 +82,8 @@ class Steps:
         self.call: Call | None = None
         self.pending: SnapshotAction | None = None
         """The action under way."""
-        self.is_saving = False
-        """A snapshot of its own is being written."""
+        self.writes: Call | None = None
+        """A snapshot is being written: its own (SAVE), or a leader's (RECEIVE)."""
         self._ended = ended
         self._has_unlinked = False
 
@@ -100,8 +100,7 @@ class Steps:
 
     def forget(self) -> None:
         """Leave a call where it is: the node is gone."""
-        self.call = self.pending = None
-        self.is_saving = False
+        self.call = self.pending = self.writes = None
 
     def border(self, then: SnapshotAction | None = None) -> None:
         """End an action, and begin another one."""
@@ -143,7 +142,7 @@ class Steps:
                 self.border(SnapshotAction(_Name.RENAME))
             case _ if not self._is(self._begins()):
                 self.border(SnapshotAction(self._begins()))
-                self.is_saving = self.call is Call.SAVE
+                self.writes = self.call
             case _:
                 pass
 
@@ -159,7 +158,7 @@ class Steps:
         elif what == "read":
             if self.call is Call.SAVE:
                 self.border(SnapshotAction(_Name.READ_BACK))
-            self.is_saving = False
+            self.writes = None
         elif not self._is(_Name.READ_BACK) and not self._is(_Name.DELETE_EXPIRED):
             self.border(SnapshotAction(_Name.DELETE_EXPIRED))
 
