@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from rocketha.types import UNBOUNDED, Epoch, EpochEntry, Offset, chain_epochs
+from rocketha.types import Epoch, EpochEntry, Offset, chain_epochs
 
 __all__ = [
     "NOTHING_KNOWN",
@@ -65,9 +65,7 @@ class EpochCache:
         Source: EpochFileCache.findEpochEntryByOffset
         """
         for entry in reversed(self.entries):
-            if entry.start_offset <= offset and (
-                entry.end_offset == UNBOUNDED or offset < entry.end_offset
-            ):
+            if entry.start_offset <= offset < entry.end_offset:
                 return entry
         return None
 

@@ -23,7 +23,14 @@ from rocketha.ha.events import (
     PacketReceived,
     Restarted,
 )
-from rocketha.ha.state import BrokerState, LogView, Phase, Role, SlaveConnection
+from rocketha.ha.state import (
+    BrokerState,
+    LogView,
+    MasterConnection,
+    Phase,
+    Role,
+    SlaveConnection,
+)
 from rocketha.runtime.effects import (
     AppendMessage,
     CloseConnection,
@@ -101,15 +108,16 @@ def next_timer_ms(state: BrokerState) -> TimestampMs | None:
     The heartbeats of a master are not in it: they are sent when `TransferDue` says so.
     """
     options = state.options
-    times = [c.last_read_ms + options.housekeeping_ms for c in state.servers.values()]
+    reads = [c.last_read_ms for c in state.servers.values()]
+    times = [TimestampMs(read_ms + options.housekeeping_ms) for read_ms in reads]
     client = state.client
     if client is not None:
-        times.append(client.last_read_ms + options.housekeeping_ms)
+        times.append(TimestampMs(client.last_read_ms + options.housekeeping_ms))
         if client.phase is Phase.TRANSFER:
-            times.append(client.last_write_ms + options.heartbeat_ms)
+            times.append(TimestampMs(client.last_write_ms + options.heartbeat_ms))
     elif state.role is Role.SLAVE and state.master_address is not None:
         times.append(state.connect_at_ms)
-    return TimestampMs(min(times)) if times else None
+    return min(times, default=None)
 
 
 def restart(state: BrokerState, event: Restarted, *, now_ms: TimestampMs, log: LogView) -> Stepped:
@@ -185,9 +193,6 @@ def become_master(state: BrokerState, event: MasterLearnt, *, log: LogView) -> S
         known_epoch=event.epoch,
         cache=cache,
         received_epoch=NOTHING_KNOWN,
-        tenure=state.tenure + (0 if was_master else 1),
-        master_address=None,
-        elected_epoch=NOTHING_KNOWN,
         client=None,
     )
     kept = [master.refreshed_connection(elected, c) for c in state.servers.values()]
@@ -213,9 +218,8 @@ def become_slave(state: BrokerState, event: MasterLearnt, *, now_ms: TimestampMs
         role=Role.SLAVE,
         known_epoch=event.epoch,
         received_epoch=NOTHING_KNOWN,
-        tenure=state.tenure + (1 if state.role is Role.MASTER else 0),
         master_address=event.address,
-        elected_epoch=NOTHING_KNOWN if event.address is None else event.epoch,
+        elected_epoch=event.epoch,
         connect_at_ms=now_ms,
         client=None,
         servers=MappingProxyType({}),
@@ -271,23 +275,20 @@ def put_message(state: BrokerState, event: MessagePut, *, now_ms: TimestampMs) -
 def _packet_received(
     state: BrokerState, event: PacketReceived, *, now_ms: TimestampMs, log: LogView
 ) -> Stepped:
-    conn, packet = event.conn, event.packet
+    conn = event.conn
     client = _client_at(state, conn)
-    if client is None and conn not in state.servers:
-        return Stepped(state)
-    match packet:
-        case Handshake() if client is None:
-            return master.handshake(state, conn, packet, now_ms=now_ms, log=log)
-        case Ack() if client is None:
-            return master.receive_ack(state, conn, packet, now_ms=now_ms, log=log)
-        case HandshakeReply() if client is not None:
-            return slave.receive_handshake(state, client, packet, now_ms=now_ms, log=log)
-        case Transfer() if client is not None:
-            return slave.receive_transfer(state, client, packet, now_ms=now_ms, log=log)
-        case Handshake() | Ack() | HandshakeReply() | Transfer():
+    server = state.servers.get(conn)
+    match client, server, event.packet:
+        case (SlaveConnection(), _, HandshakeReply() as reply):
+            return slave.receive_handshake(state, client, reply, now_ms=now_ms, log=log)
+        case (SlaveConnection(), _, Transfer() as batch):
+            return slave.receive_transfer(state, client, batch, now_ms=now_ms, log=log)
+        case (_, MasterConnection(), Handshake() as request):
+            return master.handshake(state, server, request, now_ms=now_ms, log=log)
+        case (_, MasterConnection(), Ack() as ack):
+            return master.receive_ack(state, server, ack, now_ms=now_ms, log=log)
+        case _:
             return _refuse(state, conn, "a packet of the other direction", now_ms=now_ms)
-        case _ as unreachable:
-            assert_never(unreachable)
 
 
 def _client_at(state: BrokerState, conn: ConnectionId) -> SlaveConnection | None:
@@ -317,7 +318,8 @@ def _timer_fired(state: BrokerState, *, now_ms: TimestampMs, log: LogView) -> St
         state = refused.state
         effects += refused.effects
     stepped = _client_timer(state, now_ms=now_ms, log=log)
-    return replace(stepped, effects=(*effects, *stepped.effects))
+    effects += stepped.effects
+    return replace(stepped, effects=tuple(effects))
 
 
 def _client_timer(state: BrokerState, *, now_ms: TimestampMs, log: LogView) -> Stepped:

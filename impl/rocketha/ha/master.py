@@ -35,7 +35,7 @@ from rocketha.ha.state import (
     Phase,
 )
 from rocketha.runtime.effects import CloseConnection, SendPacket
-from rocketha.types import UNBOUNDED, ConnectionId, EpochEntry, Offset, SizeBytes, TimestampMs
+from rocketha.types import ConnectionId, EpochEntry, Offset, SizeBytes, TimestampMs
 
 __all__ = [
     "accept",
@@ -69,14 +69,19 @@ def refuse(state: BrokerState, conn: ConnectionId, reason: str) -> Stepped:
 
 
 def handshake(
-    state: BrokerState, conn: ConnectionId, packet: Handshake, *, now_ms: TimestampMs, log: LogView
+    state: BrokerState,
+    connection: MasterConnection,
+    packet: Handshake,
+    *,
+    now_ms: TimestampMs,
+    log: LogView,
 ) -> Stepped:
     """Answer a slave's handshake request with the epoch cache and the log end.
 
     Spec: EpochTruncation!Handshake
     Source: AutoSwitchHAConnection.HAServerReader, AutoSwitchHAConnection.buildHandshakeBuffer
     """
-    connection = state.servers[conn]
+    conn = connection.id
     if packet.broker_id == state.broker_id:
         return refuse(state, conn, "the slave is this broker itself")
     if not state.options.rules.may_answer(state.role):
@@ -88,9 +93,7 @@ def handshake(
     connection = replace(
         connection,
         phase=Phase.TRANSFER,
-        slave_id=packet.broker_id,
-        sync_from_last_file=packet.sync_from_last_file,
-        async_learner=packet.async_learner,
+        introduced=packet,
         last_read_ms=now_ms,
         last_write_ms=now_ms,
     )
@@ -117,8 +120,7 @@ def _handshake_again(
 
     Source: AutoSwitchHAClient.handshakeWithMaster
     """
-    told = (packet.broker_id, packet.sync_from_last_file, packet.async_learner)
-    if told != (connection.slave_id, connection.sync_from_last_file, connection.async_learner):
+    if packet != connection.introduced:
         return refuse(state, connection.id, "a second handshake, unlike the first")
     if connection.slave_ack != NOT_YET:
         return refuse(state, connection.id, "a handshake after an ack")
@@ -126,7 +128,12 @@ def _handshake_again(
 
 
 def receive_ack(
-    state: BrokerState, conn: ConnectionId, packet: Ack, *, now_ms: TimestampMs, log: LogView
+    state: BrokerState,
+    connection: MasterConnection,
+    packet: Ack,
+    *,
+    now_ms: TimestampMs,
+    log: LogView,
 ) -> Stepped:
     """Note what the slave has; the first report says where the transfer starts.
 
@@ -136,7 +143,7 @@ def receive_ack(
     Spec: EpochTruncation!ReceiveAck
     Source: AutoSwitchHAConnection.HAServerReader
     """
-    connection = state.servers[conn]
+    conn = connection.id
     ack = packet.max_phy_offset
     if connection.phase is not Phase.TRANSFER:
         return refuse(state, conn, "an ack before the handshake")
@@ -185,7 +192,7 @@ def transfer(
     if at == NOT_YET or cur is None:
         return Stepped(state)
     size = _batch_size(at, cur.end_offset, options, log)
-    if size < 0 or (size == 0 and now_ms - connection.last_write_ms < options.heartbeat_ms):
+    if size == 0 and now_ms - connection.last_write_ms < options.heartbeat_ms:
         return Stepped(state)
 
     uncut = min(log.max_phy_offset - at, options.transfer_batch_bytes)
@@ -232,9 +239,7 @@ def _advanced_entry(cur: EpochEntry, cache: EpochCache, at: Offset) -> EpochEntr
 
     Spec: EpochTruncation!Transfer
     """
-    if cur.end_offset != UNBOUNDED and cur.end_offset == at:
-        return cache.find_epoch_entry_by_offset(at)
-    return cur
+    return cache.find_epoch_entry_by_offset(at) if cur.end_offset == at else cur
 
 
 def refreshed_connection(state: BrokerState, connection: MasterConnection) -> MasterConnection:

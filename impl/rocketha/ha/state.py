@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from rocketha.epoch.cache import NO_EPOCHS, NOTHING_KNOWN, EpochCache
+from rocketha.formats.ha_packets import Handshake
 from rocketha.ha.roles import Role
 from rocketha.ha.rules import HA_RULES, HaRules
 from rocketha.types import (
@@ -147,9 +148,8 @@ class MasterConnection:
     id: ConnectionId
     phase: Phase = Phase.READY
     """READY: nobody introduced himself; TRANSFER: the handshake was answered."""
-    slave_id: BrokerId | None = None
-    sync_from_last_file: bool = False
-    async_learner: bool = False
+    introduced: Handshake | None = None
+    """What the slave has said of itself."""
     slave_ack: Offset = NOT_YET
     """The last acknowledgement that arrived."""
     next_offset: Offset = NOT_YET
@@ -158,6 +158,21 @@ class MasterConnection:
     """The epoch of that byte, copied from the cache."""
     last_read_ms: TimestampMs
     last_write_ms: TimestampMs
+
+    @property
+    def slave_id(self) -> BrokerId | None:
+        """Return who is at the other end, if he has introduced himself."""
+        return None if self.introduced is None else self.introduced.broker_id
+
+    @property
+    def async_learner(self) -> bool:
+        """Tell whether the slave has said that it only learns."""
+        return self.introduced is not None and self.introduced.async_learner
+
+    @property
+    def sync_from_last_file(self) -> bool:
+        """Tell whether the slave wants nothing of what is before the last segment."""
+        return self.introduced is not None and self.introduced.sync_from_last_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,12 +189,10 @@ class BrokerState:
     cache: EpochCache = NO_EPOCHS
     received_epoch: Epoch = NOTHING_KNOWN
     """currentReceivedEpoch: the epoch of the last transfer header."""
-    tenure: int = 0
-    """Number of role changes in this incarnation."""
     master_address: HaAddress | None = None
     """Whom a slave connects to."""
     elected_epoch: Epoch = NOTHING_KNOWN
-    """The masterEpoch that the controller named with that address, if it did."""
+    """The masterEpoch that the controller named with that address; of a slave only."""
     connect_at_ms: TimestampMs = BEGINNING
     """Not before this time."""
     client: SlaveConnection | None = None

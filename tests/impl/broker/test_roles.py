@@ -101,7 +101,7 @@ def test_a_slave_that_is_elected_leaves_its_master() -> None:
     lone = following()
     lone.notice(1, 2, set_of(3, 1))
     assert lone.state.ha.role is Role.MASTER
-    assert lone.state.ha.master_address is None
+    assert lone.state.ha.client is None
 
 
 # ---- to become slave ----

@@ -55,7 +55,6 @@ def test_a_new_master_flushes_and_then_stores_its_epoch() -> None:
     )
     assert broker.state.role is Role.MASTER
     assert broker.state.known_epoch == 1
-    assert broker.state.tenure == 1
 
 
 def test_a_new_slave_connects_to_its_master_at_the_next_timer() -> None:
@@ -124,7 +123,6 @@ def test_a_role_change_closes_what_is_open() -> None:
     assert [e.conn for e in replaced.effects if isinstance(e, CloseConnection)] == [9]
     assert broker.state.client is None
     assert broker.state.servers == {}
-    assert broker.state.tenure == 2
 
 
 def test_a_master_that_is_elected_again_keeps_its_slaves_and_refreshes_their_epoch() -> None:
@@ -142,7 +140,6 @@ def test_a_master_that_is_elected_again_keeps_its_slaves_and_refreshes_their_epo
 
     assert at_zero == EpochEntry(Epoch(1), Offset(0))
     assert broker.state.servers[CONN].cur == EpochEntry(Epoch(1), Offset(0), end)
-    assert broker.state.tenure == 1
 
 
 def test_a_master_takes_messages() -> None:
