@@ -30,7 +30,7 @@ from tlatrace.trace import Trace
 
 PLUG: Final = PROTOCOLS["epoch_truncation"]
 SEED: Final = 1
-LATE: Final = 9
+LATE: Final = 6
 """A master closes its end a while before the slave sees it."""
 
 Change = Callable[[NodeRecord], NodeRecord]
@@ -261,13 +261,23 @@ def test_what_a_core_says_that_it_did_is_not_asked_where_its_packets_show_it() -
         changed(logs(), acts("Transfer"), without_action),
         changed(logs(), acts("PutMessage"), without_action),
         changed(logs(), acts("ReceiveAck"), with_params(offset=1 << 20)),
+    ]
+
+    verdicts = judged([PLUG.trace_of_records(run) for run in runs])
+
+    assert {kind(verdict) for verdict in verdicts} == {"conforms"}
+
+
+@pytest.mark.java
+def test_what_a_core_believes_of_its_connections_is_what_its_packets_show() -> None:
+    runs = [
         changed(logs(), acts("ReceiveHandshake"), with_part("client", None)),
         changed(logs(), acts("ReceiveAck"), with_part("servers", [])),
     ]
 
     verdicts = judged([PLUG.trace_of_records(run) for run in runs])
 
-    assert {kind(verdict) for verdict in verdicts} == {"conforms"}
+    assert [kind(verdict) for verdict in verdicts] == ["diverges", "diverges"]
 
 
 @pytest.mark.java

@@ -231,11 +231,17 @@ _OF_THEIR_OWN_STREAM: Final = (Fault.CUT_IN_STEP, Fault.FORGED_PACKET)
 """They came last; each seed has otherwise the faults that it always had."""
 
 
-def with_forged_packets(plan: FaultPlan, rng: Random, allowed: Faults, share: float) -> FaultPlan:
-    """Draw whether a run has forged packets, too."""
+def with_forged_packets(
+    plan: FaultPlan,
+    rng: Random,
+    allowed: Faults,
+    share: float,
+    gaps_ms: Sequence[int] = _GAPS_MS,
+) -> FaultPlan:
+    """Draw whether a run has forged packets, too, and the mean time between two."""
     if rng.random() >= share or Fault.FORGED_PACKET not in allowed:
         return plan
-    gap = (Fault.FORGED_PACKET, rng.choice(_GAPS_MS))
+    gap = (Fault.FORGED_PACKET, rng.choice(gaps_ms))
     return replace(
         plan,
         faults=plan.faults | {Fault.FORGED_PACKET},

@@ -63,6 +63,8 @@ class HostedCluster(ABC, Generic[S, E, A]):
 
     closes_are_shown = False
     """Records say which connections a node accepts, closes and loses, and what it appends."""
+    heard_events: tuple[type[HostEvent], ...] = (PeerAccepted, ConnectionLost, MessageAppended)
+    """What of all this they say."""
 
     counts: FaultCounts
     """Where faults are counted."""
@@ -356,8 +358,7 @@ class _NodePorts(Generic[S, E, A]):
     # ---- what becomes of a step that is cut (rocketha.sim.engine.cut_step.CutPorts) ----
 
     def cut(self, event: E | HostEvent, action: A | None) -> None:
-        shown = (PeerAccepted, ConnectionLost, MessageAppended)
-        if self._cluster.closes_are_shown and isinstance(event, shown):
+        if self._cluster.closes_are_shown and isinstance(event, self._cluster.heard_events):
             self._recorder.heard(event)
         self._recorder.stepped(event, action)
         self._cluster.took(self._node, event, action)

@@ -21,9 +21,6 @@ from rocketha.formats.ha_packets import (
     Transfer,
     pull_master_packet,
     pull_slave_packet,
-    push_ack,
-    push_handshake_reply,
-    push_transfer,
 )
 from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import ActionName, SpecAction
@@ -32,7 +29,13 @@ from rocketha.ha.state import BrokerState, Role
 from rocketha.known_bugs import NO_BUGS
 from rocketha.known_bugs.storage import file_options
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
-from rocketha.runtime.events import HostEvent
+from rocketha.runtime.events import (
+    ConnectionLost,
+    HostEvent,
+    MessageAppended,
+    PeerAccepted,
+    PeerConnected,
+)
 from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
@@ -42,10 +45,11 @@ from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected, LogLost
+from rocketha.sim.epoch_truncation.forgeries import forgeries
 from rocketha.sim.epoch_truncation.plan import RunPlan
 from rocketha.sim.epoch_truncation.recorders import ClusterRecorders
 from rocketha.storage.commit_log import CommitLog
-from rocketha.types import BrokerId, ConnectionId, Epoch, EpochEntry, HaAddress, Offset
+from rocketha.types import BrokerId, ConnectionId, Epoch, HaAddress, Offset
 
 __all__ = ["Cluster", "NullObserver", "Observer"]
 
@@ -103,6 +107,7 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
     """The brokers, what connects them, and the controller's present answer."""
 
     closes_are_shown = True
+    heard_events = (PeerAccepted, PeerConnected, ConnectionLost, MessageAppended)
 
     def __init__(
         self,
@@ -123,6 +128,8 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         self.nodes: dict[BrokerId, Node[BrokerState]] = {
             broker: Node(broker, bugs) for broker in map(BrokerId, range(1, brokers + 1))
         }
+        self.forged: ConnectionId | None = None
+        """The connection of a packet that nobody has sent, while a broker takes it."""
         self.master: BrokerId | None = None
         self.epoch = Epoch(0)
         self.scheduler = scheduler
@@ -222,11 +229,11 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
 
     def forge(self, conn: ConnectionId, broker: BrokerId, which: int) -> None:
         """Let a broker take one of the packets that no honest peer sends."""
-        end = self.nodes[broker].log.max_phy_offset
-        client = self.nodes[broker].running().client
-        is_slave = client is not None and client.id == conn
-        forged = _to_slave(end) if is_slave else _to_master(end)
+        node = self.nodes[broker]
+        forged = forgeries(node.running(), conn, node.log.max_phy_offset)
+        self.forged = conn
         self._hosts.forge(broker, conn, forged[which % len(forged)])
+        self.forged = None
 
     def flush(self, node: Node[BrokerState]) -> None:
         """Run the flush service of a broker that runs.
@@ -286,7 +293,13 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         packet, _ = pulled
         match packet:
             case Handshake():
-                return {"is": "Handshake"}
+                return {
+                    "is": "Handshake",
+                    "slave": packet.broker_id,
+                    "learner": packet.async_learner,
+                    "last_file": packet.sync_from_last_file,
+                    "incarnation": packet.incarnation,
+                }
             case Ack(max_phy_offset=ack):
                 return {"is": "Ack", "ack": ack}
             case HandshakeReply():
@@ -314,31 +327,3 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
     def _report(self, broker: BrokerId | None, action: ClusterAction) -> None:
         self.actions += 1
         self._observer.acted(self, broker, action)
-
-
-_NO_STATE: Final = (99).to_bytes(4, "big")
-
-
-def _to_master(end: Offset) -> tuple[bytes, ...]:
-    """Return what no slave sends to a master of which the log ends here."""
-    beyond = push_ack(Ack(max_phy_offset=Offset(end + 1)))
-    return beyond, beyond[:4] + b"\xff" * 8, _NO_STATE + beyond[4:]
-
-
-def _to_slave(end: Offset) -> tuple[bytes, ...]:
-    """Return what no master sends to a slave of which the log ends here."""
-    batch = Transfer(
-        offset=Offset(end + SEGMENT_SIZE),
-        epoch=Epoch(1),
-        epoch_start_offset=Offset(0),
-        confirm_offset=Offset(0),
-        body=b"forged",
-    )
-    behind = (EpochEntry(epoch=Epoch(1 << 20), start_offset=Offset(end + 1)),)
-    data = push_transfer(batch)
-    return (
-        data,
-        push_handshake_reply(HandshakeReply(max_phy_offset=end, entries=behind)),
-        _NO_STATE + data[4:],
-        data[:4] + b"\xff" * 4 + data[8:],
-    )

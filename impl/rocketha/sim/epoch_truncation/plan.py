@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from rocketha.ha.state import HaOptions
 from rocketha.known_bugs import Bugs
@@ -20,6 +21,11 @@ from rocketha.sim.engine.records import TRANSFER_BATCHES
 from rocketha.types import SizeBytes
 
 __all__ = ["RunPlan", "draw_run"]
+
+_FORGED_GAPS_MS: Final = (80, 250, 800)
+"""There are many kinds of them, and each run shows several."""
+_INTRODUCTIONS: Final = ("plain", "learner", "incarnation")
+"""What slaves say of themselves in their handshakes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +61,8 @@ def draw_run(streams: PerPurposeStreams, options: SimOptions) -> RunPlan:
     faults = draw_plan(rng, EPOCH_FAULTS, options.faults, share=share, cuts=cuts)
     forged = streams.of("plan", Fault.FORGED_PACKET)
     if not options.bugs:  # a run shows its bug by the packets of honest peers
-        faults = with_forged_packets(faults, forged, options.faults, share)
+        faults = with_forged_packets(faults, forged, options.faults, share, _FORGED_GAPS_MS)
+    introduction = streams.of("plan", "introduction").choice(_INTRODUCTIONS)
     heartbeat_ms = rng.choice((150, 800, 5_000))
     drawn_steps = rng.randrange(60, 140)
     return RunPlan(
@@ -67,6 +74,8 @@ def draw_run(streams: PerPurposeStreams, options: SimOptions) -> RunPlan:
             heartbeat_ms=heartbeat_ms,
             housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
             reconnect_ms=rng.choice((50, 300)),
+            is_async_learner=introduction == "learner",
+            tells_incarnation=introduction == "incarnation",
             rules=ha_rules(options.bugs),
         ),
         records_max=rng.randrange(3, 7),

@@ -54,6 +54,10 @@ class _Accepted(msgspec.Struct, frozen=True, tag_field="is", tag="PeerAccepted")
     conn: int
 
 
+class _Connected(msgspec.Struct, frozen=True, tag_field="is", tag="PeerConnected"):
+    conn: int
+
+
 class _Appended(msgspec.Struct, frozen=True, tag_field="is", tag="MessageAppended"):
     end: Offset
 
@@ -67,7 +71,7 @@ class _Forged(msgspec.Struct, frozen=True, tag_field="is", tag="Forged"):
 
 
 _Packet: TypeAlias = _Handshake | _Ack | _Reply | _Batch
-_Heard: TypeAlias = _Accepted | _Appended | _Lost | _Forged
+_Heard: TypeAlias = _Accepted | _Connected | _Appended | _Lost | _Forged
 _PACKETS: Final[msgspec.json.Decoder[_Packet]] = msgspec.json.Decoder(_Packet)
 _CLAIMED: Final = ("Handshake", "ReceiveAck", "ReceiveHandshake", "ReceiveTransfer")
 """Actions of which nothing has come where no packet was sent or received."""
@@ -149,7 +153,8 @@ class BrokerFrames:
         now: RecordedState,
     ) -> Sequence[NodeRecord]:
         """Return the record as what was done, by its packets; else as its core calls it."""
-        done = list(self._actions(record, received, before, now))
+        done = [*self._impossible(record, before, now)]
+        done += self._actions(record, received, before, now)
         if done:
             return [
                 msgspec.structs.replace(record, action=action, params=params)
@@ -158,6 +163,24 @@ class BrokerFrames:
         if record.action in _CLAIMED:
             return [msgspec.structs.replace(record, action=None, params={})]
         return [record]
+
+    def _impossible(
+        self, record: NodeRecord, before: RecordedState, now: RecordedState
+    ) -> Iterator[tuple[str, dict[str, int]]]:
+        """Yield what no broker does.
+
+        Whoever has closed a connection, or lost it, says nothing over it; a packet that no honest
+        peer sends ends its connection.
+        """
+        held = {*before.servers, *now.servers}
+        held |= {one.client.id for one in (before, now) if one.client is not None}
+        for conn, packet in _packets(record.sent):
+            if conn not in held and not isinstance(packet, _Handshake):
+                yield "SaidUnheld", {"conn": conn}
+        forged = {one.conn for one in _heard(record) if isinstance(one, _Forged)}
+        still = {*now.servers} if now.client is None else {*now.servers, now.client.id}
+        for conn in forged & still:
+            yield "KeptForged", {"conn": conn}
 
     def _actions(
         self,

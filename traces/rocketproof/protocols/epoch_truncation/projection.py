@@ -44,6 +44,7 @@ from rocketha.ha.state import BrokerState
 from rocketha.known_bugs.storage import file_options
 from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.runtime.events import HostEvent
+from rocketha.sim.engine.network import Connection, End
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
@@ -100,6 +101,8 @@ class EpochProjection:
         """By a master, in the step under way."""
         self._taken: MasterPacket | SlavePacket | None = None
         """By a broker, in the last step."""
+        self._said_unheld = False
+        """A broker has sent something over a connection that it had closed, in this step."""
         self._reader: RecordEpochReader | None = None
 
     # ---- the observer ----
@@ -114,10 +117,12 @@ class EpochProjection:
     def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
         """Note an acknowledgement; keep a master's packet for the step that it belongs to."""
         connection = cluster.network.find(conn)
-        if connection is None:
+        own = None if connection is None else _end_of(connection, broker)
+        if connection is None or own is None or not connection.is_open(own):
+            self._said_unheld = True
             return
         either = Expecting.HANDSHAKE | Expecting.TRANSFER
-        if connection.server == broker:
+        if own is End.SERVER:
             pulled = pull_master_packet(data, either)
             assert pulled is not None, "a packet is sent as a whole"
             self._sent = pulled[0]
@@ -144,6 +149,20 @@ class EpochProjection:
                 self._master_took(cluster, slave, link, event.packet.max_phy_offset, action)
         if action is None:
             self._sent = None
+        self._refuse_impossible(cluster, broker)
+
+    def _refuse_impossible(self, cluster: Cluster, broker: BrokerId) -> None:
+        """Record what no broker does, as a step that the specification has not.
+
+        Whoever has closed a connection says nothing over it, and a packet that no honest peer sends
+        ends its connection: so a broker that does otherwise has given up what it still holds.
+        """
+        forged = None if cluster.forged is None else cluster.network.find(cluster.forged)
+        if forged is not None and forged.is_open(_end_of(forged, broker)):
+            self._record(cluster, broker, "Disconnect", (broker_name(forged.client),))
+        if self._said_unheld:
+            self._said_unheld = False
+            self._record(cluster, broker, "ReceiveTransfer", (broker_name(broker),))
 
     def _slave_took(
         self, cluster: Cluster, slave: BrokerId, link: Link, action: SpecAction | None
@@ -365,6 +384,10 @@ class EpochProjection:
         in_log = on_disk if node.state is None else self._reader.in_log(node.log)
         self._logs[node.id] = (version, in_log, on_disk)
         return in_log, on_disk
+
+
+def _end_of(connection: Connection, broker: BrokerId) -> End:
+    return End.SERVER if connection.server == broker else End.CLIENT
 
 
 def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:

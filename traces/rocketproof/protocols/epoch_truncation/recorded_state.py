@@ -60,6 +60,9 @@ class RecordedState:
     flushed_offset: Offset | None = None
     client: ClientEnd | None = None
     servers: Mapping[int, ServerEnd] = field(default_factory=dict)
+    believed_client: ClientEnd | None = None
+    """`client` and `servers` in its memory, whatever its packets say."""
+    believed_servers: Mapping[int, ServerEnd] = field(default_factory=dict)
 
     def visible(self, logs: RunLogs) -> tuple[object, ...]:
         """Return what the specification can see of it by itself."""
@@ -75,7 +78,9 @@ class RecordedState:
         """Return what it has after a step. Raises: RecordError"""
         changed = read_shown(written.state, _KINDS)
         if "servers" in changed:
-            changed["servers"] = dict(changed["servers"])
+            changed["servers"] = changed["believed_servers"] = dict(changed["servers"])
+        if "client" in changed:
+            changed["believed_client"] = changed["client"]
         for name, before in (("log", self.log), ("on_disk", self.on_disk or ())):
             if name in written.state:
                 changed[name] = sequence_after(before, written.state[name], LogItem, name)

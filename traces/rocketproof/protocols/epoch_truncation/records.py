@@ -316,6 +316,8 @@ class EpochRecords(RecordProjection):
             case "RefuseHandshake":
                 if self._links.pop(me, None) is not None:
                     self._event(record, record.action)
+            case "SaidUnheld" | "KeptForged":
+                self._did_what_none_does(record)
             case "LearnEpoch":
                 self._learnt(record, before)
             case "Disconnect":
@@ -385,6 +387,14 @@ class EpochRecords(RecordProjection):
             arguments = sent if record.action == "Transfer" else ()
             self._event(record, str(record.action), slave, *arguments, more=(header,))
 
+    def _did_what_none_does(self, record: NodeRecord) -> None:
+        """Make an event that no specification allows: of a link that is gone and still there."""
+        params: _Params = read_field(record.params, _Params, "params")
+        slaves = [name for name, link in self._links.items() if link.conn == params.conn]
+        slave = slaves[0] if slaves else record.node
+        there = part("link", slave, "open", value=True)
+        self.event("Disconnect", (slave,), node=record.node, parts=(there,))
+
     def _served_by(self, master: str) -> Iterator[tuple[str, _Link]]:
         return ((slave, link) for slave, link in self._links.items() if link.master == master)
 
@@ -423,6 +433,8 @@ class EpochRecords(RecordProjection):
             end = now.servers.get(link.conn)
             if end is not None:
                 shown += self._shown_end(slave, end, count)
+        if me in self._frames:
+            shown += self._beliefs(me, now, count)
         arguments = () if action is None else (me, *params)
         self.event(action, arguments, node=me, parts=(*shown, *more))
 
@@ -433,6 +445,26 @@ class EpochRecords(RecordProjection):
             yield part("link", slave, "next", value=index_or_minus_one(end.next_offset, count))
         if end.cur is not msgspec.UNSET:
             yield part("link", slave, "cur", value=entry_value(end.cur, count))
+
+    def _beliefs(self, me: str, now: RecordedState, count: Callable[[int], int]) -> Iterator[Part]:
+        """Yield what a broker believes of its connections where its packets say something else.
+
+        Both are shown then, and no state has both.
+        """
+        client = now.believed_client
+        if client != now.client:
+            if client is None or (now.client is not None and now.client.id != client.id):
+                yield part("link", me, value=NO_LINK)
+            elif client.reported is not None:
+                yield part("link", me, "phase", value=client.phase)
+                reported = index_or_minus_one(client.reported, count)
+                yield part("link", me, "reported", value=reported)
+        for slave, link in self._served_by(me):
+            end, believed = now.servers.get(link.conn), now.believed_servers.get(link.conn)
+            if (end is None) != (believed is None):
+                yield part("link", slave, "open", value=end is None)
+            elif end is not None and believed is not None and end != believed:
+                yield from self._shown_end(slave, believed, count)
 
     def _count(self, broker: str, offset: Offset) -> int:
         """Return how many records of a broker's log lie before an offset."""
