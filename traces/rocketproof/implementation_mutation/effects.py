@@ -88,14 +88,17 @@ class EffectSites:
                 return False
 
     def of_sequence(self, node: ast.Tuple | ast.List) -> Iterator[tuple[Kind, ast.expr, str]]:
-        """Yield (kind, what is replaced, by what) of effects that are written as a sequence."""
+        """Yield (kind, what is replaced, by what) of effects that are written as a sequence.
+
+        What a step asks for comes behind all that it does (`NodeHost`), wherever it is written.
+        """
         if not any(map(self.makes_effect, node.elts)):
             return
         texts = [self._text.of(one) for one in node.elts]
         for at, one in enumerate(node.elts):
             kind = Kind.UNSYNCED_WRITE if is_sync(one) else Kind.DROPPED_EFFECT
             yield kind, node, _written(node, [*texts[:at], *texts[at + 1 :]])
-            if at + 1 < len(texts):
+            if at + 1 < len(texts) and _is_follow_up(one) == _is_follow_up(node.elts[at + 1]):
                 swapped = [*texts[:at], texts[at + 1], texts[at], *texts[at + 2 :]]
                 yield Kind.SWAPPED_EFFECTS, node, _written(node, swapped)
 
@@ -123,6 +126,10 @@ class EffectSites:
             case _:
                 pass
         return None
+
+
+def _is_follow_up(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and _name(node.func) == "Then"
 
 
 def _speaks_of_effects(node: ast.expr) -> bool:

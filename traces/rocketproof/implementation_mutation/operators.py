@@ -39,8 +39,8 @@ _REMEMBERS: Final = frozenset({"add", "append", "appendleft", "extend", "setdefa
 _EMPTY: Final = frozenset(
     {"None", "False", "0", "()", "[]", "{}", "frozenset()", "set()", "dict()"}
 )
-_TIME: Final = re.compile(r"_ms\b")
-_ONLY_NAMES: Final = frozenset({"strict", "kw_only", "slots", "frozen"})
+_TIME: Final = re.compile(r"_ms\b", re.IGNORECASE)
+_ONLY_NAMES: Final = frozenset({"strict", "kw_only", "slots", "frozen", "repr"})
 """Keywords whose values are no part of what a core does."""
 
 
