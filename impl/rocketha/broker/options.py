@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from rocketha.broker.rules import BROKER_RULES, BrokerRules
 from rocketha.ha.state import HaOptions
+from rocketha.types import INT32_MAX
 
 __all__ = ["GroupOptions"]
 
@@ -42,5 +43,5 @@ class GroupOptions:
     """The controller takes a broker for dead after so long (`controllerHeartBeatTimeoutMills`)."""
     request_timeout_ms: int = 3_000
     """An answer of the controller that takes longer is not waited for."""
-    election_priority: int = 2**31 - 1
+    election_priority: int = INT32_MAX
     rules: BrokerRules = field(default=BROKER_RULES, repr=False)

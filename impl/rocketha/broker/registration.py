@@ -140,26 +140,27 @@ def identity_answered(state: GroupBroker, answer: Answer, *, now_ms: TimestampMs
             if answer.reply.code is not ResponseCode.BROKER_ID_INVALID:
                 return GroupStepped(state)
             # Another replica was faster.
-            again = replace(
-                state,
-                identity=None,
-                registration=Registration.INITIAL,
-                register_at_ms=now_ms,
-            )
+            again = _known_as(state, None, now_ms)
             return continue_registration(again, now_ms=now_ms)
 
 
 def _with_identity(state: GroupBroker, identity: Identity, *, now_ms: TimestampMs) -> GroupStepped:
     """Store an identity, temporary or not, and go on at once."""
-    known = replace(
+    known = _known_as(state, identity, now_ms)
+    stored = GroupStepped(known, (StoreIdentity(identity=identity),))
+    return stored.then(continue_registration(known, now_ms=now_ms))
+
+
+def _known_as(state: GroupBroker, identity: Identity | None, now_ms: TimestampMs) -> GroupBroker:
+    """Take an identity, or none, from which the registration goes on at once."""
+    broker_id = NOBODY if identity is None else identity.broker_id
+    return replace(
         state,
-        ha=replace(state.ha, broker_id=identity.broker_id),
+        ha=replace(state.ha, broker_id=broker_id),
         identity=identity,
         registration=_found(identity),
         register_at_ms=now_ms,
     )
-    stored = GroupStepped(known, (StoreIdentity(identity=identity),))
-    return stored.then(continue_registration(known, now_ms=now_ms))
 
 
 def registered(

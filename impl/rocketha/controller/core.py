@@ -200,7 +200,7 @@ class ControllerCore(Core[LeadingController, ControllerHears, EntryActed, object
                 entry = Entry(at_ms=now_ms, change=Started(), channel=NO_CHANNEL)
                 return _propose(replace(state, leads=True), entry)
             case LeadershipLost():
-                return ControllerStepped(replace(state, leads=False, waiting={}))
+                return ControllerStepped(LeadingController(state.state))
             case _ as unreachable:
                 assert_never(unreachable)
 
