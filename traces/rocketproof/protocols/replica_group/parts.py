@@ -25,7 +25,6 @@ from rocketproof.protocols.epoch_truncation.values import (
     NONE,
     broker_name,
     entries_value,
-    index,
     index_or_minus_one,
 )
 from rocketproof.protocols.replica_group.frames import SaidOfGroup
@@ -34,6 +33,7 @@ from rocketproof.protocols.replica_group.values import (
     NO_SET,
     conn_value,
     control_value,
+    count_or_none,
     names,
     proposal_value,
     set_value,
@@ -85,6 +85,9 @@ _OF_DOWN: Final[tuple[tuple[str, Value], ...]] = (
 )
 """What a broker has that is down, or not registered."""
 
+_NO_GROUP: Final = Group(cluster_name="", broker_name="")
+"""Of a controller that knows nobody."""
+
 _Conn: TypeAlias = tuple[int, int, int]
 """(incarnation, reported, ack)"""
 _NO_CONN: Final[_Conn] = (0, -1, -1)
@@ -114,16 +117,13 @@ class GroupStateReader:
     """What a trace has of a group so far, and what changed since."""
 
     def __init__(self, cluster: GroupCluster) -> None:
-        """Look at a group whose brokers are registered."""
-        group = cluster.group
-        assert group is not None
+        """Look at a group whose brokers should be registered."""
         self.brokers = tuple(cluster.nodes)
-        self.of = {
-            broker: BrokerHistory(starts={int(replica.incarnation): 0})
-            for broker, replica in group.replicas.items()
-        }
-        self.group = group
+        self.of = {broker: BrokerHistory() for broker in self.brokers}
+        self.group = cluster.group or _NO_GROUP
         """The controller's, when it was looked at."""
+        for broker, replica in self.group.replicas.items():
+            self.of[broker].starts = {int(replica.incarnation): 0}
         self.alive = frozenset(self.brokers)
         self.acked: RecordEpochs = ()
         self.seen: RecordEpochs = ()
@@ -136,7 +136,7 @@ class GroupStateReader:
         self._change_key: tuple[object, ...] = ()
         self._built: dict[str, Value] = {}
         self._views: tuple[Value, ...] = ()
-        self.incarnations: dict[BrokerId, int] = {}
+        self.incarnations: dict[BrokerId, int] = dict.fromkeys(self.brokers, 0)
         """How often each broker had crashed before the last start that the controller heard of; it
         may have been removed since."""
         self._alters: dict[str, Value] = {}
@@ -151,7 +151,7 @@ class GroupStateReader:
         safe."""
         self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
-        self._look_at_controller(group)
+        self._look_at_controller(self.group)
         self.look(cluster)
 
     # ---- what was recorded ----
@@ -228,8 +228,7 @@ class GroupStateReader:
 
     def look(self, cluster: GroupCluster) -> None:
         """Compare the state with what was recorded; most looks find nothing, and soon."""
-        group = cluster.group
-        assert group is not None
+        group = cluster.group or _NO_GROUP
         if group is not self.group:
             self._look_at_controller(group)
         starting = cluster.starting
@@ -300,19 +299,18 @@ class GroupStateReader:
                 self._note(("epochs", me, ""), (), entries_value)
             return
         of.length = len(record_epochs)
-        ha, is_master = state.ha, state.ha.role is Role.MASTER
+        ha = state.ha
         self._note(("role", me, ""), ha.role.value, _itself)
         registered = 0 if state.registration is Registration.REGISTERED else of.registered_epoch
         self._note(("known", me, ""), max(int(ha.known_epoch), registered), _itself)
         self._note(("epochs", me, ""), ha.cache.entries, entries_value)
-        self._note(("local", me, ""), state.local if is_master else None, _set_or_none)
-        pending = state.pending if is_master else None
+        self._note(("local", me, ""), state.local, _set_of)
         self._note(
             ("pend", me, ""),
-            pending,
+            state.pending,
             lambda one: NO_PROPOSAL if one is None else self._proposal(node.id, one),
         )
-        self._note(("confirm", me, ""), index(state.confirm) if is_master else 0, _itself)
+        self._note(("confirm", me, ""), count_or_none(state.confirm), _itself)
 
     def _look_at_connections(
         self, cluster: GroupCluster, node: Node[GroupBroker], *, is_down: bool
@@ -389,5 +387,5 @@ def _itself(value: V) -> V:
     return value
 
 
-def _set_or_none(local: SyncStateSet | None) -> Value:
-    return NO_SET if local is None else set_value(local.members, local.epoch)
+def _set_of(local: SyncStateSet) -> Value:
+    return set_value(local.members, local.epoch)

@@ -230,8 +230,8 @@ class GroupProjection:
     # ---- the controller's actions ----
 
     def _controller_acted(self, cluster: GroupCluster, action: ControllerActed) -> None:
-        parts, before, present = self._parts, self._parts.group, cluster.group
-        assert present is not None
+        parts, before = self._parts, self._parts.group
+        present = cluster.group or before
         heard, self._request = self._request, None
         if isinstance(action.entry.change, ChannelClosed | InactiveScanned | Started):
             heard = None  # what was heard before asked for no entry, and was answered

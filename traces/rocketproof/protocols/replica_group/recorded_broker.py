@@ -10,10 +10,9 @@ import msgspec
 
 from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.recording.record import NodeRecord
-from rocketha.sim.engine.records import record_count
 from rocketha.types import Offset
 from rocketproof.protocols.epoch_truncation.values import NONE, entries_value
-from rocketproof.protocols.replica_group.values import NO_PROPOSAL, NO_SET
+from rocketproof.protocols.replica_group.values import NO_PROPOSAL, count_or_none
 from rocketproof.record_projection import part, read_shown, sequence_after
 from tlatrace.trace import Part
 from tlatrace.values import Value, record, tla_set
@@ -124,9 +123,7 @@ class RecordedBroker:
     def visible(self) -> tuple[object, ...]:
         """Return what the specification can see of it by itself."""
         own = (self.role, self.known, self.epochs, self.log)
-        if not self.is_master:
-            return own
-        return (*own, self.local, self.pending, record_count(self.confirm))
+        return (*own, self.local, self.pending, count_or_none(self.confirm))
 
     def parts(self, starts: Starts, *, log: tuple[int, ...] | None = None) -> list[Part]:
         """Return its parts of the state; with a `log`, as if it had that, and only what is sure."""
@@ -137,22 +134,19 @@ class RecordedBroker:
         ]
         if log is not None:
             return parts
-        is_master = self.is_master
-        local: Value = NO_SET
-        if is_master:
-            local = record({"set": _names(self.local.members), "epoch": self.local.epoch})
+        local = record({"set": _names(self.local.members), "epoch": self.local.epoch})
         return [
             *parts,
             part("epochs", me, value=entries_value(self.epochs)),
             part("known", me, value=self.known),
             part("local", me, value=local),
             part("pend", me, value=self.pending_value(starts)),
-            part("confirm", me, value=record_count(self.confirm) if is_master else 0),
+            part("confirm", me, value=count_or_none(self.confirm)),
         ]
 
     def pending_value(self, starts: Starts) -> Value:
         """Return the proposal that it has and that is not decided, as far as it knows."""
-        pending = self.pending if self.is_master else None
+        pending = self.pending
         return NO_PROPOSAL if pending is None else self._proposal(pending, starts)
 
     def proposal(self, request: AlterSyncStateSet, starts: Starts) -> Value:

@@ -12,6 +12,7 @@ from typing import Final
 
 from rocketha.broker.state import Proposal
 from rocketha.controller.state import Group
+from rocketha.sim.engine.records import RECORD_SIZE, record_count, record_offset
 from rocketha.types import BrokerId
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from tlatrace.values import Value, record, tla_set
@@ -22,6 +23,7 @@ __all__ = [
     "NO_SET",
     "conn_value",
     "control_value",
+    "count_or_none",
     "names",
     "proposal_value",
     "set_value",
@@ -31,6 +33,16 @@ __all__ = [
 NO_PROPOSAL: Final = record({"from": NONE, "set": tla_set(())})
 NO_SET: Final = record({"set": tla_set(()), "epoch": 0})
 NO_CONN: Final = record({"inc": 0, "reported": -1, "ack": -1})
+
+
+def count_or_none(offset: int) -> int:
+    """Return how many records lie before an offset; -1, no number of records, if none ends there.
+
+    The next record may begin behind the rest of a segment.
+    """
+    count = record_count(offset)
+    last_end = record_offset(count - 1) + RECORD_SIZE if count > 0 else 0
+    return count if offset in (record_offset(count), last_end) else -1
 
 
 def names(brokers: Iterable[BrokerId]) -> Value:
