@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import msgspec
 
@@ -16,6 +17,7 @@ from rocketha.recording.record import NodeRecord, RecordError, SentMessage
 
 __all__ = [
     "HeardFrame",
+    "answers_to_outsiders",
     "command_of",
     "heard_frames",
     "notice_in",
@@ -34,9 +36,19 @@ class HeardFrame(msgspec.Struct, frozen=True, rename={"kind": "is"}):
     """A frame that its receiver cannot name, or the end of a channel (`ChannelClosed`)."""
 
     kind: str
-    channel: int = 0
+    channel: int
     code: int = 0
     body: str = ""
+    opaque: int = 0
+    flag: int = 0
+
+    @property
+    def command(self) -> RemotingCommand:
+        """Return the frame. Raises: RecordError"""
+        is_response = bool(self.flag & FLAG_RESPONSE)
+        return replace(
+            command_of(self.code, self.body, is_response=is_response), opaque=self.opaque
+        )
 
 
 def command_of(code: int | None, content: str | None, *, is_response: bool) -> RemotingCommand:
@@ -56,6 +68,8 @@ def command_of(code: int | None, content: str | None, *, is_response: bool) -> R
 
 def request_in(command: RemotingCommand) -> ControllerRequest | None:
     """Return the request of a frame to a controller; None: it is none that can be read."""
+    if command.is_response:
+        return None
     try:
         return pull_request(command)
     except (PacketError, RequestError):
@@ -87,6 +101,18 @@ def heard_frames(record: NodeRecord) -> Iterator[HeardFrame]:
                 yield msgspec.convert(one, HeardFrame)
             except msgspec.ValidationError as error:
                 raise RecordError(f"heard: {error}", record) from None
+
+
+def answers_to_outsiders(record: NodeRecord) -> Iterator[SentMessage]:
+    """Yield what a controller answers to who keeps no records. Raises: RecordError"""
+    for one in record.answered:
+        if isinstance(one, dict) and one.get("is") == "FrameAnswered":
+            try:
+                found = msgspec.convert(one, HeardFrame)
+            except msgspec.ValidationError as error:
+                raise RecordError(f"answered: {error}", record) from None
+            name = f"controller-{found.channel}:{found.opaque}:response"
+            yield SentMessage(id=name, code=found.code, body=found.body)
 
 
 def requests_sent(record: NodeRecord) -> Iterator[ControllerRequest]:

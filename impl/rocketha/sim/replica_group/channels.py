@@ -23,10 +23,12 @@ from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId
 
-__all__ = ["CALM_CHANNELS", "ChannelFaults", "Channels", "Peers"]
+__all__ = ["CALM_CHANNELS", "ChannelFaults", "Channels", "Peers", "is_outside"]
 
 _LATENCY_MAX_MS: Final = 4
 _ROLL_BITS: Final = 128
+_OUTSIDE: Final = 1_000_000
+"""From this number on channels are those of whoever belongs to no group."""
 
 _Delivery: TypeAlias = Callable[[], None]
 
@@ -46,6 +48,11 @@ class ChannelFaults:
 
 CALM_CHANNELS: Final = ChannelFaults()
 """No faults."""
+
+
+def is_outside(channel: ChannelId) -> bool:
+    """Tell whether a channel is one of whoever belongs to no group."""
+    return channel >= _OUTSIDE
 
 
 class Peers(Protocol):
@@ -95,6 +102,7 @@ class Channels:
         self._random_source = random_source
         self._counts = counts
         self._last = 0
+        self._last_outside = _OUTSIDE
         self._open: dict[BrokerId, ChannelId] = {}
         self._owners: dict[ChannelId, BrokerId] = {}
         """Whose a channel is on which the controller was asked."""
@@ -132,6 +140,11 @@ class Channels:
     def command(self, data: bytes) -> None:
         """Let an operator on the controller's machine say something, without delay."""
         self._serve_operator(self._next(), data)
+
+    def ask_from_outside(self, data: bytes) -> None:
+        """Send a frame of who belongs to no group, over a channel of its own, without delay."""
+        self._last_outside += 1
+        self._serve_operator(ChannelId(self._last_outside), data)
 
     def _serve_operator(self, channel: ChannelId, data: bytes) -> None:
         self._peers.asked(channel, data)

@@ -45,7 +45,11 @@ class ControllerMachine:
         self._broker_name = broker_name
         self.steps: StepRecorder = recording.of(
             CONTROLLER,
-            {"kind": "controller", "elect_unclean": options.elect_unclean},
+            {
+                "kind": "controller",
+                "elect_unclean": options.elect_unclean,
+                "broker_name": broker_name,
+            },
             parts=self._parts,
             shows_ms=self.now_ms,
         )

@@ -21,6 +21,7 @@ from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.recorded_logs import RecordedLogs
 from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.replica_group.channels import is_outside
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.types import BrokerId, ConnectionId, Offset, PutId
 
@@ -29,6 +30,7 @@ __all__ = [
     "PullHeard",
     "PutHeard",
     "note_channel_closed",
+    "note_channel_refused",
     "note_frame_received",
     "note_frame_sent",
 ]
@@ -143,11 +145,30 @@ class BrokerRecorders:
 
 @dataclass(frozen=True, slots=True)
 class FrameHeard:
-    """A frame that has no number on the wire, so that its receiver cannot name it."""
+    """A frame that its receiver cannot name: it has no number, or who sends it keeps no records."""
 
     channel: ChannelId
     code: int
     body: str
+    opaque: int
+    flag: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrameAnswered:
+    """The answer to a frame of who keeps no records."""
+
+    channel: ChannelId
+    code: int
+    body: str
+    opaque: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelRefused:
+    """The controller closes a channel."""
+
+    channel: ChannelId
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +187,10 @@ def note_frame_sent(
     receives it cannot name it.
     """
     command = _command(data)
+    if is_outside(channel):
+        content = _content(command).decode()
+        recorder.answered(FrameAnswered(channel, command.code, content, command.opaque))
+        return
     message = _name_of(channel, command) or f"controller-{channel}:{number}:one-way"
     recorder.sent(message, to=to, code=command.code, body=_content(command))
 
@@ -173,16 +198,23 @@ def note_frame_sent(
 def note_frame_received(recorder: StepRecorder, channel: ChannelId, data: bytes) -> None:
     """Note a frame that came over a channel, at whichever end."""
     command = _command(data)
-    named = _name_of(channel, command)
+    named = None if is_outside(channel) else _name_of(channel, command)
     if named is not None:
         recorder.received(named)
     else:
-        recorder.heard(FrameHeard(channel, command.code, _content(command).decode()))
+        content = _content(command).decode()
+        heard = FrameHeard(channel, command.code, content, command.opaque, command.flag)
+        recorder.heard(heard)
 
 
 def note_channel_closed(recorder: StepRecorder, channel: ChannelId) -> None:
     """Note that the controller hears that a channel is gone."""
     recorder.heard(ChannelClosed(channel))
+
+
+def note_channel_refused(recorder: StepRecorder, channel: ChannelId) -> None:
+    """Note that the controller closes a channel."""
+    recorder.answered(ChannelRefused(channel))
 
 
 def _command(data: bytes) -> RemotingCommand:

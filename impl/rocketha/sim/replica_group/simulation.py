@@ -45,6 +45,6 @@ SIMULATION: Final[Simulation[GroupPlan, GroupObserver]] = Simulation(
     workload=_workload,
     unobserved=NullGroupObserver,
     clients="messages that producers were told are safe",
-    limits=Limits(faults_end_ms=15_000, healing_actions=1_500),
+    limits=Limits(faults_end_ms=15_000, healing_ms=15_000, healing_actions=1_500),
     obligations=REPLICA_GROUP,
 )

@@ -28,6 +28,7 @@ from rocketha.sim.replica_group.cleaning import Cleaning
 from rocketha.sim.replica_group.clients import Clients, Consumer
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.sim.replica_group.history import HistoryRecorder
+from rocketha.sim.replica_group.outsiders import Outsiders
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.types import BrokerId, PutId
 
@@ -46,6 +47,7 @@ _AGAIN_MAX_MS: Final = 40
 _IDLE_MS: Final = (200, 1_500)
 _LAST_WHOLE_PERCENT: Final = 2
 """How often the last member with a whole log may lose its power: then nobody can be elected."""
+_OUTSIDE_GAP_MS: Final = 150
 _PROBE_MS: Final = 100
 _PROBER: Final = 0
 
@@ -84,9 +86,11 @@ class GroupWorkload:
         plan, cluster = self._plan, self._cluster
         calm, network = cluster.channels.faults, cluster.network.plan
         self._calm()
-        cluster.boot()
-        cluster.channels.faults, cluster.network.plan = calm, network
-        cluster.observe()
+        try:
+            cluster.boot()
+        finally:  # where a core fails, too: whom the controller does not know by now is down
+            cluster.channels.faults, cluster.network.plan = calm, network
+            cluster.observe()
         for node in cluster.nodes.values():
             self._injector.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
         self._injector.every(plan.scan_ms, cluster.host.scan, "scan")
@@ -97,6 +101,7 @@ class GroupWorkload:
         for consumer in self._clients.consumers:
             pull = partial(self._consume, consumer, count(1))
             self._injector.every(plan.pull_gap_ms, pull, "pull", consumer.number)
+        self._injector.sometimes(_OUTSIDE_GAP_MS, Outsiders(cluster).ask, "outsider")
         if plan.away is not None:
             cluster.counts.add(Fault.PROCESS_CRASH)
             cluster.crash(cluster.nodes[plan.away])

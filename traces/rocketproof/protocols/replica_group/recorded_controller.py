@@ -16,7 +16,12 @@ from rocketha.formats.controller_requests import (
     Heartbeat,
     RegisterBroker,
 )
-from rocketha.obligations.recorded_frames import command_of, request_in
+from rocketha.obligations.recorded_frames import (
+    answers_to_outsiders,
+    command_of,
+    heard_frames,
+    request_in,
+)
 from rocketha.obligations.signs_of_life import SignsOfLife
 from rocketha.recording.record import STOPPED, NodeHeader, NodeRecord, RecordError, SentMessage
 from rocketproof.protocols.epoch_truncation.values import NONE
@@ -73,13 +78,6 @@ def read_settings(
 class _Set(msgspec.Struct, frozen=True):
     members: tuple[int, ...]
     epoch: int
-
-
-class _Heard(msgspec.Struct, frozen=True, rename={"kind": "is"}):
-    kind: str
-    channel: int
-    code: int = 0
-    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +193,12 @@ class RecordedController:
             channel = message.id.partition(":")[0].removeprefix("controller-")
             command = command_of(message.code, message.body, is_response=False)
             self._note_request(int(channel), request_in(command))
-        for one in written.heard:
-            heard: _Heard = read_field(one, _Heard, "heard")
+        for heard in heard_frames(written):
             if heard.kind == "ChannelClosed":
                 self._signs.closed(heard.channel)
-            elif heard.kind == "FrameHeard":
-                command = command_of(heard.code, heard.body, is_response=False)
-                self._note_request(heard.channel, request_in(command))
+            else:
+                self._codes[f"controller-{heard.channel}:{heard.opaque}:response"] = heard.code
+                self._note_request(heard.channel, request_in(heard.command))
 
     def _note_request(self, channel: int, request: ControllerRequest | None) -> None:
         if request is None:
@@ -215,7 +212,7 @@ class RecordedController:
     def _said(self, written: NodeRecord) -> list[Decided]:
         """Return what is said of the group in a step, if it is not what the controller has."""
         found = []
-        for message in written.sent:
+        for message in (*written.sent, *answers_to_outsiders(written)):
             code = self._codes.pop(message.id, None)
             is_notice = message.id.endswith(":one-way")
             if message.body is None or (code is None and not is_notice):
