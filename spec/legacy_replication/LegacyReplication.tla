@@ -16,7 +16,9 @@
    not at all), duplicated or reordered bytes within a connection (TCP), flow control, waiting for
    the disk (FLUSH_DISK_TIMEOUT), consumers.
 
-   Conventions: offsets count records from 0, ranges are half-open, -1 is "not yet".
+   Conventions: offsets count records from 0, ranges are half-open, -1 is "not yet".  Time is not
+   modelled, nor why a connection breaks: where a step needs such an occasion, `due` says whether it
+   is there.  A model has it at any time; of a run it is known.
    Source: DefaultHAService, DefaultHAConnection, DefaultHAClient, GroupTransferService and
    CommitLog.handleHA of apache/rocketmq at 8fc57f1468, HAConnection of its branch 4.9.x.          *)
 EXTENDS Sequences, FiniteSets, Extrema
@@ -174,7 +176,8 @@ PutOk(o) ==
 Lacks(w) == Acknowledged(w.o) < SlavesToWaitFor(w.need)
 
 \* It took too long: the producer hears FLUSH_SLAVE_TIMEOUT, and the record stays.
-PutTimeout(o) ==
+PutTimeout(o, due) ==
+  /\ due
   /\ \E w \in waiting :
        /\ w.o = o
        /\ Lacks(w)
@@ -213,9 +216,11 @@ ReceiveStaleReport(s, j, a) ==
 \* What a connection may send: also what the disk of the master may lose.
 Sendable == Len(log[Master])
 
-\* The master sends the next n records; n = 0 is a heartbeat.
-Transfer(s, n) ==
+\* The master sends the next n records; n = 0 is a part of one, or a heartbeat after a time without
+\* a word.
+Transfer(s, n, due) ==
   /\ Explored(IF n = 0 THEN "Heartbeat" ELSE "Transfer", s)
+  /\ due
   /\ Served(s)
   /\ link[s].next # -1
   /\ n = 0 \/ link[s].next + n <= Sendable
@@ -234,16 +239,19 @@ RefuseReport(s, a) ==
   /\ link' = [link EXCEPT ![s].served = FALSE, ![s].down = <<>>]
   /\ UNCHANGED <<brokerVars, waiting, stale, acked, historyVars>>
 
-\* The master closes a connection over which it heard nothing for too long, or what no slave sends.
-CloseConnection(s) ==
+\* The master closes a connection that broke, or over which it heard nothing for too long, or what no
+\* slave sends.
+CloseConnection(s, due) ==
   /\ Explored("CloseConnection", s)
+  /\ due
   /\ Served(s)
 
   /\ link' = [link EXCEPT ![s].served = FALSE, ![s].down = <<>>]
   /\ UNCHANGED <<brokerVars, waiting, stale, acked, historyVars>>
 
 \* The master notices that a slave has given a connection up.
-DropStale(s, j) ==
+DropStale(s, j, due) ==
+  /\ due
   /\ j \in DOMAIN stale[s]
 
   /\ stale' = [stale EXCEPT ![s] = SubSeq(@, 1, j - 1) \o SubSeq(@, j + 1, Len(@))]
@@ -251,8 +259,9 @@ DropStale(s, j) ==
 
 \* ---- Actions of the slave ----
 
-\* The slave connects and reports its log end.
-Connect(s) ==
+\* The slave connects, some time after it had a connection, and reports its log end.
+Connect(s, due) ==
+  /\ due
   /\ up[Master] /\ up[s]
   /\ link[s] = NoLink
 
@@ -279,14 +288,35 @@ ReceiveTransfer(s) ==
         /\ link' = [link EXCEPT ![s].down = Tail(@), ![s].reported = begin'[s] + Len(log'[s])]
   /\ UNCHANGED <<up, inc, waiting, stale, acked, historyVars>>
 
-\* The slave sees its connection closed, or closes it because it is silent; what is in flight is lost.
-Disconnect(s) ==
+\* A slave that said nothing for some time reports its log end again.
+Report(s, due) ==
+  /\ due
+  /\ link[s].held
+
+  /\ link' = [link EXCEPT ![s].reported = End(s)]
+  /\ UNCHANGED <<brokerVars, waiting, stale, acked, historyVars>>
+
+\* The slave sees its connection closed, or closes one that is silent, or over which it hears what no
+\* master sends; what is in flight is lost.
+Disconnect(s, due) ==
   /\ Explored("Disconnect", s)
+  /\ due
   /\ link[s].held
 
   /\ stale' = GivenUp(s)
   /\ link' = [link EXCEPT ![s] = NoLink]
   /\ UNCHANGED <<brokerVars, waiting, acked, historyVars>>
+
+\* ---- All brokers ----
+
+\* A run whose faults have ended comes to this: nobody waits, and the master has heard that all slaves
+\* have its log, but for those that were ahead of it.
+CaughtUp ==
+  /\ \A b \in Broker : up[b]
+  /\ waiting = {}
+  /\ \A s \in Slave \ ahead : End(s) = Len(log[Master]) /\ AckOf(s, Ends(s)) = End(s)
+
+  /\ UNCHANGED vars
 
 -----------------------------------------------------------------------------
 Next ==
@@ -295,16 +325,18 @@ Next ==
   \/ \E b \in Broker : Restart(b)
   \/ \E need \in Needs : PutMessage(need)
   \/ \E o \in Nat : PutOk(o)
-  \/ \E o \in Nat : PutTimeout(o)
+  \/ \E o \in Nat, due \in BOOLEAN : PutTimeout(o, due)
   \/ \E s \in Slave, a \in Nat : ReceiveReport(s, a)
   \/ \E s \in Slave, j \in Nat, a \in Nat : ReceiveStaleReport(s, j, a)
-  \/ \E s \in Slave, n \in Nat : Transfer(s, n)
+  \/ \E s \in Slave, n \in Nat, due \in BOOLEAN : Transfer(s, n, due)
   \/ \E s \in Slave, a \in Nat : RefuseReport(s, a)
-  \/ \E s \in Slave : CloseConnection(s)
-  \/ \E s \in Slave, j \in Nat : DropStale(s, j)
-  \/ \E s \in Slave : Connect(s)
+  \/ \E s \in Slave, due \in BOOLEAN : CloseConnection(s, due)
+  \/ \E s \in Slave, j \in Nat, due \in BOOLEAN : DropStale(s, j, due)
+  \/ \E s \in Slave, due \in BOOLEAN : Connect(s, due)
   \/ \E s \in Slave : ReceiveTransfer(s)
-  \/ \E s \in Slave : Disconnect(s)
+  \/ \E s \in Slave, due \in BOOLEAN : Report(s, due)
+  \/ \E s \in Slave, due \in BOOLEAN : Disconnect(s, due)
+  \/ CaughtUp
 
 Spec == Init /\ [][Next]_vars
 ===============================================================================

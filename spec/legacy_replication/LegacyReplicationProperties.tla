@@ -105,11 +105,11 @@ Useless(s) == link[s].held /\ ~link[s].served                                   
 Fairness ==
   /\ \A b \in Broker : WF_vars(Restart(b))
   /\ \A s \in Slave :
-       /\ WF_vars(Connect(s)) /\ WF_vars(ReceiveTransfer(s))
+       /\ WF_vars(Connect(s, TRUE)) /\ WF_vars(ReceiveTransfer(s))
        /\ WF_vars(ReceiveReport(s, link[s].reported) /\ link'[s].ack > link[s].ack)
-       /\ SF_vars(\E n \in 1..Len(log[Master]) : Transfer(s, n))   \* a heartbeat may fill a finite link
+       /\ SF_vars(\E n \in 1..Len(log[Master]) : Transfer(s, n, TRUE))   \* a heartbeat may fill a finite link
        /\ WF_vars(RefuseReport(s, link[s].reported))
-       /\ WF_vars(Useless(s) /\ Disconnect(s))
+       /\ WF_vars(Useless(s) /\ Disconnect(s, TRUE))
 
 FairSpec == Spec /\ Fairness
 

@@ -116,6 +116,7 @@ def receive_transfer(
 def report(state: LegacySlave, *, now_ms: TimestampMs, log: LogView) -> LegacyStepped[LegacySlave]:
     """Report the log end again: the slave's heartbeat.
 
+    Spec: LegacyReplication!Report
     Source: DefaultHAClient.isTimeToReportOffset
     """
     client = state.client

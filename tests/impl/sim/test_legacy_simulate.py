@@ -36,6 +36,9 @@ class Lines:
     ) -> None:
         self.lines.append((cluster.now_ms, broker, conn, data))
 
+    def forged(self, cluster: LegacyCluster, conn: ConnectionId) -> None:
+        self.lines.append((cluster.now_ms, conn))
+
     def answered(self, cluster: LegacyCluster, answer: AnswerPut) -> None:
         self.lines.append((cluster.now_ms, answer))
 

@@ -70,7 +70,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.START_COVERS_WAITING: 22,
             Bug.SYNC_WAITS: 0,
         },
-        passed_by=frozenset(),
+        passed_by=frozenset({"CaughtUp"}),
         unseen={Bug.OFFSET_CONTINUES: 0},
     ),
     "lock_quorum": Subject(

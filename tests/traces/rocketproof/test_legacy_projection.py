@@ -36,7 +36,9 @@ ACTIONS = {
     "DropStale",
     "Connect",
     "ReceiveTransfer",
+    "Report",
     "Disconnect",
+    "CaughtUp",
 }
 
 

@@ -18,9 +18,9 @@ from rocketha.ha.connections import ReplicationCore
 from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.legacy_ha.effects import AnswerPut, LegacyActionName, PutStatus
 from rocketha.legacy_ha.events import BatchReceived
-from rocketha.legacy_ha.state import LegacyMaster
-from rocketha.runtime.effects import CloseConnection, SendPacket
-from rocketha.runtime.events import MessageAppended, TimerFired
+from rocketha.legacy_ha.state import LegacyMaster, LegacySlave
+from rocketha.runtime.effects import CloseConnection, Connect, SendPacket, TruncateLog
+from rocketha.runtime.events import MessageAppended, PacketRefused, TimerFired
 from rocketha.sim.engine.options import SimOptions
 from rocketha.types import Offset
 from rocketproof.protocols import PROTOCOLS
@@ -87,6 +87,25 @@ def acknowledges_nothing(state: Any, event: Any, done: Any) -> tuple[Any, ...]:
     return tuple(replace(e, data=nothing) if isinstance(e, SendPacket) else e for e in done.effects)
 
 
+def reports_unasked(state: Any, event: Any, done: Any) -> tuple[Any, ...]:
+    """Report the log end whenever the log is flushed."""
+    del event
+    if not isinstance(state, LegacySlave) or state.client is None or done.action is None:
+        return tuple(done.effects)
+    again = SendPacket(conn=state.client.id, data=push_report(Offset(0)))
+    return (*done.effects, again) if done.action.name == "Flush" else tuple(done.effects)
+
+
+def is_append(event: Any, done: Any) -> bool:
+    del done
+    return isinstance(event, MessageAppended)
+
+
+def is_refused(event: Any, done: Any) -> bool:
+    del done
+    return isinstance(event, PacketRefused)
+
+
 def times_out(event: Any, done: Any) -> bool:
     del event
     return done.action is not None and done.action.name is LegacyActionName.PUT_TIMEOUT
@@ -117,6 +136,11 @@ WRONG: Final[list[tuple[str, type, Change, str, int]]] = [
     (LEGACY, LegacyCore, without(CloseConnection, when=gives_up), "diverges", 8),
     (LEGACY, LegacyCore, without(CloseConnection, when=is_timer), "diverges", 8),
     (LEGACY, LegacyCore, without(SendPacket, when=is_timer), "signs of life", 3),
+    (LEGACY, LegacyCore, without(Connect), "diverges", 1),
+    (LEGACY, LegacyCore, without(TruncateLog), "diverges", 40),
+    (LEGACY, LegacyCore, without(AnswerPut, when=is_append), "diverges", 12),
+    (LEGACY, LegacyCore, without(CloseConnection, when=is_refused), "diverges", 12),
+    (LEGACY, LegacyCore, reports_unasked, "diverges", 3),
     (EPOCHS, ReplicationCore, acknowledges_nothing, "diverges", 3),
     (EPOCHS, ReplicationCore, without(CloseConnection, when=gives_up), "diverges", 25),
     (

@@ -124,6 +124,9 @@ class HostedCluster(ABC, Generic[S, E, A]):
         """Carry a frame to the controller."""
         raise AssertionError(f"{node.id} asks no controller in this protocol: {data!r}")
 
+    def client_answered(self, node: Node[S], answer: AnswerClient) -> None:
+        """Hear an answer to a client, also one that does not leave a node that ends."""
+
     def answer_client(self, node: Node[S], answer: AnswerClient) -> None:
         """Answer a client."""
         raise AssertionError(f"{node.id} answers nobody in this protocol: {answer}")
@@ -295,6 +298,7 @@ class _NodePorts(Generic[S, E, A]):
 
     def answer(self, answer: AnswerClient) -> None:
         self._recorder.answered(answer)
+        self._cluster.client_answered(self._node, answer)
         if not self.is_muted:
             self._cluster.answer_client(self._node, answer)
 

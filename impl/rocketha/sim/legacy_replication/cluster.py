@@ -79,6 +79,10 @@ class LegacyObserver(Protocol):
         """Hear one packet that a broker sends, before `took` says in which step."""
         ...
 
+    def forged(self, cluster: LegacyCluster, conn: ConnectionId) -> None:
+        """Hear that the step to come takes a packet that nobody has sent."""
+        ...
+
     def answered(self, cluster: LegacyCluster, answer: AnswerPut) -> None:
         """Hear an answer to a producer, in the step under way."""
         ...
@@ -107,6 +111,9 @@ class NullLegacyObserver:
     def sent(
         self, cluster: LegacyCluster, broker: BrokerId, conn: ConnectionId, data: bytes
     ) -> None:
+        """Do nothing."""
+
+    def forged(self, cluster: LegacyCluster, conn: ConnectionId) -> None:
         """Do nothing."""
 
     def answered(self, cluster: LegacyCluster, answer: AnswerPut) -> None:
@@ -263,6 +270,7 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         """Let a broker take one of the packets that no honest peer sends."""
         end = self.nodes[broker].log.max_phy_offset
         forged = _to_master(end) if broker == MASTER else _to_slave(end)
+        self._observer.forged(self, conn)
         self._hosts.forge(broker, conn, forged[which % len(forged)])
 
     def _look_soon(self) -> None:
@@ -293,6 +301,11 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
             # Who is answered at once has the last record: nothing came in between.
             offset = self._offsets.get(answer.put, node.log.record_offsets()[-1])
             self.readers.heard(node, offset, need, self.now_ms)
+
+    def client_answered(self, node: Node[LegacyState], answer: AnswerClient) -> None:
+        """Tell the observer of an answer."""
+        del node
+        assert isinstance(answer, AnswerPut), answer
         self._observer.answered(self, answer)
 
     def recorder_of(self, node: Node[LegacyState]) -> StepRecorder:

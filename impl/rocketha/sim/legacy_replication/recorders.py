@@ -41,6 +41,8 @@ class LegacyRecorders:
             "frames_are_shown": True,
             "heartbeat_ms": plan.options.heartbeat_ms,
             "housekeeping_ms": plan.options.housekeeping_ms,
+            "reconnect_ms": plan.options.reconnect_ms,
+            "slave_timeout_ms": plan.options.slave_timeout_ms,
         }
         for node in nodes.values():
             settings: Parts = {"kind": "slave", "master": broker_address(master), **shared}
@@ -50,7 +52,6 @@ class LegacyRecorders:
                     "slaves": [broker_address(one) for one in nodes if one != master],
                     "slaves_to_wait_for_max": min(MOST_NEEDED, len(nodes) - 1),
                     "segment_bytes": SEGMENT_SIZE,
-                    "slave_timeout_ms": plan.options.slave_timeout_ms,
                     **shared,
                 }
             self._recorders[node.id] = recording.of(

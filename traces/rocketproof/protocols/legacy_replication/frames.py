@@ -7,7 +7,7 @@
 | next_offset | the end of the last batch that it sent; unknown between first report and batch |
 | waiting     | calls of producers, the records that they became, until they are answered    |
 | client      | the connection over which it reported last, until it closes or loses it      |
-| reported    | the last report that it sent                                                 |
+| reported    | the last report that it sent; -1 if the first one ends within a record       |
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Final, TypeAlias
 import msgspec
 
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
+from rocketha.sim.engine.records import RECORD_SIZE, SEGMENT_SIZE
+from rocketproof.protocols.legacy_replication.occasions import Occasions
 from rocketproof.protocols.legacy_replication.recorded_broker import (
     MasterEnd,
     RecordedBroker,
@@ -39,6 +41,8 @@ class Params(msgspec.Struct, frozen=True):
     offset: int = 0
     size: int = 0
     need: int = 0
+    due: bool = True
+    """There was an occasion for it; of a real broker it is not asked."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -102,14 +106,30 @@ def _closed(record: NodeRecord) -> set[int]:
     return lost | {int(end[0]) for end in ends if end[-1] == "close"}
 
 
+def _time_ms(record: NodeRecord) -> int:
+    return record.at_ns // 1_000_000
+
+
+def _broken(record: NodeRecord) -> set[int]:
+    """Return the connections that broke, or over which a packet came that nobody has sent."""
+    return {one.conn for one in _heard(record) if isinstance(one, _Lost | _Forged)}
+
+
+def _forged(record: NodeRecord) -> set[int]:
+    return {one.conn for one in _heard(record) if isinstance(one, _Forged)}
+
+
 @dataclass(slots=True)
 class MasterFrames:
     """What the master has sent, received and answered."""
 
-    reports: dict[int, set[int]] = field(default_factory=dict)
-    """Connection -> the reports that it received."""
-    answers: list[tuple[str, Waiting]] = field(default_factory=list)
-    """Of the last record, to producers that waited."""
+    occasions: Occasions
+    answers: list[tuple[str, Waiting, bool]] = field(default_factory=list)
+    """Of the last record, to producers that waited: status, who waited, whether it was due."""
+    sent: list[Params] = field(default_factory=list)
+    """Of the last record: its batches."""
+    over: set[int] = field(default_factory=set)
+    """Of the last record: connections that there was an occasion to close."""
     _needs: dict[int, int] = field(default_factory=dict)
     _asked: int = _NEVER
     """The producer that asked last."""
@@ -122,30 +142,43 @@ class MasterFrames:
         self, record: NodeRecord, received: Sequence[SentMessage], now: RecordedBroker
     ) -> RecordedBroker:
         """Return what it has after a step. Raises: RecordError"""
+        now_ms = _time_ms(record)
         if record.event in (STARTED, STOPPED):
             for known in (self._waiting, self._acks, self._next):
                 known.clear()
+            self.occasions.clear()
             return replace(now, ends={}, waiting=())
         for heard in _heard(record):
             if isinstance(heard, _Asked):
                 self._needs[heard.put], self._asked = heard.need, heard.put
+                self.occasions.asked(heard.put, now_ms)
             elif isinstance(heard, _Accepted):
                 self._acks[heard.conn] = _NEVER
-            elif isinstance(heard, _Appended) and (need := self._needs[heard.put]):
-                put = Waiting(put=heard.put, offset=heard.offset, need=need)
+                self.occasions.opened(heard.conn, now_ms)
+            elif isinstance(heard, _Appended):
+                # Who waits for nobody is answered in this step.
+                put = Waiting(put=heard.put, offset=heard.offset, need=self._needs[heard.put])
                 self._waiting[heard.put] = put
+        silent = {conn for conn in self._acks if self.occasions.is_silent(conn, now_ms)}
+        self.over = _broken(record) | silent
         for conn in _closed(record):
             self._acks.pop(conn, None)
         for conn, frame in _frames(received):
+            self.occasions.heard(conn, now_ms)
             if frame.report is not None and conn in self._acks:
                 self._acks[conn] = frame.report
+        self.sent.clear()
         for conn, frame in _frames(record.sent):
             self._next[conn] = frame.offset + frame.size
+            due = frame.size > 0 or self.occasions.may_speak(conn, now_ms)
+            self.sent.append(Params(conn=conn, offset=frame.offset, size=frame.size, due=due))
+            self.occasions.said(conn, now_ms)
         self.answers.clear()
         for said in record.answered:
             answer: Answer = read_field(said, Answer, "answered")
             if answer.put in self._waiting:
-                self.answers.append((answer.status, self._waiting.pop(answer.put)))
+                due = self.occasions.may_give_up(answer.put, now_ms)
+                self.answers.append((answer.status, self._waiting.pop(answer.put), due))
         return replace(now, ends=dict(self._ends()), waiting=tuple(self._waiting.values()))
 
     def _ends(self) -> Iterator[tuple[int, MasterEnd]]:
@@ -161,10 +194,13 @@ class MasterFrames:
         for conn, frame in _frames(received):
             if frame.report is not None and conn in now.ends:
                 yield "ReceiveReport", Params(conn=conn, offset=frame.report)
-        for conn, frame in _frames(record.sent):
-            yield "Transfer", Params(conn=conn, offset=frame.offset, size=frame.size)
-        for status, put in self.answers:
-            yield "PutOk" if status == "PUT_OK" else "PutTimeout", Params(offset=put.offset)
+        for batch in self.sent:
+            yield "Transfer", batch
+        for status, put, due in self.answers if record.event != "MessageAppended" else ():
+            name = "PutOk" if status == "PUT_OK" else "PutTimeout"
+            yield name, Params(offset=put.offset, due=due)
+        for conn in _forged(record) & now.ends.keys():
+            yield "CloseConnection", Params(conn=conn)
 
     def refused(self, received: Sequence[SentMessage]) -> dict[int, int]:
         """Return the reports that came in a step, each over one connection."""
@@ -175,16 +211,50 @@ class MasterFrames:
 class SlaveFrames:
     """What a slave has sent and received."""
 
+    occasions: Occasions
+    is_over: bool = False
+    """Of the last record: there was an occasion to give its connection up."""
+    may_connect: bool = False
+    """Of the last record: there was one to connect."""
+    again: list[bool] = field(default_factory=list)
+    """Of the last record: reports that no batch asked for, and whether there was one for each."""
     _client: SlaveEnd | None = None
 
-    def after(self, record: NodeRecord, now: RecordedBroker) -> RecordedBroker:
+    def after(
+        self, record: NodeRecord, received: Sequence[SentMessage], now: RecordedBroker
+    ) -> RecordedBroker:
         """Return what it has after a step. Raises: RecordError"""
-        client, closed = self._client, _closed(record)
-        has_lost = client is not None and client.id in closed
-        if has_lost or record.event in (STARTED, STOPPED):
+        client, closed, now_ms = self._client, _closed(record), _time_ms(record)
+        self.again.clear()
+        if record.event in (STARTED, STOPPED):
             self._client = None
+            self.occasions.clear()
+        elif client is not None:
+            silent = self.occasions.is_silent(client.id, now_ms)
+            self.is_over = silent or client.id in _broken(record)
+            if client.id in closed:
+                self._client = None
+                self.occasions.left(now_ms)
+        self.may_connect = self.occasions.may_connect(now_ms)
         for conn, frame in _frames(record.sent):
             mine = self._client is None or self._client.id == conn
             if mine and frame.report is not None and conn not in closed:
-                self._client = SlaveEnd(conn, frame.report)
+                self._report(conn, frame.report, now_ms, is_asked=bool(received))
+            self.occasions.said(conn, now_ms)
+        for conn, _ in _frames(received):
+            self.occasions.heard(conn, now_ms)
         return replace(now, client=self._client)
+
+    def _report(self, conn: int, report: int, now_ms: int, *, is_asked: bool) -> None:
+        if self._client is None:
+            self.occasions.opened(conn, now_ms)
+            is_whole = report % SEGMENT_SIZE % RECORD_SIZE == 0
+            self._client = SlaveEnd(conn, report if is_whole else _NEVER)
+            return
+        if not is_asked:
+            self.again.append(self.occasions.may_speak(conn, now_ms))
+        self._client = SlaveEnd(conn, report)
+
+    def is_forged(self, record: NodeRecord) -> bool:
+        """Tell whether it still has the connection over which it took what nobody has sent."""
+        return self._client is not None and self._client.id in _forged(record)

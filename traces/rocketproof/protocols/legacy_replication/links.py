@@ -2,7 +2,7 @@
 
 A link appears when the slave sends its first report over a connection, and goes when its end is
 closed; the master's end is stale then, until that is closed, too. A connection that the master has
-lost before the slave's first report is none.
+lost before the slave's first report is none. A first report that ends within a record says nothing.
 
 | of a link  | read from                                                                      |
 |------------|--------------------------------------------------------------------------------|
@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from rocketha.formats.legacy_ha_packets import LegacyTransfer
 from rocketha.ha.state import NOT_YET
 from rocketha.sim.engine.network import End
+from rocketha.sim.engine.records import RECORD_SIZE, SEGMENT_SIZE
 from rocketha.sim.legacy_replication.cluster import LegacyCluster
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import index_or_minus_one
@@ -81,15 +82,23 @@ class Link:
         return self.sent_end
 
 
+def _whole(report: Offset) -> Offset:
+    """Return a report of whole records as it is, and NOT_YET in the place of another."""
+    ends_a_record = report % SEGMENT_SIZE % RECORD_SIZE == 0
+    return report if ends_a_record else NOT_YET
+
+
 class LegacyLinks:
     """The link of each slave, if it has one, and those it had that the master still has."""
 
-    __slots__ = ("_by_slave", "_stale")
+    __slots__ = ("_by_slave", "_ended", "_stale")
 
     def __init__(self) -> None:
         """Begin without connections."""
         self._by_slave: dict[BrokerId, Link] = {}
         self._stale: dict[BrokerId, list[Link]] = {}
+        self._ended: dict[ConnectionId, tuple[BrokerId, Link]] = {}
+        """Those of which nobody has an end any more."""
 
     def reported(
         self, cluster: LegacyCluster, slave: BrokerId, conn: ConnectionId, report: Offset
@@ -101,7 +110,7 @@ class LegacyLinks:
             return False
         if link is not None or not cluster.network.holds(conn, End.SERVER):
             return False
-        self._by_slave[slave] = Link(conn, report, {report})
+        self._by_slave[slave] = Link(conn, _whole(report), {report})
         return True
 
     def of(self, slave: BrokerId) -> Link | None:
@@ -123,6 +132,10 @@ class LegacyLinks:
                     return slave, place, end
         return None
 
+    def ended_on(self, conn: ConnectionId) -> tuple[BrokerId, Link] | None:
+        """Return the slave that once had a link on a connection that is no more, and it."""
+        return self._ended.get(conn)
+
     def served(self, cluster: LegacyCluster) -> list[ConnectionId]:
         """Return the connections of which the master has its end, links and others."""
         links = [link for link in self._by_slave.values() if link.is_served(cluster)]
@@ -136,11 +149,14 @@ class LegacyLinks:
         del self._by_slave[slave]
         if link.is_served(cluster):
             self._stale.setdefault(slave, []).append(link)
+        else:
+            self._ended[link.conn] = slave, link
         return True
 
     def drop_stale(self, conn: ConnectionId) -> None:
         """Forget a stale end that the master has closed."""
-        for ends in self._stale.values():
+        for slave, ends in self._stale.items():
+            self._ended |= {end.conn: (slave, end) for end in ends if end.conn == conn}
             ends[:] = [end for end in ends if end.conn != conn]
 
     def drop_all_stale(self) -> None:

@@ -24,7 +24,9 @@ __all__ = ["PLUG"]
 def _traces(
     projection: LegacyProjection, run: SimulatedRun, options: SimOptions
 ) -> tuple[ProjectedTrace, ...]:
-    del run, options
+    del options
+    if run.healed_ms is not None and run.report.failure is run.report.unavailable_because is None:
+        projection.caught_up()
     constants: State = {
         "Master": broker_name(MASTER),
         "Slave": tla_set(broker_name(slave) for slave in projection.slaves),

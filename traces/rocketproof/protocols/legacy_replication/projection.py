@@ -3,6 +3,7 @@
 An event is what a step of a broker has done: a frame that it took, sent or refused, an answer to a
 producer, an end of a connection that it closed, a record that it wrote. What its core calls the
 step is looked at only where nothing was done: then that is the event, and nothing has changed.
+A packet that nobody has sent closes the connection, whatever its broker does.
 
 | specification | read from                                                                   |
 |---------------|-----------------------------------------------------------------------------|
@@ -15,9 +16,10 @@ step is looked at only where nothing was done: then that is the event, and nothi
 | link, stale   | frames, and the ends that the network has: see `links`                      |
 | acked         | the answers PUT_OK to producers that waited                                 |
 | lost, ahead   | kept here, by the rules of the specification                                |
+| `due`         | when packets came and went, what broke, what nobody has sent: `occasions`   |
 
 Steps that the specification cannot see are left out: transfers over connections that the slave
-has given up, and flushes that complete no record.
+has given up, and flushes that complete no record. A run whose faults have ended is CaughtUp.
 """
 
 from __future__ import annotations
@@ -37,7 +39,14 @@ from rocketha.legacy_ha.events import (
     Started,
 )
 from rocketha.legacy_ha.state import LegacyState
-from rocketha.runtime.events import HostEvent, LogFlushed, MessageAppended
+from rocketha.runtime.events import (
+    ConnectionLost,
+    HostEvent,
+    LogFlushed,
+    MessageAppended,
+    PeerAccepted,
+    PeerConnected,
+)
 from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
@@ -47,6 +56,7 @@ from rocketha.sim.legacy_replication.cluster import MASTER, LegacyCluster
 from rocketha.types import BrokerId, ConnectionId, Offset, PutId
 from rocketproof.protocols.epoch_truncation.values import broker_name, index, index_or_minus_one
 from rocketproof.protocols.legacy_replication.links import LegacyLinks
+from rocketproof.protocols.legacy_replication.occasions import Occasions, Waits
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, State, Value, record, tla_set
 
@@ -79,6 +89,10 @@ class LegacyProjection:
         self._refused: set[ConnectionId] = set()
         """Those that it has closed with a report that it refused."""
         self._reader: RecordEpochReader | None = None
+        self._occasions: dict[BrokerId, Occasions] = {}
+        self._forged: ConnectionId | None = None
+        """Over which the step under way takes a packet that nobody has sent."""
+        self._cluster: LegacyCluster | None = None
 
     # ---- the observer ----
 
@@ -87,6 +101,14 @@ class LegacyProjection:
         self.slaves = tuple(broker for broker in cluster.nodes if broker != MASTER)
         self._lost = {slave: set() for slave in self.slaves}
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
+        self._cluster, options = cluster, cluster.plan.options
+        waits = Waits(
+            heartbeat_ms=options.heartbeat_ms,
+            housekeeping_ms=options.housekeeping_ms,
+            reconnect_ms=options.reconnect_ms,
+            slave_timeout_ms=options.slave_timeout_ms,
+        )
+        self._occasions = {broker: Occasions(waits) for broker in cluster.nodes}
         self._record(cluster, MASTER, "Init")
 
     def sent(
@@ -95,6 +117,11 @@ class LegacyProjection:
         """Keep the packet that a broker sends for the step that it belongs to."""
         del cluster, broker
         self._sent.append((conn, data))
+
+    def forged(self, cluster: LegacyCluster, conn: ConnectionId) -> None:
+        """Keep that the step to come takes a packet that nobody has sent."""
+        del cluster
+        self._forged = conn
 
     def answered(self, cluster: LegacyCluster, answer: AnswerPut) -> None:
         """Keep an answer for the step that it belongs to."""
@@ -124,6 +151,16 @@ class LegacyProjection:
                 self._slave_took(cluster, broker, event, sent)
         if action is not None and len(self.events) == known:
             self._claimed(cluster, broker, action, sent)
+        if isinstance(event, BatchReceived | ReportReceived):
+            self._occasions[broker].heard(event.conn, cluster.now_ms)
+        for conn, _ in sent:
+            self._occasions[broker].said(conn, cluster.now_ms)
+        self._forged = None
+
+    def caught_up(self) -> None:
+        """Record the end of a run whose faults have ended."""
+        assert self._cluster is not None, "it has started"
+        self._record(self._cluster, MASTER, "CaughtUp")
 
     def acted(self, cluster: LegacyCluster, broker: BrokerId, action: Crashed) -> None:
         """Record that a broker has stopped."""
@@ -139,14 +176,19 @@ class LegacyProjection:
         sent: Sequence[tuple[ConnectionId, bytes]],
         answers: Sequence[AnswerPut],
     ) -> None:
+        occasions, now_ms = self._occasions[MASTER], cluster.now_ms
+        if isinstance(event, PeerAccepted):
+            occasions.opened(event.conn, now_ms)
         if isinstance(event, PutRequested):
             self._needs[event.put] = event.need
-        if isinstance(event, MessageAppended) and self._needs[event.put]:
+            occasions.asked(event.put, now_ms)
+        if isinstance(event, MessageAppended):
+            # Who waits for nobody is answered in this step.
             life = cluster.nodes[MASTER].incarnation
             self._waiting[event.put] = (index(event.offset), life, self._needs[event.put])
-        heard = [(answer.status, self._waiting.pop(answer.put, None)) for answer in answers]
-        for status, put in heard:
-            if put is not None and status is PutStatus.PUT_OK:
+        heard = [(answer, self._waiting.pop(answer.put, None)) for answer in answers]
+        for answer, put in heard:
+            if put is not None and put[2] and answer.status is PutStatus.PUT_OK:
                 o, life, need = put
                 self._acked.append(record({"o": o, "i": life, "need": need}))
         if isinstance(event, MessageAppended):
@@ -155,13 +197,29 @@ class LegacyProjection:
             self._report_taken(cluster, event)
         for conn, data in sent:
             self._batch_sent(cluster, conn, data)
-        for status, put in heard:
-            if put is not None:
-                name = "PutOk" if status is PutStatus.PUT_OK else "PutTimeout"
-                self._record(cluster, MASTER, name, put[0])
+        for answer, put in heard:
+            if put is None or isinstance(event, MessageAppended):
+                continue
+            if answer.status is PutStatus.PUT_OK:
+                self._record(cluster, MASTER, "PutOk", put[0])
+            else:
+                due = occasions.may_give_up(answer.put, now_ms)
+                self._record(cluster, MASTER, "PutTimeout", put[0], due)
         for conn in self._served:
-            if not cluster.network.holds(conn, End.SERVER):
-                self._closed(cluster, conn)
+            if conn == self._forged or not cluster.network.holds(conn, End.SERVER):
+                self._closed(cluster, conn, due=self._is_over(cluster, MASTER, conn, event))
+
+    def _is_over(
+        self,
+        cluster: LegacyCluster,
+        broker: BrokerId,
+        conn: ConnectionId,
+        event: LegacyEvent | HostEvent,
+    ) -> bool:
+        """Tell whether a broker has an occasion to close its end of a connection."""
+        lost = isinstance(event, ConnectionLost) and event.conn == conn
+        silent = self._occasions[broker].is_silent(conn, cluster.now_ms)
+        return lost or silent or conn == self._forged
 
     def _report_taken(self, cluster: LegacyCluster, event: ReportReceived) -> None:
         """Record a report that the master has taken, or refused by closing the connection."""
@@ -176,14 +234,19 @@ class LegacyProjection:
                 self._refused.add(conn)
                 link.down.clear()
                 self._record(cluster, MASTER, "RefuseReport", broker_name(slave), index(report))
-        elif (stale := self._links.stale_on(conn)) is not None and not is_refused:
+        elif (stale := self._links.stale_on(conn)) is not None:
             slave, place, link = stale
-            link.ack = report
-            params = (broker_name(slave), place, index(report))
-            self._record(cluster, MASTER, "ReceiveStaleReport", *params)
+            if not is_refused:
+                link.ack = report
+                params = (broker_name(slave), place, index(report))
+                self._record(cluster, MASTER, "ReceiveStaleReport", *params)
+            elif report in link.reports:
+                self._refused.add(conn)
 
     def _batch_sent(self, cluster: LegacyCluster, conn: ConnectionId, data: bytes) -> None:
         found = self._links.on(conn)
+        if found is None and not cluster.network.holds(conn, End.SERVER):
+            found = self._links.ended_on(conn)
         if found is None:
             return
         slave, link = found
@@ -195,18 +258,21 @@ class LegacyProjection:
         link.sent_end = end
         link.down.append((batch, self._batch_value(cluster, batch)))
         size = index(end) - index(batch.offset)
-        self._record(cluster, MASTER, "Transfer", broker_name(slave), size)
+        due = bool(batch.body) or self._occasions[MASTER].may_speak(conn, cluster.now_ms)
+        self._record(cluster, MASTER, "Transfer", broker_name(slave), size, due)
 
-    def _closed(self, cluster: LegacyCluster, conn: ConnectionId) -> None:
+    def _closed(self, cluster: LegacyCluster, conn: ConnectionId, *, due: bool) -> None:
         """Record that the master has closed its end of a connection."""
         if (found := self._links.on(conn)) is not None and conn not in self._refused:
             slave, link = found
             link.down.clear()
-            self._record(cluster, MASTER, "CloseConnection", broker_name(slave))
+            self._record(cluster, MASTER, "CloseConnection", broker_name(slave), due)
         elif (stale := self._links.stale_on(conn)) is not None:
-            slave, place, _ = stale
-            self._links.drop_stale(conn)
-            self._record(cluster, MASTER, "DropStale", broker_name(slave), place)
+            slave, place, link = stale
+            is_refused = conn in self._refused
+            if not cluster.network.holds(conn, End.SERVER):
+                self._links.drop_stale(conn)
+            self._record(cluster, MASTER, "DropStale", broker_name(slave), place, due or is_refused)
 
     def _batch_value(self, cluster: LegacyCluster, batch: LegacyTransfer) -> Value:
         """Return a batch; its records are the log's if its bytes are, and unreadable otherwise."""
@@ -229,20 +295,33 @@ class LegacyProjection:
         sent: Sequence[tuple[ConnectionId, bytes]],
     ) -> None:
         name, link = broker_name(slave), self._links.of(slave)
+        occasions, now_ms = self._occasions[slave], cluster.now_ms
+        if isinstance(event, PeerConnected):
+            occasions.opened(event.conn, now_ms)
         for conn, data in sent:
             report = feed_reports(LegacyReports(), data).newest
             assert report is not None, "a report is sent as a whole"
             if self._links.reported(cluster, slave, conn, report):
-                self._record(cluster, slave, "Connect", name)
+                self._record(cluster, slave, "Connect", name, occasions.may_connect(now_ms))
+            elif link is not None and link.conn == conn and not isinstance(event, BatchReceived):
+                due = occasions.may_speak(conn, now_ms)
+                self._record(cluster, slave, "Report", name, due)
         if link is None:
             return
         took = isinstance(event, BatchReceived) and event.conn == link.conn
         is_own = isinstance(event, BatchReceived) and [one for one, _ in link.down[:1]] == [
             event.batch
         ]
+        due = self._is_over(cluster, slave, link.conn, event)
         if self._links.give_up(cluster, slave):
+            occasions.left(now_ms)
             # No batch that the master has sent is refused.
-            self._record(cluster, slave, "ReceiveTransfer" if is_own else "Disconnect", name)
+            if is_own:
+                self._record(cluster, slave, "ReceiveTransfer", name)
+            else:
+                self._record(cluster, slave, "Disconnect", name, due)
+        elif link.conn == self._forged:
+            self._record(cluster, slave, "Disconnect", name, due)
         elif took:
             # What it has taken is not in flight any more.
             del link.down[:1]
@@ -259,24 +338,27 @@ class LegacyProjection:
     ) -> None:
         me = broker_name(broker)
         match action.name:
-            case LegacyActionName.PUT_OK | LegacyActionName.PUT_TIMEOUT:
+            case LegacyActionName.PUT_OK:
                 assert action.offset is not None
                 self._record(cluster, MASTER, action.name, index(action.offset))
+            case LegacyActionName.PUT_TIMEOUT:
+                assert action.offset is not None
+                self._record(cluster, MASTER, action.name, index(action.offset), True)
             case LegacyActionName.CONNECT if not sent:
-                self._record(cluster, broker, action.name, me)
+                self._record(cluster, broker, action.name, me, True)
             case LegacyActionName.DISCONNECT:
                 link = self._links.of(broker)
                 if link is not None and link.conn == action.conn:
-                    self._record(cluster, broker, action.name, me)
+                    self._record(cluster, broker, action.name, me, True)
             case LegacyActionName.CLOSE_CONNECTION | LegacyActionName.TRANSFER:
                 assert action.conn is not None
                 found = self._links.on(action.conn)
                 if found is not None:
                     size = (0,) if action.name is LegacyActionName.TRANSFER else ()
-                    self._record(cluster, MASTER, action.name, broker_name(found[0]), *size)
+                    self._record(cluster, MASTER, action.name, broker_name(found[0]), *size, True)
                 elif (stale := self._links.stale_on(action.conn)) is not None and not sent:
                     slave, place, _ = stale
-                    self._record(cluster, MASTER, "DropStale", broker_name(slave), place)
+                    self._record(cluster, MASTER, "DropStale", broker_name(slave), place, True)
             case _:
                 pass
 
@@ -284,6 +366,7 @@ class LegacyProjection:
 
     def _crashed(self, cluster: LegacyCluster, broker: BrokerId) -> None:
         begin, before = self._logs[broker]
+        self._occasions[broker].clear()
         self._read(cluster.nodes[broker])
         end = self._end(broker)
         if broker == MASTER:

@@ -38,8 +38,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-import msgspec
-
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -55,6 +53,7 @@ from rocketproof.protocols.legacy_replication.frames import (
     Params,
     SlaveFrames,
 )
+from rocketproof.protocols.legacy_replication.occasions import Occasions, Waits
 from rocketproof.protocols.legacy_replication.recorded_broker import (
     RecordedBroker,
     SlaveEnd,
@@ -89,7 +88,7 @@ _OF_SLAVES: Final = frozenset({*_OF_BOTH, "Connect", "ReceiveTransfer", "Disconn
 _NEVER: Final = -1
 
 
-class _MasterSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="master"):
+class _MasterSettings(Waits, frozen=True, tag_field="kind", tag="master"):
     slaves: tuple[str, ...]
     slaves_to_wait_for_max: int
     segment_bytes: int
@@ -99,7 +98,7 @@ class _MasterSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="master
     """Of a real master's log, at most."""
 
 
-class _SlaveSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="slave"):
+class _SlaveSettings(Waits, frozen=True, tag_field="kind", tag="slave"):
     master: str
 
 
@@ -132,15 +131,18 @@ class LegacyRecords(RecordProjection):
         self._slave_frames: dict[str, SlaveFrames] = {}
         """Where records show frames."""
         if self._settings.frames_are_shown:
-            self._frames = MasterFrames()
-            self._slave_frames = {slave: SlaveFrames() for slave in slaves}
+            self._frames = MasterFrames(Occasions(self._settings))
+            self._slave_frames = {
+                slave: SlaveFrames(Occasions(its)) for slave, its in slaves.items()
+            }
         self._links: dict[str, int] = {}
         self._given_up: dict[str, list[int]] = {slave: [] for slave in slaves}
         """Connections of which the master's end is still there, oldest first."""
         self._ended: set[int] = set()
         """Connections that the master had."""
-        self._reported: dict[str, int] = {}
-        """Slave -> the connection over which it has reported, and that the master has not yet."""
+        self._reported: dict[str, tuple[int, bool]] = {}
+        """Slave -> the connection over which it has reported, and that the master has not yet; and
+        whether it was due."""
         self._acked: set[Value] = set()
         self._logs = RunLogs()
         self._begins = dict.fromkeys(self._now, 0)
@@ -168,7 +170,7 @@ class LegacyRecords(RecordProjection):
         if me == self._master and self._frames is not None:
             now = self._frames.after(record, received, now)
         elif me in self._slave_frames:
-            now = self._slave_frames[me].after(record, now)
+            now = self._slave_frames[me].after(record, received, now)
         self._now[me] = now
         if record.event == STOPPED:
             self._cut_short(record, before)
@@ -286,8 +288,10 @@ class LegacyRecords(RecordProjection):
         waiting = {one.put: one for one in before.waiting}
         said: list[Answer] = [read_field(one, Answer, "answered") for one in record.answered]
         answers = [(one.status, waiting[one.put]) for one in said if one.put in waiting]
-        for status, put in answers if self._frames is None else self._frames.answers:
-            if status == "PUT_OK":
+        if self._frames is not None:
+            answers = [(status, put) for status, put, _ in self._frames.answers]
+        for status, put in answers:
+            if status == "PUT_OK" and put.need:
                 o = self._index(self._master, put.offset)
                 acked = {"o": o, "i": record.incarnation - 1, "need": put.need}
                 self._acked.add(tla_record(acked))
@@ -297,8 +301,10 @@ class LegacyRecords(RecordProjection):
         match action:
             case "PutMessage":
                 self._event(me, "PutMessage", params.need)
-            case "PutOk" | "PutTimeout":
+            case "PutOk":
                 self._event(me, action, at)
+            case "PutTimeout":
+                self._event(me, action, at, params.due)
             case "ReceiveReport":
                 slave, place = self._holder(params.conn)
                 if slave is not None and place is not None:
@@ -309,11 +315,11 @@ class LegacyRecords(RecordProjection):
                 slave, place = self._holder(params.conn)
                 if slave is not None and place is None:
                     size = self._index(me, params.offset + params.size) - at
-                    self._event(me, "Transfer", slave, size)
+                    self._event(me, "Transfer", slave, size, params.due)
             case "CloseConnection" if params.conn in self._now[me].ends and self._frames:
                 slave, place = self._holder(params.conn)
                 if slave is not None and place is None:
-                    self._event(me, "CloseConnection", slave)
+                    self._event(me, "CloseConnection", slave, True)
             case _:
                 pass
 
@@ -327,17 +333,18 @@ class LegacyRecords(RecordProjection):
             self._ended.add(conn)
             if slave is None:
                 continue
+            due = self._frames is None or conn in self._frames.over
             if place is None:
                 served = part("link", slave, "served", value=False)
                 report = refused.get(conn)
                 if report is None:
-                    self._event(self._master, "CloseConnection", slave, more=(served,))
+                    self._event(self._master, "CloseConnection", slave, due, more=(served,))
                 else:
                     at = self._index(self._master, report)
                     self._event(self._master, "RefuseReport", slave, at, more=(served,))
             else:
                 self._given_up[slave].remove(conn)
-                self._event(self._master, "DropStale", slave, place)
+                self._event(self._master, "DropStale", slave, place, due or conn in refused)
 
     def _holder(self, conn: int) -> tuple[str | None, int | None]:
         """Return whose connection it is, and its place among those that were given up, from 1."""
@@ -355,32 +362,38 @@ class LegacyRecords(RecordProjection):
         self, record: NodeRecord, before: RecordedBroker, received: Sequence[SentMessage]
     ) -> None:
         me, link = record.node, self._now[record.node].link
-        took = bool(received) if self._frames else record.action == "ReceiveTransfer"
+        frames = self._slave_frames.get(me)
+        took = bool(received) if frames else record.action == "ReceiveTransfer"
         if before.link is not None and before.link != link and self._give_up(me):
             # No batch that the master has sent is refused.
-            is_refused = self._frames is not None and took
-            self._event(me, "ReceiveTransfer" if is_refused else "Disconnect", me)
+            if frames is not None and took:
+                self._event(me, "ReceiveTransfer", me)
+            else:
+                self._event(me, "Disconnect", me, frames is None or frames.is_over)
             took = False
         if before.link != link:
             self._reported.pop(me, None)
             if link is not None and link not in self._ended:
-                self._reported[me] = link
+                self._reported[me] = link, frames is None or frames.may_connect
                 self._connect()
         if took and me in self._links:
             self._event(me, "ReceiveTransfer", me)
-        elif self._frames is not None and before.link == link:
-            # Its core says so, and nothing has happened.
-            is_held = link is not None and record.action == "Disconnect" and me in self._links
+        elif frames is not None and before.link == link:
+            for due in frames.again if me in self._links else ():
+                self._event(me, "Report", me, due)
+            # Its core says so, or must do so, and nothing has happened.
+            says = record.action == "Disconnect" or frames.is_forged(record)
+            is_held = link is not None and says and me in self._links
             if is_held or (record.action == "Connect" and not record.sent):
-                self._event(me, str(record.action), me)
+                self._event(me, "Disconnect" if is_held else "Connect", me, True)
 
     def _connect(self) -> None:
         """Make links of connections over which slaves have reported, and that the master has."""
-        for slave, conn in sorted(self._reported.items()):
+        for slave, (conn, due) in sorted(self._reported.items()):
             if conn in self._now[self._master].ends:
                 del self._reported[slave]
                 self._links[slave] = conn
-                self._event(slave, "Connect", slave)
+                self._event(slave, "Connect", slave, due)
 
     def _give_up(self, slave: str) -> bool:
         """End a slave's link; False if it has none."""
