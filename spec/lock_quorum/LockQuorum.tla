@@ -102,11 +102,13 @@ Enough(yes) == Cardinality(yes) >= (IF Strict THEN Quorum ELSE 1)
 \* Attempts are numbered from 1.
 NextNumber(c) == tries[c] + 1
 
+\* It asks while no other attempt is under way.
+MayLock(c, qs) == attempt[c] = NoAttempt /\ qs # {}
+
 \* The consumer asks for queues, or asks again for those that it holds (lockAll, every 20 s).
 Lock(c, qs, at) ==
   /\ Explored("Lock", <<c, at>>)
-  /\ attempt[c] = NoAttempt
-  /\ qs # {}
+  /\ MayLock(c, qs)
 
   /\ LET n == NextNumber(c)
      IN /\ tries' = [tries EXCEPT ![c] = n]
@@ -158,12 +160,14 @@ GiveUp(c) ==
   /\ Free(c, attempt[c].n, GivenBack(c, {q \in attempt[c].qs : lease[c][q] = 0}))
   /\ UNCHANGED <<brokerVars, asks, tries, lease, historyVars>>
 
+\* While an attempt is under way nothing is given up.
+MayUnlock(c, q) == attempt[c] = NoAttempt /\ lease[c][q] > 0
+
 \* The consumer does not want queues any more (rebalance, shutdown).
 Unlock(c, qs) ==
   /\ Explored("Unlock", c)
-  /\ attempt[c] = NoAttempt
   /\ qs # {}
-  /\ \A q \in qs : lease[c][q] > 0
+  /\ \A q \in qs : MayUnlock(c, q)
 
   /\ lease' = [lease EXCEPT ![c] = [q \in Queue |-> IF q \in qs THEN 0 ELSE @[q]]]
   /\ fresh' = [fresh EXCEPT ![c] = @ \ qs]
@@ -284,6 +288,29 @@ Tick(d) ==
                    ELSE [attempt[c] EXCEPT !.left = After(d, @)]]
   /\ UNCHANGED <<released, asks, frees, tries, last>>
 
+\* ---- Steps that change nothing: a trace shows by them that nothing else was due ----
+
+\* The broker that was asked answers: a queue is locked if enough of those that it has heard voted.
+SendAnswer(c, got, heard) ==
+  /\ Explored("SendAnswer", c)
+  /\ attempt[c] # NoAttempt
+  /\ got = {q \in attempt[c].qs : Enough(attempt[c].yes[q] \cap heard)}
+  /\ UNCHANGED vars
+
+\* A consumer hears an answer that does not count any more.
+IgnoreAnswer(c) ==
+  /\ Explored("IgnoreAnswer", c)
+  /\ attempt[c] = NoAttempt \/ ~InTime(attempt[c])
+  /\ UNCHANGED vars
+
+\* A consumer is to ask for queues, to give them up, or to process a message, and may not.
+Refrain(c, wish, qs) ==
+  /\ Explored("Refrain", c)
+  /\ CASE wish = "Lock" -> ~MayLock(c, qs)
+       [] wish = "Unlock" -> \A q \in qs : ~MayUnlock(c, q)
+       [] wish = "Process" -> \A q \in qs : ~MayProcess(c, q)
+  /\ UNCHANGED vars
+
 -----------------------------------------------------------------------------
 Next ==
   \/ \E c \in Client, qs \in SUBSET Queue, at \in Replica : Lock(c, qs, at)
@@ -297,6 +324,10 @@ Next ==
   \/ \E r \in Replica, q \in Queue : ExpireEarly(r, q)
   \/ \E r \in Replica : WaitLess(r)
   \/ \E d \in Durations : Tick(d)
+  \/ \E c \in Client, got \in SUBSET Queue, heard \in SUBSET Replica : SendAnswer(c, got, heard)
+  \/ \E c \in Client : IgnoreAnswer(c)
+  \/ \E c \in Client, wish \in {"Lock", "Unlock", "Process"}, qs \in SUBSET Queue :
+       Refrain(c, wish, qs)
 
 Spec == Init /\ [][Next]_vars
 ===============================================================================

@@ -17,14 +17,19 @@ AtOnce == 0
 
 Attempts == Cardinality({x \in Client \X (1..MaxTries) : x[2] <= tries[x[1]]})
 
+\* Of what changes nothing there is nothing to explore.
+Idle == {"SendAnswer", "IgnoreAnswer", "Refrain"}
+
 Bounded(action, x) ==
-  CASE action = "Lock" -> Attempts < MaxTries
+  CASE action \in Idle -> FALSE
+    [] action = "Lock" -> Attempts < MaxTries
     [] action = "Restart" -> Restarting < MaxRestarts
     [] OTHER -> TRUE
 
 \* One attempt of each consumer, and a broker restarts while somebody holds a queue.
 Few(action, x) ==
-  CASE action = "Lock" -> tries[x[1]] = 0
+  CASE action \in Idle -> FALSE
+    [] action = "Lock" -> tries[x[1]] = 0
     [] action = "Restart" -> Bounded(action, x) /\ \E c \in Client, q \in Queue : Holds(c, q)
     [] OTHER -> TRUE
 
@@ -39,7 +44,8 @@ InFlight == {m \in asks \cup frees : m.r \notin Dead}
 Answered(c) == \A m \in InFlight : m.c # c
 Later == \E c \in Client : attempt[c] # NoAttempt /\ attempt[c].n > 1 /\ attempt[c].left > 0
 Steady(action, x) ==
-  CASE action = "Lock" -> /\ InFlight = {}
+  CASE action \in Idle -> FALSE
+    [] action = "Lock" -> /\ InFlight = {}
                           /\ \/ tries[x[1]] = 0
                              \/ x[2] \notin Dead /\ \A c \in Client : attempt[c] = NoAttempt
     [] action = "ReceiveAnswer" -> attempt[x].n = 1 \/ Answered(x)

@@ -144,7 +144,10 @@ class ConsumerStepped:
 
 
 def step(state: ConsumerState, event: ConsumerEvent, *, now_ms: TimestampMs) -> ConsumerStepped:
-    """Take an event; one that comes too late, or too early, changes nothing."""
+    """Take an event; one that comes too late, or too early, changes nothing.
+
+    Spec: LockQuorum!Refrain
+    """
     match event:
         case LockWanted():
             return lock(state, event, now_ms=now_ms)
@@ -185,7 +188,7 @@ def receive_answer(
 ) -> ConsumerStepped:
     """Hold what is locked, and nothing else of what was asked for.
 
-    Spec: LockQuorum!ReceiveAnswer
+    Spec: LockQuorum!ReceiveAnswer, LockQuorum!IgnoreAnswer
     Source: RebalanceImpl.lockAll, ProcessQueue.setLastLockTimestamp
     """
     attempt, options = state.attempt, state.options

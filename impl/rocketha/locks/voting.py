@@ -269,7 +269,10 @@ def _count(state: LockManagerState, event: VotesHeard) -> ManagerStepped:
 
 
 def _answer(state: LockManagerState, number: RoundId, round_: Round) -> ManagerStepped:
-    """Answer with the queues that a majority of all replicas is for, this broker among them."""
+    """Answer with the queues that a majority of all replicas is for, this broker among them.
+
+    Spec: LockQuorum!SendAnswer
+    """
     options, rules = state.options, state.options.rules
     needed = options.quorum
     locked = frozenset(

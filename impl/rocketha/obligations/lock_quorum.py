@@ -9,8 +9,8 @@
 | releases passed on    | a broker     | to each other member, in the step in which it hears one   |
 | attempts that end     | a consumer   | when its patience is over                                 |
 | answers that count    | a consumer   | in the step in which it hears one, and has patience       |
-| connections closed    | a consumer   | when it gives an attempt up: what it sends then, or later |
-|                       |              | goes over another one                                     |
+| connections closed    | a consumer   | when it gives an attempt up that nobody has answered:     |
+|                       |              | what it sends then, or later goes over another one        |
 | leases renewed        | a consumer   | before the end of a lease on a queue that it wants        |
 """
 
@@ -219,6 +219,8 @@ def _hung_up(run: RecordedRun) -> Iterator[Due]:
                 if later:
                     is_closed = all(m.id.partition(":")[0] != line for m in later)
                     yield _in_step(record, f"close connection {line}", done=is_closed)
+            if asked is not None and asked.id + _RESPONSE in record.received:
+                asked = None
             for message in record.sent:
                 if message.code == LockCode.LOCK_BATCH_MQ:
                     asked = message

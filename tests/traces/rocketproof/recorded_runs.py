@@ -80,6 +80,8 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.B45_PARTIAL: 0,
             Bug.B45_QUORUM: 0,
             Bug.B45_RESTART: 4,
+            Bug.B46: 0,
+            Bug.B77: 3,
             Bug.COUNT_ONCE: 23,
             Bug.LATE_ANSWER: 0,
             Bug.LATE_ASK: 4,
@@ -88,7 +90,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.VOTE_ONCE: 0,
         },
         passed_by=frozenset({"ExpireEarly", "WaitLess"}),
-        unseen={Bug.B46: 0, Bug.B77: 0},
+        unseen={},
     ),
     "replica_group": Subject(
         clean=(0, 3, 5, 78, 215, 392),

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from rocketha.known_bugs import LOCK_BUGS, Bug
+from rocketha.locks import consumer, voting
 from rocketha.locks.connections import ConsumerCore, ManagerCore
-from rocketha.locks.consumer import ProcessNext
+from rocketha.locks.consumer import ConsumerStepped, ProcessNext
+from rocketha.locks.state import ConsumerState
 from rocketha.runtime.effects import Respond, SendOneWay, SendRequest
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.engines import Judges
@@ -41,12 +43,17 @@ ACTIONS = {
     "ExpireEarly",
     "WaitLess",
     "Tick",
+    "SendAnswer",
+    "IgnoreAnswer",
+    "Refrain",
 }
 CAUGHT = {
     Bug.B45_LEASE: 0,
     Bug.B45_PARTIAL: 0,
     Bug.B45_QUORUM: 0,
     Bug.B45_RESTART: 4,
+    Bug.B46: 0,
+    Bug.B77: 3,
     Bug.COUNT_ONCE: 23,
     Bug.LATE_ANSWER: 0,
     Bug.LATE_ASK: 4,
@@ -54,12 +61,16 @@ CAUGHT = {
     Bug.UNLOCK_OWN: 0,
     Bug.VOTE_ONCE: 0,
 }
-"""The first seed that shows a bug. B46 and B77 show when a run stays dead."""
+"""The first seed that shows a bug; with B46 and B77 a run stays dead, too."""
 
 
 @pytest.fixture(scope="module")
 def traces() -> list[Trace]:
     return [simulate_trace(PROTOCOL, seed) for seed in range(24)]
+
+
+def idle(state: ConsumerState, *_: object, **__: object) -> ConsumerStepped:
+    return ConsumerStepped(state)
 
 
 def judged(traces: Sequence[Trace]) -> tuple[Verdict, ...]:
@@ -123,6 +134,7 @@ def test_a_bug_keeps_queues_from_everybody(bug: Bug) -> None:
         (ConsumerCore, SendRequest),
         (ConsumerCore, ProcessNext),
         (ManagerCore, SendRequest),
+        (ManagerCore, SendOneWay),
         (ManagerCore, Respond),
     ],
 )
@@ -142,6 +154,30 @@ def test_what_is_not_sent_is_seen_at_the_first_seed(
     verdicts = [*judged([run.whole.trace]), *judged_in_parts([run.trace])]
 
     assert [kind(verdict) for verdict in verdicts] == ["diverges", "diverges"]
+
+
+NOT_DONE = {
+    "votes of others are not counted": (voting, "_votes_for", lambda *_: 0),
+    "answers are not heard": (consumer, "receive_answer", idle),
+    "queues are not asked for": (consumer, "lock", idle),
+    "nothing is given up": (consumer, "unlock", idle),
+    "messages are not processed": (consumer, "process", idle),
+}
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("what", NOT_DONE)
+def test_what_is_not_done_is_seen_within_two_seeds(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*NOT_DONE[what])
+    runs = [recorded.__wrapped__(PROTOCOL, seed) for seed in range(2)]
+
+    whole = judged([run.whole.trace for run in runs])
+    in_parts = judged_in_parts([run.trace for run in runs])
+
+    assert "diverges" in map(kind, whole)
+    assert list(map(kind, in_parts)) == list(map(kind, whole))
 
 
 @pytest.mark.java

@@ -39,15 +39,18 @@ class Borders:
     # ---- ends, and a renewal before anything was processed ----
 
     def _patience(self, injection: Injection) -> None:
-        """Let an answer arrive when its consumer's patience ends; it may want others before."""
+        """Let an answer arrive when its consumer's patience ends; it may want others before.
+
+        In the millisecond in which it is too late it comes before the alarm.
+        """
         rng, cluster = injection.rng, self._cluster
         consumer = rng.choice(self._eager)
         if consumer.state.attempt is not None or not consumer.wanted:
             return
-        cluster.lock(consumer)
         patience_ms = cluster.plan.consumer.patience_ms
         end_ms = cluster.now_ms + patience_ms + rng.randrange(2)
         self._hold(cluster.nodes, [consumer.id], until_ms=end_ms)
+        cluster.lock(consumer)
         wishes = (UnlockWanted(consumer.wanted), LockWanted(consumer.wanted))
         wish, wait_ms = rng.choice(wishes), rng.randrange(patience_ms)
         cluster.scheduler.after(wait_ms, lambda: cluster.consume(consumer, wish))

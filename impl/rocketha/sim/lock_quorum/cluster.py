@@ -64,6 +64,8 @@ class BrokerStepped:
 
     broker: BrokerId
     event: ManagerHears | RequestEvent
+    received: tuple[str, ...]
+    """What the frames are called that made it take the step."""
     sent: tuple[Frame, ...]
     action: ManagerAction | None
     """What its core says of the step."""
@@ -82,6 +84,8 @@ class ConsumerStepped:
 
     consumer: BrokerId
     event: ConsumerHears | RequestEvent
+    received: tuple[str, ...]
+    """What the frames are called that made it take the step."""
     sent: tuple[Frame, ...]
     processed: tuple[ProcessNext, ...]
     action: ConsumerAction | None
@@ -181,7 +185,8 @@ class Consumer(CallingNode[ConsumerState, ConsumerHears, ConsumerAction]):
     ) -> None:
         """Tell the cluster of a step; the route is asked also in steps that need none."""
         processed, self._processed = tuple(self._processed), []
-        stepped = ConsumerStepped(self.id, event, self._frames.take(), processed, action)
+        received, sent = self._frames.take_received(), self._frames.take()
+        stepped = ConsumerStepped(self.id, event, received, sent, processed, action)
         lost = isinstance(event, ResponseArrived) and event.command is None
         if action is not None or not (lost or isinstance(event, PatienceOver)):
             self.resolve(MASTER)
@@ -226,7 +231,8 @@ class _Manager(CallingNode[LockManagerState, ManagerHears, ManagerAction]):
         return broker_address(peer)
 
     def after_step(self, event: ManagerHears | RequestEvent, action: ManagerAction | None) -> None:
-        self._cluster.report(BrokerStepped(self.id, event, self._frames.take(), action))
+        received, sent = self._frames.take_received(), self._frames.take()
+        self._cluster.report(BrokerStepped(self.id, event, received, sent, action))
 
 
 class LockCluster:
@@ -346,7 +352,8 @@ class LockCluster:
     # ---- consumers ----
 
     def consume(self, consumer: Consumer, event: ConsumerHears) -> None:
-        """Let a consumer take an event, and do what it says."""
+        """Let a consumer take an event, and do what it says; its application keeps no records."""
+        consumer.recorder.heard(event)
         consumer.host.take(event)
 
     def consumer_stepped(self, consumer: Consumer, stepped: ConsumerStepped) -> None:

@@ -1,4 +1,4 @@
-"""What leaves a node in a step, as whoever stands at its network card sees it."""
+"""What reaches and leaves a node in a step, as whoever stands at its network card sees it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ __all__ = ["Frame", "FrameRecorder"]
 class Frame:
     """A request that was sent, or an answer."""
 
+    id: str
+    """What both ends call it."""
     to: str | None
     """The node at the other end; None: who sent the request that this answers."""
     code: int
@@ -23,12 +25,18 @@ class Frame:
 class FrameRecorder(StepRecorder):
     """Keeps the frames of the step under way, and tells another recorder everything."""
 
-    __slots__ = ("_frames", "_then")
+    __slots__ = ("_frames", "_received", "_then")
 
     def __init__(self, then: StepRecorder) -> None:
         """Tell this recorder of all that is heard."""
         self._then = then
         self._frames: list[Frame] = []
+        self._received: list[str] = []
+
+    def take_received(self) -> tuple[str, ...]:
+        """Return what the frames are called that arrived since the last call."""
+        received, self._received = tuple(self._received), []
+        return received
 
     def take(self) -> tuple[Frame, ...]:
         """Return the frames that were sent since the last call."""
@@ -53,12 +61,17 @@ class FrameRecorder(StepRecorder):
     ) -> None:
         """Keep a frame."""
         assert code is not None
-        self._frames.append(Frame(to, code, body or b""))
+        self._frames.append(Frame(message, to, code, body or b""))
         self._then.sent(message, to=to, code=code, body=body)
 
     def received(self, message: str) -> None:
-        """Pass it on."""
+        """Keep what a frame is called."""
+        self._received.append(message)
         self._then.received(message)
+
+    def heard(self, message: object) -> None:
+        """Pass it on."""
+        self._then.heard(message)
 
     def answered(self, answer: object) -> None:
         """Pass it on."""

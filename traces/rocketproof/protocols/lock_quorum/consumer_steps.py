@@ -8,7 +8,7 @@
 | UnlockWanted    | has sent a release, or changed a lease                  | Unlock        |
 | ProcessWanted   | has processed a message, or changed a lease             | Process       |
 
-A step in which nothing was sent, processed or changed is no action.
+A step in which nothing was sent, processed or changed is none of these. Of a wish it is Refrain.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from rocketha.formats.lock_bodies import (
 )
 from rocketha.locks.consumer import (
     AnswerHeard,
+    ConsumerEvent,
     LockWanted,
     PatienceOver,
     ProcessWanted,
     UnlockWanted,
 )
 from rocketha.locks.state import ConsumerState
-from rocketha.runtime.events import ResponseArrived
+from rocketha.runtime.events import RequestEvent, ResponseArrived
 from rocketha.sim.lock_quorum.cluster import ConsumerStepped
 from rocketha.sim.lock_quorum.frames import Frame
 
-__all__ = ["ConsumerTook", "consumer_step"]
+__all__ = ["ConsumerTook", "consumer_step", "unfulfilled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,19 @@ def consumer_step(
         case ProcessWanted(queue=queue):
             done = [answer.queue for answer in step.processed] or [queue]
             return ConsumerTook("Process", frozenset(done))
+        case _:
+            return None
+
+
+def unfulfilled(event: ConsumerEvent | RequestEvent) -> ConsumerTook | None:
+    """Return the wish that a step was about in which nothing happened; None: it had no wish."""
+    match event:
+        case LockWanted(queues=queues):
+            return ConsumerTook("Lock", queues)
+        case UnlockWanted(queues=queues):
+            return ConsumerTook("Unlock", queues)
+        case ProcessWanted(queue=queue):
+            return ConsumerTook("Process", frozenset({queue}))
         case _:
             return None
 

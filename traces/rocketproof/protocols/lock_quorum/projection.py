@@ -13,9 +13,14 @@ the real one:
 | asks, frees     | frames that were sent and have not arrived; what is lost stays for ever   |
 | fresh, last     | what the consumers have processed                                         |
 
+Steps that change nothing are shown where something might have been due: a broker's answer to a
+consumer, with those whose answers it had received (SendAnswer); an answer of which a consumer makes
+nothing (IgnoreAnswer); a wish that it does not fulfil (Refrain), once until it does something else.
+
 What is left is counted in true time. A broker's fast clock may have ended it before: that is
 ExpireEarly, or WaitLess. Time passes in Ticks between two other actions. A consumer sends a release
-to one broker, which passes it on; for the specification it is under way to all of them.
+to one broker, which passes it on; for the specification it is under way to all of them, and gone
+where that broker hears it and does not pass it on.
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ from rocketha.formats.lock_bodies import (
     pull_locked_queues,
     pull_queue_lock,
 )
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.locks.state import ConsumerState, LockManagerState, Vote
 from rocketha.locks.voting import remembers
 from rocketha.runtime.events import RequestArrived
@@ -46,7 +52,12 @@ from rocketha.sim.lock_quorum.frames import Frame
 from rocketha.sim.lock_quorum.plan import SKEW_MS
 from rocketha.types import BrokerId
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
-from rocketproof.protocols.lock_quorum.consumer_steps import consumer_step
+from rocketproof.protocols.lock_quorum.consumer_steps import (
+    ConsumerTook,
+    consumer_step,
+    unfulfilled,
+)
+from rocketproof.protocols.lock_quorum.rounds import RESPONSE, Rounds
 from tlatrace.trace import Event
 from tlatrace.values import State, Value, record, tla_set
 
@@ -90,6 +101,11 @@ class LockProjection:
         self._frees: set[_Release] = set()
         self._yes: dict[str, dict[MessageQueue, set[BrokerId]]] = {}
         self._last: dict[MessageQueue, str] = {}
+        self._rounds = Rounds()
+        self._requests: dict[str, tuple[str, int]] = {}
+        """A consumer's request -> the consumer, and the number of its attempt."""
+        self._refrained: dict[str, set[ConsumerTook]] = {}
+        """Consumer -> the wishes that it has not fulfilled since it did something."""
 
     @property
     def constants(self) -> State:
@@ -174,21 +190,40 @@ class LockProjection:
         self._record(cluster, _name(broker), "Restart", _name(broker))
 
     def _broker_stepped(self, cluster: LockCluster, step: BrokerStepped) -> None:
-        """Record what a broker made of a request; its other steps are no actions."""
-        broker = _name(step.broker)
-        if not isinstance(step.event, RequestArrived):
+        """Record what a broker made of a request, and its answer to a consumer."""
+        if isinstance(step.event, RequestArrived):
+            self.time_passed(cluster)
+            self._requested(cluster, step, step.event.command)
+        else:
             self._note_asks(step.sent)
-            return
-        self.time_passed(cluster)
+        for answered in self._rounds.answered(step.received, step.sent):
+            (frame,) = [frame for frame in step.sent if frame.id == answered.answer]
+            client, number = self._requests[answered.request]
+            attempt = self._consumers[client].attempt
+            if attempt is not None and attempt.number == number:
+                self.time_passed(cluster)
+                params = (client, _qs(pull_locked_queues(frame.body)), tla_set(answered.heard))
+                self._record(cluster, _name(step.broker), "SendAnswer", *params)
+
+    def _requested(
+        self, cluster: LockCluster, step: BrokerStepped, command: RemotingCommand
+    ) -> None:
+        """Record what a broker made of a request."""
+        broker = _name(step.broker)
         self._note_asks(step.sent)
-        command = step.event.command
         body = pull_queue_lock(command.body)
         client, asked = body.client_id, command.code == LockCode.LOCK_BATCH_MQ
         arrived = (client, body.attempt, broker, body.queues)
         if asked:
             self._asks.discard((arrived, not body.only_this_broker))
+            if not body.only_this_broker:
+                self._rounds.asked(broker, step.received[-1], step.sent)
         else:
             self._frees.discard(arrived)
+            if cluster.plan.locks.strict and not body.only_this_broker:
+                passed_on = {frame.to for frame in step.sent if frame.code == command.code}
+                for other in {*map(_name, cluster.nodes)} - passed_on:
+                    self._frees.discard((client, body.attempt, other, body.queues))
         attempt = self._consumers[client].attempt
         if asked and attempt is not None and attempt.number == body.attempt:
             for queue in frozenset[MessageQueue]().union(*map(_voted, step.sent)):
@@ -217,13 +252,15 @@ class LockProjection:
     # ---- consumers ----
 
     def _consumer_stepped(self, cluster: LockCluster, step: ConsumerStepped) -> None:
-        """Record what a consumer did, if it did anything."""
+        """Record what a consumer did, or that it did nothing where something might be due."""
         state = cluster.consumers[step.consumer].state
         name = state.client_id
         before = self._consumers[name]
         took = consumer_step(step, before, state)
         if took is None:
+            self._did_nothing(cluster, step, state)
             return
+        self._refrained[name] = set()
         self.time_passed(cluster)
         self._consumers[name] = state
         params: tuple[Value, ...] = (name, _qs(took.queues))
@@ -242,7 +279,25 @@ class LockProjection:
             self._last[answer.queue] = name
         self._note_asks(step.sent)
         self._note_releases(cluster, step.sent)
+        for frame in step.sent:
+            if frame.code == LockCode.LOCK_BATCH_MQ:
+                self._requests[frame.id] = (name, pull_queue_lock(frame.body).attempt)
         self._record(cluster, name, took.name, *params)
+
+    def _did_nothing(
+        self, cluster: LockCluster, step: ConsumerStepped, state: ConsumerState
+    ) -> None:
+        """Record that a consumer made nothing of an answer to its last attempt, or of a wish."""
+        name = state.client_id
+        for received in step.received:
+            if self._requests.get(received.removesuffix(RESPONSE)) == (name, state.tries):
+                self.time_passed(cluster)
+                self._record(cluster, name, "IgnoreAnswer", name)
+        wish = unfulfilled(step.event)
+        if wish is not None and wish not in self._refrained.setdefault(name, set()):
+            self._refrained[name].add(wish)
+            self.time_passed(cluster)
+            self._record(cluster, name, "Refrain", name, wish.name, _qs(wish.queues))
 
     # ---- frames ----
 

@@ -18,6 +18,9 @@
 | broker that has not received it              |                                                |
 | queues in a broker's answer, or in what it   | attempt.yes                                    |
 | asks the others                              |                                                |
+| a broker has answered a consumer             | SendAnswer, with those whose answers it had    |
+| an answer of which a consumer makes nothing  | IgnoreAnswer                                   |
+| a wish that it has `heard`, and no more      | Refrain, once until it does something else     |
 
 What a core says of its step (`action`) is not asked, but of real nodes, whose records are actions.
 A step that should have sent or processed something and has not is no action; what it has changed is
@@ -38,8 +41,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-import msgspec
-
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -50,6 +51,25 @@ from rocketha.recording.record import (
 )
 from rocketha.sim.lock_quorum.plan import SKEW_MS
 from rocketproof.protocols.epoch_truncation.values import NONE
+from rocketproof.protocols.lock_quorum.record_parts import (
+    BrokerSettings,
+    ConsumerSettings,
+    ControllerSettings,
+    RecordedAttempt,
+    RecordedLease,
+    RecordedLeases,
+    RecordedProcessed,
+    RecordedQueue,
+    RecordedQueues,
+    RecordedReleased,
+    RecordedVote,
+    RecordedVotes,
+    RecordedWish,
+    body_of,
+    locked_queues,
+    voted_queues,
+)
+from rocketproof.protocols.lock_quorum.rounds import RESPONSE, Rounds
 from rocketproof.record_projection import RecordProjection, alike, part, read_field
 from tlatrace.trace import Part, Silent
 from tlatrace.values import State, Value, tla_set
@@ -69,6 +89,7 @@ _TAKES: Final = {
     "ProcessWanted": "Process",
 }
 """What a consumer takes -> the action that it is if something is sent, answered or changed."""
+_WISHES: Final = frozenset({"Lock", "Unlock", "Process"})
 _OF_CONSUMER: Final = frozenset({"tries", "attempt", "leases"})
 _OF_BROKER: Final = frozenset({_ASKED, "ResponseArrived", "RoundOver", STARTED, STOPPED})
 _SILENT_MOST: Final = 6
@@ -76,86 +97,6 @@ _REMEMBERED: Final = 4096
 """Messages whose values are kept: what is lost is under way for ever."""
 
 
-class _Queue(msgspec.Struct, frozen=True):
-    topic: str
-    broker_name: str
-    queue_id: int
-
-
-class _WireQueue(msgspec.Struct, frozen=True, rename="camel"):
-    topic: str
-    broker_name: str
-    queue_id: int
-
-
-class _Body(msgspec.Struct, frozen=True, rename="camel"):
-    attempt: int
-    client_id: str
-    mq_set: tuple[_WireQueue, ...]
-    only_this_broker: bool
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(sorted(f"q{queue.queue_id + 1}" for queue in self.mq_set))
-
-
-class _Locked(msgspec.Struct, frozen=True):
-    lockOKMQSet: tuple[_WireQueue, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(sorted(f"q{queue.queue_id + 1}" for queue in self.lockOKMQSet))
-
-
-class _Broker(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
-    members: tuple[str, ...]
-    queues: tuple[_Queue, ...]
-    total_replicas: int
-    strict: bool
-    life_ms: int
-    replicates: bool = False
-    """It is a real broker, which writes its steps of replication, too."""
-
-
-class _Controller(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
-    pass
-
-
-class _Consumer(msgspec.Struct, frozen=True, tag_field="kind", tag="consumer"):
-    consumer_group: str
-    lease_ms: int
-    patience_ms: int
-
-
-class _Vote(msgspec.Struct, frozen=True):
-    client_id: str
-    voted_ms: int
-    attempt: int | None = None
-
-
-class _Attempt(msgspec.Struct, frozen=True):
-    number: int
-    queues: tuple[_Queue, ...]
-    began_ms: int | None = None
-
-
-class _Lease(msgspec.Struct, frozen=True):
-    ends_ms: int
-    begun: bool
-
-
-class _Queues(msgspec.Struct, frozen=True):
-    queues: tuple[_Queue, ...] = ()
-
-
-class _Processed(msgspec.Struct, frozen=True):
-    queue: _Queue
-
-
-_Key: TypeAlias = tuple[str, _Queue]
-_Votes: TypeAlias = tuple[tuple[_Key, _Vote], ...]
-_Released: TypeAlias = tuple[tuple[tuple[str, _Key], int], ...]
-_Leases: TypeAlias = tuple[tuple[_Queue, _Lease], ...]
 _Ask: TypeAlias = tuple[str, int, str, tuple[str, ...], bool]
 _Release: TypeAlias = tuple[str, int, str, tuple[str, ...]]
 
@@ -170,18 +111,20 @@ class LockRecords(RecordProjection):
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read how brokers and consumers are set up. Raises: RecordError"""
         super().__init__()
-        self._brokers: dict[str, _Broker] = {}
-        self._consumers: dict[str, _Consumer] = {}
+        self._brokers: dict[str, BrokerSettings] = {}
+        self._consumers: dict[str, ConsumerSettings] = {}
         for header in headers:
-            settings: _Broker | _Consumer | _Controller = read_field(
-                header.settings, _Broker | _Consumer | _Controller, f"settings of {header.node}"
+            settings: BrokerSettings | ConsumerSettings | ControllerSettings = read_field(
+                header.settings,
+                BrokerSettings | ConsumerSettings | ControllerSettings,
+                f"settings of {header.node}",
             )
             match settings:
-                case _Broker():
+                case BrokerSettings():
                     self._brokers[header.node] = settings
-                case _Consumer():
+                case ConsumerSettings():
                     self._consumers[header.node] = settings
-                case _Controller():
+                case ControllerSettings():
                     pass  # it has no part in locks
         if not self._brokers or not self._consumers:
             raise RecordError("there are no records of a broker, or none of a consumer")
@@ -191,16 +134,21 @@ class LockRecords(RecordProjection):
         if strange:
             raise RecordError(f"{strange[0]} is no member of the group that it names")
         self._queues = tuple(sorted(map(_name, self._broker.queues)))
-        self._votes: dict[str, dict[str, _Vote]] = {}
-        self._released: dict[str, _Released] = {}
+        self._votes: dict[str, dict[str, RecordedVote]] = {}
+        self._released: dict[str, RecordedReleased] = {}
         self._tries: dict[str, int] = {}
-        self._attempts: dict[str, _Attempt | None] = {}
-        self._leases: dict[str, dict[str, _Lease]] = {}
+        self._attempts: dict[str, RecordedAttempt | None] = {}
+        self._leases: dict[str, dict[str, RecordedLease]] = {}
         self._ticked_ms = 0
         self._asks: set[_Ask] = set()
         self._frees: set[_Release] = set()
         self._yes: dict[str, dict[str, set[str]]] = {}
         """Consumer -> queue -> the brokers that have voted in its attempt."""
+        self._rounds = Rounds()
+        self._requests: dict[str, tuple[str, int]] = {}
+        """A consumer's request -> the consumer, and the number of its attempt."""
+        self._refrained: dict[str, set[tuple[str, tuple[str, ...]]]] = {}
+        """Consumer -> the wishes that it has not fulfilled since it did something."""
 
     @property
     def constants(self) -> State:
@@ -225,6 +173,7 @@ class LockRecords(RecordProjection):
                 self._votes.pop(record.node, None)
             self._read(record.node, record.state)
             self._broker_acted(record, received)
+            self._answers_sent(record)
         elif record.node in self._consumers:
             self._read(record.node, record.state)
             self._consumer_acted(record, received)
@@ -232,39 +181,49 @@ class LockRecords(RecordProjection):
     def _read(self, node: str, state: Mapping[str, Any]) -> None:
         """Note what has changed of a node."""
         if "votes" in state:
-            votes: _Votes = read_field(state["votes"], _Votes, "votes")
+            votes: RecordedVotes = read_field(state["votes"], RecordedVotes, "votes")
             self._votes[node] = {_name(queue): vote for (_, queue), vote in votes}
             if not self._broker.replicates and any(vote.attempt is None for _, vote in votes):
                 raise RecordError("votes: one lacks its required field `attempt`")
         if "released" in state:
-            self._released[node] = read_field(state["released"], _Released, "released")
+            self._released[node] = read_field(state["released"], RecordedReleased, "released")
         if "tries" in state:
             self._tries[node] = read_field(state["tries"], int, "tries")
         if "attempt" in state:
-            attempt: _Attempt | None = read_field(state["attempt"], _Attempt | None, "attempt")
+            attempt: RecordedAttempt | None = read_field(
+                state["attempt"], RecordedAttempt | None, "attempt"
+            )
             if attempt is not None and attempt.began_ms is None and node in self._leases:
                 raise RecordError("attempt: it lacks its required field `began_ms`")
             self._attempts[node] = attempt
         if "leases" in state:
-            leases: _Leases = read_field(state["leases"], _Leases, "leases")
+            leases: RecordedLeases = read_field(state["leases"], RecordedLeases, "leases")
             self._leases[node] = {_name(queue): lease for queue, lease in leases}
 
     # ---- messages ----
 
-    def _arrived(self, broker: str, received: Iterable[SentMessage]) -> bool:
-        """Take what a broker received from what is under way; tell whether any of it was."""
+    def _arrived(self, record: NodeRecord, received: Iterable[SentMessage]) -> bool:
+        """Take what a broker received from what is under way; tell whether any of it was.
+
+        A release that it does not pass on is not under way to the others, either.
+        """
+        broker = record.node
         before = len(self._asks) + len(self._frees)
         for message in received:
-            body = _body(message)
+            body = body_of(message)
             if message.code == _LOCK:
                 first = not body.only_this_broker
                 self._asks.discard((body.client_id, body.attempt, broker, body.names, first))
             else:
                 self._frees.discard((body.client_id, body.attempt, broker, body.names))
+                if self._broker.strict and not body.only_this_broker:
+                    passed_on = {one.to for one in record.sent if one.code == _UNLOCK}
+                    for other in set(self._broker.members) - passed_on:
+                        self._frees.discard((body.client_id, body.attempt, other, body.names))
         return len(self._asks) + len(self._frees) < before
 
     def _asked(self, message: SentMessage) -> None:
-        body = _body(message)
+        body = body_of(message)
         first = not body.only_this_broker
         self._asks.add((body.client_id, body.attempt, _to(message), body.names, first))
 
@@ -285,13 +244,13 @@ class LockRecords(RecordProjection):
 
     def _asked_for(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the event of a request that a broker has received."""
-        if not self._arrived(record.node, received) and self._broker.replicates:
+        if not self._arrived(record, received) and self._broker.replicates:
             return  # asked again within an attempt: the first one has arrived
         self._note_asks(record)
         if not received:
             raise RecordError(f"{record.event} without a request")
         message = received[-1]
-        name, body = _ACTION_OF.get(message.code or 0), _body(message)
+        name, body = _ACTION_OF.get(message.code or 0), body_of(message)
         if name is None:
             raise RecordError(f"a broker is asked for {message.code}")
         parts = self._of_broker(record)
@@ -299,11 +258,23 @@ class LockRecords(RecordProjection):
         if attempt is not None and attempt.number == body.attempt and not self._broker.replicates:
             yes = self._yes.setdefault(body.client_id, {})
             if message.code == _LOCK:
-                for queue in _voted(record):
+                for queue in voted_queues(record):
                     yes.setdefault(queue, set()).add(record.node)
             seen = tla_record({queue: tla_set(yes.get(queue, ())) for queue in self._queues})
             parts.append(part("attempt", body.client_id, "yes", value=seen))
+        if message.code == _LOCK and not body.only_this_broker:
+            self._rounds.asked(record.node, message.id, record.sent)
         self._event(record, name, (body.client_id, record.node), parts)
+
+    def _answers_sent(self, record: NodeRecord) -> None:
+        """Make the events of a simulated broker's answers to consumers."""
+        for answered in self._rounds.answered(record.received, record.sent):
+            (message,) = [message for message in record.sent if message.id == answered.answer]
+            client, number = self._requests[answered.request]
+            attempt = self._attempts.get(client)
+            if attempt is not None and attempt.number == number and not self._broker.replicates:
+                got = tla_set(locked_queues(message))
+                self._event(record, "SendAnswer", (client, got, tla_set(answered.heard)), [])
 
     def _note_asks(self, record: NodeRecord) -> None:
         for message in record.sent:
@@ -317,6 +288,7 @@ class LockRecords(RecordProjection):
         elif record.event == STARTED or not (
             record.state.keys() & _OF_CONSUMER or record.sent or record.answered
         ):
+            self._did_nothing(record)
             return
         elif record.event not in _TAKES:
             raise RecordError(f"a consumer does not take {record.event!r}")
@@ -324,11 +296,14 @@ class LockRecords(RecordProjection):
             name = _TAKES[record.event]
         if name is None:
             return
+        self._refrained[record.node] = set()
         client, to = record.node, [_to(m) for m in record.sent if m.code == _LOCK]
         self._note_asks(record)
         for message in record.sent:
+            body = body_of(message)
+            if message.code == _LOCK:
+                self._requests[message.id] = (client, body.attempt)
             if message.code == _UNLOCK:
-                body = _body(message)
                 for broker in self._broker.members:
                     self._frees.add((body.client_id, body.attempt, broker, body.names))
         named = tla_set(self._named(name, record, received))
@@ -351,20 +326,36 @@ class LockRecords(RecordProjection):
                 raise RecordError(f"a consumer has no action {name!r}")
         self._event(record, name, params, self._of_consumer(record))
 
+    def _did_nothing(self, record: NodeRecord) -> None:
+        """Make the event of a step in which nothing came of an answer, or of a wish."""
+        client, tries = record.node, self._tries.get(record.node, 0)
+        for received in record.received:
+            if self._requests.get(received.removesuffix(RESPONSE)) == (client, tries):
+                self._event(record, "IgnoreAnswer", (client,), self._of_consumer(record))
+        name = _TAKES.get(record.event)
+        if name not in _WISHES or not record.heard:
+            return
+        (heard,) = read_field(record.heard, tuple[RecordedWish, ...], "heard")
+        wish = (name, tuple(sorted(map(_name, heard.named))))
+        if wish not in self._refrained.setdefault(client, set()):
+            self._refrained[client].add(wish)
+            params = (client, name, tla_set(wish[1]))
+            self._event(record, "Refrain", params, self._of_consumer(record))
+
     def _named(
         self, name: str, record: NodeRecord, received: Sequence[SentMessage]
     ) -> Iterable[str]:
         """Return the queues that an action is about, as frames and answers have them."""
         if self._broker.replicates:
-            return map(_name, read_field(record.params, _Queues, "params").queues)
+            return map(_name, read_field(record.params, RecordedQueues, "params").queues)
         if name == "Process":
-            done: tuple[_Processed, ...] = read_field(
-                record.answered, tuple[_Processed, ...], "answered"
+            done: tuple[RecordedProcessed, ...] = read_field(
+                record.answered, tuple[RecordedProcessed, ...], "answered"
             )
             return [_name(one.queue) for one in done]
         if name == "ReceiveAnswer":
-            return [queue for message in received for queue in _locked(message)]
-        return [queue for message in record.sent for queue in _body(message).names]
+            return [queue for message in received for queue in locked_queues(message)]
+        return [queue for message in record.sent for queue in body_of(message).names]
 
     def _of_broker(self, record: NodeRecord) -> list[Part]:
         """Return the votes that a broker's clock has not ended, and what was given up."""
@@ -419,7 +410,7 @@ class LockRecords(RecordProjection):
         self.event(action, params, node=record.node, observed=observed, parts=tuple(parts))
 
 
-def _name(queue: _Queue) -> str:
+def _name(queue: RecordedQueue) -> str:
     return f"q{queue.queue_id + 1}"
 
 
@@ -427,28 +418,6 @@ def _to(message: SentMessage) -> str:
     if message.to is None:
         raise RecordError(f"message {message.id} goes to nobody")
     return message.to
-
-
-def _body(message: SentMessage) -> _Body:
-    """Read the body of a request for locks. Raises: RecordError"""
-    try:
-        return msgspec.json.decode(message.body or "", type=_Body)
-    except msgspec.MsgspecError as error:
-        raise RecordError(f"message {message.id}: {error}") from None
-
-
-def _locked(message: SentMessage) -> tuple[str, ...]:
-    """Read the queues in an answer. Raises: RecordError"""
-    try:
-        return msgspec.json.decode(message.body or "", type=_Locked).names
-    except msgspec.MsgspecError as error:
-        raise RecordError(f"message {message.id}: {error}") from None
-
-
-def _voted(record: NodeRecord) -> Iterable[str]:
-    """Return for which queues a broker has voted: it says so, or asks others for these only."""
-    for message in record.sent:
-        yield from _body(message).names if message.code == _LOCK else _locked(message)
 
 
 @lru_cache(maxsize=_REMEMBERED)
