@@ -15,11 +15,10 @@ from typing import Final, TypeAlias
 
 from model_tests.machines.manual_stops import Operation, Stops
 from rocketha.known_bugs import Bugs
-from rocketha.replicated_log.register import push_set
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.snapshot_loading.cluster import SnapshotCluster
-from rocketha.sim.snapshot_loading.entries import RegisterHistory
+from rocketha.sim.snapshot_loading.entries import RegisterHistory, push_set
 from rocketha.types import LogIndex, Term
 from rocketproof.protocols.snapshot_loading.projection import world_value
 from rocketproof.protocols.snapshot_loading.values import surviving

@@ -46,6 +46,8 @@ class ScannedSnapshot:
     term: int
     registers: Mapping[str, int] | None
     """None: the file is whole, and no registers are in it."""
+    is_checked: bool
+    """It has a checksum; those of the unmerged branch have none."""
 
 
 def fold_one(registers: Mapping[str, int], entry: bytes) -> dict[str, int]:
@@ -90,7 +92,8 @@ def scan_log(data: bytes) -> ScannedLog | None:
 def scan_snapshot(data: bytes) -> ScannedSnapshot | None:
     """Read the file of a snapshot, checked or of the unmerged branch; None: it is not whole."""
     begin = _SNAPSHOT_HEADER.size
-    if data.startswith(_BRANCH):
+    is_checked = not data.startswith(_BRANCH)
+    if not is_checked:
         begin = _BRANCH_HEADER_SIZE
     elif len(data) < begin or not _is_checked(data):
         return None
@@ -108,7 +111,7 @@ def scan_snapshot(data: bytes) -> ScannedSnapshot | None:
     except (KeyError, TypeError, ValueError):
         return None
     registers = _registers(sections.get(_REGISTER, b""))
-    return ScannedSnapshot(index=index, term=term, registers=registers)
+    return ScannedSnapshot(index=index, term=term, registers=registers, is_checked=is_checked)
 
 
 def _registers(body: bytes) -> Mapping[str, int] | None:

@@ -11,6 +11,10 @@
 |                       | be                                        | the oldest one           |
 | snapshots taken       | SnapshotReceived; it is whole, ahead of   | a temporary file         |
 |                       | all the node knows, and the only one      |                          |
+| clean-ups             | a snapshot of its own counts now, and the | CleanUpDue               |
+|                       | node does not end                         |                          |
+| failures known        | a snapshot does not count, or counts      | why, or no reason        |
+|                       | again                                     |                          |
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any, Final
 
 from rocketha.histories.register_files import scan_snapshot
@@ -37,6 +42,8 @@ _SAVED: Final = "snapshots saved"
 _DELETED: Final = "old snapshots deleted"
 _CUT: Final = "logs cut"
 _TAKEN: Final = "snapshots taken"
+_CLEANED: Final = "clean-ups"
+_KNOWN: Final = "failures known"
 
 
 @dataclass(slots=True)
@@ -51,7 +58,13 @@ class _Node:
     """The snapshot that it counts on."""
     attempted: int = 0
     """The entry at which it has written one last."""
+    wrote_own: bool = False
+    """The snapshot that it wrote last was its own."""
     receiving: int | None = None
+    failure: str | None = None
+    """Why the last snapshot does not count, as the node says."""
+    damaged: int = 0
+    """Snapshots that it has passed over at its start, as it says."""
     files: set[int] = field(default_factory=set)
 
     def note(self, record: NodeRecord) -> None:
@@ -60,7 +73,14 @@ class _Node:
         if record.event in (STARTED, STOPPED):
             self.applied = self.commit = self.last = self.attempted = 0
             self.receiving = None
-        if "files" in state:
+        if _writes(record):
+            self.wrote_own = record.event == "SaveDue"
+        for operation in record.stored:
+            if operation["is"] == "Renamed" and (index := _index(operation["to"])):
+                self.files.add(index)
+            elif operation["is"] == "Removed":
+                self.files.discard(_index(operation["path"]) or 0)
+        if "files" in state:  # what an end of the node has left
             self.files = {
                 index for name, _ in state["files"] if (index := _index(_DIRECTORY + name))
             }
@@ -71,13 +91,10 @@ class _Node:
         self.commit = state.get("commit", self.commit)
         self.last = state.get("last_snapshot", self.last)
         self.receiving = state.get("receiving", self.receiving)
-        if record.event == "StateLoaded" or (record.event == "SaveDue" and _writes(record)):
+        self.failure = state.get("failure", self.failure)
+        self.damaged = state.get("damaged", self.damaged)
+        if record.event == "SaveDue" and _writes(record):
             self.attempted = self.applied
-        for operation in record.stored:
-            if operation["is"] == "Renamed" and (index := _index(operation["to"])):
-                self.files.add(index)
-            elif operation["is"] == "Removed":
-                self.files.discard(_index(operation["path"]) or 0)
 
     @property
     def proven(self) -> list[int]:
@@ -95,14 +112,23 @@ def _writes(record: NodeRecord) -> bool:
     return any(one["is"] == "Written" and one["path"] == _TMP for one in record.stored)
 
 
+def _removes(record: NodeRecord) -> bool:
+    """Tell whether a file is removed."""
+    return any(one["is"] == "Removed" for one in record.stored)
+
+
 def _dues(obligation: str, run: RecordedRun) -> Iterator[Due]:
     for name, records in run.by_node.items():
         settings, node = run.headers[name].settings, _Node()
-        for record in records:
-            before_applied = node.applied
+        for record, following in pairwise([*records, None]):
+            assert record is not None
+            before_applied, before_damaged = node.applied, node.damaged
             owed = dict(_owed(record, node, settings))
             node.note(record)
             owed |= _owed_after(record, node, settings)
+            owed |= _owed_next(record, following, node)
+            if record.event == "LoadNewestDue" and _removes(record):
+                owed[_KNOWN] = node.damaged == before_damaged + 1
             if obligation == _APPLIED and obligation in owed:
                 owed[obligation] = node.applied == before_applied + 1
             if obligation in owed:
@@ -131,7 +157,7 @@ def _owed(record: NodeRecord, node: _Node, settings: dict[str, Any]) -> Iterator
                 yield _SAVED, _writes(record)
         case "SnapshotReceived" if record.heard and node.receiving is None:
             found = scan_snapshot(b64decode(record.heard[0]["data"]))
-            if found is not None and found.index > node.commit:
+            if found is not None and found.is_checked and found.index > node.commit:
                 yield _TAKEN, _writes(record)
         case _:
             pass
@@ -148,7 +174,22 @@ def _owed_after(record: NodeRecord, node: _Node, settings: dict[str, Any]) -> di
     return owed
 
 
+def _owed_next(record: NodeRecord, following: NodeRecord | None, node: _Node) -> dict[str, bool]:
+    """Return what is due when a snapshot was read back, and of what follows on that at once."""
+    if record.event != "ReadBackDue" or following is None or following.event == STOPPED:
+        return {}
+    if _removes(record):
+        return {_KNOWN: node.failure is not None}
+    if following.event == "StateLoaded":
+        failure = following.state.get("failure", node.failure)
+        return {_KNOWN: (failure is not None) == _removes(following)}
+    owed = {_KNOWN: node.failure is None}
+    if "last_snapshot" in record.state and node.last <= node.applied and node.wrote_own:
+        owed[_CLEANED] = following.event == "CleanUpDue"
+    return owed
+
+
 SNAPSHOT_LOADING: Final = tuple(
     Obligation(name=name, dues=partial(_dues, name))
-    for name in (_APPENDED, _APPLIED, _SAVED, _DELETED, _CUT, _TAKEN)
+    for name in (_APPENDED, _APPLIED, _SAVED, _DELETED, _CUT, _TAKEN, _CLEANED, _KNOWN)
 )

@@ -29,12 +29,7 @@ from rocketha.formats.json_text import (
 from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules
 from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
 
-__all__ = ["RegisterStateMachine", "push_set"]
-
-
-def push_set(key: str, value: int | None) -> bytes:
-    """Write an entry that sets a register, or removes it."""
-    return write_json({"key": key} if value is None else {"key": key, "value": value})
+__all__ = ["RegisterStateMachine"]
 
 
 class RegisterStateMachine:

@@ -118,12 +118,13 @@ class SnapshotFiles:
         return tuple([LogIndex(number) for number in numbers])
 
     def make_durable(self) -> None:
-        """Make the names that are seen durable, before anybody counts on them.
+        """Make durable which names there are, before anybody counts on it.
 
-        A process may have ended after a rename while the disk went on. Raises: DiskError
+        A process may have ended after a rename, or a removal, while the disk went on.
+
+        Raises: DiskError
         """
-        if self._disk.names(self._directory):
-            self._disk.fsync_dir(self._directory)
+        self._disk.fsync_dir(self._directory)
 
     def read(self, index: LogIndex, *, accept_damaged: bool = False) -> SnapshotReader:
         """Read a snapshot. Raises: SnapshotError, DiskError"""

@@ -156,6 +156,11 @@ class SnapshotManager:
         """Return why the last snapshot, of the own or a leader's, does not count, if so."""
         return self._state.failure
 
+    @property
+    def damaged(self) -> int:
+        """Return how many snapshots the start has passed over."""
+        return len(self._state.damaged)
+
     def commit(self, entry: bytes, apply: Callable[[], T], term: Term = NO_TERM) -> T:
         """Make an entry durable, apply it, and save a snapshot when it is time.
 

@@ -152,11 +152,13 @@ class MemoryDisk:
 
     def read(self, path: str, offset: int = 0, size: int | None = None) -> bytes:
         """Read up to `size` bytes, or all. Raises: MissingFileError"""
+        assert offset >= 0, offset
         seen = self._file(path).seen
         return bytes(seen[offset:] if size is None else seen[offset : offset + size])
 
     def write(self, path: str, offset: int, data: bytes) -> None:
         """Write at `offset`; make the file if need be, and fill a gap with zeros."""
+        assert offset >= 0, offset
         if path not in self._names:
             self._name(path, _File())
         if data:
@@ -164,6 +166,7 @@ class MemoryDisk:
 
     def truncate(self, path: str, size: int) -> None:
         """Cut a file, or fill it up with zeros. Raises: MissingFileError"""
+        assert size >= 0, size
         self._file(path).change(_Resize(size))
 
     def fsync(self, path: str) -> None:

@@ -12,9 +12,9 @@ from rocketha.formats.controller_snapshot import SnapshotVersion, encode_snapsho
 from rocketha.histories import register_files
 from rocketha.histories.register_files import fold, scan_log, scan_snapshot
 from rocketha.replicated_log.log import DurableLog
-from rocketha.replicated_log.register import RegisterStateMachine, push_set
+from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotWriter
-from rocketha.sim.snapshot_loading.entries import draw_history
+from rocketha.sim.snapshot_loading.entries import draw_history, push_set
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
 

@@ -8,10 +8,13 @@ from typing import Any, Final
 
 import pytest
 
+from rocketha.errors import SnapshotError
 from rocketha.obligations.snapshot_loading import SNAPSHOT_LOADING
 from rocketha.replicated_log.snapshot_core import (
     CleanUpDue,
     EntryReceived,
+    LoadNewestDue,
+    ReadBackDue,
     SaveDue,
     SnapshotCore,
     SnapshotReceived,
@@ -21,7 +24,9 @@ from rocketha.replicated_log.snapshot_effects import (
     ApplyEntry,
     CutLog,
     DeleteSnapshot,
+    StateLoaded,
 )
+from rocketha.runtime.effects import Then
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.snapshot_loading.simulation import SIMULATION
@@ -52,6 +57,7 @@ def test_correct_runs_have_occasions_of_all_and_miss_none() -> None:
         (CleanUpDue, DeleteSnapshot, "old snapshots deleted"),
         (CleanUpDue, CutLog, "logs cut"),
         (SnapshotReceived, object, "snapshots taken"),
+        (ReadBackDue, Then, "clean-ups"),
     ],
 )
 def test_an_omission_is_noticed_within_twelve_seeds(
@@ -70,3 +76,27 @@ def test_an_omission_is_noticed_within_twelve_seeds(
 
     missed = {one.obligation for seed in SEEDS for one in run(seed).obligations.missed}
     assert obligation in missed
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (ReadBackDue, {"failure": None}),
+        (StateLoaded, {"failure": None}),
+        (ReadBackDue, {"failure": SnapshotError("snapshot", offset=0, reason="is of yesterday")}),
+        (LoadNewestDue, {"damaged": ()}),
+    ],
+)
+def test_a_failure_that_a_node_does_not_know_is_noticed_within_twelve_seeds(
+    event: type, said: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = SnapshotCore.step
+
+    def step(self: SnapshotCore, state: Any, taken: Any, **named: Any) -> Any:
+        done = whole(self, state, taken, **named)
+        return replace(done, state=replace(done.state, **said)) if type(taken) is event else done
+
+    monkeypatch.setattr(SnapshotCore, "step", step)
+
+    missed = {one.obligation for seed in SEEDS for one in run(seed).obligations.missed}
+    assert missed == {"failures known"}

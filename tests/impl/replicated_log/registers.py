@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.known_bugs.snapshot_loading import snapshot_rules
 from rocketha.replicated_log.log import NO_TERM, DurableLog
-from rocketha.replicated_log.register import RegisterStateMachine, push_set
+from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.snapshot_files import SnapshotFiles, SnapshotMeta, SnapshotWriter
 from rocketha.replicated_log.snapshot_manager import (
     SnapshotManager,
@@ -15,6 +15,7 @@ from rocketha.replicated_log.snapshot_manager import (
     SnapshotsLoaded,
 )
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller
+from rocketha.sim.snapshot_loading.entries import push_set
 from rocketha.storage.disk import Disk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term

@@ -242,6 +242,7 @@ def test_the_operations_are_those_of_the_specification_in_its_order() -> None:
     save = ["write snapshot/tmp", "fsync snapshot/tmp", "rename snapshot/tmp", "fsync_dir snapshot"]
     cut = [f"{o} controllerLog.tmp" for o in ("write", "fsync", "rename")]
     assert [o for o in operations if o != "fsync_dir "] == [
+        "fsync_dir snapshot",
         *save,
         *save,
         *cut,

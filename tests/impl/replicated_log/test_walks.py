@@ -11,9 +11,10 @@ import pytest
 
 from rocketha.errors import PowerCutError, SnapshotGapError
 from rocketha.known_bugs import NO_BUGS, Bug, Bugs
-from rocketha.replicated_log.register import RegisterStateMachine, push_set
+from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotWriter
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
+from rocketha.sim.snapshot_loading.entries import push_set
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term

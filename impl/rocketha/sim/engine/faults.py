@@ -168,7 +168,13 @@ LOCK_FAULTS: Final = (
     Fault.CUT_IN_STEP,
 )
 """What can happen to queue locks, which no disk keeps."""
-SNAPSHOT_FAULTS: Final = (Fault.POWER_CUT, Fault.TORN_WRITE, Fault.DAMAGED_FILE)
+SNAPSHOT_FAULTS: Final = (
+    Fault.POWER_CUT,
+    Fault.TORN_WRITE,
+    Fault.DAMAGED_FILE,
+    Fault.PROCESS_CRASH,
+    Fault.CUT_IN_STEP,
+)
 """What can happen to a node with snapshots, whose group is always there."""
 NO_FAULTS: Final[Faults] = frozenset()
 

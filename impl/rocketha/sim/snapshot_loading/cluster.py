@@ -6,9 +6,11 @@ import copy
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from random import Random
 from typing import Protocol
 
-from rocketha.errors import PowerCutError, SnapshotError, SnapshotGapError
+from rocketha.errors import EncodingError, PowerCutError, SnapshotError, SnapshotGapError
+from rocketha.histories.register_files import scan_log
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.snapshot_loading import snapshot_rules
 from rocketha.recording.recorder import NOT_RECORDED, Recording
@@ -18,9 +20,10 @@ from rocketha.replicated_log.snapshot_files import SnapshotFiles
 from rocketha.replicated_log.snapshot_manager import SnapshotManager, SnapshotOptions
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
+from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.snapshot_loading.entries import RegisterHistory, Sent
-from rocketha.sim.snapshot_loading.recorders import NODE, SnapshotNode, SnapshotRecorder
+from rocketha.sim.snapshot_loading.recorders import LOG, NODE, SnapshotNode, SnapshotRecorder
 from rocketha.sim.snapshot_loading.steps import (
     Call,
     SnapshotAction,
@@ -77,6 +80,7 @@ class SnapshotCluster:
         scheduler: Scheduler,
         recording: Recording = NOT_RECORDED,
         crash_points: CrashPoints | None = None,
+        counts: FaultCounts | None = None,
     ) -> None:
         """Start a node on an empty disk."""
         self.history = history
@@ -90,10 +94,15 @@ class SnapshotCluster:
         self.damaged: dict[bytes, bytes] = {}
         """Contents of files that were damaged -> what they were."""
         self.damages = 0
+        self._counts = counts or FaultCounts()
         self.actions = 0
         self.scheduler = scheduler
         self.is_loading = False
         """The node has not loaded a snapshot yet."""
+        self.is_unsure = False
+        """The process has ended, and nobody has made sure yet of what it left on the disk."""
+        self.rots_next = False
+        """The disk damages the next snapshot that is written, before it is read back."""
         self.failure: str | None = None
         """Why the node has ended by itself, if it has."""
         self.is_observed = False
@@ -107,7 +116,7 @@ class SnapshotCluster:
         """How the power goes off that goes off now, if a crash point says so."""
         self._rules = snapshot_rules(bugs)
         self._observer = observer
-        self._steps = Steps(self._ended)
+        self._steps = Steps(self._ended, self._at_seam)
         self._recorder = SnapshotRecorder(history, options, scheduler, recording)
         try:
             self._make_node().manager.start(follows=True)
@@ -206,6 +215,13 @@ class SnapshotCluster:
         self._recorder.got_entry(index, entry, term)
         self.up().manager.append(index, entry, term)
 
+    def append_nothing(self) -> None:
+        """Let an entry without a byte arrive, which no honest leader sends."""
+        self._steps.begin(Call.FOLLOW)
+        with suppress(EncodingError):
+            self.up().manager.append(LogIndex(self.up().log.end_index + 1), b"", self.history.stray)
+        self._steps.end()
+
     def learn(self, index: LogIndex) -> None:
         """Let the node learn that the group has agreed on what it has. Raises: PowerCutError"""
         self._steps.begin(Call.FOLLOW, SnapshotAction(_Name.COMMIT, index))
@@ -257,6 +273,7 @@ class SnapshotCluster:
         self._make_node()
         self.is_loading = True
         self._acted(_Name.START)
+        self.is_unsure = False
 
     def load_newest(self) -> None:
         """Let the node load its newest snapshot; it may refuse. Raises: PowerCutError"""
@@ -285,13 +302,12 @@ class SnapshotCluster:
         return self.node
 
     def fail(self, error: Exception) -> None:
-        """End the node by an error of its own, in the action under way.
+        """End the node by an error of its own.
 
         The specification knows one such end, a node that refuses to start: that is what is shown.
         """
-        action = self._steps.pending or SnapshotAction(_Name.LOAD_NEWEST)
         self._end(error)
-        self._acted(action.name, action.index)
+        self._acted(_Name.LOAD_NEWEST)
 
     def _end(self, error: Exception) -> None:
         self.failure = f"{type(error).__name__}: {error}"
@@ -304,6 +320,17 @@ class SnapshotCluster:
 
     # ---- faults ----
 
+    def end_process(self) -> None:
+        """End the process, and let the disk go on.
+
+        A trace shows a power cut that everything survives: what was not sure is made sure by the
+        start, before the node does anything else.
+
+        Spec: SnapshotLoading!Crash
+        """
+        self.is_unsure = True
+        self._went_down(self.disk)
+
     def cut_power(self, cut: Callable[[MemoryDisk], object]) -> None:
         """Cut the power; `cut` says what becomes of what was not synchronized.
 
@@ -311,6 +338,9 @@ class SnapshotCluster:
         """
         left = copy.deepcopy(self.disk)
         cut(left)
+        self._went_down(left)
+
+    def _went_down(self, left: MemoryDisk) -> None:
         self.disk, self.node, self.cut_after = left, None, None
         self.is_loading = False
         self.crashes += 1
@@ -344,12 +374,37 @@ class SnapshotCluster:
         self.disk.fsync(path)
         self.damaged[self.disk.read(path)] = content
         self.damages += 1
+        self._counts.add(Fault.DAMAGED_FILE)
         self._acted(_Name.ROT, index)
 
     # ---- actions ----
 
+    def _at_seam(self) -> None:
+        """Let the node end before it changes its disk, if a crash point says so.
+
+        Where it has changed its log, and that is not for sure or will not be, it ends after this
+        step: a trace shows all of it or nothing. Raises: PowerCutError
+        """
+        ending = None if self.crash_points.is_calm else self.crash_points.passes(NODE)
+        if ending is None:
+            return
+        self.ending = ending
+        if self._keeps_log(ending):
+            raise PowerCutError("", reason="a node ends in the middle of a step")
+        self.cut_after = 1
+
+    def _keeps_log(self, ending: Ending) -> bool:
+        """Tell whether a node that ends so has the log again that it has for sure now."""
+        sure, left = copy.deepcopy(self.disk), copy.deepcopy(self.disk)
+        sure.lose_unsynced()
+        cut_by(ending.end, copy.deepcopy(ending.rng))(left)
+        return scan_log(left.read(LOG)) == scan_log(sure.read(LOG))
+
     def _ended(self, action: SnapshotAction) -> None:
         self._acted(action.name, action.index)
+        if self.rots_next and action.name is _Name.SYNC_DIRECTORY and self.sound:
+            self.rots_next = False
+            self.damage(self.sound[-1])
         if not self.crash_points.is_calm:
             self.ending = self.crash_points.passes(NODE)
             if self.ending is not None:
@@ -364,6 +419,21 @@ class SnapshotCluster:
         self.is_observed = True
         self._observer.acted(self, SnapshotAction(name, index))
         self.is_observed = False
+
+
+def cut_by(end: Fault, rng: Random) -> Callable[[MemoryDisk], object]:
+    """Return what an end does to a disk: what was not synchronized survives, or is torn, or not."""
+    match end:
+        case Fault.PROCESS_CRASH:
+            return _go_on
+        case Fault.TORN_WRITE:
+            return lambda disk: disk.power_cut(rng)
+        case _:
+            return MemoryDisk.lose_unsynced
+
+
+def _go_on(disk: MemoryDisk) -> None:
+    """Let a disk go on when the process ends."""
 
 
 def _snapshots(disk: MemoryDisk) -> Mapping[int, bytes]:

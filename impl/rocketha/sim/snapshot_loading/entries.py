@@ -7,17 +7,21 @@ from enum import Enum
 from random import Random
 from typing import Final
 
-from rocketha.formats.controller_snapshot import Section, SectionType, encode_snapshot
+from rocketha.formats.controller_snapshot import (
+    Section,
+    SectionType,
+    SnapshotVersion,
+    encode_snapshot,
+)
 from rocketha.formats.json_text import JsonValue, write_json
 from rocketha.histories.register_files import fold, fold_one
-from rocketha.replicated_log.register import push_set
 from rocketha.types import Term
 
-__all__ = ["RegisterHistory", "Sent", "draw_history"]
+__all__ = ["RegisterHistory", "Sent", "draw_history", "push_set"]
 
 _KEYS: Final = ("a", "b", "c", "d")
-_TERMS: Final = tuple([Term(number) for number in (1, 3, 4, 7, 8) for _ in range(12)])
-"""Of all runs, so that one model judges them."""
+_TERMS: Final = tuple([Term(number) for number in (0, 3, 4, 7, 8) for _ in range(12)])
+"""Of all runs, so that one model judges them. Those of term 0 are in a log without terms."""
 _STRAY: Final = Term(5)
 """The term of a leader that does not last; the group goes on from 4 to 7."""
 
@@ -28,6 +32,8 @@ class Sent(Enum):
     WHOLE = "whole"
     DAMAGED = "damaged on its way"
     UNLOADABLE = "whole, and no registers are in it: no honest leader sends that"
+    UNCHECKED = "without a checksum, as the unmerged branch writes it"
+    OF_NO_TERM = "of the term -1, which no entry has"
 
 
 class RegisterHistory:
@@ -74,6 +80,11 @@ class RegisterHistory:
                 return data[:-1] + bytes([data[-1] ^ 1])
             case Sent.UNLOADABLE:
                 return _snapshot(index, self.term(index), {"a": "no number"})
+            case Sent.UNCHECKED:
+                sections = _sections(index, self.term(index), self.states[index])
+                return encode_snapshot(sections, SnapshotVersion.UNMERGED)
+            case Sent.OF_NO_TERM:
+                return _snapshot(index, Term(-1), self.states[index])
             case _:
                 return data
 
@@ -97,10 +108,17 @@ def draw_history(rng: Random) -> RegisterHistory:
 
 def _snapshot(index: int, term: Term, registers: Mapping[str, JsonValue]) -> bytes:
     """Write the snapshot that a leader has after an entry: its code is not that of the node."""
+    return encode_snapshot(_sections(index, term, registers))
+
+
+def _sections(index: int, term: Term, registers: Mapping[str, JsonValue]) -> list[Section]:
     meta = write_json({"lastIncludedIndex": index, "lastIncludedTerm": term})
-    return encode_snapshot(
-        [
-            Section(SectionType.META, meta),
-            Section(SectionType.REGISTER, write_json(dict(registers))),
-        ]
-    )
+    return [
+        Section(SectionType.META, meta),
+        Section(SectionType.REGISTER, write_json(dict(registers))),
+    ]
+
+
+def push_set(key: str, value: int | None) -> bytes:
+    """Write an entry that sets a register, or removes it."""
+    return write_json({"key": key} if value is None else {"key": key, "value": value})

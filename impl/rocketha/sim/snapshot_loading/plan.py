@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
-from rocketha.sim.engine.faults import SNAPSHOT_FAULTS, FaultPlan, draw_plan
+from rocketha.sim.engine.faults import SNAPSHOT_FAULTS, Fault, FaultPlan, draw_plan
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.snapshot_loading.entries import RegisterHistory, draw_history
@@ -31,7 +31,8 @@ class SnapshotPlan:
 def draw_snapshot_run(streams: PerPurposeStreams, options: SimOptions) -> SnapshotPlan:
     """Draw one run."""
     rng, share = streams.of("plan"), 1.0 if streams.redrawn else _FAULT_SHARE
-    faults = draw_plan(rng, SNAPSHOT_FAULTS, options.faults, share=share)
+    cuts = streams.of("plan", Fault.CUT_IN_STEP)
+    faults = draw_plan(rng, SNAPSHOT_FAULTS, options.faults, share=share, cuts=cuts)
     drawn_steps = rng.randrange(80, 200)
     return SnapshotPlan(
         steps=drawn_steps if options.steps is None else options.steps,

@@ -25,11 +25,11 @@ from rocketha.storage.disk import Disk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
 
-__all__ = ["NODE", "LeaderEntry", "LeaderSnapshot", "SnapshotNode", "SnapshotRecorder"]
+__all__ = ["LOG", "NODE", "LeaderEntry", "LeaderSnapshot", "SnapshotNode", "SnapshotRecorder"]
 
 NODE: Final = "n1"
 _SNAPSHOTS: Final = "snapshot"
-_LOG: Final = "controllerLog"
+LOG: Final = "controllerLog"
 
 
 @dataclass(slots=True)
@@ -129,12 +129,14 @@ class SnapshotRecorder:
             "commit": node.caller.commit,
             "last_snapshot": node.manager.last_snapshot,
             "receiving": node.manager.receiving,
+            "failure": None if node.manager.failure is None else str(node.manager.failure),
+            "damaged": node.manager.damaged,
         }
 
 
 def _log_parts(disk: Disk) -> Parts:
     """Read the log from its bytes: what the node says of it is not asked."""
-    log = scan_log(disk.read(_LOG) if disk.exists(_LOG) else b"")
+    log = scan_log(disk.read(LOG) if disk.exists(LOG) else b"")
     if log is None:
         return {"first": 0, "boundary": None, "log": LongSequence(())}
     entries = tuple([(term, entry.decode()) for term, entry in log.records])

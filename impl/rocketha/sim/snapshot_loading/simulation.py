@@ -33,6 +33,7 @@ def _workload(
         scheduler,
         environment.recording,
         environment.crash_points,
+        environment.counts,
     )
     return SnapshotWorkload(cluster, plan, environment, reader)
 

@@ -26,6 +26,9 @@ __all__ = [
 
 _TMP: Final = "snapshot/tmp"
 _LOG_ASIDE: Final = "controllerLog.tmp"
+_SNAPSHOTS: Final = "snapshot"
+_CHANGES: Final = frozenset({"write", "truncate", "fsync", "fsync_dir", "rename"})
+"""What a node may end before. Of files that are removed together a trace shows all or none."""
 
 
 class SnapshotActionName(StrEnum):
@@ -77,37 +80,39 @@ class Call(Enum):
 class Steps:
     """Tells actions apart while a node does what it was called for."""
 
-    def __init__(self, ended: Callable[[SnapshotAction], None]) -> None:
-        """Tell `ended` of each action at its end."""
+    def __init__(
+        self, ended: Callable[[SnapshotAction], None], at_seam: Callable[[], None]
+    ) -> None:
+        """Tell `ended` of each action at its end, and `at_seam` before what changes the disk."""
+        self._at_seam = at_seam
         self.call: Call | None = None
-        self.pending: SnapshotAction | None = None
-        """The action under way."""
         self.writes: Call | None = None
         """A snapshot is being written: its own (SAVE), or a leader's (RECEIVE)."""
         self._ended = ended
+        self._pending: SnapshotAction | None = None
         self._has_unlinked = False
 
     def begin(self, call: Call, first: SnapshotAction | None = None) -> None:
         """Begin a call, and its first action if it is one whatever the node does."""
-        self.call, self.pending, self._has_unlinked = call, first, False
+        self.call, self._pending, self._has_unlinked = call, first, False
 
     def end(self) -> None:
         """End a call, and its last action."""
-        last = self.pending
+        last = self._pending
         self.forget()
         if last is not None:
             self._ended(last)
 
     def forget(self) -> None:
         """Leave a call where it is: the node is gone."""
-        self.call = self.pending = self.writes = None
+        self.call = self._pending = self.writes = None
 
     def border(self, then: SnapshotAction | None = None) -> None:
         """End an action, and begin another one."""
-        ended, self.pending = self.pending, None
+        ended, self._pending = self._pending, None
         if ended is not None:
             self._ended(ended)
-        self.pending = then
+        self._pending = then
 
     # ---- what the node does ----
 
@@ -121,15 +126,24 @@ class Steps:
         """Do something to the disk."""
         if self.call is None:
             return
+        self._tell_border(what, path)
+        if what in _CHANGES and not self._has_unlinked and not self._makes_names_durable(path):
+            self._at_seam()
+
+    def _makes_names_durable(self, path: str) -> bool:
+        """Tell whether a start comes to what it counts on: before, it is as the end left it."""
+        return self.call is Call.START and path == _SNAPSHOTS
+
+    def _tell_border(self, what: str, path: str) -> None:
         if path == _TMP:
             self._writes(what)
-        elif path == "snapshot":
+        elif path == _SNAPSHOTS:
             if self.call is Call.START:
                 return  # after a power cut all names are durable
             # names: before the old files go
             syncs = what == "fsync_dir"
             self.border(SnapshotAction(_Name.SYNC_DIRECTORY) if syncs else None)
-        elif parent(path) == "snapshot":
+        elif parent(path) == _SNAPSHOTS:
             self._touches(what)
         elif path == _LOG_ASIDE and what == "exists" and self.call is Call.SAVE:
             self.border(SnapshotAction(_Name.CUT_LOG))
@@ -163,7 +177,7 @@ class Steps:
             self.border(SnapshotAction(_Name.DELETE_EXPIRED))
 
     def _is(self, name: SnapshotActionName) -> bool:
-        return self.pending is not None and self.pending.name is name
+        return self._pending is not None and self._pending.name is name
 
 
 class SteppedDisk:

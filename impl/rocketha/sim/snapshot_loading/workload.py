@@ -5,24 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from random import Random
 from typing import Final
 
 from rocketha.errors import PowerCutError
 from rocketha.histories.clients import RegisterReads
+from rocketha.sim.engine.crash_points import Ending
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.random_source import Injection
 from rocketha.sim.engine.recurrence import Recurrence
 from rocketha.sim.engine.simulation import Environment
-from rocketha.sim.snapshot_loading.cluster import SnapshotCluster
+from rocketha.sim.snapshot_loading.cluster import SnapshotCluster, cut_by
 from rocketha.sim.snapshot_loading.entries import Sent
 from rocketha.sim.snapshot_loading.plan import SnapshotPlan
 from rocketha.sim.snapshot_loading.reader import RegisterReader
-from rocketha.storage.memory_disk import MemoryDisk
+from rocketha.sim.snapshot_loading.recorders import NODE
 from rocketha.types import LogIndex
 
 __all__ = ["SnapshotWorkload"]
 
+_ENDS: Final = {
+    Fault.POWER_CUT: "the power goes off",
+    Fault.TORN_WRITE: "the power goes off in the middle of writes",
+    Fault.PROCESS_CRASH: "the process ends",
+}
+_SEAMS: Final = 40
+"""A node ends within so many changes of its disk and ends of actions."""
 _WITHIN: Final = 14
 """The power goes off within so many actions of the node."""
 _MISSED: Final = 3
@@ -31,7 +40,7 @@ arrive before it learns that they were agreed on."""
 _OFTEN_MS: Final = 20
 """Mean time between two entries that the node gets from a leader that it follows."""
 _SELDOM_MS: Final = 280
-_ARRIVES: Final = (*(Sent.WHOLE,) * 6, Sent.DAMAGED, Sent.UNLOADABLE)
+_ARRIVES: Final = (*(Sent.WHOLE,) * 6, *Sent, Sent.UNLOADABLE)
 _FOLLOW_MS: Final = 10
 """A node that is healed gets what it lacks so often."""
 
@@ -52,7 +61,7 @@ class SnapshotWorkload:
         self._counts = environment.counts
         self._reader = reader
         self._recurrence = Recurrence(environment.scheduler, environment.streams)
-        faults = (Fault.POWER_CUT, Fault.TORN_WRITE)
+        faults = (Fault.POWER_CUT, Fault.TORN_WRITE, Fault.PROCESS_CRASH)
         self._cuts = [fault for fault in faults if fault in plan.faults]
 
     def begin(self) -> None:
@@ -67,6 +76,8 @@ class SnapshotWorkload:
             ("uncommitted", self._append_uncommitted, _SELDOM_MS),
             ("receive", self._receive, _SELDOM_MS // 2),
             ("load", self._load_late, _SELDOM_MS // 2),
+            ("clean", self._clean_up, _SELDOM_MS),
+            ("nothing", self._append_nothing, _SELDOM_MS * 2),
         )
         for kind, act, gap_ms in often:
             self._recurrence.sometimes(gap_ms, partial(self._guarded, act), kind)
@@ -76,6 +87,9 @@ class SnapshotWorkload:
         if self._cuts:
             act = partial(self._guarded, self._cut_within)
             self._recurrence.sometimes(_SELDOM_MS, act, "cut within")
+        if Fault.CUT_IN_STEP in self._plan.faults and self._cuts:
+            act = partial(self._guarded, self._cut_in_step)
+            self._recurrence.sometimes(_SELDOM_MS, act, Fault.CUT_IN_STEP)
         if Fault.DAMAGED_FILE in self._plan.faults:
             act = partial(self._guarded, self._damage)
             self._recurrence.sometimes(_SELDOM_MS // 2, act, Fault.DAMAGED_FILE)
@@ -83,7 +97,7 @@ class SnapshotWorkload:
     def heal(self) -> None:
         """End all faults; the node gets what it lacks."""
         self._recurrence.healed = True
-        self._cluster.cut_after = None
+        self._cluster.cut_after, self._cluster.rots_next = None, False
         self._cluster.crash_points.is_calm = True
         self._recurrence.every(_FOLLOW_MS, self._catch_up, "follow")
 
@@ -215,11 +229,19 @@ class SnapshotWorkload:
             self._agree()
         if self._cluster.kept <= self._cluster.agreed and injection.rng.randrange(4):
             self._cluster.compact()
-        if self._cluster.kept > 1 and self._cluster.job is None:
+        if self._cluster.kept > 1:
             sent = injection.rng.choice(_ARRIVES)
             if sent is not Sent.WHOLE:
                 injection.note(f"it is {sent.value}")
             self._cluster.receive(sent)
+
+    def _clean_up(self, injection: Injection) -> None:
+        injection.note("the node cleans up")
+        self._cluster.clean_up()
+
+    def _append_nothing(self, injection: Injection) -> None:
+        injection.note("an entry arrives that has no byte")
+        self._cluster.append_nothing()
 
     def _load_late(self, injection: Injection) -> None:
         injection.note("the node loads a snapshot that has arrived")
@@ -232,23 +254,29 @@ class SnapshotWorkload:
     # ---- faults ----
 
     def _cut_now(self, fault: Fault, injection: Injection) -> None:
-        self._lose_power(injection, fault)
+        self._end_node(injection, fault, injection.rng)
 
     def _cut(self, injection: Injection) -> None:
         ending, self._cluster.ending = self._cluster.ending, None
         if ending is None:
-            self._lose_power(injection, injection.rng.choice(self._cuts))
+            self._end_node(injection, injection.rng.choice(self._cuts), injection.rng)
         else:
             self._counts.add(Fault.CUT_IN_STEP)
-            self._lose_power(injection, ending.end)
+            self._end_node(injection, ending.end, ending.rng)
 
-    def _lose_power(self, injection: Injection, fault: Fault) -> None:
-        torn = fault is Fault.TORN_WRITE
-        injection.note("the power goes off" + (" in the middle of writes" if torn else ""))
+    def _cut_in_step(self, injection: Injection) -> None:
+        end, seams = injection.rng.choice(self._cuts), injection.rng.randint(1, _SEAMS)
+        injection.note(f"the node ends {seams} seams from now: {end}")
+        ending = Ending(end=end, rng=Random(injection.rng.random()))
+        self._cluster.crash_points.arm(NODE, seams, ending)
+
+    def _end_node(self, injection: Injection, fault: Fault, rng: Random) -> None:
+        injection.note(_ENDS[fault])
         self._counts.add(fault)
-        self._cluster.cut_power(
-            (lambda disk: disk.power_cut(injection.rng)) if torn else MemoryDisk.lose_unsynced
-        )
+        if fault is Fault.PROCESS_CRASH:
+            self._cluster.end_process()
+        else:
+            self._cluster.cut_power(cut_by(fault, rng))
         self._cluster.start()
 
     def _cut_within(self, injection: Injection) -> None:
@@ -264,7 +292,9 @@ class SnapshotWorkload:
                 index = self._cluster.sound[-1]
                 injection.note(f"the disk damages the snapshot up to entry {index}")
                 self._cluster.damage(index)
-                self._counts.add(Fault.DAMAGED_FILE)
+        if rng.randrange(3) == 0:
+            injection.note("the disk will damage the next snapshot before it is read back")
+            self._cluster.rots_next = True
         if self._cuts and rng.randrange(2) == 0:
             self._cut(injection)
             if rng.randrange(2) == 0:

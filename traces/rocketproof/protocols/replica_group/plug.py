@@ -74,5 +74,5 @@ PLUG: Final = ProtocolPlug(
     records=_records,
     kept_without_promises=_KEPT_WITHOUT_PROMISES,
     settings=GROUP_SETTINGS,
-    cores=("broker", "controller"),
+    cores=("broker", "controller", "replicated_log.replicated_log"),
 )

@@ -30,5 +30,14 @@ PLUG: Final = ProtocolPlug(
     traces=_traces,
     changes=snapshot_changes,
     records=SnapshotRecords,
-    cores=("replicated_log",),
+    cores=(
+        "replicated_log.log",
+        "replicated_log.register",
+        "replicated_log.rules",
+        "replicated_log.snapshot_core",
+        "replicated_log.snapshot_files",
+        "replicated_log.snapshot_manager",
+        "replicated_log.snapshot_performer",
+        "replicated_log.state_machine_caller",
+    ),
 )

@@ -17,6 +17,7 @@ from rocketproof.protocols.snapshot_loading.values import (
     NO_TERM,
     files_value,
     log_values,
+    settled,
     state_value,
 )
 from tlatrace.trace import Event
@@ -89,11 +90,12 @@ class SnapshotProjection:
 def world_value(world: SnapshotCluster) -> State:
     """Return the state of a node and its group."""
     job = world.job
+    disk = settled(world.disk) if world.is_unsure else world.disk
     state: dict[str, Value] = {
         "agreed": world.agreed,
         "kept": world.kept,
         "mode": _mode(world),
-        "snaps": files_value(world.history, world.disk, world.damaged, writing=job is not None),
+        "snaps": files_value(world.history, disk, world.damaged, writing=job is not None),
         "job": NO_JOB if job is None else record({"kind": job.kind, "idx": int(job.index)}),
         "sm": tla_set([]),
         "applied": 0,
@@ -101,7 +103,7 @@ def world_value(world: SnapshotCluster) -> State:
         "lastSnap": 0,
         "crashes": world.crashes,
         "damaged": world.damages,
-        **log_values(world.history, world.disk),
+        **log_values(world.history, disk),
     }
     node = world.node
     if node is not None and not world.has_refused:

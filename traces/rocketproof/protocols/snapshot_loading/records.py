@@ -8,7 +8,8 @@
 | CommitLearned, ApplyDue that applied         | Commit, Apply                                  |
 | the temporary file written                   | Install if a leader sent these bytes, or Save  |
 | it synchronized, renamed; names synchronized | SyncTemporary, Rename, SyncDirectory           |
-| ReadBackDue that has read the file           | ReadBack                                       |
+| ReadBackDue that has read the file, with     | ReadBack                                       |
+| StateLoaded if that follows                  |                                                |
 | snapshots removed; the log replaced, in      | DeleteExpired, CutLog                          |
 | steps that clean up                          |                                                |
 | a snapshot removed at the start              | LoadNewest, which goes on with an older one    |
@@ -19,9 +20,8 @@
 | an entry agreed on, a leader's snapshot      | Agree, LeaderCompacts, when the node hears     |
 
 What a power cut ended is in the record of the stop. Of a step that is several actions the last one
-shows what the node has after it. A leader's snapshot is loaded in two steps: ReadBack is the first
-one, and where the log begins then is shown with the action that follows. Of files only the one that
-is written is shown: no node knows whether the disk still has the others.
+shows what the node has after it. A leader's snapshot is loaded in two steps, which are one action.
+Of files only the one that is written is shown: no node knows whether the disk still has the others.
 """
 
 from __future__ import annotations
@@ -63,8 +63,6 @@ _NUMBERS: Final = {
     "commit": "commit",
     "last_snapshot": "lastSnap",
 }
-_LATER: Final = ("lastSnap", "begin", "bTerm", "log")
-"""What a step changes that follows on ReadBack."""
 _OF_MEMORY: Final = ("sm", "applied", "commit", "lastSnap")
 
 
@@ -141,6 +139,10 @@ class SnapshotRecords(RecordProjection):
         self._agreed, self._compacted = 0, 0
         self._receiving: int | None = None
         self._loading = False
+        self._read: NodeRecord | None = None
+        """The last record, in which a snapshot was read back."""
+        self._replaces_log = False
+        """The log without its beginning has its name, and not for sure yet."""
         self._has: dict[str, Value] = {}
         """What the node has, as the specification names it."""
         self._under_way: list[_Made] = []
@@ -162,7 +164,8 @@ class SnapshotRecords(RecordProjection):
         stored: tuple[_Operation, ...] = read_field(record.stored, tuple[_Operation, ...], "stored")
         for message in heard:
             self._learn(message)
-        changed = self._note(record.state)
+        self._end_reading(record)
+        self._note(record.state)
         if record.event == STARTED:
             self._loading = True
         for operation in stored:
@@ -172,9 +175,19 @@ class SnapshotRecords(RecordProjection):
         for at, (action, params, node, observed) in enumerate(made, start=1):
             if at == len(made):
                 observed = {**self._has, **observed}
-            if action == "ReadBack":
-                observed = {k: observed[k] for k in observed if k in changed or k not in _LATER}
             self.event(action, params, node=node, observed=observed)
+
+    def _end_reading(self, record: NodeRecord) -> None:
+        """Make the event of a snapshot that was read back, unless this record goes on with it.
+
+        Of one that is being loaded nothing is left if the node ends before the log fits it.
+        """
+        read, self._read = self._read, None
+        if read is None or record.event == "StateLoaded":
+            return
+        if record.event != STOPPED or "applied" not in read.state:
+            job = self._job()
+            self.event("ReadBack", (), node=read.node, observed={**self._has, "job": job})
 
     def _make(self, node: str, action: str, *params: Value, **observed: Value) -> None:
         self._under_way.append((action, params, node, observed))
@@ -274,7 +287,10 @@ class SnapshotRecords(RecordProjection):
             case _Removed() if index_of(name) is not None:
                 files.seen.pop(index_of(name) or 0, None)
                 self._removes(said)
-            case _Renamed() if path == _LOG_ASIDE and said.event in _CLEANS_UP:
+            case _Renamed() if path == _LOG_ASIDE:
+                self._replaces_log = said.event in _CLEANS_UP
+            case _NamesSynced() if path != _DIRECTORY and self._replaces_log:
+                self._replaces_log = False
                 self._make(node, "CutLog")
             case _Read(data=data):
                 self._reads(node, index_of(name), data)
@@ -292,7 +308,7 @@ class SnapshotRecords(RecordProjection):
                 self._compacted = index
                 self._make(_GROUP, "LeaderCompacts")
         job = record({"kind": kind, "idx": index})
-        is_good = content is not None and content.registers is not None
+        is_good = content is not None and content.is_checked and content.registers is not None
         self._make(node, kind.capitalize(), "good" if is_good else "bad", job=job)
 
     def _removes(self, said: NodeRecord) -> None:
@@ -332,6 +348,8 @@ class SnapshotRecords(RecordProjection):
             case "ApplyDue" if "applied" in changed:
                 self._make(node, "Apply")
             case "ReadBackDue" if any(isinstance(one, _Read) for one in stored):
+                self._read = said
+            case "StateLoaded" if not self._loading:
                 self._make(node, "ReadBack", job=self._job())
             case "LoadNewestDue" | "StateLoaded" if removes and self._loading:
                 self._make(node, "LoadNewest", mode="loading")
@@ -359,5 +377,5 @@ class SnapshotRecords(RecordProjection):
             return
         pairs = read_field(said.state.get("files", ()), tuple[tuple[str, bytes], ...], "files")
         there, lost = self._files.left(dict(pairs))
-        self._receiving = None
+        self._receiving, self._replaces_log = None, False
         self._make(said.node, "Crash", tla_set(there), lost, mode="down")

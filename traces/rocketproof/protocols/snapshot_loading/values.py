@@ -25,12 +25,22 @@ from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex
 from tlatrace.values import State, Value, record, tla_set
 
-__all__ = ["JUNK", "NO_JOB", "NO_TERM", "files_value", "log_values", "state_value", "surviving"]
+__all__ = [
+    "JUNK",
+    "NO_JOB",
+    "NO_TERM",
+    "files_value",
+    "log_values",
+    "settled",
+    "state_value",
+    "surviving",
+]
 
 NO_JOB: Final = record({"kind": "none", "idx": 0})
 JUNK: Final = tla_set([(0, 0)])
 NO_TERM: Final = -1
 _TMP: Final = "tmp"
+_SNAPSHOTS: Final = "snapshot"
 _LOG: Final = "controllerLog"
 
 
@@ -117,7 +127,8 @@ def _file(
 ) -> Value:
     found = scan_snapshot(damaged.get(content, content))
     registers: Mapping[str, object] | None = None if found is None else found.registers
-    data = "bad" if registers is None else "rotten" if content in damaged else "good"
+    is_whole = registers is not None and found is not None and found.is_checked
+    data = "bad" if not is_whole else "rotten" if content in damaged else "good"
     if found is not None and registers is None and 0 < found.index <= len(history):
         registers = history.states[found.index]  # what should be in it
     return record(
@@ -141,6 +152,16 @@ def _after_cut(disk: MemoryDisk, *, names: int) -> MemoryDisk:
 
 def _contents(disk: MemoryDisk) -> Mapping[str, bytes]:
     return {name: disk.read(f"snapshot/{name}") for name in disk.names("snapshot")}
+
+
+def settled(disk: MemoryDisk) -> MemoryDisk:
+    """Return what a disk has when everything that is seen is made durable."""
+    left = copy.deepcopy(disk)
+    for directory in ("", _SNAPSHOTS):
+        for name in left.names(directory):
+            left.fsync(f"{directory}/{name}" if directory else name)
+        left.fsync_dir(directory)
+    return left
 
 
 def _durable(disk: MemoryDisk) -> MemoryDisk:
