@@ -16,6 +16,7 @@ from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketha.ha.state import Phase, Role
 from rocketha.known_bugs.storage import file_options
+from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
@@ -141,6 +142,8 @@ class GroupStateReader:
         may have been removed since."""
         self._alters: dict[str, Value] = {}
         self._conns: dict[tuple[BrokerId, BrokerId], _Conn] = {}
+        self._newest: dict[tuple[BrokerId, BrokerId], ConnectionId] = {}
+        """Master and slave -> the newest connection over which that has reported."""
         self._servers: dict[ConnectionId, BrokerId] = {}
         self._reported: dict[ConnectionId, int] = {}
         """Connection -> the last end of its log that the slave has sent over it."""
@@ -327,7 +330,7 @@ class GroupStateReader:
         self.links[node.id] = peer
         self._note(("link", me, ""), NONE if peer is None else broker_name(peer), _itself)
         for master in cluster.nodes.values():
-            end = self._end_at(master, node.id)
+            end = self._end_at(cluster, master, node.id)
             self._conns[master.id, node.id] = end
             key = ("conn", broker_name(master.id), me)
             self._note(key, end, lambda one: conn_value(*one))
@@ -341,21 +344,28 @@ class GroupStateReader:
             self._servers[conn] = connection.server
         return self._servers[conn]
 
-    def _end_at(self, master: Node[GroupBroker], slave: BrokerId) -> _Conn:
-        """Return what a master has of its newest connection of a slave, once that has reported."""
-        state = master.state
-        if state is None or state.ha.role is not Role.MASTER:
-            return _NO_CONN
-        ends = [end for end in state.ha.servers.values() if end.slave_id == slave]
-        newest = max(ends, key=lambda end: end.id, default=None)
-        if newest is None or newest.id not in self._reported:
-            return _NO_CONN
-        incarnation = state.slave_incarnations.get(slave, 0)
-        return (
-            self.of[slave].starts.get(int(incarnation), 0),
-            self._reported[newest.id],
-            index_or_minus_one(newest.slave_ack),
-        )
+    def _end_at(self, cluster: GroupCluster, master: Node[GroupBroker], slave: BrokerId) -> _Conn:
+        """Return what a master has of its newest connection of a slave, once that has reported.
+
+        One that it has forgotten, and has not closed, is there: as it was.
+        """
+        state, pair = master.state, (master.id, slave)
+        if state is not None and state.ha.role is Role.MASTER:
+            ends = [end for end in state.ha.servers.values() if end.slave_id == slave]
+            newest = max(ends, key=lambda end: end.id, default=None)
+            if newest is not None and newest.id in self._reported:
+                self._newest[pair] = newest.id
+                incarnation = state.slave_incarnations.get(slave, 0)
+                return (
+                    self.of[slave].starts.get(int(incarnation), 0),
+                    self._reported[newest.id],
+                    index_or_minus_one(newest.slave_ack),
+                )
+            if newest is not None:
+                return _NO_CONN
+        if pair in self._newest and cluster.network.holds(self._newest[pair], End.SERVER):
+            return self._conns[pair]
+        return _NO_CONN
 
     def record_epochs(self, node: Node[GroupBroker]) -> RecordEpochs:
         """Return what a log has; of a broker that is down, what recovery would find."""
