@@ -6,6 +6,7 @@
 | it elects, and nobody designated a master              | elect the best candidate                |
 | it elects                                              | notify every broker that it hears       |
 | a proposal of its master comes, and nothing is wrong   | take it                                 |
+| a request comes                                        | answer it as `controller_answers` says  |
 
 Who can be elected, and who is the best, is DefaultElectPolicy's: a member that lives with the
 greatest epoch and then log end, by its last heartbeat, then with the least priority; of equals,
@@ -17,8 +18,7 @@ Source: DefaultElectPolicy, ControllerManager.doNotifyBrokerRoleChanged, Replica
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_requests import (
@@ -29,6 +29,9 @@ from rocketha.formats.controller_requests import (
     Heartbeat,
     RegisterBroker,
 )
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.obligations.controller_answers import ControllerAnswers
+from rocketha.obligations.controller_view import GroupKnown
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
 from rocketha.obligations.recorded_frames import command_of, heard_frames, request_in
 from rocketha.obligations.signs_of_life import SignsOfLife
@@ -38,42 +41,24 @@ from rocketha.types import INT32_MAX
 __all__ = ["DUTIES_OF_THE_CONTROLLER"]
 
 _CONTROLLER: Final = "controller"
-
-
-@dataclass(slots=True)
-class _Group:
-    """What the controller's log says of the group."""
-
-    master: int | None = None
-    epoch: int = 0
-    members: frozenset[int] = frozenset()
-    set_epoch: int = 0
-    unfit: frozenset[int] = frozenset()
-    incarnations: dict[int, int] = field(default_factory=dict)
-
-    def read(self, state: dict[str, Any]) -> _Group:
-        """Return what it says after a step."""
-        found = state.get("sync_state_set")
-        return _Group(
-            master=state.get("master", self.master),
-            epoch=state.get("master_epoch", self.epoch),
-            members=self.members if found is None else frozenset(found["members"]),
-            set_epoch=self.set_epoch if found is None else found["epoch"],
-            unfit=frozenset(state.get("unfit", self.unfit)),
-            incarnations=dict(state.get("incarnations", self.incarnations.items())),
-        )
+_NOT_ASKED: Final = frozenset({"LeadershipGained", "ChannelGone", "ScanDue"})
+"""After these comes an entry that is no request's."""
 
 
 class _Fold:
     """Reads the records of a controller in their order."""
 
     def __init__(self, run: RecordedRun) -> None:
-        self._elects_unclean = bool(run.headers[_CONTROLLER].settings.get("elect_unclean"))
+        settings = run.headers[_CONTROLLER].settings
+        self._elects_unclean = bool(settings.get("elect_unclean"))
+        self._answers = ControllerAnswers(
+            settings.get("broker_name"), lives=self._lives, elects_unclean=self._elects_unclean
+        )
         self._messages: dict[str, SentMessage] = {}
         self._signs = SignsOfLife()
         self._heard: dict[int, Heartbeat] = {}
         """Broker -> the last heartbeat of its registered incarnation."""
-        self._group = _Group()
+        self._group = GroupKnown()
         self._request: tuple[int, ControllerRequest] | None = None
         self._scans = False
 
@@ -87,15 +72,17 @@ class _Fold:
     def _stepped(self, record: NodeRecord) -> Iterator[Due]:
         if record.event == STOPPED:
             self._request, self._scans = None, False
+            self._answers.stopped()
             return
         if record.event == "LeadershipGained":
             self._signs.started(record.shows_ms)
-        if record.event == "ScanDue":
-            self._scans = True
+        if record.event in _NOT_ASKED:
+            self._request, self._scans = None, record.event == "ScanDue"
         self._hear(record)
         before = self._group
         self._group = after = before.read(record.state)
         if record.action != "EntryActed":
+            yield from self._answers.given(record, before, after)
             return
         self._signs.note_time(record.shows_ms)
         heard, self._request = self._request, None
@@ -103,6 +90,7 @@ class _Fold:
         request = None if heard is None else heard[1]
         if heard is not None and isinstance(request, RegisterBroker):
             self._register(heard[0], request, before)
+        yield from self._answers.given(record, before, after)
         if isinstance(request, AlterSyncStateSet) and self._is_right(request, before):
             yield self._due(
                 record,
@@ -126,17 +114,23 @@ class _Fold:
             message = self._messages.get(name)
             if message is not None and name.endswith(":request"):
                 channel = int(name.partition(":")[0].removeprefix("controller-"))
-                self._note(record, channel, message.code, message.body)
+                command = command_of(message.code, message.body, is_response=False)
+                self._note(record, channel, command)
+                answer = name.replace(":request", ":response")
+                self._answers.asked(answer, command, time_ms(record))
         for heard in heard_frames(record):
             self._signs.note_time(record.shows_ms)
             if heard.kind == "ChannelClosed":
                 self._signs.closed(heard.channel)
             else:
-                self._note(record, heard.channel, heard.code, heard.body)
+                self._note(record, heard.channel, heard.command)
+                if heard.opaque:
+                    answer = f"controller-{heard.channel}:{heard.opaque}:response"
+                    self._answers.asked(answer, heard.command, time_ms(record))
 
-    def _note(self, record: NodeRecord, channel: int, code: int | None, body: str | None) -> None:
+    def _note(self, record: NodeRecord, channel: int, command: RemotingCommand) -> None:
         self._signs.note_time(record.shows_ms)
-        request = request_in(command_of(code, body, is_response=False))
+        request = request_in(command)
         if request is None:
             return
         self._request = (channel, request)
@@ -146,7 +140,7 @@ class _Fold:
                 self._signs.beat(_name(broker), channel, request.timeout_ms)
                 self._heard[broker] = request
 
-    def _register(self, channel: int, request: RegisterBroker, before: _Group) -> None:
+    def _register(self, channel: int, request: RegisterBroker, before: GroupKnown) -> None:
         broker = int(request.broker_id)
         if self._group.incarnations.get(broker) != request.incarnation:
             return
@@ -160,20 +154,19 @@ class _Fold:
     def _lives(self, broker: int) -> bool:
         return self._signs.is_alive(_name(broker))
 
-    def _candidates(self, group: _Group) -> frozenset[int]:
+    def _candidates(self, group: GroupKnown) -> frozenset[int]:
         """Return who can be elected: members first, then, if that is allowed, anybody."""
         fit = frozenset(b for b in group.members - group.unfit if self._lives(b))
         if fit or not self._elects_unclean:
             return fit
         return frozenset(b for b in group.incarnations if self._lives(b))
 
-    def _is_owed(self, group: _Group) -> bool:
-        is_new = group.master is None and not group.members
+    def _is_owed(self, group: GroupKnown) -> bool:
         lives = group.master is not None and self._lives(group.master)
-        return not is_new and not lives and bool(self._candidates(group))
+        return not group.is_new and not lives and bool(self._candidates(group))
 
     def _elected(
-        self, record: NodeRecord, before: _Group, request: ControllerRequest | None
+        self, record: NodeRecord, before: GroupKnown, request: ControllerRequest | None
     ) -> Iterator[Due]:
         elected = self._group.master
         assert elected is not None
@@ -201,7 +194,7 @@ class _Fold:
         priority = INT32_MAX if last.election_priority is None else last.election_priority
         return -(last.epoch or 0), -(last.max_offset or 0), priority, broker
 
-    def _is_right(self, request: AlterSyncStateSet, group: _Group) -> bool:
+    def _is_right(self, request: AlterSyncStateSet, group: GroupKnown) -> bool:
         """Tell whether nothing speaks against a proposal."""
         found = request.sync_state_set
         return (
