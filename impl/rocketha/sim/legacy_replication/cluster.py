@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -14,6 +15,7 @@ from rocketha.formats.legacy_ha_packets import (
     push_report,
 )
 from rocketha.formats.packet_stream import legacy_master_stream
+from rocketha.ha.state import NOT_YET
 from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.legacy_ha.effects import (
     AnswerPut,
@@ -21,23 +23,24 @@ from rocketha.legacy_ha.effects import (
     PutStatus,
 )
 from rocketha.legacy_ha.events import (
+    BatchReceived,
     GroupTransferDue,
     LegacyEvent,
     PutRequested,
     ReportReceived,
     Started,
 )
-from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
+from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState, MasterEnd
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.runtime.effects import AnswerClient
-from rocketha.runtime.events import HostEvent, MessageAppended
+from rocketha.runtime.events import HostEvent, MessageAppended, TransferDue
 from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.hosts import HostedCluster, Hosts
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import RandomSource
-from rocketha.sim.engine.records import SEGMENT_SIZE, message_of_epoch
+from rocketha.sim.engine.records import RECORD_SIZE, SEGMENT_SIZE, message_of_epoch
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.legacy_replication.plan import LegacyPlan
@@ -166,6 +169,10 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
         """Of the records that they became."""
         self._numbers = 0
         self._looks_at_ms: int | None = None
+        self.partly_sent: deque[Callable[[], None]] = deque()
+        """What happens while the master has sent a slave a part of its log, one thing each time."""
+        self.partly_taken: deque[Callable[[], None]] = deque()
+        """What happens while a slave has a part of a record."""
         self.nodes: dict[BrokerId, Node[LegacyState]] = {
             broker: Node(broker, plan.bugs) for broker in map(BrokerId, range(1, brokers + 1))
         }
@@ -268,8 +275,11 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
 
     def forge(self, conn: ConnectionId, broker: BrokerId, which: int) -> None:
         """Let a broker take one of the packets that no honest peer sends."""
-        end = self.nodes[broker].log.max_phy_offset
-        forged = _to_master(end) if broker == MASTER else _to_slave(end)
+        state, end = self.nodes[broker].running(), self.nodes[broker].log.max_phy_offset
+        if isinstance(state, LegacyMaster):
+            forged = _to_master(end, state.ends[conn])
+        else:
+            forged = _to_slave(end)
         self._observer.forged(self, conn)
         self._hosts.forge(broker, conn, forged[which % len(forged)])
 
@@ -357,14 +367,33 @@ class LegacyCluster(HostedCluster[LegacyState, LegacyEvent, LegacyAction]):
 
     def stepped(self, node: Node[LegacyState], event: LegacyEvent | HostEvent) -> None:
         """Read what slaves have got."""
-        del event
         if node.id != MASTER:
             self.readers.read(node)
+        state, end = node.state, node.log.max_phy_offset
+        if isinstance(event, BatchReceived) and end % SEGMENT_SIZE % RECORD_SIZE:
+            self._strike(self.partly_taken)
+        if isinstance(state, LegacyMaster) and isinstance(event, TransferDue):
+            sent = state.ends.get(event.conn)
+            if sent is not None and sent.next_offset < end:
+                self._strike(self.partly_sent)
+
+    def _strike(self, waiting: deque[Callable[[], None]]) -> None:
+        if waiting:
+            self.scheduler.after(0, waiting.popleft())
 
 
-def _to_master(end: Offset) -> tuple[bytes, ...]:
-    """Return reports that no slave makes of a log that ends here: below 0, and beyond it."""
-    return push_report(Offset(-2)), push_report(Offset(end + 1)), push_report(Offset(1 << 62))
+def _to_master(log_end: Offset, end: MasterEnd) -> tuple[bytes, ...]:
+    """Return reports that no slave makes over a connection to a master with such a log.
+
+    They are beyond what was sent while not all was; else below 0, beyond the log, or less than the
+    last one.
+    """
+    if NOT_YET < end.next_offset < log_end:
+        return (push_report(log_end),)
+    reports = [-2, log_end + 1, 1 << 62]
+    if end.slave_ack > 0:
+        reports.append(end.slave_ack - 1)
+    return tuple(push_report(Offset(report)) for report in reports)
 
 
 def _to_slave(end: Offset) -> tuple[bytes, ...]:

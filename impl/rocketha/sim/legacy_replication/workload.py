@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -20,6 +21,7 @@ from rocketha.sim.legacy_replication.plan import LegacyPlan
 __all__ = ["LegacyWorkload"]
 
 _IDLE_MS: Final = (500, 3_000)
+_IN_TRANSFER_SHARE: Final = 0.5
 
 
 class LegacyWorkload:
@@ -44,6 +46,11 @@ class LegacyWorkload:
             Fault.IDLE_GROUP: self._be_idle,
             Fault.FORGED_PACKET: partial(forge_packet, self._cluster),
         }
+        if not plan.bugs:  # each bug has a seed that shows it, whose run stays as it is
+            cluster = self._cluster
+            moments = {Fault.RESET: cluster.partly_taken, Fault.FORGED_PACKET: cluster.partly_sent}
+            for fault, moment in moments.items():
+                handlers[fault] = partial(self._now_or_then, moment, handlers[fault])
         self._cluster.begin()
         for node in self._cluster.nodes.values():
             self._injector.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
@@ -105,6 +112,23 @@ class LegacyWorkload:
             need = injection.rng.choice(self._plan.needs)
             injection.note(f"a producer writes, and waits for {need} slaves")
             self._cluster.put(need)
+
+    def _now_or_then(
+        self,
+        moment: deque[Callable[[], None]],
+        strike: Callable[[Injection], None],
+        injection: Injection,
+    ) -> None:
+        """Let something happen now, or when the next moment of that kind comes."""
+
+        def unless_healed() -> None:
+            if not self._injector.healed:
+                strike(injection)
+
+        if injection.rng.random() < _IN_TRANSFER_SHARE:
+            moment.append(unless_healed)
+        else:
+            strike(injection)
 
     def _be_idle(self, injection: Injection) -> None:
         self._cluster.counts.add(Fault.IDLE_GROUP)
