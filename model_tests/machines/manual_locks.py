@@ -136,6 +136,7 @@ class ManualLocks:
             locks=LockOptions(
                 members=members,
                 total_replicas=numbers["Configured"],
+                strict=True,
                 life_ms=numbers["VoteLife"],
                 round_ms=1,
                 rules=voting_rules(bugs),

@@ -8,7 +8,13 @@ from typing import Final
 
 from rocketha.known_bugs.bug import Bug, Bugs
 from rocketha.known_bugs.overrides import Override, overridden
-from rocketha.locks.rules import CONSUMER_RULES, VOTING_RULES, ConsumerRules, VotingRules
+from rocketha.locks.rules import (
+    CONSUMER_RULES,
+    VOTING_RULES,
+    ConsumerRules,
+    Queues,
+    VotingRules,
+)
 
 __all__ = [
     "CONSUMER_OVERRIDES",
@@ -47,10 +53,11 @@ def _votes_at_once(rules: VotingRules) -> VotingRules:
 
 
 def _silence_locks_nothing(rules: VotingRules) -> VotingRules:
-    return replace(
-        rules,
-        answers=lambda locked, silent: frozenset() if silent else rules.answers(locked, silent),
-    )
+    def answers(locked: Queues, heard: int, members: int) -> Queues:
+        is_silent = heard < members - 1
+        return frozenset() if is_silent else rules.answers(locked, heard, members)
+
+    return replace(rules, answers=answers)
 
 
 def _own_vote_counted_twice(rules: VotingRules) -> VotingRules:

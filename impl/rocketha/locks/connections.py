@@ -213,11 +213,7 @@ class ConsumerCore(Core[ConsumerState, ConsumerHears | RequestEvent, ConsumerAct
                 return ConsumerDone(state)
             (attempt,) = event.reference
             event = AnswerHeard(attempt, queues)
-        done = _consumed(consumer.step(state, event, now_ms=now_ms))
-        if isinstance(event, PatienceOver) and done.action is not None:
-            hang_up = HangUp(reference=(event.attempt,))
-            return ConsumerDone(done.state, (hang_up, *done.effects), done.action)
-        return done
+        return _consumed(consumer.step(state, event, now_ms=now_ms))
 
 
 def _consumed(stepped: ConsumerStepped) -> ConsumerDone:
@@ -229,7 +225,7 @@ def _consumed(stepped: ConsumerStepped) -> ConsumerDone:
             case SendUnlock(body=body):
                 data, code = push_queue_lock(body), LockCode.UNLOCK_BATCH_MQ
                 effects.append(SendOneWay(peer=MASTER, code=code, body=data))
-            case ProcessNext():
+            case HangUp() | ProcessNext():
                 effects.append(effect)
             case _ as unreachable:
                 assert_never(unreachable)

@@ -22,7 +22,7 @@ from typing import TypeAlias, assert_never
 
 from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
 from rocketha.locks.state import Attempt, ConsumerOptions, ConsumerState, Lease
-from rocketha.runtime.effects import AnswerClient
+from rocketha.runtime.effects import AnswerClient, HangUp
 from rocketha.types import TimestampMs
 
 __all__ = [
@@ -110,7 +110,7 @@ class ProcessNext(AnswerClient):
     fresh: bool
 
 
-ConsumerEffect: TypeAlias = SendLock | SendUnlock | ProcessNext
+ConsumerEffect: TypeAlias = SendLock | SendUnlock | HangUp | ProcessNext
 
 
 class ConsumerActionName(StrEnum):
@@ -217,7 +217,9 @@ def give_up(state: ConsumerState, event: PatienceOver, *, now_ms: TimestampMs) -
         return ConsumerStepped(state)
     back = frozenset(queue for queue in attempt.queues if not state.holds(queue, now_ms))
     state = replace(state, attempt=None)
-    return _given_back(state, attempt.number, back, ConsumerActionName.GIVE_UP)
+    given_back = _given_back(state, attempt.number, back, ConsumerActionName.GIVE_UP)
+    hang_up = HangUp(reference=(attempt.number,))
+    return replace(given_back, effects=(hang_up, *given_back.effects))
 
 
 def unlock(state: ConsumerState, event: UnlockWanted, *, now_ms: TimestampMs) -> ConsumerStepped:

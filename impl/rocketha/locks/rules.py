@@ -71,8 +71,8 @@ def enough(votes: int, needed: int) -> bool:
     return votes >= needed
 
 
-def answers(locked: Queues, silent: bool) -> Queues:
-    """Return the queues that are locked: also when a broker is silent, if the others are enough.
+def answers(locked: Queues, heard: int, members: int) -> Queues:
+    """Return the queues that are locked, however many other members have been heard.
 
     Spec: LockQuorum!Answers
     """
@@ -90,7 +90,7 @@ class VotingRules:
     is_own: Callable[[str, str], bool] = is_own
     is_over: Callable[[int, int], bool] = is_over
     enough: Callable[[int, int], bool] = enough
-    answers: Callable[[Queues, bool], Queues] = answers
+    answers: Callable[[Queues, int, int], Queues] = answers
 
 
 VOTING_RULES: Final = VotingRules()

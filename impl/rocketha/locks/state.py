@@ -47,7 +47,7 @@ class LockOptions:
     """All replicas of the group, with this one."""
     total_replicas: int
     """`totalReplicas`: of how many a majority must vote. RocketMQ's default is 1."""
-    strict: bool = True
+    strict: bool
     """`lockInStrictMode`: a majority must vote, not only the broker that is asked."""
     life_ms: int = 60_000
     """For how long a vote holds (`REBALANCE_LOCK_MAX_LIVE_TIME`)."""
@@ -81,8 +81,9 @@ class Round:
     """Those for which this broker has voted."""
     asked: frozenset[BrokerId]
     """Who has not answered yet."""
-    ends_ms: TimestampMs
-    yes: tuple[tuple[BrokerId, frozenset[MessageQueue]], ...] = ()
+    yes: Mapping[BrokerId, frozenset[MessageQueue]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
     """Who has, and for which queues it voted."""
 
 
@@ -132,7 +133,7 @@ class Lease:
     """A queue is held until `ends_ms`."""
 
     ends_ms: TimestampMs
-    begun: bool = False
+    begun: bool
     """Something of it has been processed since it was got."""
 
 

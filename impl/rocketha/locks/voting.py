@@ -219,14 +219,10 @@ def receive_ask(
         request=event.request,
         queues=own,
         asked=frozenset(others),
-        ends_ms=TimestampMs(now_ms + options.round_ms),
     )
     state = replace(state, last_round=number, rounds={**state.rounds, number: round_})
-    if not others:
-        answered = _answer(state, number, round_)
-        return replace(answered, action=action)
-    asks = tuple([AskForVotes(number, broker, passed) for broker in others])
-    return ManagerStepped(state, asks, action)
+    asks = [AskForVotes(number, broker, passed) for broker in others]
+    return _wait_or_answer(state, number, asks, action)
 
 
 def receive_free(state: LockManagerState, event: UnlockAsked) -> ManagerStepped:
@@ -245,7 +241,7 @@ def receive_free(state: LockManagerState, event: UnlockAsked) -> ManagerStepped:
             if own and options.rules.is_over(vote.attempt, body.attempt):
                 del votes[key]
         mine = (body.client_id, key)
-        released[mine] = max(released.get(mine, 0), body.attempt)
+        released[mine] = max(released.get(mine, body.attempt), body.attempt)
     state = replace(state, votes=MappingProxyType(votes), released=MappingProxyType(released))
     effects: tuple[ManagerEffect, ...] = ()
     if options.strict and not body.only_this_broker:
@@ -258,17 +254,32 @@ def receive_free(state: LockManagerState, event: UnlockAsked) -> ManagerStepped:
 def _count(state: LockManagerState, event: VotesHeard) -> ManagerStepped:
     """Count the votes of one broker, once; answer when nobody is waited for any more."""
     round_ = state.rounds.get(event.round)
-    if round_ is None or event.broker not in round_.asked:
+    if round_ is None:
         return ManagerStepped(state)
     yes = round_.yes
     if event.queues is not None:
-        yes = (*yes, (event.broker, event.queues & round_.queues))
+        yes = {**yes, event.broker: event.queues & round_.queues}
     round_ = replace(round_, asked=round_.asked - {event.broker}, yes=yes)
     state = replace(state, rounds={**state.rounds, event.round: round_})
-    return ManagerStepped(state) if round_.asked else _answer(state, event.round, round_)
+    return _wait_or_answer(state, event.round)
 
 
-def _answer(state: LockManagerState, number: RoundId, round_: Round) -> ManagerStepped:
+def _wait_or_answer(
+    state: LockManagerState,
+    number: RoundId,
+    asks: Iterable[AskForVotes] = (),
+    action: ManagerAction | None = None,
+) -> ManagerStepped:
+    """Wait for those who are asked and have not answered; answer if there is nobody."""
+    round_ = state.rounds[number]
+    if round_.asked:
+        return ManagerStepped(state, tuple(asks), action)
+    return _answer(state, number, round_, action)
+
+
+def _answer(
+    state: LockManagerState, number: RoundId, round_: Round, action: ManagerAction | None = None
+) -> ManagerStepped:
     """Answer with the queues that a majority of all replicas is for, this broker among them.
 
     Spec: LockQuorum!SendAnswer
@@ -276,13 +287,15 @@ def _answer(state: LockManagerState, number: RoundId, round_: Round) -> ManagerS
     options, rules = state.options, state.options.rules
     needed = options.quorum
     locked = frozenset(
-        queue for queue in round_.queues if rules.enough(1 + _votes_for(queue, round_.yes), needed)
+        queue
+        for queue in round_.queues
+        if rules.enough(1 + _votes_for(queue, round_.yes.values()), needed)
     )
-    silent = len(round_.yes) < len(options.members) - 1
+    answer = rules.answers(locked, len(round_.yes), len(options.members))
     rounds = {other: value for other, value in state.rounds.items() if other != number}
     state = replace(state, rounds=MappingProxyType(rounds))
-    return ManagerStepped(state, (AnswerLock(round_.request, rules.answers(locked, silent)),))
+    return ManagerStepped(state, (AnswerLock(round_.request, answer),), action)
 
 
-def _votes_for(queue: MessageQueue, yes: Iterable[tuple[BrokerId, frozenset[MessageQueue]]]) -> int:
-    return sum(queue in queues for _, queues in yes)
+def _votes_for(queue: MessageQueue, yes: Iterable[frozenset[MessageQueue]]) -> int:
+    return sum(queue in queues for queues in yes)

@@ -20,6 +20,7 @@ from rocketha.locks.consumer import (
     UnlockWanted,
 )
 from rocketha.locks.state import ConsumerState
+from rocketha.runtime.effects import HangUp
 from tests.impl.locks.scene import Q1, Q2, a_consumer, at, body
 
 LEASE = 30_000
@@ -75,7 +76,10 @@ def test_without_an_answer_what_is_held_stays_and_the_rest_is_given_back() -> No
     asked = step(holder(Q1), wanting(Q1, Q2), 20_000).state
     stepped = step(asked, PatienceOver(2), 21_001)
 
-    assert stepped.effects == (SendUnlock(body("c1", Q2, attempt=2)),)
+    assert stepped.effects == (
+        HangUp(reference=(2,)),
+        SendUnlock(body("c1", Q2, attempt=2)),
+    )
     assert stepped.state.holds(Q1, at(LEASE - 1))
     assert not stepped.state.holds(Q1, at(LEASE))
 
