@@ -12,6 +12,9 @@
 | connections closed    | a consumer   | when it gives an attempt up that nobody has answered:     |
 |                       |              | what it sends then, or later goes over another one        |
 | leases renewed        | a consumer   | before the end of a lease on a queue that it wants        |
+| patience              | a consumer   | it gives no attempt up before its time                    |
+| outsiders refused     | all          | an answer that says so, or the end of the connection, in  |
+|                       |              | the step in which they hear one                           |
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from typing import Any, Final
 
 import msgspec
 
+from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.lock_bodies import LockCode
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
 from rocketha.recording.record import NodeRecord, SentMessage
@@ -255,6 +259,35 @@ def _renewals(run: RecordedRun) -> Iterator[Due]:
                 )
 
 
+def _patient(run: RecordedRun) -> Iterator[Due]:
+    patience_ms = _settings(run, "consumer")["patience_ms"]
+    for consumer in _consumers(run):
+        asked_ms = 0
+        for record in run.by_node[consumer]:
+            if any(message.code == LockCode.LOCK_BATCH_MQ for message in record.sent):
+                asked_ms = time_ms(record)
+            if record.event == "PatienceOver" and "attempt" in record.state:
+                waited = time_ms(record) - asked_ms > patience_ms
+                yield _in_step(record, "wait for its answer", done=waited)
+
+
+# ---- all ----
+
+
+def _refused(run: RecordedRun) -> Iterator[Due]:
+    closed = {"is": "OutsiderRefused"}
+    not_supported = {"is": "OutsiderAnswered", "code": ResponseCode.REQUEST_CODE_NOT_SUPPORTED}
+    brokers = _brokers(run)
+    for node in (*brokers, *_consumers(run)):
+        codes = tuple(LockCode) if node in brokers else ()
+        for record in run.by_node[node]:
+            for heard in record.heard:
+                if heard["is"] == "OutsiderHeard":
+                    wanted = closed if heard["code"] in codes else not_supported
+                    done = list(record.answered) == [wanted]
+                    yield _in_step(record, f"refuse an outsider: {wanted['is']}", done=done)
+
+
 LOCK_QUORUM: Final = (
     Obligation(name="answers to requests for locks", dues=_answers),
     Obligation(name="votes that all have given count", dues=_unanimous),
@@ -263,4 +296,6 @@ LOCK_QUORUM: Final = (
     Obligation(name="answers that count", dues=_heard_answers),
     Obligation(name="connections closed", dues=_hung_up),
     Obligation(name="leases renewed", dues=_renewals),
+    Obligation(name="patience", dues=_patient),
+    Obligation(name="outsiders refused", dues=_refused),
 )

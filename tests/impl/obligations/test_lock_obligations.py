@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import pytest
 
-from rocketha.locks import voting
+from rocketha.locks import consumer, voting
 from rocketha.locks.connections import ConsumerCore, ManagerCore
 from rocketha.obligations.lock_quorum import LOCK_QUORUM
-from rocketha.runtime.effects import After, HangUp, Respond, SendOneWay
+from rocketha.runtime.effects import After, HangUp, RefuseRequest, Respond, SendOneWay
 from rocketha.runtime.events import ResponseArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
@@ -73,6 +73,11 @@ def _counts_no_others(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(voting, "_votes_for", lambda *_: 0)
 
 
+def _is_impatient(patch: pytest.MonkeyPatch) -> None:
+    whole = consumer.patience_ms
+    patch.setattr("rocketha.locks.connections.patience_ms", lambda options: whole(options) - 2)
+
+
 def _asks_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LockCluster, "_lock_again", lambda *_: None)
 
@@ -87,6 +92,8 @@ def _asks_once(patch: pytest.MonkeyPatch) -> None:
         (_is_deaf, "answers that count"),
         (_drops(ConsumerCore, HangUp), "connections closed"),
         (_asks_once, "leases renewed"),
+        (_is_impatient, "patience"),
+        (_drops(ManagerCore, RefuseRequest), "outsiders refused"),
     ],
 )
 def test_an_omission_is_noticed_within_six_seeds(

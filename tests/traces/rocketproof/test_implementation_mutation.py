@@ -162,9 +162,11 @@ def of_locks(before: str, after: str, function: str) -> Mutation:
     return found
 
 
-def examined(mutations: Sequence[Mutation], equivalents: dict[str, str]) -> Measurement:
+def examined(
+    mutations: Sequence[Mutation], equivalents: dict[str, str], *, seed: int = 0
+) -> Measurement:
     sample = Sample(
-        protocol="lock_quorum", mutations=mutations, seeds=(0,), equivalents=equivalents
+        protocol="lock_quorum", mutations=mutations, seeds=(seed,), equivalents=equivalents
     )
     results = sorted(measured(sample, workers=2), key=lambda one: mutations.index(one.mutation))
     return Measurement(sample, results)
@@ -174,7 +176,7 @@ def test_runs_reject_a_mutation_and_let_an_equivalent_one_pass() -> None:
     stays = of_locks("replace(state, attempt=None)", "replace(state)", "give_up")
     expired = "now_ms - vote.voted_ms >= state.options.life_ms"
     breaks = of_locks(f"vote is not None and {expired}", f"({expired})", "present_vote")
-    before_the_first = of_locks("0", "(-1)", "receive_free")
+    before_the_first = of_locks("0", "(-1)", "receive_ask")
     known = of_locks("0", "(-1)", "LockManagerState")
     mutations = [stays, breaks, before_the_first, known]
     found = examined(mutations, {known.id: "rounds count from 1 or from 0"})
@@ -188,8 +190,8 @@ def test_runs_reject_a_mutation_and_let_an_equivalent_one_pass() -> None:
 
 
 def test_a_mutation_to_which_no_run_comes_counts_as_not_rejected() -> None:
-    refused = of_locks("(RefuseRequest(request=event.request),)", "()", "_asked")
-    found = examined([refused], {})
+    unlocks = of_locks("queue not in held", "True", "unlock")
+    found = examined([unlocks], {}, seed=1)
     (result,) = found.results
     assert (result.of_class, result.runs) == (Class.NEVER_EXECUTED, 0)
     assert found.rate("all") == Rate(0, 1)
@@ -226,7 +228,7 @@ def test_nothing_examined_is_no_success() -> None:
 
 def test_the_command_prints_rates_and_survivors_and_holds_them_against_limits() -> None:
     mutation = of_locks("replace(state, attempt=None)", "replace(state)", "give_up")
-    survivor = of_locks("0", "(-1)", "receive_free")
+    survivor = of_locks("1", "0", "is_wanted")
     chosen = ["--seeds", "0", "--only", mutation.id, "--only", survivor.id]
     result = call(*chosen, "--at-least-all", "50")
     assert result.exit_code == 0, result.output

@@ -117,7 +117,7 @@ def test_what_is_changed_in_a_record_diverges() -> None:
         "the answer of who has voted": changed(logs, votes_at_once, without_votes),
         "a message that is not processed": changed(
             logs,
-            lambda r: any(one["fresh"] for one in r.answered),
+            lambda r: any(one.get("fresh") for one in r.answered),
             lambda r: msgspec.structs.replace(r, answered=()),
         ),
         "a release that is sent, and lost": changed(

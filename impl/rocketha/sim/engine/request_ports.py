@@ -79,10 +79,14 @@ class CallingNode(ABC, Generic[S, E, A]):
 
     def arrive(self, arrived: Arrived) -> None:
         """Let the node hear a request."""
+        self.recorder.received(arrived.message)
+        self.take_request(arrived)
+
+    def take_request(self, arrived: Arrived) -> None:
+        """Let the node take a request that is recorded."""
         self._last_request += 1
         request = RequestId(self._last_request)
         self._arrived[request] = arrived
-        self.recorder.received(arrived.message)
         self.host.take(RequestArrived(request=request, command=arrived.command))
         if arrived.command.is_oneway:
             self._arrived.pop(request, None)

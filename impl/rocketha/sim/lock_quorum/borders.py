@@ -34,9 +34,17 @@ class Borders:
     def meet(self, injection: Injection) -> None:
         """Choose an end that comes, and what happens then."""
         rng = injection.rng
-        rng.choice((self._patience, self._wait, self._vote, self._lease, self._renew))(injection)
+        happens = (
+            self._patience,
+            self._wait,
+            self._vote,
+            self._lease,
+            self._renew,
+            self._unlock,
+        )
+        rng.choice(happens)(injection)
 
-    # ---- ends, and a renewal before anything was processed ----
+    # ---- ends, and a lease that is renewed or given up long before its end ----
 
     def _patience(self, injection: Injection) -> None:
         """Let an answer arrive when its consumer's patience ends; it may want others before.
@@ -120,6 +128,19 @@ class Borders:
             consumer = injection.rng.choice(found)
             injection.note(f"{_name(consumer)} renews its leases at once")
             self._cluster.lock(consumer)
+
+    def _unlock(self, injection: Injection) -> None:
+        """Let a consumer give up what it holds."""
+        cluster, now_ms = self._cluster, self._cluster.now_ms
+        found = [
+            consumer
+            for consumer in self._eager
+            if any(lease.ends_ms > now_ms for lease in consumer.state.leases.values())
+        ]
+        if found:
+            consumer = injection.rng.choice(found)
+            injection.note(f"{_name(consumer)} gives up its queues at once")
+            cluster.consume(consumer, UnlockWanted(frozenset(cluster.queues)))
 
     def _at_end(self, what: str, consumer: Consumer, queue: MessageQueue, end_ms: int) -> None:
         cluster = self._cluster

@@ -7,6 +7,7 @@ any consumer has finished. What is processed by whom is the history of a run.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Final, Protocol, TypeAlias
 
 from rocketha.formats.lock_bodies import MessageQueue
@@ -26,7 +27,7 @@ from rocketha.locks.state import ConsumerState, LockManagerState, Round
 from rocketha.locks.voting import ManagerAction
 from rocketha.recording.recorder import NOT_RECORDED, Parts, Recording
 from rocketha.runtime.effects import AnswerClient
-from rocketha.runtime.events import RequestEvent, ResponseArrived
+from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
 from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.cut_step import Shown, StepCutter
@@ -35,9 +36,9 @@ from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.remoting_calls import Arrived, Calls, RemotingCalls
-from rocketha.sim.engine.request_ports import CallingNode
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.lock_quorum.frames import Frame, FrameRecorder
+from rocketha.sim.lock_quorum.outsiders import OpenNode, draw_request
 from rocketha.sim.lock_quorum.plan import LockPlan
 from rocketha.types import MASTER, BrokerId, TimestampMs
 
@@ -117,7 +118,7 @@ class NullLockObserver:
         """Do nothing."""
 
 
-class Consumer(CallingNode[ConsumerState, ConsumerHears, ConsumerAction]):
+class Consumer(OpenNode[ConsumerState, ConsumerHears, ConsumerAction]):
     """A consumer and its machine, whose clock is right."""
 
     def __init__(self, number: BrokerId, state: ConsumerState, cluster: LockCluster) -> None:
@@ -188,13 +189,13 @@ class Consumer(CallingNode[ConsumerState, ConsumerHears, ConsumerAction]):
         received, sent = self._frames.take_received(), self._frames.take()
         stepped = ConsumerStepped(self.id, event, received, sent, processed, action)
         lost = isinstance(event, ResponseArrived) and event.command is None
-        if action is not None or not (lost or isinstance(event, PatienceOver)):
+        if action is not None or not (lost or isinstance(event, PatienceOver | RequestArrived)):
             self.resolve(MASTER)
             self._master = None
         self._cluster.consumer_stepped(self, stepped)
 
 
-class _Manager(CallingNode[LockManagerState, ManagerHears, ManagerAction]):
+class _Manager(OpenNode[LockManagerState, ManagerHears, ManagerAction]):
     """A lock manager on its broker."""
 
     def __init__(self, node: Node[LockManagerState], cluster: LockCluster) -> None:
@@ -348,6 +349,12 @@ class LockCluster:
     def process(self, consumer: Consumer, queue: MessageQueue) -> None:
         """Let a consumer process the next message of a queue, if it holds it."""
         self.consume(consumer, ProcessWanted(queue))
+
+    def ask_from_outside(self, rng: Random) -> None:
+        """Let somebody ask a node for what it must refuse."""
+        nodes: list[OpenNode[Any, Any, Any]] = [self._managers[node.id] for node in self.up()]
+        node = rng.choice([*nodes, *nodes, *self.consumers.values()])
+        node.ask_from_outside(draw_request(rng))
 
     # ---- consumers ----
 

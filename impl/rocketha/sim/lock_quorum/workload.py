@@ -19,6 +19,7 @@ __all__ = ["LockWorkload"]
 
 _CUT_OFF_MS: Final = (100, 2 * LIFE_MS)
 _WANTING_NOTHING_PERCENT: Final = 25
+_OUTSIDER_GAP_MS: Final = 1_000
 
 
 class LockWorkload:
@@ -55,6 +56,7 @@ class LockWorkload:
             self._injector.sometimes(gap_ms, handlers[fault], fault)
         if plan.border_ms is not None:
             self._injector.sometimes(plan.border_ms, self._borders.meet, "end")
+        self._injector.sometimes(_OUTSIDER_GAP_MS, self._ask_from_outside, "outsider")
         if plan.client_loss_ms is not None:
             self._injector.sometimes(plan.client_loss_ms, self._cut_off, Fault.CLIENT_LOSS)
 
@@ -105,6 +107,10 @@ class LockWorkload:
         numbers = ", ".join(str(queue.queue_id) for queue in queues if queue in wanted)
         injection.note(f"{consumer.state.client_id} wants queues {numbers or 'no more'}")
         self._cluster.want(consumer, wanted)
+
+    def _ask_from_outside(self, injection: Injection) -> None:
+        injection.note("an outsider asks for what is refused")
+        self._cluster.ask_from_outside(injection.rng)
 
     def _cut_off(self, injection: Injection) -> None:
         """Let a consumer and the brokers not hear each other for a while."""

@@ -191,6 +191,8 @@ class LockProjection:
 
     def _broker_stepped(self, cluster: LockCluster, step: BrokerStepped) -> None:
         """Record what a broker made of a request, and its answer to a consumer."""
+        if isinstance(step.event, RequestArrived) and not step.received:
+            return  # an outsider's, who is refused
         if isinstance(step.event, RequestArrived):
             self.time_passed(cluster)
             self._requested(cluster, step, step.event.command)

@@ -247,6 +247,8 @@ class LockRecords(RecordProjection):
         if not self._arrived(record, received) and self._broker.replicates:
             return  # asked again within an attempt: the first one has arrived
         self._note_asks(record)
+        if not received and record.heard:
+            return  # an outsider's, who is refused
         if not received:
             raise RecordError(f"{record.event} without a request")
         message = received[-1]
@@ -286,7 +288,9 @@ class LockRecords(RecordProjection):
         if self._broker.replicates:
             name = record.action
         elif record.event == STARTED or not (
-            record.state.keys() & _OF_CONSUMER or record.sent or record.answered
+            record.state.keys() & _OF_CONSUMER
+            or record.sent
+            or (record.answered and record.event != _ASKED)
         ):
             self._did_nothing(record)
             return
