@@ -7,6 +7,7 @@
 | broker one of all that its log has            |                                                |
 | a slave's end of a connection, its report,    | Connect; Disconnect                            |
 | and the master's end                          |                                                |
+| a slave's report that no batch asked for      | Report                                         |
 | Transfer, ReceiveReport and ReceiveTransfer   | the same; ReceiveStaleReport over a connection |
 |                                               | that its slave has given up                    |
 | a master's end is gone                        | CloseConnection, RefuseReport if a report came |
@@ -19,8 +20,9 @@
 | answered: PUT_OK to a producer that waits     | acked                                          |
 
 Where brokers write what is in each packet (`frames_are_shown`), what happened is read from packets,
-answers and closed connections (`frames`); `action` is looked at only where nothing happened. Of
-released brokers, which do not, their word is taken.
+answers and closed connections (`frames`), and by when it happened whether it was due (`occasions`);
+`action` is looked at only where nothing happened. Of released brokers, which do not, their word is
+taken. What a run comes to once its faults have ended (CaughtUp) no record says.
 
 Which connections are links, and in which order slaves gave up the others, is remembered from the
 records before. One that the master has not yet, or has lost before its slave knew of it, is none,
