@@ -191,8 +191,8 @@ def receive_answer(
     Spec: LockQuorum!ReceiveAnswer, LockQuorum!IgnoreAnswer
     Source: RebalanceImpl.lockAll, ProcessQueue.setLastLockTimestamp
     """
-    attempt, options = state.attempt, state.options
-    if attempt is None or attempt.number != event.attempt:
+    attempt, options = _under_way(state, event.attempt), state.options
+    if attempt is None:
         return ConsumerStepped(state)
     if now_ms - attempt.began_ms > patience_ms(options):
         return ConsumerStepped(state)
@@ -212,8 +212,8 @@ def give_up(state: ConsumerState, event: PatienceOver, *, now_ms: TimestampMs) -
 
     Spec: LockQuorum!GiveUp
     """
-    attempt = state.attempt
-    if attempt is None or attempt.number != event.attempt:
+    attempt = _under_way(state, event.attempt)
+    if attempt is None:
         return ConsumerStepped(state)
     back = frozenset(queue for queue in attempt.queues if not state.holds(queue, now_ms))
     state = replace(state, attempt=None)
@@ -251,6 +251,12 @@ def process(state: ConsumerState, event: ProcessWanted, *, now_ms: TimestampMs) 
     state = replace(state, leases=MappingProxyType(leases))
     action = ConsumerAction(ConsumerActionName.PROCESS, frozenset({queue}))
     return ConsumerStepped(state, (ProcessNext(queue, not lease.begun),), action)
+
+
+def _under_way(state: ConsumerState, number: int) -> Attempt | None:
+    """Return the attempt with this number; None: it is over."""
+    attempt = state.attempt
+    return attempt if attempt is not None and attempt.number == number else None
 
 
 def _given_back(
