@@ -170,9 +170,7 @@ def receive_ack(
 
 def _transfer_start(connection: MasterConnection, ack: Offset, log: LogView) -> Offset:
     """Return where the transfer starts. Source: AutoSwitchHAConnection (slaveRequestOffset)."""
-    if ack > 0:
-        return ack
-    return log.last_segment if connection.sync_from_last_file else log.min_offset
+    return ack or (log.last_segment if connection.sync_from_last_file else log.min_offset)
 
 
 def transfer(

@@ -124,8 +124,11 @@ def continues_at(offset: Offset, log_end: Offset, may_begin: bool) -> Offset | N
 
 
 def epoch_may_follow(cache: EpochCache, batch: Transfer) -> bool:
-    """Tell whether a master whose log this one continues can have sent such a header."""
-    if batch.epoch <= NOTHING_KNOWN or not 0 <= batch.epoch_start_offset <= batch.offset:
+    """Tell whether a master whose log this one continues can have sent such a header.
+
+    That no offset is below 0 the format knows.
+    """
+    if batch.epoch <= NOTHING_KNOWN or batch.epoch_start_offset > batch.offset:
         return False
     if not cache.entries:
         return True

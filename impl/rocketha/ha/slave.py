@@ -56,8 +56,9 @@ def connect(state: BrokerState, *, now_ms: TimestampMs, log: LogView) -> Stepped
 
     Source: AutoSwitchHAClient.run (READY), AutoSwitchHAService.truncateInvalidMsg
     """
+    assert state.client is None
     peer = state.master_address
-    if state.role is not Role.SLAVE or state.client is not None or peer is None:
+    if state.role is not Role.SLAVE or peer is None:
         return Stepped(state)
     effects: list[Effect] = []
     end = message_end(log)
@@ -124,8 +125,7 @@ def disconnect(state: BrokerState, *, now_ms: TimestampMs, reason: str | None = 
     Source: AutoSwitchHAClient.closeMasterAndWait
     """
     client = state.client
-    if client is None:
-        return Stepped(state)
+    assert client is not None
 
     retry_at = TimestampMs(now_ms + state.options.reconnect_ms)
     return Stepped(
@@ -211,8 +211,8 @@ def receive_transfer(
 ) -> Stepped:
     """Append a batch, note its epoch if that is new, and report the log end.
 
-    A master of RocketMQ on an empty disk has no offset yet: its heartbeats say -1, which an empty
-    log takes for its end.
+    A master of RocketMQ on an empty disk has no offset yet: its heartbeats, and nothing else, say
+    -1, which an empty log takes for its end.
 
     Spec: EpochTruncation!ReceiveTransfer
     Source: AutoSwitchHAClient.HAClientReader
@@ -220,7 +220,7 @@ def receive_transfer(
     rules = state.options.rules
     if client.phase is not Phase.TRANSFER:
         return disconnect(state, now_ms=now_ms, reason="a transfer before the handshake")
-    if batch.offset == NOT_YET and log.max_phy_offset == 0 and not batch.body:
+    if batch.offset == NOT_YET:
         batch = replace(batch, offset=Offset(0))
     offset = rules.continues_at(batch.offset, log.max_phy_offset, _may_begin(state, batch, log))
     if offset is None:
@@ -260,9 +260,9 @@ def receive_transfer(
 
 def _may_begin(state: BrokerState, batch: Transfer, log: LogView) -> bool:
     """Tell whether an empty log may begin with a batch: who skips the past begins at a segment."""
-    begins = log.max_phy_offset == 0 and batch.offset > 0
-    at_segment = batch.offset % log.segment_size == 0
-    return state.options.is_sync_from_last_file and begins and at_segment
+    if log.max_phy_offset or batch.offset % log.segment_size:
+        return False
+    return state.options.is_sync_from_last_file
 
 
 def report(

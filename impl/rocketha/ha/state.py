@@ -161,18 +161,20 @@ class MasterConnection:
 
     @property
     def slave_id(self) -> BrokerId | None:
-        """Return who is at the other end, if he has introduced himself."""
+        """Return who is at the other end, if it has introduced itself."""
         return None if self.introduced is None else self.introduced.broker_id
 
     @property
     def async_learner(self) -> bool:
-        """Tell whether the slave has said that it only learns."""
-        return self.introduced is not None and self.introduced.async_learner
+        """Tell whether a slave that has introduced itself only learns."""
+        assert self.introduced is not None
+        return self.introduced.async_learner
 
     @property
     def sync_from_last_file(self) -> bool:
-        """Tell whether the slave wants nothing of what is before the last segment."""
-        return self.introduced is not None and self.introduced.sync_from_last_file
+        """Tell whether such a slave wants nothing of what is before the last segment."""
+        assert self.introduced is not None
+        return self.introduced.sync_from_last_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

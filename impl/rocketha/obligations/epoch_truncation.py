@@ -6,8 +6,14 @@
 | handshakes answered | a master takes a handshake, the first of its         | in that step       |
 |                     | connection                                           |                    |
 | puts appended       | a producer writes to a master                        | in that step       |
+| masters kept        | a slave hears that the master whose connection it    | in that step       |
+|                     | has, as that one said, was elected again             |                    |
 | connections used    | a connection stands that a broker asked for          | in that step       |
+| addresses used      | a connection stands that a broker asked for          | where it heard the |
+|                     |                                                      | last time before   |
 | handshakes true     | a slave introduces itself                            | in that step       |
+| patient slaves      | a connection stands that was asked for after another | not before the     |
+|                     | one was lost, if no election was heard of since      | reconnect time     |
 | quiet senders       | a heartbeat is sent                                  | not before its     |
 |                     |                                                      | time               |
 | quiet timers        | a timer fires                                        | not often at once  |
@@ -18,6 +24,7 @@ Source: ReplicasManager.changeBrokerRole, AutoSwitchHAConnection.HAServerReader,
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from rocketha.obligations.connections import CONNECTIONS, packet
@@ -54,11 +61,21 @@ def _at_once(record: NodeRecord, what: str, *, is_done: bool) -> Due:
     )
 
 
+def _masters(run: RecordedRun) -> dict[int, str]:
+    """Return who was elected in which masterEpoch, without those in which nobody was."""
+    return {
+        int(record.state["epoch"]): str(record.params["master"])
+        for record in run.records
+        if record.action == "ElectMaster"
+    }
+
+
 def _elections(run: RecordedRun) -> Iterator[Due]:
+    masters = _masters(run)
     for record, before, after in _steps(run):
         for message in record.received:
             epoch = int(message.removeprefix(_ELECTION)) if message.startswith(_ELECTION) else 0
-            if epoch > before["known_epoch"]:
+            if epoch in masters and epoch > before["known_epoch"]:
                 is_done = after["known_epoch"] == epoch and record.action is not None
                 yield _at_once(record, f"take its role in epoch {epoch}", is_done=is_done)
 
@@ -82,6 +99,49 @@ def _puts(run: RecordedRun) -> Iterator[Due]:
             yield _at_once(record, "append a message", is_done=len(added) == 1)
 
 
+def _kept(run: RecordedRun) -> Iterator[Due]:
+    """A connection stays when its master, of which both have told, is elected again."""
+    masters = _masters(run)
+    contents = {message.id: packet(message) for one in run.records for message in one.sent}
+    followed: dict[str, _Followed] = {}
+    for record, before, _ in _steps(run):
+        if not before:
+            followed.pop(record.node, None)
+        slave = followed.setdefault(record.node, _Followed())
+        for message in record.received:
+            if not message.startswith(_ELECTION):
+                if contents[message].get("is") == "Reply":
+                    slave.conn = message.partition(":")[0]
+                    slave.answered = contents[message]["epoch"]
+                continue
+            epoch = int(message.removeprefix(_ELECTION))
+            closes = f"{slave.conn}:client:close" in {one.id for one in record.sent}
+            if epoch not in masters:
+                continue
+            if slave.master == masters[epoch]:
+                yield _at_once(record, f"keep connection {slave.conn}", is_done=not closes)
+            slave.named = epoch
+        closed = {one.id for one in record.sent} | {f"{one.get('conn')}" for one in record.heard}
+        if f"{slave.conn}:client:close" in closed or slave.conn in closed:
+            slave.answered = slave.master = None
+        elif slave.answered is not None and slave.answered == slave.named:
+            slave.master = masters[slave.named]
+
+
+@dataclass(slots=True)
+class _Followed:
+    """What a slave has heard of its master."""
+
+    conn: str = ""
+    """Over which a master has answered its handshake."""
+    answered: int | None = None
+    """The masterEpoch that this one said, as long as the connection is there."""
+    named: int | None = None
+    """The last election that the slave has heard of."""
+    master: str | None = None
+    """Who is at the other end, if both have said so."""
+
+
 def _connections(run: RecordedRun) -> Iterator[Due]:
     """A broker introduces itself over a connection that it asked for, or closes it."""
     for record, _, _ in _steps(run):
@@ -90,6 +150,46 @@ def _connections(run: RecordedRun) -> Iterator[Due]:
                 conn = heard["conn"]
                 said = [one for one in record.sent if one.id.startswith(f"{conn}:client:")]
                 yield _at_once(record, f"use connection {conn} or close it", is_done=bool(said))
+
+
+def _addresses(run: RecordedRun) -> Iterator[Due]:
+    """A slave connects where the controller or a name server points, whichever spoke last."""
+    masters = _masters(run)
+    pointed: dict[str, list[str]] = {}
+    for record, before, _ in _steps(run):
+        if not before:
+            pointed.pop(record.node, None)
+        heard = pointed.setdefault(record.node, [])
+        for message in record.received:
+            epoch = int(message.removeprefix(_ELECTION)) if message.startswith(_ELECTION) else 0
+            if epoch in masters and masters[epoch] != record.node:
+                heard.append(masters[epoch])
+        for one in record.heard:
+            if one["is"] == "MasterAddressLearnt":
+                heard.append(one["address"])
+            elif one["is"] == "PeerConnected":
+                client = f"{one['conn']}:client:1"
+                is_used = client in {message.id for message in record.sent}
+                is_done = not is_used or heard[-1:] == [one["peer"]]
+                yield _at_once(record, "connect where it is told", is_done=is_done)
+
+
+def _reconnects(run: RecordedRun) -> Iterator[Due]:
+    lost_ms: dict[str, TimestampMs] = {}
+    for record, before, _ in _steps(run):
+        node, settings = record.node, run.headers[record.node].settings
+        gone = {one["conn"] for one in record.heard if one["is"] == "ConnectionLost"}
+        gone |= {int(one.id.split(":")[0]) for one in record.sent if one.id.endswith(":close")}
+        client = before.get("client")
+        if not before or any(one.startswith(_ELECTION) for one in record.received):
+            lost_ms.pop(node, None)
+        elif client is not None and client["id"] in gone:
+            lost_ms[node] = time_ms(record)
+        for heard in record.heard:
+            if heard["is"] == "PeerConnected" and node in lost_ms:
+                waited_ms = time_ms(record) - lost_ms.pop(node)
+                what = f"wait {settings['reconnect_ms']} ms after a connection was lost"
+                yield _at_once(record, what, is_done=waited_ms >= settings["reconnect_ms"])
 
 
 def _introductions(run: RecordedRun) -> Iterator[Due]:
@@ -144,7 +244,10 @@ EPOCH_TRUNCATION: Final = (
     Obligation(name="elections taken", dues=_elections),
     Obligation(name="handshakes answered", dues=_handshakes),
     Obligation(name="puts appended", dues=_puts),
+    Obligation(name="masters kept", dues=_kept),
     Obligation(name="connections used", dues=_connections),
+    Obligation(name="addresses used", dues=_addresses),
+    Obligation(name="patient slaves", dues=_reconnects),
     Obligation(name="handshakes true", dues=_introductions),
     Obligation(name="quiet senders", dues=_heartbeats),
     Obligation(name="quiet timers", dues=_timers),

@@ -97,7 +97,7 @@ WRONG: Final[list[tuple[Change, str, int]]] = [
     (refused_kept, "records diverge", 8),
     (refused_kept, "whole states diverge", 8),
     (report_forgotten, "records diverge", 2),
-    (unwanted_left_open, "connections used", 12),
+    (unwanted_left_open, "connections used", 40),
     (beats_early, "quiet senders", 8),
     (another_name, "handshakes true", 2),
 ]

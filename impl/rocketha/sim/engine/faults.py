@@ -27,6 +27,7 @@ __all__ = [
     "FaultPlan",
     "Faults",
     "draw_plan",
+    "with_fault",
     "with_forged_packets",
 ]
 
@@ -53,7 +54,7 @@ class Fault(StrEnum):
     RE_ELECTION = "re-election"
     """The current master is elected again, with a new epoch."""
     UNCLEAN_ELECTION = "unclean-election"
-    """A broker is elected that lacks records of the master, or is down."""
+    """A broker is elected that lacks records of the master, or is down, or nobody is."""
     STALE_ROUTE = "stale-route"
     """A slave, or a consumer, is sent to a broker that is not the master."""
     SLOW_POLL = "slow-poll"
@@ -91,7 +92,7 @@ class Fault(StrEnum):
     """An operator stops a group that has promised nothing yet, has the controller forget it, and
     starts it again."""
     DAMAGED_FILE = "damaged-file"
-    """A disk damages a snapshot that was durable."""
+    """A disk damages a snapshot, or loses the end of a log, that was durable."""
     FORGED_PACKET = "forged-packet"
     """A broker takes a packet that no honest peer sends."""
     CUT_IN_STEP = "cut-in-step"
@@ -117,6 +118,7 @@ EPOCH_FAULTS: Final = (
     Fault.IDLE_GROUP,
     Fault.CUT_IN_STEP,
     Fault.FORGED_PACKET,
+    Fault.DAMAGED_FILE,
 )
 """What can happen to replication under an abstract controller. The order of the kinds is part of a
 seed."""
@@ -245,14 +247,17 @@ def with_forged_packets(
     gaps_ms: Sequence[int] = _GAPS_MS,
 ) -> FaultPlan:
     """Draw whether a run has forged packets, too, and the mean time between two."""
-    if rng.random() >= share or Fault.FORGED_PACKET not in allowed:
+    if rng.random() >= share:
         return plan
-    gap = (Fault.FORGED_PACKET, rng.choice(gaps_ms))
-    return replace(
-        plan,
-        faults=plan.faults | {Fault.FORGED_PACKET},
-        mean_gap_ms=(*plan.mean_gap_ms, gap),
-    )
+    return with_fault(plan, Fault.FORGED_PACKET, allowed, rng.choice(gaps_ms))
+
+
+def with_fault(plan: FaultPlan, fault: Fault, allowed: Faults, gap_ms: int) -> FaultPlan:
+    """Add a fault that comes by itself, if it is allowed, with the mean time between two."""
+    if fault not in allowed:
+        return plan
+    gaps = (*plan.mean_gap_ms, (fault, gap_ms))
+    return replace(plan, faults=plan.faults | {fault}, mean_gap_ms=gaps)
 
 
 def draw_plan(

@@ -63,7 +63,7 @@ class HostedCluster(ABC, Generic[S, E, A]):
 
     closes_are_shown = False
     """Records say which connections a node accepts, closes and loses, and what it appends."""
-    heard_events: tuple[type[HostEvent], ...] = (PeerAccepted, ConnectionLost, MessageAppended)
+    heard_events: tuple[type[object], ...] = (PeerAccepted, ConnectionLost, MessageAppended)
     """What of all this they say."""
 
     counts: FaultCounts

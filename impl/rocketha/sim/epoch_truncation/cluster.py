@@ -9,6 +9,7 @@ What is around the hosts:
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Mapping
 from typing import Final, Protocol, assert_never
@@ -24,7 +25,7 @@ from rocketha.formats.ha_packets import (
 )
 from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.ha.events import Event, MasterLearnt, Restarted
+from rocketha.ha.events import Event, MasterAddressLearnt, MasterLearnt, Restarted
 from rocketha.ha.state import BrokerState, Role
 from rocketha.known_bugs import NO_BUGS
 from rocketha.known_bugs.storage import file_options
@@ -107,7 +108,13 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
     """The brokers, what connects them, and the controller's present answer."""
 
     closes_are_shown = True
-    heard_events = (PeerAccepted, PeerConnected, ConnectionLost, MessageAppended)
+    heard_events = (
+        PeerAccepted,
+        PeerConnected,
+        ConnectionLost,
+        MessageAppended,
+        MasterAddressLearnt,
+    )
 
     def __init__(
         self,
@@ -179,11 +186,10 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         self._report(None, elected)
 
     def tell_master(self, node: Node[BrokerState]) -> None:
-        """Let a broker that runs hear who is elected."""
+        """Let a broker that runs hear who is elected, if anybody is."""
         master = self.master
-        assert master is not None
         self._recorders.heard(node.id, self.epoch)
-        address = broker_address(master)
+        address = None if master is None else broker_address(master)
         self.deliver(node, MasterLearnt(epoch=self.epoch, master=master, address=address))
 
     def crash(self, node: Node[BrokerState], *, silent: bool = False) -> None:
@@ -191,6 +197,15 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         self._recorders.stopped(node)
         self._hosts.stop(node, silent=silent)
         self._report(node.id, Crashed(broker=node.id))
+
+    def left_on_disk(self, node: Node[BrokerState]) -> Offset:
+        """Return where the log ends that a broker would find that is down; its disk stays.
+
+        Raises: CommitLogError, DiskError
+        """
+        disk = copy.deepcopy(node.disk)
+        log, _ = CommitLog.open(disk, file_options(SEGMENT_SIZE, NO_BUGS).log)
+        return log.max_phy_offset
 
     def lose_log(self, node: Node[BrokerState], end: Offset) -> None:
         """Cut the log of a broker that is down, as an operator would; its epoch file stays.

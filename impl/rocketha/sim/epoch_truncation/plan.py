@@ -13,6 +13,7 @@ from rocketha.sim.engine.faults import (
     Fault,
     FaultPlan,
     draw_plan,
+    with_fault,
     with_forged_packets,
 )
 from rocketha.sim.engine.options import SimOptions
@@ -22,8 +23,10 @@ from rocketha.types import SizeBytes
 
 __all__ = ["RunPlan", "draw_run"]
 
-_FORGED_GAPS_MS: Final = (80, 250, 800)
+_FORGED_GAPS_MS: Final = (40, 120, 400)
 """There are many kinds of them, and each run shows several."""
+_DAMAGE_GAPS_MS: Final = (100, 300, 1_000)
+"""Only brokers that are down lose something."""
 _INTRODUCTIONS: Final = ("plain", "learner", "incarnation")
 """What slaves say of themselves in their handshakes."""
 
@@ -58,10 +61,15 @@ def draw_run(streams: PerPurposeStreams, options: SimOptions) -> RunPlan:
     """Draw one run. Small numbers, so that different seeds pass through equal states."""
     rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
     cuts = streams.of("plan", Fault.CUT_IN_STEP)
-    faults = draw_plan(rng, EPOCH_FAULTS, options.faults, share=share, cuts=cuts)
+    kinds = [fault for fault in EPOCH_FAULTS if fault is not Fault.DAMAGED_FILE]
+    faults = draw_plan(rng, kinds, options.faults, share=share, cuts=cuts)
     forged = streams.of("plan", Fault.FORGED_PACKET)
-    if not options.bugs:  # a run shows its bug by the packets of honest peers
+    damage = streams.of("plan", Fault.DAMAGED_FILE)
+    if not options.bugs:  # a run shows its bug by the packets of honest peers, and on sound disks
         faults = with_forged_packets(faults, forged, options.faults, share, _FORGED_GAPS_MS)
+        if damage.random() < share:
+            gap_ms = damage.choice(_DAMAGE_GAPS_MS)
+            faults = with_fault(faults, Fault.DAMAGED_FILE, options.faults, gap_ms)
     introduction = streams.of("plan", "introduction").choice(_INTRODUCTIONS)
     heartbeat_ms = rng.choice((150, 800, 5_000))
     drawn_steps = rng.randrange(60, 140)
@@ -74,6 +82,7 @@ def draw_run(streams: PerPurposeStreams, options: SimOptions) -> RunPlan:
             heartbeat_ms=heartbeat_ms,
             housekeeping_ms=heartbeat_ms * rng.choice((3, 4, 8)),
             reconnect_ms=rng.choice((50, 300)),
+            is_sync_from_last_file=False,
             is_async_learner=introduction == "learner",
             tells_incarnation=introduction == "incarnation",
             rules=ha_rules(options.bugs),

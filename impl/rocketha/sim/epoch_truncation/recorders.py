@@ -94,6 +94,7 @@ class ClusterRecorders:
                     "frames_are_shown": True,
                     "heartbeat_ms": plan.ha.heartbeat_ms,
                     "housekeeping_ms": plan.ha.housekeeping_ms,
+                    "reconnect_ms": plan.ha.reconnect_ms,
                     "slave": node.id,
                     "learner": plan.ha.is_async_learner,
                     "tells_incarnation": plan.ha.tells_incarnation,

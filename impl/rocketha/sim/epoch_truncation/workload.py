@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from rocketha.ha.events import MessagePut
+from rocketha.ha.events import MasterAddressLearnt, MessagePut
 from rocketha.ha.state import BrokerState, Role
 from rocketha.histories.clients import ReplicaReaders
 from rocketha.histories.replicas import ReplicaReads
@@ -21,7 +21,7 @@ from rocketha.sim.engine.forged_packets import forge_packet
 from rocketha.sim.engine.log_reader import messages_of, shown_body
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurposeStreams
-from rocketha.sim.engine.records import message_of_epoch, record_count
+from rocketha.sim.engine.records import message_of_epoch, record_count, record_offset
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.sim.epoch_truncation.plan import RunPlan
 from rocketha.types import BrokerId, Epoch, PutId
@@ -32,6 +32,9 @@ _WATCH_MS: Final = 150
 """How often the controller looks whether its master can act."""
 _PATIENCE: Final = 3
 """After so many looks at a master that cannot act, another one is elected."""
+_MISROUTE_GAP_MS: Final = 800
+_VACANCIES: Final = 4
+"""One of so many needless elections finds nobody."""
 _IDLE_MS: Final = (500, 3_000)
 
 
@@ -56,6 +59,8 @@ class EpochWorkload:
         self._deaf_until_ms: dict[BrokerId, int] = {}
         self._late_answers: Counter[BrokerId] = Counter()
         self._written: dict[str, Epoch] = {}
+        self._vacancies: dict[BrokerId, Epoch] = {}
+        """Broker -> the last election of nobody that it heard of."""
         self._stuck = 0
         self._unclean_after_put = False
 
@@ -69,6 +74,8 @@ class EpochWorkload:
         self._injector.every(_WATCH_MS, self._watch, "watch")
         self._injector.sometimes(plan.put_gap_ms, self._put, "put")
         self._injector.sometimes(plan.failover_gap_ms, self._fail_over, "failover")
+        if Fault.STALE_ROUTE in plan.faults and not plan.bugs:
+            self._injector.sometimes(_MISROUTE_GAP_MS, self._misroute, Fault.STALE_ROUTE)
         for fault, gap_ms in plan.faults.mean_gap_ms:
             self._injector.sometimes(gap_ms, handlers[fault], fault)
 
@@ -133,7 +140,7 @@ class EpochWorkload:
     def _poll(self, node: Node[BrokerState]) -> None:
         """A broker asks the controller who is master, and acts on the answer."""
         cluster, state = self._cluster, node.state
-        if state is None or cluster.master is None:
+        if state is None:
             return
         if cluster.now_ms < self._deaf_until_ms.get(node.id, 0):
             return
@@ -142,7 +149,16 @@ class EpochWorkload:
             if node.id not in self._deaf_until_ms and self._hears_late(node.id):
                 return  # when the answer comes it is acted on, or the broker would stay deaf
             self._deaf_until_ms.pop(node.id, None)
-        stranger = state.role is Role.SLAVE and state.master_address is None
+        if cluster.master is None:
+            if news and self._vacancies.get(node.id) != cluster.epoch:
+                self._vacancies[node.id] = cluster.epoch
+                cluster.tell_master(node)
+            return
+        address = broker_address(cluster.master)
+        knows = state.master_address is not None
+        if not self._plan.bugs:
+            knows = state.master_address == address
+        stranger = state.role is Role.SLAVE and not knows
         if news or (stranger and cluster.master != node.id):
             cluster.tell_master(node)
 
@@ -164,8 +180,7 @@ class EpochWorkload:
     def _watch(self) -> None:
         """Elect another broker when the elected one cannot act on its election."""
         cluster = self._cluster
-        assert cluster.master is not None
-        state = cluster.nodes[cluster.master].state
+        state = None if cluster.master is None else cluster.nodes[cluster.master].state
         able = state is not None and (
             state.role is Role.MASTER or state.known_epoch < cluster.epoch
         )
@@ -193,21 +208,29 @@ class EpochWorkload:
     def _fail_over(self, injection: Injection) -> None:
         """A clean election: of a broker with everything that the master has."""
         cluster = self._cluster
-        if self._may_elect():
+        is_unclean = Fault.UNCLEAN_ELECTION in self._plan.faults and not self._plan.bugs
+        if is_unclean and self._streams.of("vacancy").randrange(_VACANCIES) == 0:
+            injection.note("the controller finds nobody to elect")
+            cluster.elect(None)
+        elif self._may_elect():
             best = cluster.nodes[self._best()]
             equals = [n.id for n in cluster.up() if self._rank(n)[:2] == self._rank(best)[:2]]
             self._elect(injection, injection.rng.choice(equals or [best.id]), "")
 
     def _re_elect(self, injection: Injection) -> None:
         cluster = self._cluster
-        assert cluster.master is not None
+        if cluster.master is None:
+            return
         state = cluster.nodes[cluster.master].state
         if self._may_elect() and state is not None and state.role is Role.MASTER:
             cluster.counts.add(Fault.RE_ELECTION)
             self._elect(injection, cluster.master, " again")
 
     def _elect_unclean(self, injection: Injection) -> None:
-        """Elect a broker that lacks records, rather one that has some; wait for one if need be."""
+        """Elect a broker that lacks records, rather one that has some; wait for one if need be.
+
+        One of whose last record only a piece has arrived comes first.
+        """
         cluster = self._cluster
         nodes = [node for node in cluster.nodes.values() if node.id != cluster.master]
         longest = max(node.log.max_phy_offset for node in cluster.nodes.values())
@@ -218,7 +241,8 @@ class EpochWorkload:
         if self._unclean_after_put or cluster.epoch > self._plan.elections_max:
             return
         cluster.counts.add(Fault.UNCLEAN_ELECTION)
-        elected = rng.choice(partly or behind)
+        torn = [n for n in partly if n.log.aligned_end() < n.log.max_phy_offset]
+        elected = rng.choice((not self._plan.bugs and torn) or partly or behind)
         self._elect(injection, elected.id, ", which lacks messages")
         # It is notified at once; until it asked by itself it would have caught up.
         self._poll(elected)
@@ -251,6 +275,33 @@ class EpochWorkload:
         injection.note(f"nobody writes for {wait_ms} ms")
         self._idle_until_ms = self._cluster.now_ms + wait_ms
 
+    def _misroute(self, injection: Injection) -> None:
+        """Let a slave hear a wrong address from a name server; the next poll puts it right."""
+        slaves = [n for n in self._cluster.up() if n.running().role is Role.SLAVE]
+        if slaves:
+            node = injection.rng.choice(slaves)
+            others = [other for other in self._cluster.nodes if other != node.id]
+            address = broker_address(injection.rng.choice(others))
+            self._cluster.counts.add(Fault.STALE_ROUTE)
+            injection.note(f"{broker_address(node.id)} hears that the master is at {address}")
+            self._cluster.deliver(node, MasterAddressLearnt(address=address))
+
+    def _lose_log(self, injection: Injection) -> None:
+        """Let the disk of a broker that is down lose some of its last records.
+
+        A master that is still elected would begin its epoch again: the model `loss_of_master`.
+        """
+        cluster = self._cluster
+        others = [node for node in cluster.nodes.values() if node.id != cluster.master]
+        down = [node for node in others if node.state is None]
+        holding = [(node, n) for node in down if (n := record_count(cluster.left_on_disk(node)))]
+        if holding:
+            node, present = injection.rng.choice(holding)
+            kept = injection.rng.randrange(present)
+            cluster.counts.add(Fault.DAMAGED_FILE)
+            injection.note(f"{broker_address(node.id)} has {kept} messages left on its disk")
+            cluster.lose_log(node, record_offset(kept))
+
     def _flush(self, node: Node[BrokerState]) -> None:
         if node.state is not None:
             self._cluster.flush(node)
@@ -264,4 +315,5 @@ class EpochWorkload:
             Fault.UNCLEAN_ELECTION: self._elect_unclean,
             Fault.IDLE_GROUP: self._be_idle,
             Fault.FORGED_PACKET: partial(forge_packet, self._cluster),
+            Fault.DAMAGED_FILE: self._lose_log,
         }

@@ -33,7 +33,7 @@ __all__ = ["BrokerFrames"]
 
 
 class _Handshake(msgspec.Struct, frozen=True, tag_field="is", tag="Handshake"):
-    pass
+    incarnation: int = 0
 
 
 class _Ack(msgspec.Struct, frozen=True, tag_field="is", tag="Ack"):
@@ -70,8 +70,12 @@ class _Forged(msgspec.Struct, frozen=True, tag_field="is", tag="Forged"):
     conn: int
 
 
+class _Pointed(msgspec.Struct, frozen=True, tag_field="is", tag="MasterAddressLearnt"):
+    """A name server has said where the master is."""
+
+
 _Packet: TypeAlias = _Handshake | _Ack | _Reply | _Batch
-_Heard: TypeAlias = _Accepted | _Connected | _Appended | _Lost | _Forged
+_Heard: TypeAlias = _Pointed | _Accepted | _Connected | _Appended | _Lost | _Forged
 _PACKETS: Final[msgspec.json.Decoder[_Packet]] = msgspec.json.Decoder(_Packet)
 _CLAIMED: Final = ("Handshake", "ReceiveAck", "ReceiveHandshake", "ReceiveTransfer")
 """Actions of which nothing has come where no packet was sent or received."""
@@ -98,6 +102,8 @@ class BrokerFrames:
     _acks: dict[int, Offset] = field(default_factory=dict)
     """Connection that it accepted and still has -> the last acknowledgement."""
     _next: dict[int, Offset] = field(default_factory=dict)
+    _asked: set[int] = field(default_factory=set)
+    """Connections that it asked for and still has."""
 
     def after(
         self, record: NodeRecord, received: Sequence[SentMessage], now: RecordedState
@@ -107,11 +113,14 @@ class BrokerFrames:
             self._client = None
             self._acks.clear()
             self._next.clear()
+            self._asked.clear()
             return replace(now, client=None, servers={})
         heard = _heard(record)
         ends = [one.id.split(":") for one in record.sent]
         closed = {int(end[0]) for end in ends if end[-1] == "close"}
         closed |= {one.conn for one in heard if isinstance(one, _Lost)}
+        self._asked |= {one.conn for one in heard if isinstance(one, _Connected)}
+        self._asked -= closed
         self._acks |= {one.conn: NOT_YET for one in heard if isinstance(one, _Accepted)}
         for conn in closed:
             self._acks.pop(conn, None)
@@ -153,8 +162,8 @@ class BrokerFrames:
         now: RecordedState,
     ) -> Sequence[NodeRecord]:
         """Return the record as what was done, by its packets; else as its core calls it."""
-        done = [*self._impossible(record, before, now)]
-        done += self._actions(record, received, before, now)
+        done = list(self._actions(record, received, before, now))
+        done += self._impossible(record, before, now)
         if done:
             return [
                 msgspec.structs.replace(record, action=action, params=params)
@@ -170,7 +179,8 @@ class BrokerFrames:
         """Yield what no broker does.
 
         Whoever has closed a connection, or lost it, says nothing over it; a packet that no honest
-        peer sends ends its connection.
+        peer sends ends its connection; and a broker remembers the connections that it has, of those
+        that it asked for one.
         """
         held = {*before.servers, *now.servers}
         held |= {one.client.id for one in (before, now) if one.client is not None}
@@ -181,6 +191,11 @@ class BrokerFrames:
         still = {*now.servers} if now.client is None else {*now.servers, now.client.id}
         for conn in forged & still:
             yield "KeptForged", {"conn": conn}
+        believed = {*now.believed_servers}
+        if now.believed_client is not None:
+            believed.add(now.believed_client.id)
+        for conn in (believed ^ still) | (self._asked - still):
+            yield "Misremembered", {"conn": conn}
 
     def _actions(
         self,
@@ -192,7 +207,8 @@ class BrokerFrames:
         if record.event == "MessagePut" and len(now.log) > len(before.log):
             yield "PutMessage", {}
         held = None if now.client is None else now.client.id
-        for conn, packet in _packets(received):
+        took = list(_packets(received))
+        for conn, packet in took:
             match packet:
                 case _Ack(ack=ack):
                     is_taken = conn in now.servers
@@ -206,7 +222,9 @@ class BrokerFrames:
         for conn, packet in _packets(record.sent):
             match packet:
                 case _Reply(epoch=epoch):
-                    yield "Handshake", {"conn": conn, "epoch": epoch}
+                    said = {c: p.incarnation for c, p in took if isinstance(p, _Handshake)}
+                    params = {"conn": conn, "epoch": epoch, "incarnation": said.get(conn, 0)}
+                    yield "Handshake", params
                 case _Batch(epoch=epoch, offset=offset, size=size):
                     params = {"conn": conn, "epoch": epoch, "offset": offset, "size": size}
                     yield "Transfer", params

@@ -116,6 +116,8 @@ class _Params(msgspec.Struct, frozen=True):
     epoch: int = 0
     offset: int = 0
     size: int = 0
+    incarnation: int = 0
+    """Of a slave that says in its handshake how often it has crashed, if it ever did."""
 
 
 _NO_STEPS: Final = frozenset(
@@ -316,7 +318,7 @@ class EpochRecords(RecordProjection):
             case "RefuseHandshake":
                 if self._links.pop(me, None) is not None:
                     self._event(record, record.action)
-            case "SaidUnheld" | "KeptForged":
+            case "SaidUnheld" | "KeptForged" | "Misremembered":
                 self._did_what_none_does(record)
             case "LearnEpoch":
                 self._learnt(record, before)
@@ -385,7 +387,10 @@ class EpochRecords(RecordProjection):
             header = part("link", slave, "down", len(link.in_flight), "epoch", value=params.epoch)
             sent = (self._count(me, end) - self._count(me, begin),)
             arguments = sent if record.action == "Transfer" else ()
-            self._event(record, str(record.action), slave, *arguments, more=(header,))
+            shown = [header]
+            if params.incarnation:
+                shown.append(part("inc", slave, value=params.incarnation))
+            self._event(record, str(record.action), slave, *arguments, more=tuple(shown))
 
     def _did_what_none_does(self, record: NodeRecord) -> None:
         """Make an event that no specification allows: of a link that is gone and still there."""
