@@ -15,7 +15,7 @@ from rocketha.legacy_ha.events import (
     ReportReceived,
     Started,
 )
-from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState
+from rocketha.legacy_ha.state import LegacyMaster, LegacySlave, LegacyState, SlaveEnd
 from rocketha.runtime.events import (
     ConnectionLost,
     LogFlushed,
@@ -55,8 +55,13 @@ def next_timer_ms(state: LegacyState) -> TimestampMs | None:
 
     The heartbeats of a master are not in it: they are sent when `TransferDue` says so.
     """
-    times = _master_times(state) if isinstance(state, LegacyMaster) else _slave_times(state)
-    return min(map(TimestampMs, times), default=None)
+    match state:
+        case LegacyMaster():
+            return min(map(TimestampMs, _master_times(state)), default=None)
+        case LegacySlave():
+            return min(map(TimestampMs, _slave_times(state)))
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _master_times(state: LegacyMaster) -> list[int]:
@@ -66,11 +71,14 @@ def _master_times(state: LegacyMaster) -> list[int]:
 
 
 def _slave_times(state: LegacySlave) -> list[int]:
-    client, options = state.client, state.options
-    if client is None:
-        return [state.connect_at_ms]
-    silence_ends = client.last_read_ms + options.housekeeping_ms
-    return [silence_ends, client.last_write_ms + options.heartbeat_ms]
+    options = state.options
+    match state.client:
+        case None:
+            return [state.connect_at_ms]
+        case SlaveEnd(last_read_ms=heard_ms, last_write_ms=said_ms):
+            return [heard_ms + options.housekeeping_ms, said_ms + options.heartbeat_ms]
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def restart(state: S, *, log: LogView) -> LegacyStepped[S]:
@@ -192,12 +200,13 @@ def _on_connection_of_slave(
 def _slave_timer(
     state: LegacySlave, *, now_ms: TimestampMs, log: LogView
 ) -> LegacyStepped[LegacySlave]:
-    client, options = state.client, state.options
-    if client is None:
-        due = now_ms >= state.connect_at_ms
-        return slave.connect(state, now_ms=now_ms, log=log) if due else LegacyStepped(state)
-    if now_ms - client.last_read_ms >= options.housekeeping_ms:
-        return slave.disconnect(state, now_ms=now_ms, reason="the master is silent")
-    if now_ms - client.last_write_ms >= options.heartbeat_ms:
-        return slave.report(state, now_ms=now_ms, log=log)
-    return LegacyStepped(state)
+    options = state.options
+    match state.client:
+        case None if now_ms >= state.connect_at_ms:
+            return slave.connect(state, now_ms=now_ms, log=log)
+        case SlaveEnd(last_read_ms=at_ms) if now_ms - at_ms >= options.housekeeping_ms:
+            return slave.disconnect(state, now_ms=now_ms, reason="the master is silent")
+        case SlaveEnd(last_write_ms=at_ms) if now_ms - at_ms >= options.heartbeat_ms:
+            return slave.report(state, now_ms=now_ms, log=log)
+        case _:
+            return LegacyStepped(state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import get_args
+from typing import assert_never, get_args
 
 from rocketha.formats.legacy_ha_packets import LegacyReports, LegacyTransfer, feed_reports
 from rocketha.formats.packet_stream import PacketStream, legacy_master_stream
@@ -74,14 +74,19 @@ class LegacyCore(Core[LegacyState, LegacyEvent, LegacyAction, CommitLog]):
 
     def senders(self, state: LegacyState, log: CommitLog) -> Iterator[Sender]:
         """Yield the connections over which the master may send."""
-        if isinstance(state, LegacyMaster):
-            for end in state.ends.values():
-                if end.next_offset != NOT_YET:
-                    yield Sender(
-                        conn=end.id,
-                        behind=end.next_offset < log.max_phy_offset,
-                        heartbeat_at_ms=end.last_write_ms + state.options.heartbeat_ms,
-                    )
+        match state:
+            case LegacyMaster(ends=ends, options=options):
+                for end in ends.values():
+                    if end.next_offset != NOT_YET:
+                        yield Sender(
+                            conn=end.id,
+                            behind=end.next_offset < log.max_phy_offset,
+                            heartbeat_at_ms=end.last_write_ms + options.heartbeat_ms,
+                        )
+            case LegacySlave():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def inbox(self, conn: ConnectionId, *, accepted: bool) -> ReportInbox | BatchInbox:
         """Begin to hear a slave, which was accepted, or the master."""
