@@ -422,6 +422,21 @@ Elect(b) ==
   /\ ctl' = [master |-> b, sss |-> {<<b, inc[b]>>}, sssE |-> EpochAfterElection]
   /\ UNCHANGED <<views, alters, setVars, confirm, conn, brokerVars, seenVars>>
 
+\* ---- All ----
+
+\* A run whose faults have ended comes to this: all are in the set, as the master and the controller
+\* know it, nothing is undecided, everybody has what the master has, and a message went through.
+Healed ==
+  /\ role = "Master" /\ ctl.master = Master
+  /\ \A b \in Broker : up[b] /\ end[b] = end[Master]
+  /\ pend = {}
+  /\ Names(local) = Broker
+  /\ local = ctl.sss /\ sssE = ctl.sssE
+  /\ confirm = end[Master]
+  /\ acked > start /\ visible > start
+
+  /\ UNCHANGED vars
+
 -----------------------------------------------------------------------------
 Next ==
   \/ PutMessage
@@ -443,6 +458,7 @@ Next ==
   \/ ApplyAlter
   \/ RefuseAlter
   \/ \E b \in Slave : Elect(b)
+  \/ Healed
 
 Spec == Init /\ [][Next]_vars
 =============================================================================

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
+from rocketha.broker.connections import GroupCore
+from rocketha.broker.events import ExpandDue
 from rocketha.known_bugs import GROUP_BUGS
+from rocketha.runtime.effects import Then
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.types import BrokerId
@@ -50,6 +54,7 @@ ACTIONS = {
     "ApplyAlter",
     "RefuseAlter",
     "Elect",
+    "Healed",
 }
 
 
@@ -150,6 +155,25 @@ def test_a_slave_that_has_not_heard_of_a_master_epoch_may_copy_from_the_master_b
 
     assert "CopyElsewhere" in {event.action for trace in traces for event in trace.events}
     assert {type(verdict) for verdict in judged(traces)} == {Conforms}
+
+
+@pytest.mark.java
+def test_a_master_that_never_adds_a_slave_is_rejected_where_the_run_should_be_healed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = GroupCore.step
+
+    def step(*given: Any, **named: Any) -> Any:
+        done = whole(*given, **named)
+        kept = (e for e in done.effects if not (isinstance(e, Then) and type(e.event) is ExpandDue))
+        return replace(done, effects=tuple(kept))
+
+    monkeypatch.setattr(GroupCore, "step", step)
+
+    *_, verdict = judged(list(simulate_traces(PROTOCOL, 0)))
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == "Healed"
 
 
 def test_the_same_seed_gives_the_same_master_epoch() -> None:

@@ -24,7 +24,8 @@ __all__ = ["PLUG"]
 def _traces(
     projection: SetProjection, run: SimulatedRun, options: SimOptions
 ) -> tuple[ProjectedTrace, ...]:
-    del run
+    if run.healed_ms is not None and run.report.failure is run.report.unavailable_because is None:
+        projection.healed()
     # The specification has slaves.
     return tuple(_each(projection, options)) if options.brokers > 1 else ()
 

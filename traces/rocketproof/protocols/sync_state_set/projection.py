@@ -18,6 +18,8 @@ After every action the whole state is read from the real one (`master_epoch`):
 | acked, visible| what was acknowledged, and shown to a consumer                               |
 | conn.ready    | kept here, by the rule of the specification                                  |
 
+A run whose faults have ended is Healed.
+
 The implementation knows brokers; their incarnations as members come from the handshake of who
 joins and from the controller's registrations. A broker that returns with a whole log is the member
 that it was, so it is the same incarnation here, although it counts its starts.
@@ -73,6 +75,7 @@ class SetProjection:
         """In the order of their beginnings."""
         self.brokers: tuple[BrokerId, ...] = ()
         self._open: list[MasterEpochTrace] = []
+        self._cluster: GroupCluster | None = None
         self._memory_or_none: Memory | None = None
         self._reader: RecordEpochReader | None = None
         self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
@@ -88,6 +91,7 @@ class SetProjection:
         """Look at a group whose brokers are registered; nobody is master yet."""
         group = cluster.group
         assert group is not None
+        self._cluster = cluster
         self.brokers = tuple(cluster.nodes)
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
         losses = {b: {replica.incarnation: 0} for b, replica in group.replicas.items()}
@@ -95,6 +99,16 @@ class SetProjection:
         self._memory_or_none = Memory(
             record_epochs=self._record_epochs, losses=losses, registered=registered
         )
+
+    def healed(self) -> None:
+        """Say of the last master epoch that its run has ended, some time after the last fault.
+
+        Spec: SyncStateSet!Healed
+        """
+        assert self._cluster is not None, "the run has not begun"
+        for epoch_trace in self.epoch_traces[-1:]:
+            epoch_trace.look(self._cluster)
+            epoch_trace.record(self._cluster, None, "Healed")
 
     def sent(
         self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
