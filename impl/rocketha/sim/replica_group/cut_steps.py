@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rocketha.broker.events import ConfirmDue
-from rocketha.runtime.effects import AppendLog, StoreEpochs, TruncateLog
+from rocketha.runtime.effects import AppendLog, StoreEpochs, Then, TruncateLog
+from rocketha.runtime.events import MessageAppended
 from rocketha.runtime.ports import StepUnderWay
 
 __all__ = ["is_one_for_the_group"]
@@ -24,6 +25,8 @@ _PAIRS: Final = (((StoreEpochs,), (AppendLog,)), ((TruncateLog,), (StoreEpochs,)
 def is_one_for_the_group(step: StepUnderWay[Any, Any]) -> bool:
     """Tell whether a step is between two effects of which the specification knows only both."""
     if isinstance(step.event, ConfirmDue) and not step.done:
+        return True
+    if isinstance(step.event, MessageAppended) and Then(event=ConfirmDue()) in step.rest:
         return True
     return any(
         any(isinstance(effect, first) for effect in step.done)
