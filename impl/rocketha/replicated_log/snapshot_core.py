@@ -294,8 +294,8 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         except EncodingError as error:
             return SnapshotStepped(replace(attempt, failure=error), cut)
         index = saved.meta.last_included_index
-        written: _Does = Then(event=SnapshotWritten(index, data, is_own=True))
-        return SnapshotStepped(attempt, (*cut, WriteSnapshot(index, data), written))
+        written = SnapshotWritten(index, data, is_own=True)
+        return SnapshotStepped(attempt, (*cut, WriteSnapshot(index, data), Then(event=written)))
 
     def _written(
         self, state: SnapshotState, event: SnapshotWritten, log: SnapshotView
@@ -305,8 +305,8 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         effects = tuple([DeleteSnapshot(older) for older in expired])
         if not event.is_own:
             return SnapshotStepped(replace(state, receiving=(index, data)), effects)
-        proof: _Does = Then(event=ReadBackDue(index, data, is_own=True))
-        return SnapshotStepped(state, (*effects, proof))
+        proof = ReadBackDue(index, data, is_own=True)
+        return SnapshotStepped(state, (*effects, Then(event=proof)))
 
     def _clean_up(self, state: SnapshotState, log: SnapshotView) -> SnapshotStepped:
         """Delete the snapshots that are too many, then the log before the oldest one that stays.
@@ -333,8 +333,8 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         is_fresh = self._rules.is_fresh(index, log.commit, state.last)
         if not is_fresh or not self._rules.may_install(state.receiving):
             return SnapshotStepped(state)
-        written: _Does = Then(event=SnapshotWritten(index, data, is_own=False))
-        return SnapshotStepped(state, (WriteSnapshot(index, data), written))
+        written = SnapshotWritten(index, data, is_own=False)
+        return SnapshotStepped(state, (WriteSnapshot(index, data), Then(event=written)))
 
     def _load_received(self, state: SnapshotState) -> SnapshotStepped:
         assert state.receiving is not None
@@ -362,8 +362,8 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
         """
         match event:
             case StartDue(follows=follows):
-                newest: _Does = Then(event=LoadNewestDue())
-                return SnapshotStepped(replace(state, follows=follows), (SyncNames(), newest))
+                effects = SyncNames(), Then(event=LoadNewestDue())
+                return SnapshotStepped(replace(state, follows=follows), effects)
             case LoadNewestDue():
                 return _load_newest(state, log)
             case StateLoaded(at_start=True):

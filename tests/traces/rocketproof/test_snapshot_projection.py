@@ -33,7 +33,7 @@ CAUGHT = {
     Bug.B53: 2,
     Bug.B55: 0,
     Bug.B56: 2,
-    Bug.B57: 5,
+    Bug.B57: 4,
     Bug.B58: 0,
     Bug.B59: 2,
     Bug.B68: 0,
@@ -45,15 +45,15 @@ CAUGHT = {
     Bug.FRESH_OBJECT: 4,
     Bug.INSTALL_FRESH: 2,
     Bug.READ_BACK: 0,
-    Bug.REFUSE_GAP: 5,
+    Bug.REFUSE_GAP: 4,
     Bug.SNAP_AT_APPLIED: 0,
     Bug.SUFFIX_DROPPED: 18,
     Bug.SUFFIX_KEPT: 0,
     Bug.SYNC_FIRST: 0,
-    Bug.VALIDITY: 68,
+    Bug.VALIDITY: 158,
 }
 """A seed that shows a bug."""
-REFUSE = {5, 9, 14, 17}
+REFUSE = {4, 5, 9, 14, 17}
 """Seeds whose nodes lose all their snapshots."""
 
 

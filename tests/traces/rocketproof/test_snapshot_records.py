@@ -118,7 +118,7 @@ def test_damage_is_seen_when_a_file_is_read() -> None:
 def test_a_power_cut_ends_a_step_and_its_beginning_is_there() -> None:
     stopped = [
         record
-        for seed in (CUT_AND_ROTTEN, 13)
+        for seed in (12, 13, 20)
         for log in logs_of(seed)
         for record in log.records
         if record.event == "NodeStopped"

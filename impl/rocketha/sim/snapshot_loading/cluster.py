@@ -101,6 +101,8 @@ class SnapshotCluster:
         """The node has not loaded a snapshot yet."""
         self.is_unsure = False
         """The process has ended, and nobody has made sure yet of what it left on the disk."""
+        self.leaves_log = False
+        """The process ends in a step that has changed the log, and that is shown as done."""
         self.rots_next = False
         """The disk damages the next snapshot that is written, before it is read back."""
         self.failure: str | None = None
@@ -116,7 +118,7 @@ class SnapshotCluster:
         """How the power goes off that goes off now, if a crash point says so."""
         self._rules = snapshot_rules(bugs)
         self._observer = observer
-        self._steps = Steps(self._ended, self._at_seam)
+        self._steps = Steps(self._ended, self._show, self._at_seam)
         self._recorder = SnapshotRecorder(history, options, scheduler, recording)
         try:
             self._make_node().manager.start(follows=True)
@@ -342,7 +344,7 @@ class SnapshotCluster:
 
     def _went_down(self, left: MemoryDisk) -> None:
         self.disk, self.node, self.cut_after = left, None, None
-        self.is_loading = False
+        self.is_loading = self.leaves_log = False
         self.crashes += 1
         self._steps.forget()
         self._recorder.lost_power(left)
@@ -382,16 +384,21 @@ class SnapshotCluster:
     def _at_seam(self) -> None:
         """Let the node end before it changes its disk, if a crash point says so.
 
-        Where it has changed its log, and that is not for sure or will not be, it ends after this
-        step: a trace shows all of it or nothing. Raises: PowerCutError
+        A trace shows all of a step or nothing, and its log is what tells. Where the process ends
+        with another log than the one that is for sure, it shows the step; where the power goes off
+        and leaves another one, the node ends after the step. Raises: PowerCutError
         """
         ending = None if self.crash_points.is_calm else self.crash_points.passes(NODE)
         if ending is None:
             return
         self.ending = ending
-        if self._keeps_log(ending):
-            raise PowerCutError("", reason="a node ends in the middle of a step")
-        self.cut_after = 1
+        if not self._keeps_log(ending):
+            if ending.end is not Fault.PROCESS_CRASH:
+                self.cut_after = 1
+                return
+            self.leaves_log, self.is_loading = True, False
+            self._steps.show()
+        raise PowerCutError("", reason="a node ends in the middle of a step")
 
     def _keeps_log(self, ending: Ending) -> bool:
         """Tell whether a node that ends so has the log again that it has for sure now."""
@@ -401,7 +408,7 @@ class SnapshotCluster:
         return scan_log(left.read(LOG)) == scan_log(sure.read(LOG))
 
     def _ended(self, action: SnapshotAction) -> None:
-        self._acted(action.name, action.index)
+        self._show(action)
         if self.rots_next and action.name is _Name.SYNC_DIRECTORY and self.sound:
             self.rots_next = False
             self.damage(self.sound[-1])
@@ -413,6 +420,9 @@ class SnapshotCluster:
             self.cut_after -= 1
             if self.cut_after <= 0:
                 raise PowerCutError("", reason=f"the power went off after {action.name}")
+
+    def _show(self, action: SnapshotAction) -> None:
+        self._acted(action.name, action.index)
 
     def _acted(self, name: SnapshotActionName, index: LogIndex | None = None) -> None:
         self.actions += 1

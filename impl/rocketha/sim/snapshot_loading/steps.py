@@ -81,14 +81,20 @@ class Steps:
     """Tells actions apart while a node does what it was called for."""
 
     def __init__(
-        self, ended: Callable[[SnapshotAction], None], at_seam: Callable[[], None]
+        self,
+        ended: Callable[[SnapshotAction], None],
+        shown: Callable[[SnapshotAction], None],
+        at_seam: Callable[[], None],
     ) -> None:
-        """Tell `ended` of each action at its end, and `at_seam` before what changes the disk."""
+        """Tell `ended` of each action at its end, and `at_seam` before what changes the disk.
+
+        Of an action in which the node ends, but which is there, `shown` is told.
+        """
         self._at_seam = at_seam
         self.call: Call | None = None
         self.writes: Call | None = None
         """A snapshot is being written: its own (SAVE), or a leader's (RECEIVE)."""
-        self._ended = ended
+        self._ended, self._shown = ended, shown
         self._pending: SnapshotAction | None = None
         self._has_unlinked = False
 
@@ -102,6 +108,11 @@ class Steps:
         self.forget()
         if last is not None:
             self._ended(last)
+
+    def show(self) -> None:
+        """Show the action under way as one that is done: the node ends in it."""
+        assert self._pending is not None
+        self._shown(self._pending)
 
     def forget(self) -> None:
         """Leave a call where it is: the node is gone."""

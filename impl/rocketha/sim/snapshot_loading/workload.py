@@ -233,7 +233,16 @@ class SnapshotWorkload:
             sent = injection.rng.choice(_ARRIVES)
             if sent is not Sent.WHOLE:
                 injection.note(f"it is {sent.value}")
+            self._let_it_fail(injection)
             self._cluster.receive(sent)
+
+    def _let_it_fail(self, injection: Injection) -> None:
+        """Let the disk damage a snapshot that arrives, or the node end before it is loaded."""
+        fails = injection.rng.randrange(4)
+        if fails == 0 and Fault.DAMAGED_FILE in self._plan.faults:
+            self._rot_next(injection)
+        elif fails == 1 and self._cuts:
+            self._cut_within(injection)
 
     def _clean_up(self, injection: Injection) -> None:
         injection.note("the node cleans up")
@@ -293,9 +302,12 @@ class SnapshotWorkload:
                 injection.note(f"the disk damages the snapshot up to entry {index}")
                 self._cluster.damage(index)
         if rng.randrange(3) == 0:
-            injection.note("the disk will damage the next snapshot before it is read back")
-            self._cluster.rots_next = True
+            self._rot_next(injection)
         if self._cuts and rng.randrange(2) == 0:
             self._cut(injection)
             if rng.randrange(2) == 0:
                 self._cut_within(injection)
+
+    def _rot_next(self, injection: Injection) -> None:
+        injection.note("the disk will damage the next snapshot before it is read back")
+        self._cluster.rots_next = True

@@ -91,6 +91,7 @@ def world_value(world: SnapshotCluster) -> State:
     """Return the state of a node and its group."""
     job = world.job
     disk = settled(world.disk) if world.is_unsure else world.disk
+    logs = settled(world.disk) if world.leaves_log else disk
     state: dict[str, Value] = {
         "agreed": world.agreed,
         "kept": world.kept,
@@ -103,7 +104,7 @@ def world_value(world: SnapshotCluster) -> State:
         "lastSnap": 0,
         "crashes": world.crashes,
         "damaged": world.damages,
-        **log_values(world.history, disk),
+        **log_values(world.history, logs),
     }
     node = world.node
     if node is not None and not world.has_refused:

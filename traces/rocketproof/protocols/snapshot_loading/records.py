@@ -185,9 +185,11 @@ class SnapshotRecords(RecordProjection):
         read, self._read = self._read, None
         if read is None or record.event == "StateLoaded":
             return
-        if record.event != STOPPED or "applied" not in read.state:
-            job = self._job()
-            self.event("ReadBack", (), node=read.node, observed={**self._has, "job": job})
+        if record.event == STOPPED and "applied" in read.state:
+            self._read = read
+            return
+        observed = {**self._has, "job": self._job()}
+        self.event("ReadBack", (), node=read.node, observed=observed)
 
     def _make(self, node: str, action: str, *params: Value, **observed: Value) -> None:
         self._under_way.append((action, params, node, observed))
@@ -336,11 +338,7 @@ class SnapshotRecords(RecordProjection):
             case "NodeStarted" if said.incarnation > 1:
                 self._make(node, "Start", mode="loading")
             case "EntryReceived":
-                for entry in heard:
-                    if isinstance(entry, _LeaderEntry):
-                        is_stray = entry.term == self._settings.stray
-                        index = () if is_stray else (entry.index,)
-                        self._make(node, "AppendStray" if is_stray else "AppendEntry", *index)
+                self._appended(node, heard)
             case "CommitLearned" if "commit" in changed:
                 commit = read_field(changed["commit"], int, "commit")
                 self._agree_on(commit)
@@ -358,16 +356,34 @@ class SnapshotRecords(RecordProjection):
                 if said.incarnation > 1:
                     self._make(node, "LoadNewest", mode="up")
             case "NodeStopped":
-                self._stopped(said)
+                self._stopped(said, heard)
             case _:
                 pass
+
+    def _appended(self, node: str, heard: Sequence[_Heard]) -> None:
+        for entry in heard:
+            if isinstance(entry, _LeaderEntry):
+                is_stray = entry.term == self._settings.stray
+                index = () if is_stray else (entry.index,)
+                self._make(node, "AppendStray" if is_stray else "AppendEntry", *index)
+
+    def _came_through(self, node: str, heard: Sequence[_Heard]) -> None:
+        """Make the event of the step in which the node ended: it has left another log."""
+        if any(isinstance(one, _LeaderEntry) for one in heard):
+            self._appended(node, heard)
+        elif self._loading:
+            self._make(node, "LoadNewest", mode="up")
+        elif self._read is not None:
+            self._make(node, "ReadBack", job=self._job())
+        else:
+            self._make(node, "CutLog")
 
     def _job(self) -> Value:
         if self._receiving is None:
             return NO_JOB
         return record({"kind": "install", "idx": self._receiving})
 
-    def _stopped(self, said: NodeRecord) -> None:
+    def _stopped(self, said: NodeRecord, heard: Sequence[_Heard]) -> None:
         """Make the event of a power cut, with the names that survived it; or of a refusal."""
         error = read_field(said.state.get("error"), str | None, "error")
         for variable in _OF_MEMORY:
@@ -375,7 +391,9 @@ class SnapshotRecords(RecordProjection):
         if error is not None:
             self._make(said.node, "LoadNewest", mode="refused")
             return
+        if {"first", "log"} & said.state.keys():
+            self._came_through(said.node, heard)
         pairs = read_field(said.state.get("files", ()), tuple[tuple[str, bytes], ...], "files")
         there, lost = self._files.left(dict(pairs))
-        self._receiving, self._replaces_log = None, False
+        self._receiving, self._replaces_log, self._read = None, False, None
         self._make(said.node, "Crash", tla_set(there), lost, mode="down")
