@@ -198,7 +198,8 @@ def _introductions(run: RecordedRun) -> Iterator[Due]:
         for message in record.sent:
             said = packet(message)
             if said.get("is") == "Handshake":
-                starts = record.incarnation - 1 if settings["tells_incarnation"] else 0
+                is_said = settings["tells_incarnation"] and not settings["learner"]
+                starts = record.incarnation - 1 if is_said else 0
                 is_true = said == {
                     "is": "Handshake",
                     "slave": settings["slave"],

@@ -28,7 +28,7 @@ _FORGED_GAPS_MS: Final = (40, 120, 400)
 _DAMAGE_GAPS_MS: Final = (100, 300, 1_000)
 """Only brokers that are down lose something."""
 _INTRODUCTIONS: Final = ("plain", "learner", "incarnation")
-"""What slaves say of themselves in their handshakes."""
+"""What slaves say of themselves in their handshakes; a learner has no room for its incarnation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ def draw_run(streams: PerPurposeStreams, options: SimOptions) -> RunPlan:
             reconnect_ms=rng.choice((50, 300)),
             is_sync_from_last_file=False,
             is_async_learner=introduction == "learner",
-            tells_incarnation=introduction == "incarnation",
+            tells_incarnation=introduction != "plain",
             rules=ha_rules(options.bugs),
         ),
         records_max=rng.randrange(3, 7),
