@@ -32,6 +32,7 @@ from rocketha.locks.consumer import (
     ProcessNext,
     SendLock,
     SendUnlock,
+    StopWaiting,
     patience_ms,
 )
 from rocketha.locks.state import ConsumerOptions, ConsumerState, LockManagerState, RoundId
@@ -225,7 +226,9 @@ def _consumed(stepped: ConsumerStepped) -> ConsumerDone:
             case SendUnlock(body=body):
                 data, code = push_queue_lock(body), LockCode.UNLOCK_BATCH_MQ
                 effects.append(SendOneWay(peer=MASTER, code=code, body=data))
-            case HangUp() | ProcessNext():
+            case StopWaiting(attempt=attempt):
+                effects.append(HangUp(reference=(attempt,)))
+            case ProcessNext():
                 effects.append(effect)
             case _ as unreachable:
                 assert_never(unreachable)

@@ -22,7 +22,7 @@ from typing import TypeAlias, assert_never
 
 from rocketha.formats.lock_bodies import MessageQueue, QueueLockBody
 from rocketha.locks.state import Attempt, ConsumerOptions, ConsumerState, Lease
-from rocketha.runtime.effects import AnswerClient, HangUp
+from rocketha.runtime.effects import AnswerClient
 from rocketha.types import TimestampMs
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "ProcessWanted",
     "SendLock",
     "SendUnlock",
+    "StopWaiting",
     "UnlockWanted",
     "patience_ms",
     "step",
@@ -103,6 +104,13 @@ class SendUnlock:
 
 
 @dataclass(frozen=True, slots=True)
+class StopWaiting:
+    """Close the connection with whoever was asked in an attempt: no answer is waited for."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class ProcessNext(AnswerClient):
     """Process the next message of a queue; `fresh`: the first one since the queue was got."""
 
@@ -110,7 +118,7 @@ class ProcessNext(AnswerClient):
     fresh: bool
 
 
-ConsumerEffect: TypeAlias = SendLock | SendUnlock | HangUp | ProcessNext
+ConsumerEffect: TypeAlias = SendLock | SendUnlock | StopWaiting | ProcessNext
 
 
 class ConsumerActionName(StrEnum):
@@ -218,8 +226,8 @@ def give_up(state: ConsumerState, event: PatienceOver, *, now_ms: TimestampMs) -
     back = frozenset(queue for queue in attempt.queues if not state.holds(queue, now_ms))
     state = replace(state, attempt=None)
     given_back = _given_back(state, attempt.number, back, ConsumerActionName.GIVE_UP)
-    hang_up = HangUp(reference=(attempt.number,))
-    return replace(given_back, effects=(hang_up, *given_back.effects))
+    stop_waiting = StopWaiting(attempt.number)
+    return replace(given_back, effects=(stop_waiting, *given_back.effects))
 
 
 def unlock(state: ConsumerState, event: UnlockWanted, *, now_ms: TimestampMs) -> ConsumerStepped:

@@ -17,10 +17,10 @@ from rocketha.locks.consumer import (
     ProcessWanted,
     SendLock,
     SendUnlock,
+    StopWaiting,
     UnlockWanted,
 )
 from rocketha.locks.state import ConsumerState
-from rocketha.runtime.effects import HangUp
 from tests.impl.locks.scene import Q1, Q2, a_consumer, at, body
 
 LEASE = 30_000
@@ -77,7 +77,7 @@ def test_without_an_answer_what_is_held_stays_and_the_rest_is_given_back() -> No
     stepped = step(asked, PatienceOver(2), 21_001)
 
     assert stepped.effects == (
-        HangUp(reference=(2,)),
+        StopWaiting(2),
         SendUnlock(body("c1", Q2, attempt=2)),
     )
     assert stepped.state.holds(Q1, at(LEASE - 1))

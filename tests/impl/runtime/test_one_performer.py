@@ -78,7 +78,7 @@ def test_a_core_says_which_effects_its_steps_have(core: type[Core[Any, Any, Any,
 
 def test_effects_of_locks_are_written_as_requests_in_one_place() -> None:
     names = {effect.__name__ for effect in (*get_args(ManagerEffect), *get_args(ConsumerEffect))}
-    assert len(names) == 6
+    assert len(names) == 7
     one, answered = "impl/rocketha/locks/connections.py", "impl/rocketha/sim/lock_quorum/cluster.py"
     assert performers(names - {"ProcessNext"}) == {name: {one} for name in names - {"ProcessNext"}}
     assert performers({"ProcessNext"}) == {"ProcessNext": {one, answered}}  # an answer to a client
