@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from rocketha.sim.lock_quorum.workload import LockWorkload
 from rocketproof.cli import main
 from rocketproof.commands import corpus
 from rocketproof.runs import simulate_trace
@@ -143,8 +144,11 @@ def test_a_bug_is_caught_and_its_run_can_be_made_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.java
-def test_runs_that_stay_dead_are_counted_and_are_no_pass(tmp_path: Path) -> None:
-    made = run("generate", "lock_quorum", "--runs", "7", "--bug", "B46", "--out", tmp_path / "c")
+def test_runs_that_stay_dead_are_counted_and_are_no_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LockWorkload, "converged", lambda _: False)
+    made = run("generate", "lock_quorum", "--runs", "7", "--out", tmp_path / "c")
     judged = run("validate", tmp_path / "c", "--json")
 
     assert (made.exit_code, judged.exit_code) == (0, 3), made.output + judged.output
