@@ -55,8 +55,8 @@ def put(
         return _refused(state, event, PutStatus.IN_SYNC_REPLICAS_NOT_ENOUGH)
     state = see_caught_up(state, now_ms=now_ms, log=log)
     message = MessagePut(message=event.message, put=event.put)
-    stepped = put_message(state.ha, message, now_ms=now_ms)
-    return GroupStepped(replace(state, ha=stepped.state), stepped.effects, stepped.action)
+    stepped = put_message(state.ha, message, now_ms=now_ms)  # what it has changes when it is there
+    return GroupStepped(state, stepped.effects, stepped.action)
 
 
 def _refused(state: GroupBroker, event: PutRequested, status: PutStatus) -> GroupStepped:

@@ -5,6 +5,7 @@ Source: AutoSwitchHAConnection (`AbstractHAReader`), AutoSwitchHAService
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -17,11 +18,11 @@ from rocketha.formats.controller_requests import Incarnation
 from rocketha.formats.ha_packets import Handshake
 from rocketha.ha import master
 from rocketha.ha.broker import step
-from rocketha.ha.effects import ActionName, Stepped
+from rocketha.ha.effects import ActionName, SpecAction, Stepped
 from rocketha.ha.events import Event, PacketReceived
 from rocketha.ha.state import BrokerState
 from rocketha.runtime.effects import Then
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Offset, TimestampMs
 
 __all__ = ["close_stale", "replicate"]
 
@@ -44,9 +45,9 @@ def replicate(
     if action.name is ActionName.HANDSHAKE and isinstance(event, PacketReceived):
         return _introduced(after, event, stepped)
     if action.name is ActionName.RECEIVE_ACK:
-        if not _report_is_news(state, stepped):
-            stepped = replace(stepped, action=None)  # no step of the specification
-        return _reported(after, action.slave, stepped, now_ms=now_ms, log=log)
+        is_news = _acks(after.ha) != _acks(state.ha)  # else it is no step of the specification
+        told = action if is_news else None
+        return _reported(after, action.slave, told, now_ms=now_ms, log=log)
     return GroupStepped(after, stepped.effects, action)
 
 
@@ -55,13 +56,9 @@ def _with_replication(state: GroupBroker, after: BrokerState) -> GroupBroker:
 
     Spec: ReplicaGroup!Disconnect
     """
-    if after is state.ha:
-        return state
-    known = state.slave_incarnations
-    if known and not known.keys() <= (connected := slaves(after)).keys():
-        left = {s: i for s, i in known.items() if s in connected}
-        return replace(state, ha=after, slave_incarnations=MappingProxyType(left))
-    return replace(state, ha=after)
+    connected = slaves(after)
+    left = {s: i for s, i in state.slave_incarnations.items() if s in connected}
+    return replace(state, ha=after, slave_incarnations=MappingProxyType(left))
 
 
 def _introduced(state: GroupBroker, event: PacketReceived, stepped: Stepped) -> GroupStepped:
@@ -72,32 +69,33 @@ def _introduced(state: GroupBroker, event: PacketReceived, stepped: Stepped) -> 
     packet = event.packet
     assert isinstance(packet, Handshake)
     slave = packet.broker_id
-    newest = connection_of(state.ha, slave)
-    if newest is not None and event.conn == newest.id:
+    newest = slaves(state.ha)[slave]
+    if event.conn == newest.id:
         told = {**state.slave_incarnations, slave: Incarnation(packet.incarnation)}
         state = replace(state, slave_incarnations=MappingProxyType(told))
-    older = tuple(
-        Then(event=StaleConnection(conn=end.id))
-        for end in state.ha.servers.values()
-        if end.slave_id == slave and end is not newest
+    effects = (
+        *stepped.effects,
+        *(
+            Then(event=StaleConnection(conn=end.id))
+            for end in state.ha.servers.values()
+            if end.slave_id == slave and end is not newest
+        ),
     )
-    return GroupStepped(state, (*stepped.effects, *older), stepped.action)
+    return GroupStepped(state, effects, stepped.action)
 
 
-def _report_is_news(state: GroupBroker, stepped: Stepped) -> bool:
-    """Tell whether a report says more than the one before.
+def _acks(ha: BrokerState) -> Mapping[ConnectionId, Offset]:
+    """Return what was reported over each connection: a report is a step if it changes that.
 
     Spec: ReplicaGroup!ReceiveAck
     """
-    action = stepped.action
-    before = None if action is None or action.conn is None else state.ha.servers.get(action.conn)
-    return before is not None and action is not None and before.slave_ack != action.offset
+    return {conn: end.slave_ack for conn, end in ha.servers.items()}
 
 
 def _reported(
     state: GroupBroker,
     slave: BrokerId,
-    stepped: Stepped,
+    action: SpecAction | None,
     *,
     now_ms: TimestampMs,
     log: FlushedLogView,
@@ -108,7 +106,7 @@ def _reported(
     """
     state = see_caught_up(state, now_ms=now_ms, log=log)
     follow: tuple[GroupEffect, ...] = (Then(event=ConfirmDue()), Then(event=ExpandDue(slave=slave)))
-    return GroupStepped(state, (*stepped.effects, *follow), stepped.action)
+    return GroupStepped(state, follow, action)
 
 
 def close_stale(state: GroupBroker, event: StaleConnection) -> GroupStepped:

@@ -129,7 +129,11 @@ class EffectSites:
 
 
 def _is_follow_up(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and _name(node.func) == "Then"
+    match node:
+        case ast.Starred(value=ast.GeneratorExp(elt=made) | ast.ListComp(elt=made)):
+            return _is_follow_up(made)
+        case _:
+            return isinstance(node, ast.Call) and _name(node.func) == "Then"
 
 
 def _speaks_of_effects(node: ast.expr) -> bool:

@@ -26,9 +26,10 @@ stays in `alive`: the specification has no such errors, but an operator's electi
 effect, so the one that follows is a `DesignateMaster`. Without such a reason, and without an
 operator's request, an election is an `ElectMaster`, whether the group needs one or not.
 
-What the controller answers shows `ctl`, what a producer is answered `acked`, what a consumer is
-answered `seen`, a request of a master `alters`, and a slave's packet what it has reported; where
-they show something else than there is, that is a step of its own.
+What the controller answers shows `ctl`, what a producer is answered `acked`, or that its message is
+beyond `confirm`, what a consumer is answered `seen`. A request of a
+master shows `alters`, and a slave's packet what it has reported. Where they show something else
+than there is, that is a step of its own.
 
 A step of the implementation may be several of the specification: a batch of several records, and
 the loss of a connection that shows beside something else. They are written one after the other.
@@ -193,6 +194,9 @@ class GroupProjection:
             case AnswerPull(data=bytes() as data, offset=offset) if data:
                 shown = record_epochs[: index(Offset(offset + len(data)))]
                 self._parts.seen = _longer(self._parts.seen, shown)
+            case AnswerPut(status=PutStatus.FLUSH_SLAVE_TIMEOUT, end=end) if end is not None:
+                if not cluster.plan.controller.elect_unclean:
+                    self._parts.hear_unconfirmed(cluster.nodes[broker], index(end))
             case _:
                 pass
 

@@ -14,7 +14,8 @@
 | it registers a new incarnation               | Restart                                         |
 | it did not hear who is gone, or hears it     | EvictBroker, HearAgain                          |
 | its answers and notices                      | ctl, if they say something else than it has     |
-| PUT_OK beyond confirmOffset                  | Acknowledge                                     |
+| PUT_OK beyond confirmOffset, or a producer   | Acknowledge, which is none then                 |
+| that waits no more for slaves below it       |                                                 |
 | the changed parts of a state                 | those of the node; ctl                          |
 
 Each event shows what its node has, and nothing of the others. Whom the controller hears follows
@@ -122,6 +123,7 @@ class GroupRecords(RecordProjection):
         self._settings = alike(brokers)
         self._of = {name: _Of(RecordedBroker(name=name)) for name in brokers}
         ((self._controller, self._controller_settings),) = controllers.items()
+        self._elects_unclean = self._controller_settings.elect_unclean
         self._ctl = RecordedController(tuple(self._of))
         self._links = RecordedLinks(brokers)
         self._seen: tuple[int, ...] = ()
@@ -232,10 +234,14 @@ class GroupRecords(RecordProjection):
                     )
 
     def _promised(self, me: str, put: _Put) -> None:
-        """Make an event of an answer that a message is safe, if it is not confirmed."""
-        end = record_count(put.end or 0)
-        if put.status == "PUT_OK" and end > record_count(self._of[me].now.confirm):
+        """Make an event of an answer that says otherwise of a message than that it is confirmed."""
+        end, now = record_count(put.end or 0), self._of[me].now
+        confirmed = record_count(now.confirm)
+        if put.status == "PUT_OK" and end > confirmed:
             self._event(me, "Acknowledge", parts=[part("confirm", me, value=end)])
+        is_waiting = put.status == "FLUSH_SLAVE_TIMEOUT" and not self._elects_unclean
+        if is_waiting and now.is_master and 0 < end <= confirmed:
+            self._event(me, "Acknowledge", parts=[part("confirm", me, value=end - 1)])
 
     def _consumed(self, me: str, pull: _Pull) -> None:
         if pull.data is None or not pull.data["size"]:

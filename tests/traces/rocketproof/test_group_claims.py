@@ -1,0 +1,102 @@
+"""What a trace of a group reads from its network and its clients: wrong effects are no behaviour.
+
+Each core does something else than it says; its state, or what others see, is what shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from rocketha.broker import core, roles
+from rocketha.broker.effects import AnswerPut, PutStatus
+from rocketha.controller.core import ControllerCore
+from rocketha.runtime.effects import CloseConnection
+from rocketha.sim.engine.options import SimOptions
+from rocketproof.protocols import PROTOCOLS
+from tests.traces.rocketproof.recorded_runs import judged
+from tlatrace.judgement.verdict import kind
+
+SEEDS: Final = 6
+EVENTS: Final = 120
+"""Of a group that does not come to life there are many more."""
+
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+
+def keeps_its_set(patch: pytest.MonkeyPatch) -> None:
+    """A master that follows another one forgets nothing of what only a master has."""
+    whole = roles.become_slave
+
+    def become_slave(state: Any, view: Any, **named: Any) -> Any:
+        stepped = whole(state, view, **named)
+        return replace(stepped, state=replace(stepped.state, local=state.local))
+
+    patch.setattr(roles, "become_slave", become_slave)
+
+
+def leaves_connections_open(patch: pytest.MonkeyPatch) -> None:
+    """A master that follows another one forgets its connections, and does not close them."""
+    whole = roles.become_slave
+
+    def become_slave(state: Any, view: Any, **named: Any) -> Any:
+        stepped = whole(state, view, **named)
+        kept = tuple(e for e in stepped.effects if not isinstance(e, CloseConnection))
+        return replace(stepped, effects=kept)
+
+    patch.setattr(roles, "become_slave", become_slave)
+
+
+def says_that_it_waits(patch: pytest.MonkeyPatch) -> None:
+    """A master tells producers of confirmed messages that it has waited in vain."""
+    whole = core.step
+
+    def step(state: Any, event: Any, **named: Any) -> Any:
+        stepped = whole(state, event, **named)
+        effects = tuple(
+            replace(e, status=PutStatus.FLUSH_SLAVE_TIMEOUT)
+            if isinstance(e, AnswerPut) and e.status is PutStatus.PUT_OK
+            else e
+            for e in stepped.effects
+        )
+        return replace(stepped, effects=effects)
+
+    patch.setattr(core, "step", step)
+
+
+def answers_nobody(patch: pytest.MonkeyPatch) -> None:
+    """A controller answers nobody, so that no broker gets registered."""
+    whole = ControllerCore.step
+
+    def step(self: Any, state: Any, event: Any, **named: Any) -> Any:
+        stepped = whole(self, state, event, **named)
+        kept = tuple(e for e in stepped.effects if type(e).__name__ != "AnswerRequest")
+        return replace(stepped, effects=kept)
+
+    patch.setattr(ControllerCore, "step", step)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        keeps_its_set,
+        leaves_connections_open,
+        says_that_it_waits,
+        answers_nobody,
+    ],
+)
+def test_a_wrong_effect_is_no_behaviour(wrong: Patch, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong(monkeypatch)
+    plug = PROTOCOLS["replica_group"]
+    found = set()
+    for seed in range(SEEDS):
+        run = plug.run(seed, SimOptions())
+        begun = [replace(one, events=one.events[:EVENTS]) for one in run.traces]
+        found |= {kind(verdict) for verdict in judged(begun)}
+        if "diverges" in found:
+            break
+
+    assert "diverges" in found
