@@ -90,9 +90,8 @@ Init ==
   /\ known = [b \in Broker |-> 0] /\ inc = [b \in Broker |-> 0]
   /\ log = [b \in Broker |-> <<>>] /\ epochs = [b \in Broker |-> <<>>]
   /\ local = [b \in Broker |-> NoSet] /\ pend = [b \in Broker |-> NoProposal]
-  /\ confirm = [b \in Broker |-> 0]
+  /\ confirm = [b \in Broker |-> 0] /\ acked = <<>> /\ seen = <<>>
   /\ link = [b \in Broker |-> None] /\ conn = [b \in Broker |-> [s \in Broker |-> NoConn]]
-  /\ acked = <<>> /\ seen = <<>>
 
 -----------------------------------------------------------------------------
 \* Which steps are explored: all of them here, fewer where a finite model overrides this.
@@ -205,8 +204,7 @@ CleanBrokerData ==
 
 \* ---- Actions of any broker ----
 
-\* What is left of the connections when b drops its own: its slaves are not served any more, a
-\* master that it followed may not notice.
+\* b drops its connections: its slaves are not served any more, its master may not notice.
 LinksWithout(b) == [s \in Broker |-> IF b \in {s, link[s]} THEN None ELSE link[s]]
 ConnsWithout(b) == [conn EXCEPT ![b] = [s \in Broker |-> NoConn]]
 
@@ -225,8 +223,7 @@ BecomeMaster(b) ==
     /\ role[b] # "Down" /\ views[e].master = b
     /\ NewMasterEpoch(b, e)
 
-    /\ role' = [role EXCEPT ![b] = "Master"]
-    /\ known' = [known EXCEPT ![b] = views[e].epoch]
+    /\ role' = [role EXCEPT ![b] = "Master"] /\ known' = [known EXCEPT ![b] = views[e].epoch]
     /\ epochs' = [epochs EXCEPT ![b] = EpochsOfMaster(b, views[e].epoch)]
     /\ local' = [local EXCEPT ![b] = [set |-> SetOfMaster(b, e), epoch |-> e]]
     /\ pend' = [pend EXCEPT ![b] = NoProposal]
@@ -234,16 +231,14 @@ BecomeMaster(b) ==
     /\ link' = LinksWithout(b) /\ conn' = ConnsWithout(b)
     /\ UNCHANGED <<ctlVars, inc, log, torn, alters, acked, seen>>
 
-\* A broker learns of another master, or that there is none (ReplicasManager.changeToSlave); a
-\* zombie stops here to be one.
+\* A broker, maybe a zombie, learns of another master, or of none (ReplicasManager.changeToSlave).
 BecomeSlave(b) ==
   \E e \in DOMAIN views :
     /\ Explored("BecomeSlave", b)
     /\ role[b] # "Down" /\ views[e].master # b
     /\ NewMasterEpoch(b, e)
 
-    /\ role' = [role EXCEPT ![b] = "Slave"]
-    /\ known' = [known EXCEPT ![b] = views[e].epoch]
+    /\ role' = [role EXCEPT ![b] = "Slave"] /\ known' = [known EXCEPT ![b] = views[e].epoch]
     /\ local' = [local EXCEPT ![b] = NoSet] /\ pend' = [pend EXCEPT ![b] = NoProposal]
     /\ confirm' = [confirm EXCEPT ![b] = 0] /\ link' = LinksWithout(b) /\ conn' = ConnsWithout(b)
     /\ UNCHANGED <<ctlVars, inc, log, epochs, torn, alters, acked, seen>>
@@ -253,10 +248,8 @@ Crash(b, k) ==
   /\ Explored("Crash", b)
   /\ role[b] # "Down" /\ k \in 0..Len(log[b])
 
-  /\ role' = [role EXCEPT ![b] = "Down"]
-  /\ known' = [known EXCEPT ![b] = 0]
-  /\ inc' = [inc EXCEPT ![b] = @ + 1]
-  /\ log' = [log EXCEPT ![b] = Prefix(@, k)]
+  /\ role' = [role EXCEPT ![b] = "Down"] /\ known' = [known EXCEPT ![b] = 0]
+  /\ inc' = [inc EXCEPT ![b] = @ + 1] /\ log' = [log EXCEPT ![b] = Prefix(@, k)]
   /\ torn' = IF k < Len(log[b]) THEN torn \cup {b} ELSE torn
   /\ local' = [local EXCEPT ![b] = NoSet] /\ pend' = [pend EXCEPT ![b] = NoProposal]
   /\ confirm' = [confirm EXCEPT ![b] = 0] /\ link' = LinksWithout(b) /\ conn' = ConnsWithout(b)
@@ -275,20 +268,17 @@ KnownAfterRestart(b) == ctl.epoch
 \* At start-up, entries beyond the end of the log go.                           \* CHECK B83
 EpochsAfterRestart(b) == RecoverEpochs(epochs[b], Len(log[b]))
 
-\* The broker comes back and registers: the controller learns its incarnation and whether its log is
-\* whole, the broker learns the masterEpoch (registerBroker).  A member that lost a part of its log
-\* says so; one that cannot know says so, too.
+\* The broker comes back and registers (registerBroker): the controller learns its incarnation, it
+\* learns the masterEpoch.  A member says whether it lost a part of its log, if it can know.
 Restart(b) ==
   /\ Explored("Restart", b)
   /\ role[b] = "Down"
 
   /\ \E unfit \in {ctl.unfit \cup ({b} \cap ctl.sss)} \cup IF b \in torn THEN {} ELSE {ctl.unfit} :
        ctl' = [ctl EXCEPT !.master = MasterAfterRestart(b), !.inc[b] = inc[b], !.unfit = unfit]
-  /\ alive' = AliveAfterRestart(b)
-  /\ role' = [role EXCEPT ![b] = RoleAfterRestart(b)]
+  /\ alive' = AliveAfterRestart(b) /\ role' = [role EXCEPT ![b] = RoleAfterRestart(b)]
   /\ known' = [known EXCEPT ![b] = KnownAfterRestart(b)]
-  /\ epochs' = [epochs EXCEPT ![b] = EpochsAfterRestart(b)]
-  /\ torn' = torn \ {b}
+  /\ epochs' = [epochs EXCEPT ![b] = EpochsAfterRestart(b)] /\ torn' = torn \ {b}
   /\ UNCHANGED <<views, inc, log, masterVars, link, conn, alters, acked, seen>>
 
 \* ---- Actions of a master ----
@@ -321,8 +311,7 @@ Covered(m) ==
       N == {n \in 0..Len(log[m]) : Enough(n)}
   IN IF N = {} THEN 0 ELSE MaxOf(N)
 
-\* Enough replicas have more of the log: confirmOffset moves and producers are answered; who gave up
-\* before that does not know (GroupTransferService, computeConfirmOffset).
+\* confirmOffset moves; who still waits is answered (GroupTransferService, computeConfirmOffset).
 Acknowledge(m) ==
   /\ role[m] = "Master"
   /\ \E n \in (confirm[m] + 1)..Covered(m) :
@@ -371,8 +360,7 @@ HasConfirmed(m, s) == conn[m][s].ack >= confirm[m]
 \* and the beginning of the master's epoch.                                     \* CHECK ExpandEpoch
 HasEpochStart(m, s) == conn[m][s].ack >= epochs[m][Len(epochs[m])].s
 
-\* A slave's report shows that it has caught up (maybeExpandInSyncStateSet); the test and the
-\* proposal are one step.
+\* A slave has caught up: test and proposal are one step (maybeExpandInSyncStateSet).
 MaybeExpand(m, s) ==
   /\ Explored("MaybeExpand", m)
   /\ MayPropose(m)
@@ -389,8 +377,7 @@ OfItsEpoch(m, e) == views[e].epoch = known[m]
 \* and silence does not end it.                                                 \* CHECK B82
 Ends(r, e) == r.exp < e
 
-\* The master hears a set of its own epoch, as an answer or by asking: perhaps not the newest,
-\* perhaps the one that it has (changeSyncStateSet).
+\* The master hears a set of its own epoch, new or old, as an answer or not (changeSyncStateSet).
 LearnSyncStateSet(m) ==
   \E e \in DOMAIN views :
     /\ role[m] = "Master"
@@ -401,8 +388,7 @@ LearnSyncStateSet(m) ==
     /\ pend' = [pend EXCEPT ![m] = IF @ # NoProposal /\ Ends(@, e) THEN NoProposal ELSE @]
     /\ UNCHANGED <<ctlVars, brokerVars, confirm, link, conn, alters, acked, seen>>
 
-\* The master sees that a connection is broken, or breaks it; what is on its way to the slave is
-\* lost.
+\* The master sees that a connection is broken, or breaks it; what is on its way is lost.
 CloseConnection(m, s) ==
   /\ Explored("CloseConnection", s)
   /\ conn[m][s] # NoConn
@@ -470,6 +456,18 @@ Disconnect(s) ==
   /\ link' = [link EXCEPT ![s] = None]
   /\ UNCHANGED <<ctlVars, brokerVars, masterVars, conn, alters, acked, seen>>
 
+\* A run whose faults have ended comes to this: all have the master's log and are in the set that it
+\* and the controller know, and a message of its epoch went through.
+Healed ==
+  /\ ctl.sss = Broker
+  /\ \E m \in Broker :
+       /\ ctl.master = m /\ role[m] = "Master" /\ known[m] = ctl.epoch
+       /\ local[m] = [set |-> Broker, epoch |-> ctl.sssEpoch] /\ pend[m] = NoProposal
+       /\ confirm[m] = Len(log[m]) /\ \A s \in Broker : log[s] = log[m]
+  /\ EnableElectUncleanMaster \/ \A q \in {acked, seen} : q # <<>> /\ q[Len(q)] = ctl.epoch
+
+  /\ UNCHANGED vars
+
 -----------------------------------------------------------------------------
 Next ==
   \/ \E c \in Broker : ElectMaster(c)
@@ -495,6 +493,7 @@ Next ==
   \/ \E s \in Broker : Replicate(s)
   \/ \E s \in Broker : HearEpoch(s)
   \/ \E s \in Broker : Disconnect(s)
+  \/ Healed
 
 Spec == Init /\ [][Next]_vars
 =============================================================================

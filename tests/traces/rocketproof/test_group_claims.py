@@ -13,12 +13,13 @@ import pytest
 
 from rocketha.broker import core, roles
 from rocketha.broker.effects import AnswerPut, PutStatus
+from rocketha.broker.events import ExpandDue
 from rocketha.controller.core import ControllerCore
-from rocketha.runtime.effects import CloseConnection
+from rocketha.runtime.effects import CloseConnection, Then
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.protocols import PROTOCOLS
 from tests.traces.rocketproof.recorded_runs import judged
-from tlatrace.judgement.verdict import kind
+from tlatrace.judgement.verdict import Diverges, kind
 
 SEEDS: Final = 6
 EVENTS: Final = 120
@@ -100,3 +101,21 @@ def test_a_wrong_effect_is_no_behaviour(wrong: Patch, monkeypatch: pytest.Monkey
             break
 
     assert "diverges" in found
+
+
+def test_a_group_that_adds_nobody_is_not_healed(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = core.step
+
+    def step(state: Any, event: Any, **named: Any) -> Any:
+        stepped = whole(state, event, **named)
+        asks = (isinstance(e, Then) and isinstance(e.event, ExpandDue) for e in stepped.effects)
+        kept = (e for e, is_left_out in zip(stepped.effects, asks, strict=True) if not is_left_out)
+        return replace(stepped, effects=tuple(kept))
+
+    monkeypatch.setattr(core, "step", step)
+
+    run = PROTOCOLS["replica_group"].run(0, SimOptions())
+    (verdict,) = judged(run.traces)
+
+    assert isinstance(verdict, Diverges)
+    assert (verdict.action, verdict.step) == ("Healed", len(run.traces[0].events) - 1)

@@ -55,8 +55,8 @@ _RUN_CPU_S: Final = 6.0
 _JUDGE_S: Final = 10.0
 _ALL_CPU_S: Final = 20.0
 """Of a mutation whose runs take longer, no more are made."""
-_JUDGED_EVENTS: Final = 400
-"""Runs have about 200; one that does not come back to life goes on, and repeats itself."""
+_JUDGED_EVENTS: Final = 800
+"""Runs have about 200; one that does not come back to life ends 400 actions after the faults."""
 _RUNS_A_COLLECTION: Final = 5
 _OF_RUNS: Final = frozenset(Column) - TRACES - {Column.CRASH_POINTS, Column.UNIT_TESTS}
 

@@ -133,7 +133,10 @@ class GroupWorkload:
         return self._cluster.actions
 
     def converged(self) -> bool:
-        """Tell whether all is well: one master, everybody in sync, and a message goes through."""
+        """Tell whether all is well: one master, everybody in sync, and a message goes through.
+
+        Spec: ReplicaGroup!Healed, SyncStateSet!Healed
+        """
         return self._is_in_sync() and self._probe_was_seen()
 
     def _is_in_sync(self) -> bool:

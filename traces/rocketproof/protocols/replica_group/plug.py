@@ -36,6 +36,8 @@ def _traces(
     projection: GroupProjection, run: SimulatedRun, options: SimOptions
 ) -> tuple[ProjectedTrace, ...]:
     del options
+    if run.healed_ms is not None and run.report.failure is run.report.unavailable_because is None:
+        projection.healed()
     assert isinstance(run.clients, GroupClients)
     promises = run.clients.history.promises
     constants: State = {

@@ -94,6 +94,7 @@ class GroupProjection:
     def __init__(self) -> None:
         """Begin an empty trace."""
         self.events: list[Event] = []
+        self._cluster: GroupCluster | None = None
         self._parts_or_none: GroupStateReader | None = None
         self._signs = SignsOfLife()
         self._request: tuple[ChannelId, ControllerRequest] | None = None
@@ -115,8 +116,13 @@ class GroupProjection:
 
     def started(self, cluster: GroupCluster) -> None:
         """Record the initial state: everybody is registered, nobody is elected."""
-        self._parts_or_none = GroupStateReader(cluster)
+        self._cluster, self._parts_or_none = cluster, GroupStateReader(cluster)
         self._record(cluster, None, "Init", ())
+
+    def healed(self) -> None:
+        """Record that the run has ended, some time after the last fault."""
+        assert self._cluster is not None, "the run has not begun"
+        self._record(self._cluster, None, "Healed", ())
 
     def sent(
         self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
