@@ -98,6 +98,8 @@ class ManualBrokers:
                 return ack == (_ack_in(wire.up[0]) if wire.up else reported)
             case "LearnEpoch", (str() as slave,):
                 return self._knows_master(self._node(slave).running())
+            case "Healed", ():  # said of a run, and nothing that the cores do
+                return False
             case _:
                 return True
 

@@ -373,6 +373,17 @@ Disconnect(s) ==
   /\ link' = [link EXCEPT ![s] = NoLink]
   /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, acted>>
 
+\* A run whose faults have ended comes to this: the elected broker is the master, the others have its
+\* log, and it has heard so of those that are connected.
+Healed ==
+  /\ ctl.master # None
+  /\ role[ctl.master] = "Master" /\ known[ctl.master] = ctl.epoch
+  /\ \A s \in Broker \ {ctl.master} :
+       /\ role[s] = "Slave" /\ log[s] = log[ctl.master]
+       /\ Linked(s, ctl.master) => link[s].ack = Len(log[s])
+
+  /\ UNCHANGED vars
+
 -----------------------------------------------------------------------------
 Next ==
   \/ \E b \in Broker : ElectMaster(b)
@@ -392,6 +403,7 @@ Next ==
   \/ \E s \in Broker : ReceiveTransfer(s)
   \/ \E s \in Broker : LearnEpoch(s)
   \/ \E s \in Broker : Disconnect(s)
+  \/ Healed
 
 Spec == Init /\ [][Next]_vars
 =============================================================================

@@ -311,7 +311,7 @@ Disconnect(s, due) ==
 
 \* A run whose faults have ended comes to this: nobody waits, and the master has heard that all slaves
 \* have its log, but for those that were ahead of it.
-CaughtUp ==
+Healed ==
   /\ \A b \in Broker : up[b]
   /\ waiting = {}
   /\ \A s \in Slave \ ahead : End(s) = Len(log[Master]) /\ AckOf(s, Ends(s)) = End(s)
@@ -336,7 +336,7 @@ Next ==
   \/ \E s \in Slave : ReceiveTransfer(s)
   \/ \E s \in Slave, due \in BOOLEAN : Report(s, due)
   \/ \E s \in Slave, due \in BOOLEAN : Disconnect(s, due)
-  \/ CaughtUp
+  \/ Healed
 
 Spec == Init /\ [][Next]_vars
 ===============================================================================

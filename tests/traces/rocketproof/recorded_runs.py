@@ -58,7 +58,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.MASTER_ANSWERS: 0,
             Bug.MIN_END: 0,
         },
-        passed_by=frozenset({"Disconnect"}),
+        passed_by=frozenset({"Disconnect", "Healed"}),
         unseen={},
     ),
     "legacy_replication": Subject(
@@ -70,7 +70,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.START_COVERS_WAITING: 22,
             Bug.SYNC_WAITS: 0,
         },
-        passed_by=frozenset({"CaughtUp"}),
+        passed_by=frozenset({"Healed"}),
         unseen={Bug.OFFSET_CONTINUES: 0},
     ),
     "lock_quorum": Subject(

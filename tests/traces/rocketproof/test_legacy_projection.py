@@ -38,7 +38,7 @@ ACTIONS = {
     "ReceiveTransfer",
     "Report",
     "Disconnect",
-    "CaughtUp",
+    "Healed",
 }
 
 

@@ -142,6 +142,7 @@ WRONG: Final[list[tuple[str, type, Change, str, int]]] = [
     (LEGACY, LegacyCore, without(CloseConnection, when=is_refused), "diverges", 12),
     (LEGACY, LegacyCore, reports_unasked, "diverges", 3),
     (EPOCHS, ReplicationCore, acknowledges_nothing, "diverges", 3),
+    (EPOCHS, ReplicationCore, without(Connect), "diverges", 1),
     (EPOCHS, ReplicationCore, without(CloseConnection, when=gives_up), "diverges", 25),
     (
         EPOCHS,

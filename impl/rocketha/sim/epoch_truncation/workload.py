@@ -94,7 +94,10 @@ class EpochWorkload:
         return self._cluster.actions
 
     def converged(self) -> bool:
-        """Tell whether all brokers have the bytes of the current master's log, and it knows."""
+        """Tell whether all brokers have the bytes of the current master's log, and it knows.
+
+        Spec: EpochTruncation!Healed
+        """
         if not self._all_acked():
             return False
         first, *others = (n.log.read(n.log.min_offset, n.log.max_phy_offset) for n in self._all())

@@ -76,7 +76,7 @@ class LegacyWorkload:
         The master must know it. A slave that has other bytes than the master was ahead of it once;
         nothing brings it back.
 
-        Spec: LegacyReplication!CaughtUp
+        Spec: LegacyReplication!Healed
         """
         cluster, master = self._cluster, self._cluster.master()
         if master is None or master.waiting or len(cluster.up()) < len(cluster.nodes):

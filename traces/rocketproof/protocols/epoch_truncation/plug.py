@@ -21,7 +21,9 @@ __all__ = ["PLUG"]
 def _traces(
     projection: EpochProjection, run: SimulatedRun, options: SimOptions
 ) -> tuple[ProjectedTrace, ...]:
-    del run, options
+    del options
+    if run.healed_ms is not None and run.report.failure is run.report.unavailable_because is None:
+        projection.healed()
     constants: State = {
         "Broker": tla_set(broker_name(broker) for broker in projection.brokers),
         "None": NONE,

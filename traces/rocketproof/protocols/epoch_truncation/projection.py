@@ -19,7 +19,8 @@ event, whatever the core calls it; one that is refused is only where the specifi
 | acted         | masters that acted on the controller's present epoch                        |
 
 Actions that the specification cannot see are left out: acks, transfers and losses on a connection
-that the slave has given up, and flushes that complete no record.
+that the slave has given up, and flushes that complete no record. A run whose faults have ended is
+Healed.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ class EpochProjection:
         """Begin an empty trace."""
         self.events: list[Event] = []
         self.brokers: tuple[BrokerId, ...] = ()
+        self._cluster: Cluster | None = None
         self._values: dict[str, dict[str, Value]] = {name: {} for name in _OF_BROKERS}
         self._state: dict[str, Value] = {}
         self._changed: set[str] = set()
@@ -109,10 +111,16 @@ class EpochProjection:
 
     def started(self, cluster: Cluster) -> None:
         """Record the initial state."""
+        self._cluster = cluster
         self.brokers = tuple(cluster.nodes)
         bugs = cluster.plan.bugs
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, bugs).log)
         self._record(cluster, None, "Init", ())
+
+    def healed(self) -> None:
+        """Record that the run has ended, some time after the last fault."""
+        assert self._cluster is not None, "the run has not begun"
+        self._record(self._cluster, None, "Healed", ())
 
     def sent(self, cluster: Cluster, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
         """Note an acknowledgement; keep a master's packet for the step that it belongs to."""

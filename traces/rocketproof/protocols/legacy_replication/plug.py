@@ -26,7 +26,7 @@ def _traces(
 ) -> tuple[ProjectedTrace, ...]:
     del options
     if run.healed_ms is not None and run.report.failure is run.report.unavailable_because is None:
-        projection.caught_up()
+        projection.healed()
     constants: State = {
         "Master": broker_name(MASTER),
         "Slave": tla_set(broker_name(slave) for slave in projection.slaves),

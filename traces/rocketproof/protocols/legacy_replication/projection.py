@@ -19,7 +19,7 @@ A packet that nobody has sent closes the connection, whatever its broker does.
 | `due`         | when packets came and went, what broke, what nobody has sent: `occasions`   |
 
 Steps that the specification cannot see are left out: transfers over connections that the slave
-has given up, and flushes that complete no record. A run whose faults have ended is CaughtUp.
+has given up, and flushes that complete no record. A run whose faults have ended is Healed.
 """
 
 from __future__ import annotations
@@ -157,10 +157,10 @@ class LegacyProjection:
             self._occasions[broker].said(conn, cluster.now_ms)
         self._forged = None
 
-    def caught_up(self) -> None:
+    def healed(self) -> None:
         """Record the end of a run whose faults have ended."""
         assert self._cluster is not None, "it has started"
-        self._record(self._cluster, MASTER, "CaughtUp")
+        self._record(self._cluster, MASTER, "Healed")
 
     def acted(self, cluster: LegacyCluster, broker: BrokerId, action: Crashed) -> None:
         """Record that a broker has stopped."""

@@ -22,7 +22,7 @@
 Where brokers write what is in each packet (`frames_are_shown`), what happened is read from packets,
 answers and closed connections (`frames`), and by when it happened whether it was due (`occasions`);
 `action` is looked at only where nothing happened. Of released brokers, which do not, their word is
-taken. What a run comes to once its faults have ended (CaughtUp) no record says.
+taken. What a run comes to once its faults have ended (Healed) no record says.
 
 Which connections are links, and in which order slaves gave up the others, is remembered from the
 records before. One that the master has not yet, or has lost before its slave knew of it, is none,

@@ -101,10 +101,7 @@ class SetProjection:
         )
 
     def healed(self) -> None:
-        """Say of the last master epoch that its run has ended, some time after the last fault.
-
-        Spec: SyncStateSet!Healed
-        """
+        """Say of the last master epoch that its run has ended, some time after the last fault."""
         assert self._cluster is not None, "the run has not begun"
         for epoch_trace in self.epoch_traces[-1:]:
             epoch_trace.look(self._cluster)
