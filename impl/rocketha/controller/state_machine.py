@@ -52,10 +52,18 @@ class ControllerStateMachine:
         """Write both tables."""
         writer.add(SectionType.REPLICAS_INFO_MANAGER, push_tables(self._state))
 
+    def check_snapshot(self, reader: SnapshotReader) -> None:
+        """Read both tables, and take nothing of them. Raises: SnapshotError"""
+        _groups_in(reader)
+
     def on_snapshot_load(self, reader: SnapshotReader) -> None:
         """Take these groups and no others. Raises: SnapshotError"""
-        try:
-            loaded = pull_tables(reader.section(SectionType.REPLICAS_INFO_MANAGER))
-        except PacketError as error:
-            raise SnapshotError("controller's tables", offset=0, reason=str(error)) from None
-        self._state = self._rules.loaded(self._state, loaded)
+        self._state = self._rules.loaded(self._state, _groups_in(reader))
+
+
+def _groups_in(reader: SnapshotReader) -> ControllerState:
+    """Raises: SnapshotError"""
+    try:
+        return pull_tables(reader.section(SectionType.REPLICAS_INFO_MANAGER))
+    except PacketError as error:
+        raise SnapshotError("controller's tables", offset=0, reason=str(error)) from None

@@ -181,8 +181,7 @@ def _owed_next(record: NodeRecord, following: NodeRecord | None, node: _Node) ->
     if _removes(record):
         return {_KNOWN: node.failure is not None}
     if following.event == "StateLoaded":
-        failure = following.state.get("failure", node.failure)
-        return {_KNOWN: (failure is not None) == _removes(following)}
+        return {_KNOWN: following.state.get("failure", node.failure) is None}
     owed = {_KNOWN: node.failure is None}
     if "last_snapshot" in record.state and node.last <= node.applied and node.wrote_own:
         owed[_CLEANED] = following.event == "CleanUpDue"

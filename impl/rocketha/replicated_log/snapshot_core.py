@@ -19,7 +19,7 @@ on. A save is several steps: what one has asked for is done before the next one 
 | `SnapshotReceived` | writes the leader's snapshot: `SnapshotWritten`                             |
 | `SnapshotWritten`  | deletes nothing yet; one of the own: `ReadBackDue`                          |
 | `LoadDue`          | of the leader's snapshot: `ReadBackDue`                                     |
-| `ReadBackDue`      | deletes it, if it is damaged; else `CleanUpDue`, or loads the leader's      |
+| `ReadBackDue`      | deletes it if it cannot be loaded; else `CleanUpDue`, or loads the leader's |
 | `CleanUpDue`       | deletes the snapshots that are too many, then the log before the oldest     |
 | `StartDue`         | `LoadNewestDue`, which tries one snapshot after the other; then `ReplayDue` |
 
@@ -345,9 +345,6 @@ class SnapshotCore(Core[SnapshotState, SnapshotEvent, None, SnapshotView]):
     def _loaded_received(
         self, state: SnapshotState, event: StateLoaded, log: SnapshotView
     ) -> SnapshotStepped:
-        if event.error is not None:
-            after = replace(state, failure=event.error)
-            return SnapshotStepped(after, (DeleteSnapshot(event.meta.last_included_index),))
         after = _counting_on(state, event.meta.last_included_index)
         return SnapshotStepped(after, self._fit_log(event.meta, log))
 
@@ -457,18 +454,12 @@ def _load_newest(state: SnapshotState, log: SnapshotView) -> SnapshotStepped:
     try:
         reader = log.read(index)
     except SnapshotError as error:
-        return _passed_over(state, index, error)
+        after = replace(state, damaged=(*state.damaged, error))
+        return SnapshotStepped(after, (DropDamaged(index), Then(event=LoadNewestDue())))
     return SnapshotStepped(state, (LoadState(reader, at_start=True),))
 
 
-def _passed_over(state: SnapshotState, index: LogIndex, error: SnapshotError) -> SnapshotStepped:
-    after = replace(state, damaged=(*state.damaged, error))
-    return SnapshotStepped(after, (DropDamaged(index), Then(event=LoadNewestDue())))
-
-
 def _loaded(state: SnapshotState, event: StateLoaded) -> SnapshotStepped:
-    """Go on behind a snapshot, or with an older one."""
-    index = event.meta.last_included_index
-    if event.error is not None:
-        return _passed_over(state, index, event.error)
-    return SnapshotStepped(_counting_on(state, index), (Then(event=FitLogDue(event.meta)),))
+    """Go on behind a snapshot."""
+    after = _counting_on(state, event.meta.last_included_index)
+    return SnapshotStepped(after, (Then(event=FitLogDue(event.meta)),))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rocketha.errors import SnapshotError
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader
 from rocketha.runtime.effects import Effect
 from rocketha.types import LogIndex, Term
@@ -118,7 +117,7 @@ class ApplyEntry(Effect):
 
 @dataclass(frozen=True, slots=True)
 class LoadState(Effect):
-    """Put a snapshot in the place of the state; `StateLoaded` follows at once."""
+    """Put a snapshot that was read in the place of the state; `StateLoaded` follows at once."""
 
     reader: SnapshotReader
     at_start: bool
@@ -154,11 +153,10 @@ SnapshotEffect: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class StateLoaded:
-    """A snapshot is in the place of the state, or could not be read."""
+    """A snapshot is in the place of the state."""
 
     meta: SnapshotMeta
     at_start: bool
-    error: SnapshotError | None
 
 
 @dataclass(frozen=True, slots=True)

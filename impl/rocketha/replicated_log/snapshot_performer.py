@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import assert_never, get_args
 
-from rocketha.errors import SnapshotError
 from rocketha.replicated_log.log import LogStore
 from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules, Validity
 from rocketha.replicated_log.snapshot_effects import (
@@ -90,12 +89,17 @@ class SnapshotView:
         return self._files.indexes
 
     def read(self, index: LogIndex) -> SnapshotReader:
-        """Read a snapshot. Raises: SnapshotError, DiskError"""
-        return self._files.read(index)
+        """Read a snapshot that can be loaded. Raises: SnapshotError, DiskError"""
+        return self._checked(self._files.read(index))
 
     def read_back(self, index: LogIndex, data: bytes) -> SnapshotReader:
-        """Read what was written. Raises: SnapshotError, DiskError"""
-        return self._files.read_back(index, data)
+        """Read what was written, which can be loaded. Raises: SnapshotError, DiskError"""
+        return self._checked(self._files.read_back(index, data))
+
+    def _checked(self, reader: SnapshotReader) -> SnapshotReader:
+        """Raises: SnapshotError"""
+        self._caller.check(reader)
+        return reader
 
 
 class SnapshotPerformer(Performer[StateLoaded | EntriesReplayed, object]):
@@ -141,8 +145,9 @@ class SnapshotPerformer(Performer[StateLoaded | EntriesReplayed, object]):
                 self._caller.learn_commit(index)
             case ApplyEntry(entry=entry, term=term):
                 self._caller.replay(entry, term)
-            case LoadState():
-                self._load(effect)
+            case LoadState(reader=reader, at_start=at_start):
+                self._caller.load(reader)
+                self.node.hear_next(StateLoaded(reader.meta, at_start))
             case ReplayLog(all_agreed=all_agreed):
                 self._replay(all_agreed=all_agreed)
             case _ as unreachable:
@@ -151,14 +156,6 @@ class SnapshotPerformer(Performer[StateLoaded | EntriesReplayed, object]):
     def _fill_damaged(self, index: LogIndex) -> None:
         """Put what can be read of a snapshot into the machine. Raises: SnapshotError"""
         self._caller.fill(self._files.read(index, accept_damaged=True))
-
-    def _load(self, effect: LoadState) -> None:
-        error: SnapshotError | None = None
-        try:
-            self._caller.load(effect.reader)
-        except SnapshotError as raised:
-            error = raised
-        self.node.hear_next(StateLoaded(effect.reader.meta, effect.at_start, error))
 
     def _replay(self, *, all_agreed: bool) -> None:
         log, caller = self._log, self._caller

@@ -22,6 +22,9 @@ class StateMachine(Protocol):
     def on_snapshot_save(self, writer: SnapshotWriter) -> None:
         """Put all of the state into the sections of a snapshot."""
 
+    def check_snapshot(self, reader: SnapshotReader) -> None:
+        """Read a snapshot as `on_snapshot_load` does, and change nothing. Raises: SnapshotError"""
+
     def on_snapshot_load(self, reader: SnapshotReader) -> None:
         """Take a snapshot for the state: all of it or, if it cannot be read, nothing.
 

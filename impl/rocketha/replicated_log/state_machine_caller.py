@@ -79,6 +79,10 @@ class StateMachineCaller:
         self._machine.on_snapshot_save(writer)
         return writer
 
+    def check(self, reader: SnapshotReader) -> None:
+        """Make sure that a snapshot can be loaded. Raises: SnapshotError"""
+        self._machine.check_snapshot(reader)
+
     def fill(self, reader: SnapshotReader) -> None:
         """Put what is in a snapshot into the machine, and nothing else. Raises: SnapshotError"""
         self._machine.on_snapshot_load(reader)

@@ -131,8 +131,16 @@ def test_tables_that_cannot_be_leave_the_state_as_it_is(body: bytes) -> None:
     for entry in walk(1):
         machine.on_apply(entry)
     before = machine.state
-    with pytest.raises(SnapshotError):
-        machine.on_snapshot_load(reader_of(body))
+    for read in (machine.check_snapshot, machine.on_snapshot_load):
+        with pytest.raises(SnapshotError):
+            read(reader_of(body))
+        assert machine.state is before
+
+
+def test_a_snapshot_that_is_checked_is_not_loaded() -> None:
+    machine = ControllerStateMachine()
+    before = machine.state
+    machine.check_snapshot(reader_of(push_tables(ControllerState())))
     assert machine.state is before
 
 

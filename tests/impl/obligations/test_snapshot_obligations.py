@@ -82,7 +82,7 @@ def test_an_omission_is_noticed_within_twelve_seeds(
     ("event", "said"),
     [
         (ReadBackDue, {"failure": None}),
-        (StateLoaded, {"failure": None}),
+        (StateLoaded, {"failure": SnapshotError("snapshot", offset=0, reason="is of yesterday")}),
         (ReadBackDue, {"failure": SnapshotError("snapshot", offset=0, reason="is of yesterday")}),
         (LoadNewestDue, {"damaged": ()}),
     ],

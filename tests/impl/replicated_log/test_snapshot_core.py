@@ -13,6 +13,7 @@ from rocketha.replicated_log.snapshot_core import (
     CommitLearned,
     EntryReceived,
     LoadDue,
+    LoadNewestDue,
     SaveDue,
     SnapshotCore,
     SnapshotEvent,
@@ -25,15 +26,17 @@ from rocketha.replicated_log.snapshot_effects import (
     ApplyEntry,
     CutLog,
     DeleteSnapshot,
+    DropDamaged,
     LoadState,
     OverwriteEntries,
     WriteSnapshot,
 )
+from rocketha.replicated_log.snapshot_files import SnapshotWriter
 from rocketha.replicated_log.snapshot_performer import SnapshotPerformer, SnapshotView
 from rocketha.runtime.effects import Then
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term, TimestampMs
-from tests.impl.replicated_log.registers import HISTORY, OPTIONS, Registers, flip, leaders
+from tests.impl.replicated_log.registers import HISTORY, OPTIONS, Registers, flip, leaders, meta
 
 NEVER = replace(OPTIONS, snapshot_threshold=100)
 
@@ -167,3 +170,33 @@ def test_a_clean_up_counts_only_what_was_read() -> None:
     assert node.step(CleanUpDue()).effects == (CutLog(index(1)),)
     node.state = SnapshotState(last=index(5))
     assert node.step(CleanUpDue()).effects == (DeleteSnapshot(index(1)), CutLog(index(3)))
+
+
+@pytest.mark.parametrize("entries", [2, 6])
+def test_a_leaders_snapshot_without_registers_goes_even_if_the_node_has_passed_it(
+    entries: int,
+) -> None:
+    node = Node(2)
+    node.do(SnapshotReceived(SnapshotWriter(meta(4)).encoded()))
+    for entry in HISTORY[2:entries]:
+        node.registers.put(entry)
+    before = node.registers.values
+
+    assert node.do(LoadDue()) == [DeleteSnapshot(index(4))]
+
+    assert isinstance(node.state.failure, SnapshotError)
+    assert (node.state.last, node.state.receiving) == (0, None)
+    assert node.disk.names("snapshot") == ()
+    assert (node.registers.applied, node.registers.values) == (entries, before)
+
+
+def test_a_start_passes_over_a_snapshot_without_registers() -> None:
+    node = Node(2)
+    node.registers.files.write(index(1), leaders(1))
+    node.registers.files.write(index(2), SnapshotWriter(meta(2)).encoded())
+
+    dropped, then = node.step(LoadNewestDue()).effects
+
+    assert dropped == DropDamaged(index(2))
+    assert then == Then(event=LoadNewestDue())
+    assert len(node.state.damaged) == 1

@@ -297,8 +297,16 @@ def test_registers_that_cannot_be_read_leave_the_others_as_they_are(body: bytes)
     node = run(MemoryDisk(), HISTORY[:2])
     writer = SnapshotWriter(meta(6))
     writer.add(SectionType.REGISTER, body)
-    with pytest.raises(SnapshotError):
-        node.machine.on_snapshot_load(SnapshotReader.of(writer.encoded()))
+    reader = SnapshotReader.of(writer.encoded())
+    for read in (node.machine.check_snapshot, node.machine.on_snapshot_load):
+        with pytest.raises(SnapshotError):
+            read(reader)
+        assert node.values == STATES[2]
+
+
+def test_a_snapshot_that_is_checked_is_not_loaded() -> None:
+    node = run(MemoryDisk(), HISTORY[:2])
+    node.machine.check_snapshot(SnapshotReader.of(leaders(5)))
     assert node.values == STATES[2]
 
 

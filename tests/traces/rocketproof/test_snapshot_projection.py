@@ -14,9 +14,9 @@ from rocketha.formats.json_text import write_json
 from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
 from rocketha.replicated_log.log import DurableLog
 from rocketha.replicated_log.register import RegisterStateMachine
-from rocketha.replicated_log.snapshot_core import SnapshotCore, SnapshotState
-from rocketha.replicated_log.snapshot_effects import StateLoaded
+from rocketha.replicated_log.snapshot_core import ReadBackDue, SnapshotCore, SnapshotState
 from rocketha.replicated_log.snapshot_files import SnapshotWriter
+from rocketha.replicated_log.snapshot_performer import SnapshotView
 from rocketha.sim.snapshot_loading.steps import SnapshotActionName
 from rocketha.types import Term
 from rocketproof.engines import Judges
@@ -29,6 +29,8 @@ from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.trace import Trace
 
 PROTOCOL = "snapshot_loading"
+PASSED_UNLOADABLE = 580
+"""A seed whose node passes a leader's snapshot without registers before it reads it back."""
 CAUGHT = {
     Bug.B53: 2,
     Bug.B55: 0,
@@ -154,8 +156,8 @@ def _keeps_what_it_could_not_load(patch: pytest.MonkeyPatch) -> None:
 
     def step(self: SnapshotCore, state: SnapshotState, event: Any, **named: Any) -> Any:
         done = whole(self, state, event, **named)
-        is_failed = isinstance(event, StateLoaded) and event.error is not None
-        return replace(done, effects=()) if is_failed and not event.at_start else done
+        is_failed = isinstance(event, ReadBackDue) and done.state.failure is not None
+        return replace(done, effects=()) if is_failed and not event.is_own else done
 
     patch.setattr(SnapshotCore, "step", step)
 
@@ -178,6 +180,21 @@ def test_a_mistake_in_code_that_judges_once_shared_is_seen_within_eight_seeds(
     assert any(
         isinstance(judged([simulate_trace(PROTOCOL, seed)])[0], Diverges) for seed in range(8)
     )
+
+
+@pytest.mark.java
+def test_a_snapshot_that_is_passed_and_could_not_be_loaded_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checked = simulate_trace(PROTOCOL, PASSED_UNLOADABLE)
+    monkeypatch.setattr(SnapshotView, "_checked", lambda _, reader: reader)
+    unchecked = simulate_trace(PROTOCOL, PASSED_UNLOADABLE)
+
+    right, wrong = judged([checked, unchecked])
+
+    assert isinstance(right, Conforms)
+    assert isinstance(wrong, Diverges)
+    assert wrong.action == "ReadBack"
 
 
 @pytest.mark.java

@@ -349,7 +349,7 @@ class SnapshotRecords(RecordProjection):
                 self._read = said
             case "StateLoaded" if not self._loading:
                 self._make(node, "ReadBack", job=self._job())
-            case "LoadNewestDue" | "StateLoaded" if removes and self._loading:
+            case "LoadNewestDue" if removes and self._loading:
                 self._make(node, "LoadNewest", mode="loading")
             case "EntriesReplayed" if self._loading:
                 self._loading = False
