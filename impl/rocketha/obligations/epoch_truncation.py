@@ -7,7 +7,8 @@
 |                     | connection                                           |                    |
 | puts appended       | a producer writes to a master                        | in that step       |
 | masters kept        | a slave hears that the master whose connection it    | in that step       |
-|                     | has, as that one said, was elected again             |                    |
+|                     | has, as that one said, was elected again, if no name |                    |
+|                     | server pointed elsewhere before that one said so     |                    |
 | connections used    | a connection stands that a broker asked for          | in that step       |
 | addresses used      | a connection stands that a broker asked for          | where it heard the |
 |                     |                                                      | last time before   |
@@ -23,8 +24,8 @@ Source: ReplicasManager.changeBrokerRole, AutoSwitchHAConnection.HAServerReader,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rocketha.obligations.connections import CONNECTIONS, packet
@@ -35,6 +36,9 @@ from rocketha.types import TimestampMs
 __all__ = ["EPOCH_TRUNCATION"]
 
 _ELECTION: Final = "election:"
+
+_Memory = tuple[str, int]
+"""A broker, and how often it has started."""
 
 
 def _steps(run: RecordedRun) -> Iterator[tuple[NodeRecord, dict[str, Any], dict[str, Any]]]:
@@ -48,6 +52,11 @@ def _steps(run: RecordedRun) -> Iterator[tuple[NodeRecord, dict[str, Any], dict[
             known = {**before, **record.state}
             if record.event not in (STARTED, STOPPED):
                 yield record, before, known
+
+
+def _memory(record: NodeRecord) -> _Memory:
+    """Return whose memory it is: a broker that starts again knows nothing of what it heard."""
+    return record.node, record.incarnation
 
 
 def _at_once(record: NodeRecord, what: str, *, is_done: bool) -> Due:
@@ -100,14 +109,12 @@ def _puts(run: RecordedRun) -> Iterator[Due]:
 
 
 def _kept(run: RecordedRun) -> Iterator[Due]:
-    """A connection stays when its master, of which both have told, is elected again."""
+    """A connection stays when its master, as both ends of it have said, is elected again."""
     masters = _masters(run)
     contents = {message.id: packet(message) for one in run.records for message in one.sent}
-    followed: dict[str, _Followed] = {}
+    followed: dict[_Memory, _Followed] = {}
     for record, before, _ in _steps(run):
-        if not before:
-            followed.pop(record.node, None)
-        slave = followed.setdefault(record.node, _Followed())
+        slave = followed.setdefault(_memory(record), _Followed())
         for message in record.received:
             if not message.startswith(_ELECTION):
                 if contents[message].get("is") == "Reply":
@@ -116,30 +123,48 @@ def _kept(run: RecordedRun) -> Iterator[Due]:
                 continue
             epoch = int(message.removeprefix(_ELECTION))
             closes = f"{slave.conn}:client:close" in {one.id for one in record.sent}
-            if epoch not in masters:
+            if epoch not in masters or epoch < before["known_epoch"]:
                 continue
             if slave.master == masters[epoch]:
                 yield _at_once(record, f"keep connection {slave.conn}", is_done=not closes)
-            slave.named = epoch
+            slave.named, slave.address = epoch, masters[epoch]
+        slave.hear(record.heard)
         closed = {one.id for one in record.sent} | {f"{one.get('conn')}" for one in record.heard}
         if f"{slave.conn}:client:close" in closed or slave.conn in closed:
             slave.answered = slave.master = None
-        elif slave.answered is not None and slave.answered == slave.named:
+        elif slave.answered is not None and slave.answered == slave.named and slave.is_there:
             slave.master = masters[slave.named]
 
 
 @dataclass(slots=True)
 class _Followed:
-    """What a slave has heard of its master."""
+    """What a slave has heard of its master since it started."""
 
     conn: str = ""
     """Over which a master has answered its handshake."""
     answered: int | None = None
     """The masterEpoch that this one said, as long as the connection is there."""
     named: int | None = None
-    """The last election that the slave has heard of."""
+    """The last election that the slave has heard of, if no name server pointed elsewhere since."""
+    address: str | None = None
+    """Where the controller or a name server pointed last."""
+    peers: dict[str, str] = field(default_factory=dict)
+    """Connection -> the address that it was asked for with."""
     master: str | None = None
     """Who is at the other end, if both have said so."""
+
+    @property
+    def is_there(self) -> bool:
+        """Tell whether the connection was asked for with the address that was heard last."""
+        return self.address is not None and self.peers.get(self.conn) == self.address
+
+    def hear(self, heard: Iterable[Mapping[str, Any]]) -> None:
+        """Take in addresses: one that is another takes the place of what the controller said."""
+        for one in heard:
+            if one["is"] == "PeerConnected":
+                self.peers[f"{one['conn']}"] = one["peer"]
+            elif one["is"] == "MasterAddressLearnt" and one["address"] != self.address:
+                self.named, self.address = None, one["address"]
 
 
 def _connections(run: RecordedRun) -> Iterator[Due]:
@@ -155,11 +180,9 @@ def _connections(run: RecordedRun) -> Iterator[Due]:
 def _addresses(run: RecordedRun) -> Iterator[Due]:
     """A slave connects where the controller or a name server points, whichever spoke last."""
     masters = _masters(run)
-    pointed: dict[str, list[str]] = {}
-    for record, before, _ in _steps(run):
-        if not before:
-            pointed.pop(record.node, None)
-        heard = pointed.setdefault(record.node, [])
+    pointed: dict[_Memory, list[str]] = {}
+    for record, _, _ in _steps(run):
+        heard = pointed.setdefault(_memory(record), [])
         for message in record.received:
             epoch = int(message.removeprefix(_ELECTION)) if message.startswith(_ELECTION) else 0
             if epoch in masters and masters[epoch] != record.node:
@@ -175,19 +198,19 @@ def _addresses(run: RecordedRun) -> Iterator[Due]:
 
 
 def _reconnects(run: RecordedRun) -> Iterator[Due]:
-    lost_ms: dict[str, TimestampMs] = {}
+    lost_ms: dict[_Memory, TimestampMs] = {}
     for record, before, _ in _steps(run):
-        node, settings = record.node, run.headers[record.node].settings
+        memory, settings = _memory(record), run.headers[record.node].settings
         gone = {one["conn"] for one in record.heard if one["is"] == "ConnectionLost"}
         gone |= {int(one.id.split(":")[0]) for one in record.sent if one.id.endswith(":close")}
         client = before.get("client")
-        if not before or any(one.startswith(_ELECTION) for one in record.received):
-            lost_ms.pop(node, None)
+        if any(one.startswith(_ELECTION) for one in record.received):
+            lost_ms.pop(memory, None)
         elif client is not None and client["id"] in gone:
-            lost_ms[node] = time_ms(record)
+            lost_ms[memory] = time_ms(record)
         for heard in record.heard:
-            if heard["is"] == "PeerConnected" and node in lost_ms:
-                waited_ms = time_ms(record) - lost_ms.pop(node)
+            if heard["is"] == "PeerConnected" and memory in lost_ms:
+                waited_ms = time_ms(record) - lost_ms.pop(memory)
                 what = f"wait {settings['reconnect_ms']} ms after a connection was lost"
                 yield _at_once(record, what, is_done=waited_ms >= settings["reconnect_ms"])
 

@@ -11,6 +11,8 @@ import pytest
 
 from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import ActionName
+from rocketha.ha.events import MasterAddressLearnt
+from rocketha.ha.state import BEGINNING
 from rocketha.recording.node_log import NodeLines
 from rocketha.runtime.effects import CloseConnection, SendPacket
 from rocketha.runtime.events import PacketRefused, PeerConnected
@@ -90,6 +92,28 @@ def another_name(state: Any, event: Any, done: Any) -> Any:
     return replace(done, effects=tuple(sent))
 
 
+def master_left(state: Any, event: Any, done: Any) -> Any:
+    """Close the connection to a master that is elected again."""
+    del event
+    if done.action is None or done.action.name is not ActionName.LEARN_EPOCH:
+        return done
+    closed = CloseConnection(conn=state.client.id, reason="another epoch")
+    return replace(done, state=replace(done.state, client=None), effects=(closed,))
+
+
+def impatient(state: Any, event: Any, done: Any) -> Any:
+    """Connect at once when a connection was lost."""
+    del event
+    is_lost = state.client is not None and done.state.client is None
+    at_once = replace(done.state, connect_at_ms=BEGINNING) if is_lost else done.state
+    return replace(done, state=at_once)
+
+
+def address_ignored(state: Any, event: Any, done: Any) -> Any:
+    """Believe the controller only."""
+    return replace(done, state=state) if isinstance(event, MasterAddressLearnt) else done
+
+
 WRONG: Final[list[tuple[Change, str, int]]] = [
     (client_kept, "records diverge", 4),
     (servers_kept, "records diverge", 8),
@@ -100,6 +124,9 @@ WRONG: Final[list[tuple[Change, str, int]]] = [
     (unwanted_left_open, "connections used", 40),
     (beats_early, "quiet senders", 8),
     (another_name, "handshakes true", 2),
+    (master_left, "masters kept", 4),
+    (impatient, "patient slaves", 4),
+    (address_ignored, "addresses used", 8),
 ]
 """What it does wrong, what notices it, within how many seeds."""
 
