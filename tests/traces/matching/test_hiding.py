@@ -41,8 +41,8 @@ SEEN_AT: Final = {
 """A seed at which a run with the bug diverges with half of the variables hidden."""
 NEVER_SEEN: Final = {Bug.OFFSET_CONTINUES, Bug.REPORT_OWN_END, Bug.START_COMPARED}
 """Of the first 400 runs none diverges even when everything is logged."""
-NEVER_TAKEN: Final = {"ElectNobody", "LoseLog"}
-"""Hardly a simulated run has these, so there is nothing of them to hide."""
+NEVER_HIDDEN: Final = {"ElectNobody", "LoseLog", "Healed"}
+"""A run has hardly one of these, so there is nothing of them to hide."""
 
 
 def test_hidden_actions_become_silent_and_hidden_variables_are_left_out() -> None:
@@ -89,11 +89,11 @@ def model() -> Model:
 
 def hidden(model: Model, trace: Trace, seed: int) -> Trace:
     actions = {name for name in model.actions if name != model.next and model.calls(name)}
-    taken = sorted(actions - NEVER_TAKEN)
+    often = sorted(actions - NEVER_HIDDEN)
     return hide(
         trace,
         variables=some_of(model.variables, len(model.variables) // 2, seed),
-        actions=some_of(taken, len(taken) // 3, seed),
+        actions=some_of(often, len(often) // 3, seed),
     )
 
 

@@ -58,7 +58,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.MASTER_ANSWERS: 0,
             Bug.MIN_END: 0,
         },
-        passed_by=frozenset({"Disconnect", "Healed"}),
+        passed_by=frozenset({"Disconnect", "Healed", "LoseLog"}),
         unseen={},
     ),
     "legacy_replication": Subject(
@@ -95,7 +95,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
     "replica_group": Subject(
         clean=(0, 3, 5, 78, 215, 392),
         seed_of_bug={Bug.B28: 4, Bug.B31: 0, Bug.B37: 1, Bug.B79: 0, Bug.HALF_OPEN: 0, Bug.W8: 3},
-        passed_by=frozenset(),
+        passed_by=frozenset({"Healed"}),
         unseen={Bug.HAS_MASTER: 29},
     ),
     "snapshot_loading": Subject(
@@ -152,7 +152,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.W3: 6,
             Bug.W8: 3,
         },
-        passed_by=frozenset(),
+        passed_by=frozenset({"Healed"}),
         unseen=dict.fromkeys(
             (
                 *(Bug.B11, Bug.B26, Bug.B28, Bug.B29, Bug.B31, Bug.B33, Bug.B35, Bug.B37),
