@@ -71,6 +71,7 @@ class _Plan:
     """What a projection asks the plan of a simulated group."""
 
     bugs: Bugs
+    controller: ControllerOptions
 
 
 class _PatientCore(GroupCore):
@@ -108,7 +109,7 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
         observer: GroupObserver,
     ) -> None:
         """Start all brokers, and let them register; nobody asks for an election yet."""
-        self.plan = _Plan(bugs=bugs)
+        self.plan = _Plan(bugs=bugs, controller=controller)
         self.network = ManualNetwork(half_open=True)
         self.post = ManualRpc()
         self.route: BrokerId | None = None

@@ -23,6 +23,9 @@ from tlatrace.testing.goals import Goal, walk
 # One worker: the model is compiled and explored once.
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("small model")]
 
+SAID_OF_A_RUN: Final = "Healed"
+"""Nothing that the cores do."""
+
 _BASE: Final = settings(stateful_step_count=6, derandomize=True, database=None, deadline=None)
 
 
@@ -37,13 +40,13 @@ def driven(*bugs: Bug) -> type[ModelMachine]:
 def test_the_cores_take_the_steps_of_the_specification() -> None:
     coverage = check(driven(), settings(_BASE, max_examples=500))
 
-    assert coverage.never_taken == ()
+    assert coverage.never_taken == (SAID_OF_A_RUN,)
     assert coverage.stuttering_calls
 
 
 def test_the_cores_can_take_steps_of_every_kind() -> None:
     for kind, group in goals().groups.items():
-        assert any(was_made(goal) for goal in group[:200]), kind
+        assert any(was_made(goal) for goal in group[:200]) or kind[0] == SAID_OF_A_RUN, kind
 
 
 def was_made(goal: Goal) -> bool:

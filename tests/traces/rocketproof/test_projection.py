@@ -59,6 +59,7 @@ ACTIONS = {
     "ReceiveHandshake",
     "ReceiveTransfer",
     "Disconnect",
+    "Healed",
 }
 HARMLESS = (Bug.START_COMPARED, Bug.REPORT_OWN_END, Bug.OFFSET_CONTINUES)
 """Guards that only defend against other bugs, as the manifest says."""

@@ -61,7 +61,7 @@ MUTANTS: Final = {
     "a master stores its epoch before it flushes": Mutant(
         **OF_EPOCHS,
         order=moved_before(StoreEpochs, FlushLog),
-        seed=0,
+        seed=3,
         end=POWER_CUT,
         action="Crash",
     ),
