@@ -63,6 +63,8 @@ def kinds_of(runs: Sequence[Sequence[Trace]]) -> list[list[str]]:
 @of_each_protocol
 def test_recording_changes_nothing(protocol: str) -> None:
     for run in [*clean_runs(protocol), *buggy_runs(protocol)]:
+        lengths = [len(one) for one in run.observed_traces]
+        assert [len(one) for one in run.observed_traces] == lengths, "it grows when it is asked for"
         for trace, observed in zip(run.whole.traces, run.observed_traces, strict=True):
             assert trace.header is not None
             assert b"".join(dump_trace(trace.header, observed)) == b"".join(

@@ -104,8 +104,11 @@ class SetProjection:
         """Say of the last master epoch that its run has ended, some time after the last fault."""
         assert self._cluster is not None, "the run has not begun"
         for epoch_trace in self.epoch_traces[-1:]:
-            epoch_trace.look(self._cluster)
-            epoch_trace.record(self._cluster, None, "Healed")
+            if (
+                epoch_trace.events[-1].action != "Healed"
+            ):  # said once, however often it is asked for
+                epoch_trace.look(self._cluster)
+                epoch_trace.record(self._cluster, None, "Healed")
 
     def sent(
         self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
