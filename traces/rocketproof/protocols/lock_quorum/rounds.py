@@ -66,7 +66,8 @@ class Rounds:
 
     def answered(self, received: Iterable[str], sent: Iterable[Message]) -> Iterator[Answered]:
         """Take a step of a broker, and give the answers to consumers in it."""
-        for name in received:
+        responses = [name for name in received if name.endswith(RESPONSE)]
+        for name in responses:
             request, voter = self._asks.pop(name.removesuffix(RESPONSE), (None, None))
             if request in self._heard and voter is not None:
                 self._heard[request].add(voter)
