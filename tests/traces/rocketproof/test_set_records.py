@@ -45,6 +45,24 @@ def with_params(**params: object) -> Change:
     return lambda r: msgspec.structs.replace(r, params={**r.params, **params})
 
 
+def answers(what: str) -> Callable[[NodeRecord], bool]:
+    def found(record: NodeRecord) -> bool:
+        return any(
+            answer["is"] == what and (answer.get("status") == "PUT_OK" or answer.get("data"))
+            for answer in record.answered
+        )
+
+    return found
+
+
+def with_answer(what: str, **changes: object) -> Change:
+    def changed_record(r: NodeRecord) -> NodeRecord:
+        answered = [{**a, **changes} if a["is"] == what else a for a in r.answered]
+        return msgspec.structs.replace(r, answered=answered)
+
+    return changed_record
+
+
 def verdicts_of(runs: Sequence[Sequence[NodeLog]]) -> list[Verdict]:
     """Judge runs, each by all its master epochs."""
     traces = [PLUG.traces_of_records(run) for run in runs]
@@ -81,14 +99,14 @@ CASES: Final[dict[str, tuple[Callable[[NodeRecord], object], Change, str]]] = {
         with_acks(1_280),
         "ReceiveAck",
     ),
-    "a message that was confirmed too far": (
-        acts("Acknowledge"),
-        with_params(offset=100_000),
+    "a producer who hears more than is safe": (
+        answers("AnswerPut"),
+        with_answer("AnswerPut", end=100_000),
         "Acknowledge",
     ),
     "a consumer who sees more than is confirmed": (
-        acts("Consume"),
-        with_params(offset=100_000),
+        answers("AnswerPull"),
+        with_answer("AnswerPull", data={"size": 100_000}),
         "Consume",
     ),
     "a proposal that changes another set": (

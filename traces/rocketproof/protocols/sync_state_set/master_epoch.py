@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Final
 
 from rocketha.broker.state import GroupBroker, Proposal
 from rocketha.controller.state import Group
-from rocketha.formats.controller_requests import Incarnation
+from rocketha.formats.controller_bodies import SyncStateSet
+from rocketha.formats.controller_requests import AlterSyncStateSet, Incarnation
 from rocketha.ha.state import Phase, Role
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.replica_group.cluster import GroupCluster
-from rocketha.types import BrokerId, ConnectionId, Epoch
+from rocketha.types import BrokerId, ConnectionId, Epoch, TimestampMs
 from rocketproof.protocols.epoch_truncation.values import NONE, index, index_or_minus_one
 from rocketproof.protocols.sync_state_set.values import (
     NO_CONN,
@@ -35,7 +35,10 @@ from tlatrace.values import Fcn, State, TlaSet, Value, canonical, record, tla_se
 __all__ = ["MasterEpochTrace", "Memory"]
 
 _CONTROLLER: Final = "controller"
-_NOBODY_JOINS: Final[Mapping[BrokerId, Incarnation]] = MappingProxyType({})
+
+_ANY_TIME: Final = TimestampMs(0)
+_ANOTHERS: Final = -1
+"""What a request expects that is not of this master and its master epoch: no epoch."""
 
 
 @dataclass(slots=True)
@@ -103,7 +106,12 @@ class MasterEpochTrace:
         self._after: Value | None = None
         """What the controller had when the master epoch was over."""
         self._alters: dict[str, Value] = {}
-        self._proposals: list[tuple[Proposal, Value]] = []
+        self._proposals: list[tuple[AlterSyncStateSet, Value]] = []
+        """As requests, without the time."""
+        self._unsent: Value | None = None
+        """A proposal that is made, of which no request has left the master."""
+        self._sent: list[AlterSyncStateSet] = []
+        """Requests that have left the master since the last step of it was over."""
         self._ready: dict[ConnectionId, bool] = {}
         self._change_key: tuple[object, ...] = ()
         self._state: dict[str, Value] = {}
@@ -173,7 +181,7 @@ class MasterEpochTrace:
             "local": members_value(local, self.names),
             "sssE": 0 if state is None else int(state.local.epoch) - self._base,
             "pend": tla_set(pending),
-            "queue": tla_set(()),
+            "queue": tla_set(() if self._unsent is None or state is None else (self._unsent,)),
             "confirm": 0 if state is None else index(state.confirm),
             "conn": record(
                 {self.names[b]: self._conn(state, b) for b in self.names if b != self.master}
@@ -216,22 +224,27 @@ class MasterEpochTrace:
 
     def _pending(self, state: GroupBroker, local: Members) -> tuple[Value, ...]:
         proposal = state.pending
-        if proposal is None:
-            return ()
+        return () if proposal is None else (self._proposal(_request(state, proposal), local),)
+
+    def _proposal(self, request: AlterSyncStateSet, local: Members) -> Value:
+        """Return what a request asks for; it was made from the set that the master knows then."""
+        request = replace(request, invoke_time_ms=_ANY_TIME)
         for known, value in self._proposals:
-            if known == proposal:
-                return (value,)
+            if known == request:
+                return value
+        proposed = request.sync_state_set
         members = {
-            b: local[b] if b in local else self._joining(proposal.joining, b)
-            for b in proposal.members
+            b: local[b] if b in local else self._joining(request.joining, b)
+            for b in proposed.members
         }
+        is_own = (request.master_broker_id, request.master_epoch) == (self.master, self.epoch)
         value = proposal_value(
             members_value(members, self.names),
-            int(proposal.expected) - self._base,
+            int(proposed.epoch) - self._base if is_own else _ANOTHERS,
             members_value(local, self.names),
         )
-        self._proposals.append((proposal, value))
-        return (value,)
+        self._proposals.append((request, value))
+        return value
 
     def _joining(self, told: Mapping[BrokerId, Incarnation], broker: BrokerId) -> int:
         """Return the incarnation in which a broker is to join; without one it is the present."""
@@ -319,13 +332,33 @@ class MasterEpochTrace:
     def record_proposal(
         self, cluster: GroupCluster, action: str, params: tuple[Value, ...]
     ) -> None:
-        """Write that a proposal was made, and that it was sent, which is one step here."""
+        """Write that a proposal was made, and that a request for it has left the master, if so."""
         made = self._state["pend"]
-        self._write(cluster, self.master, action, params, {**self._state, "queue": made})
         assert isinstance(made, TlaSet)
-        self._alters.update({canonical(proposal): proposal for proposal in made})
-        self.look(cluster)
-        self._write(cluster, self.master, "SendAlter", (), self._state)
+        self._unsent = next(iter(made), None)
+        self._state = {**self._state, "queue": made}
+        self.record(cluster, self.master, action, params)
+        self.record_sent(cluster)
+
+    def note_sent(self, request: AlterSyncStateSet) -> None:
+        """Note a request that has left the master."""
+        self._sent.append(request)
+
+    def record_sent(self, cluster: GroupCluster) -> None:
+        """Write which requests have left the master for the first time."""
+        sent, self._sent = self._sent, []
+        node = cluster.nodes[self.master]
+        if not self.is_master(node):
+            return
+        for request in sent:
+            proposal = self._proposal(request, self._local(node.running()))
+            if canonical(proposal) in self._alters:
+                continue
+            self._alters[canonical(proposal)] = proposal
+            self._unsent = None
+            self._change_key = ()
+            self.look(cluster)
+            self.record(cluster, self.master, "SendAlter")
 
     def record_losses(self, cluster: GroupCluster) -> None:
         """Write that the master has lost connections, one after the other."""
@@ -377,6 +410,18 @@ class MasterEpochTrace:
         if last.action in causes and last.clock == cluster.now_ms:
             self._recorded = {**self._recorded, "confirm": self._state["confirm"]}
             self.events[-1] = replace(last, state=self._recorded)
+
+
+def _request(state: GroupBroker, proposal: Proposal) -> AlterSyncStateSet:
+    """Return what a master asks for by a proposal."""
+    return AlterSyncStateSet(
+        broker_name=state.options.broker_name,
+        master_broker_id=state.broker_id,
+        master_epoch=proposal.master_epoch,
+        sync_state_set=SyncStateSet(proposal.members, proposal.expected),
+        joining=proposal.joining,
+        invoke_time_ms=_ANY_TIME,
+    )
 
 
 def _common(one: RecordEpochs, other: RecordEpochs) -> int:

@@ -10,12 +10,12 @@ After every action the whole state is read from the real one (`master_epoch`):
 |---------------|------------------------------------------------------------------------------|
 | ctl, views    | the controller's state, until another broker is elected                      |
 | local, sssE, pend, confirm | what the master's core has; `Fenced` without it                 |
-| queue, alters | a proposal is sent in the step that makes it; all that were made             |
+| queue, alters | proposals of which no request has left the master; the requests that have   |
 | conn          | the master's newest connection of each slave, once the slave has reported    |
 | up            | whether it runs and the controller has registered it                         |
 | inc           | registrations since the election that said that the log is torn              |
 | torn, end     | by the bytes of its log, or what recovery would find on its disk             |
-| acked, visible| what was acknowledged, and shown to a consumer                               |
+| acked, visible| what producers were answered PUT_OK, and the messages consumers were sent     |
 | conn.ready    | kept here, by the rule of the specification                                  |
 
 A run whose faults have ended is Healed.
@@ -25,14 +25,15 @@ joins and from the controller's registrations. A broker that returns with a whol
 that it was, so it is the same incarnation here, although it counts its starts.
 
 Some steps of the implementation are two here (a proposal is made, and sent), and some that follow
-each other at once are one: with a report, a message or a new set, confirmOffset moves.
+each other at once are one: with a report, a message or a new set, confirmOffset moves. That a
+producer hears of it is a step: Acknowledge.
 """
 
 from __future__ import annotations
 
 from typing import Final, assert_never
 
-from rocketha.broker.effects import GroupAction, GroupActionName
+from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupActionName, PutStatus
 from rocketha.broker.state import GroupBroker
 from rocketha.controller.applied import (
     BrokerEvicted,
@@ -45,15 +46,26 @@ from rocketha.controller.applied import (
     SetKept,
 )
 from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBroker
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.known_bugs.storage import file_options
+from rocketha.obligations.recorded_frames import request_in
+from rocketha.runtime.effects import AnswerClient
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.epoch_truncation.actions import Crashed
-from rocketha.sim.replica_group.actions import ControllerActed, Exchanged, GroupClusterAction
+from rocketha.sim.replica_group.actions import (
+    ChannelEnded,
+    ClientAnswered,
+    ControllerActed,
+    ControllerFrame,
+    Exchanged,
+    GroupClusterAction,
+)
 from rocketha.sim.replica_group.cluster import GroupCluster
-from rocketha.types import BrokerId, ConnectionId
+from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import index
 from rocketproof.protocols.sync_state_set.master_epoch import MasterEpochTrace, Memory
 from tlatrace.values import Value, tla_set
@@ -116,11 +128,30 @@ class SetProjection:
         """Do nothing: the specification has no packets."""
 
     def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
-        """Do nothing: what is on the wire is ReplicaGroup's."""
+        """Note what masters ask the controller for, and tell producers and consumers."""
+        match what:
+            case ClientAnswered(broker=broker, answer=answer):
+                for epoch_trace in self._of_master(broker):
+                    _record_answer(epoch_trace, cluster, answer)
+            case ControllerFrame(broker=broker, by_controller=False, has_arrived=False, data=data):
+                request = request_in(_command(data))
+                if isinstance(request, AlterSyncStateSet):
+                    for epoch_trace in self._of_master(broker):
+                        epoch_trace.note_sent(request)
+            case ControllerFrame() | ChannelEnded():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _of_master(self, broker: BrokerId | None) -> list[MasterEpochTrace]:
+        """Return the master epochs of a broker that have not ended."""
+        return [epoch_trace for epoch_trace in self._open if epoch_trace.master == broker]
 
     def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
         """Record connections that are gone, and whatever else changed without an action."""
         self._look(cluster)
+        for epoch_trace in self._of_master(broker):
+            epoch_trace.record_sent(cluster)
         for epoch_trace in self._open:
             _record_rest(epoch_trace, cluster, broker)
 
@@ -301,16 +332,8 @@ class SetProjection:
         master = epoch_trace.master
         match action.name:
             case GroupActionName.ACKNOWLEDGE:
-                assert action.offset is not None
                 epoch_trace.amend(cluster, _CONFIRMING)
-                epoch_trace.acked = max(epoch_trace.acked, index(action.offset))
-                if epoch_trace.look(cluster):
-                    epoch_trace.record(cluster, master, "Acknowledge", (epoch_trace.acked,))
-            case GroupActionName.CONSUME:
-                assert action.offset is not None
-                epoch_trace.visible = max(epoch_trace.visible, index(action.offset))
-                if epoch_trace.look(cluster):
-                    epoch_trace.record(cluster, master, "Consume", (epoch_trace.visible,))
+                _record_rest(epoch_trace, cluster, master)
             case GroupActionName.MAYBE_EXPAND:
                 (slave,) = action.slaves
                 epoch_trace.record_proposal(cluster, "Expand", (epoch_trace.names[slave],))
@@ -320,10 +343,39 @@ class SetProjection:
             case GroupActionName.LEARN_SYNC_STATE_SET:
                 if epoch_trace.look(cluster):
                     epoch_trace.record(cluster, master, "Learn", (epoch_trace.known_set,))
-            case GroupActionName.CLOSE_CONNECTION | GroupActionName.BECOME_SLAVE:
+            case (
+                GroupActionName.CONSUME
+                | GroupActionName.CLOSE_CONNECTION
+                | GroupActionName.BECOME_SLAVE
+            ):
                 _record_rest(epoch_trace, cluster, master)
             case _ as unreachable:
                 assert_never(unreachable)
+
+
+def _record_answer(
+    epoch_trace: MasterEpochTrace, cluster: GroupCluster, answer: AnswerClient
+) -> None:
+    """Record what a producer or a consumer hears from a master, if it is news."""
+    match answer:
+        case AnswerPut(status=PutStatus.PUT_OK, end=end) if end is not None:
+            action, count = "Acknowledge", index(end)
+            epoch_trace.acked = max(epoch_trace.acked, count)
+        case AnswerPull(data=bytes() as data, offset=offset) if data:
+            action, count = "Consume", index(Offset(offset + len(data)))
+            epoch_trace.visible = max(epoch_trace.visible, count)
+        case _:
+            return
+    epoch_trace.look(cluster)
+    epoch_trace.amend(cluster, _CONFIRMING)
+    if epoch_trace.look(cluster):
+        epoch_trace.record(cluster, epoch_trace.master, action, (count,))
+
+
+def _command(data: bytes) -> RemotingCommand:
+    pulled = pull_command(data)
+    assert pulled is not None, "a broker sends whole frames"
+    return pulled[0]
 
 
 def _record_rest(epoch_trace: MasterEpochTrace, cluster: GroupCluster, broker: BrokerId) -> None:

@@ -342,6 +342,17 @@ class RecordedMasterEpoch:
             parts=shown.connections(self.names),
         )
 
+    def record_answer(self, action: str, count: int) -> None:
+        """Write what a producer (Acknowledge) or a consumer (Consume) has heard, if it is news."""
+        if action == "Acknowledge":
+            self.acked = max(self.acked, count)
+        else:
+            self.visible = max(self.visible, count)
+        self.look()
+        self.note_confirmed()
+        if self.look():
+            self.record(self.master, action, (count,))
+
     def record_proposal(self, action: str, params: tuple[Value, ...]) -> None:
         """Write that a proposal was made."""
         self._unsent = True

@@ -5,8 +5,9 @@ records say who is elected, that of the broker itself when it becomes master.
 
 | a record                                     | the specification                               |
 |----------------------------------------------|-------------------------------------------------|
-| PutMessage, Acknowledge, Consume, ReceiveAck | the same, if it changed what that can see       |
-| of the master                                |                                                 |
+| PutMessage, ReceiveAck of the master         | the same, if it changed what that can see       |
+| the master answers a producer: PUT_OK        | Acknowledge, if nobody has heard as much before |
+| it answers a consumer with messages          | Consume, the same                               |
 | LearnSyncStateSet of the master              | Learn                                           |
 | MaybeExpand, MaybeShrink of the master       | Expand, Shrink                                  |
 | a request to the controller left the master: | SendAlter, for the first time; silent where     |
@@ -32,7 +33,7 @@ until somebody is, what the controller has is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -97,10 +98,19 @@ _OF_GROUPS: Final = frozenset(
 class _Params(msgspec.Struct, frozen=True):
     conn: int | None = None
     slaves: tuple[Named, ...] = ()
-    offset: int | None = None
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _Put(msgspec.Struct, frozen=True):
+    status: str
+    end: int | None
+
+
+class _Pull(msgspec.Struct, frozen=True):
+    offset: int
+    data: dict[str, int] | None
+
+
+class _Message(msgspec.Struct, frozen=True):
     offset: int = 0
     size: int = 0
 
@@ -268,7 +278,8 @@ class SetRecords(RecordProjection):
         if record.event == STARTED:
             self._started.add(me)
             return
-        action, params = record.action, _params(record)
+        action = record.action
+        params: _Params = read_field(record.params, _Params, "params")
         if action in _ROLE_CHANGES:
             self._role_changed(me)
         elif action in _REPLICATES:
@@ -279,11 +290,18 @@ class SetRecords(RecordProjection):
                 self._group_acted(epoch, me, action, params)
         elif action is not None:
             raise RecordError(f"a broker has no action {action!r}")
-        codes = [message.code for message in record.sent]
-        for epoch in self._open:
-            if epoch.master == me and RequestCode.ALTER_SYNC_STATE_SET in codes:
+        for told, end in _told(record):
+            for epoch in self._of_master(me):
+                epoch.record_answer(told, epoch.count(end))
+        if RequestCode.ALTER_SYNC_STATE_SET in [message.code for message in record.sent]:
+            for epoch in self._of_master(me):
                 epoch.record_sent()
+        for epoch in self._open:
             epoch.record_rest(me)
+
+    def _of_master(self, me: str) -> list[RecordedMasterEpoch]:
+        """Return the master epochs of a broker that have not ended."""
+        return [epoch for epoch in self._open if epoch.master == me]
 
     def _role_changed(self, me: str) -> None:
         """End what the broker was the master of; begin anew if it is the controller's master."""
@@ -345,13 +363,7 @@ class SetRecords(RecordProjection):
         match action:
             case "Acknowledge":
                 epoch.note_confirmed()
-                epoch.acked = max(epoch.acked, epoch.count(params.offset or 0))
-                if epoch.look():
-                    epoch.record(me, "Acknowledge", (epoch.acked,))
-            case "Consume":
-                epoch.visible = max(epoch.visible, epoch.count(params.offset or 0))
-                if epoch.look():
-                    epoch.record(me, "Consume", (epoch.visible,))
+                epoch.record_rest(me)
             case "MaybeExpand" | "MaybeShrink":
                 named = [epoch.names[self._run.name_of(slave)] for slave in params.slaves]
                 if action == "MaybeShrink":
@@ -366,11 +378,25 @@ class SetRecords(RecordProjection):
                 epoch.record_rest(me)
 
 
-def _params(record: NodeRecord) -> _Params:
-    """Read what an action says; of an answer to a producer it is up to where it goes."""
-    params: _Params = read_field(record.params, _Params, "params")
-    if params.offset is not None or record.action != "Acknowledge":
-        return params
-    answers = [read_field(answer, _Answer, "answered") for answer in record.answered]
-    end = max((answer.offset + answer.size for answer in answers), default=0)
-    return msgspec.structs.replace(params, offset=end)
+def _told(record: NodeRecord) -> Iterator[tuple[str, int]]:
+    """Yield up to where producers hear that messages are safe, and consumers see the log.
+
+    A real broker writes of producers only, in a record of its own for each.
+
+    Raises: RecordError
+    """
+    for answer in record.answered:
+        match answer.get("is"):
+            case "AnswerPut":
+                put: _Put = read_field(answer, _Put, "AnswerPut")
+                if put.status == "PUT_OK":
+                    yield "Acknowledge", put.end or 0
+            case "AnswerPull":
+                pull: _Pull = read_field(answer, _Pull, "AnswerPull")
+                if pull.data is not None and pull.data["size"]:
+                    yield "Consume", pull.offset + pull.data["size"]
+            case "AnswerSend" if record.action == "Acknowledge":
+                message: _Message = read_field(answer, _Message, "answered")
+                yield "Acknowledge", message.offset + message.size
+            case _:
+                pass
