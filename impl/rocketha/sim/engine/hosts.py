@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from rocketha.errors import CommitLogError, PacketError
 from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
-from rocketha.runtime.core import Core, Sender
+from rocketha.runtime.core import Core, Inbox, Sender
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import (
     ConnectionLost,
@@ -189,10 +189,20 @@ class Hosts(Generic[S, E, A]):
         """Make sure that the broker is woken when it has something to do."""
         self._hosts[node.id].host.arm()
 
-    def forge(self, broker: BrokerId, conn: ConnectionId, data: bytes) -> None:
-        """Let a broker take a packet over an open connection that nobody has sent."""
+    def forge(
+        self,
+        broker: BrokerId,
+        conn: ConnectionId,
+        data: bytes,
+        inbox: Inbox[E | HostEvent] | None = None,
+    ) -> None:
+        """Let a broker take a packet over an open connection that nobody has sent.
+
+        It is read from `inbox`; None: as the first one of a connection.
+        """
         hosted = self._hosts[broker]
-        inbox = self._core.inbox(conn, accepted=conn in hosted.accepted)
+        if inbox is None:
+            inbox = self._core.inbox(conn, accepted=conn in hosted.accepted)
         inbox.feed(data)
         try:
             event = inbox.next_event()

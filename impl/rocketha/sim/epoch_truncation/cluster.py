@@ -23,7 +23,8 @@ from rocketha.formats.ha_packets import (
     pull_master_packet,
     pull_slave_packet,
 )
-from rocketha.ha.connections import ReplicationCore
+from rocketha.formats.packet_stream import master_stream, slave_stream
+from rocketha.ha.connections import PacketInbox, ReplicationCore
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import Event, MasterAddressLearnt, MasterLearnt, Restarted
 from rocketha.ha.state import BrokerState, Role
@@ -246,8 +247,11 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         """Let a broker take one of the packets that no honest peer sends."""
         node = self.nodes[broker]
         forged = forgeries(node.running(), conn, node.log.max_phy_offset)
+        either = Expecting.HANDSHAKE | Expecting.TRANSFER  # the core has to know what comes when
+        is_accepted = conn in node.running().servers
+        stream = slave_stream(either) if is_accepted else master_stream(either)
         self.forged = conn
-        self._hosts.forge(broker, conn, forged[which % len(forged)])
+        self._hosts.forge(broker, conn, forged[which % len(forged)], PacketInbox(conn, stream))
         self.forged = None
 
     def flush(self, node: Node[BrokerState]) -> None:

@@ -23,6 +23,7 @@ from rocketha.types import SizeBytes
 
 __all__ = ["RunPlan", "draw_run"]
 
+_FORGED_SHARE: Final = 0.75
 _FORGED_GAPS_MS: Final = (40, 120, 400)
 """There are many kinds of them, and each run shows several."""
 _DAMAGE_GAPS_MS: Final = (100, 300, 1_000)
@@ -66,7 +67,8 @@ def draw_run(streams: PerPurposeStreams, options: SimOptions) -> RunPlan:
     forged = streams.of("plan", Fault.FORGED_PACKET)
     damage = streams.of("plan", Fault.DAMAGED_FILE)
     if not options.bugs:  # a run shows its bug by the packets of honest peers, and on sound disks
-        faults = with_forged_packets(faults, forged, options.faults, share, _FORGED_GAPS_MS)
+        is_forged = max(share, _FORGED_SHARE)
+        faults = with_forged_packets(faults, forged, options.faults, is_forged, _FORGED_GAPS_MS)
         if damage.random() < share:
             gap_ms = damage.choice(_DAMAGE_GAPS_MS)
             faults = with_fault(faults, Fault.DAMAGED_FILE, options.faults, gap_ms)

@@ -23,6 +23,7 @@ from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurposeStreams
 from rocketha.sim.engine.records import message_of_epoch, record_count, record_offset
 from rocketha.sim.epoch_truncation.cluster import Cluster
+from rocketha.sim.epoch_truncation.needless import disturb
 from rocketha.sim.epoch_truncation.plan import RunPlan
 from rocketha.types import BrokerId, Epoch, PutId
 
@@ -33,6 +34,7 @@ _WATCH_MS: Final = 150
 _PATIENCE: Final = 3
 """After so many looks at a master that cannot act, another one is elected."""
 _MISROUTE_GAP_MS: Final = 800
+_NEEDLESS_GAP_MS: Final = 60
 _VACANCIES: Final = 4
 """One of so many needless elections finds nobody."""
 _IDLE_MS: Final = (500, 3_000)
@@ -78,6 +80,9 @@ class EpochWorkload:
             self._injector.sometimes(_MISROUTE_GAP_MS, self._misroute, Fault.STALE_ROUTE)
         for fault, gap_ms in plan.faults.mean_gap_ms:
             self._injector.sometimes(gap_ms, handlers[fault], fault)
+        if Fault.FORGED_PACKET in plan.faults:
+            act = partial(disturb, self._cluster)
+            self._injector.sometimes(_NEEDLESS_GAP_MS, act, "needless")
 
     def heal(self) -> None:
         """End all faults: what is down comes back, everybody hears everybody."""

@@ -204,7 +204,9 @@ class BrokerFrames:
         before: RecordedState,
         now: RecordedState,
     ) -> Iterator[tuple[str, dict[str, int]]]:
-        if record.event == "MessagePut" and len(now.log) > len(before.log):
+        if record.event == "MessagePut" and (
+            before.role == "Master" or len(now.log) > len(before.log)
+        ):
             yield "PutMessage", {}
         held = None if now.client is None else now.client.id
         took = list(_packets(received))

@@ -40,7 +40,7 @@ from rocketha.formats.ha_packets import (
 )
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import Event as BrokerEvent
-from rocketha.ha.events import PacketReceived
+from rocketha.ha.events import MessagePut, PacketReceived
 from rocketha.ha.state import BrokerState
 from rocketha.known_bugs.storage import file_options
 from rocketha.runtime.broker_files import BrokerFiles
@@ -158,6 +158,11 @@ class EpochProjection:
                 self._master_took(cluster, slave, link, event.packet.max_phy_offset, action)
         if action is None:
             self._sent = None
+            if (
+                isinstance(event, MessagePut)
+                and self._values["role"][broker_name(broker)] == "Master"
+            ):
+                self._record(cluster, broker, "PutMessage", (broker_name(broker),))
         self._refuse_impossible(cluster, broker)
 
     def _refuse_impossible(self, cluster: Cluster, broker: BrokerId) -> None:
