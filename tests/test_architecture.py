@@ -230,7 +230,9 @@ _LINK: Final = re.compile(r"(\w+)!(\w+)")
 _DEFINITION: Final = re.compile(
     r"^(?:LOCAL\s+)?([A-Za-z]\w*)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE
 )
-_ACTION_OF_NEXT: Final = re.compile(r"\\/.*?([A-Z]\w*)(?:\([^)]*\))?\s*$", re.MULTILINE)
+_ACTION_OF_NEXT: Final = re.compile(
+    r"(?:^|:|\\/)\s*([A-Z]\w*)(?:\([^)]*\))?\s*(?=\\/|$)", re.MULTILINE
+)
 _COMMENT: Final = re.compile(r"\\\*[^\n]*")
 
 Operators = dict[str, frozenset[str]]

@@ -105,7 +105,7 @@ class ManualGroup:
                 return self._can_connect(master, slave)
             case (("Replicate" | "HearEpoch"), [Node() as slave]):
                 return actions.served(slave)[1].next_offset != NOT_YET
-            case "Healed", []:  # said of a run, and nothing that nodes do
+            case (("Healed" | "Heard" | "Settled"), _):  # said of nodes, and nothing that they do
                 return False
             case _:
                 return True

@@ -36,8 +36,8 @@ _RARE: Final = frozenset(
 )
 """Possible so often that there would be little else."""
 
-SAID_OF_A_RUN: Final = "Healed"
-"""Nothing that nodes do."""
+SAID_OF_NODES: Final = ("Healed", "Heard", "Settled")
+"""Nothing that nodes do: what they have done."""
 
 NOT_TOLD: Final = ("Handshake", "conn epochs known link log")
 """A master that restarts was told that there is none, and connects to nobody before it is told of
@@ -59,7 +59,7 @@ def driven_beside(model: str, *bugs: Bug) -> type[ModelMachine]:
 def test_the_group_takes_the_steps_of_the_specification() -> None:
     coverage = check(driven(), settings(_BASE, max_examples=40))
 
-    assert coverage.never_taken == (SAID_OF_A_RUN,)
+    assert sorted(coverage.never_taken) == sorted(SAID_OF_NODES)
     # One proposal in all: it is the one that lets a slave join. Nothing bounds what comes late.
     never = [name for name in coverage.never_possible if "!" not in name]
     assert sorted(never) == ["HearAgain", "MaybeShrink"]
@@ -77,7 +77,7 @@ def test_the_group_can_take_steps_of_every_kind() -> None:
             made = run.steps[-1:] == [goal[1]]
             if made:
                 break
-        assert made or kind == NOT_TOLD or kind[0] == SAID_OF_A_RUN, kind
+        assert made or kind == NOT_TOLD or kind[0] in SAID_OF_NODES, kind
 
 
 SLAVE_IS_PROPOSED: Final = (

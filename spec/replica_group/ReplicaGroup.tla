@@ -20,7 +20,7 @@
 
    Conventions: offsets count records from 0, ranges are half-open, -1 is "not known".  Late,
    repeated and lost: a proposal stays in `alters`, what may ever have been answered in `views`.
-   Source: ReplicasInfoManager, ReplicasManager, AutoSwitchHAService, GroupTransferService and
+   Source: ReplicasInfoManager, ReplicasManager, AutoSwitchHAService, GroupTransferService,
    DefaultBrokerHeartbeatManager of apache/rocketmq at 8fc57f1468; published rule: RIP-44.        *)
 EXTENDS Integers, Sequences, FiniteSets, Prefixes, EpochCache
 
@@ -65,10 +65,8 @@ masterVars == <<local, pend, confirm>>
 vars == <<ctlVars, brokerVars, masterVars, link, conn, alters, acked, seen>>
 
 -----------------------------------------------------------------------------
-Control == [master : Broker \cup {None},
-            epoch : Nat,                      \* masterEpoch
-            sss : SUBSET Broker,              \* SyncStateSet
-            sssEpoch : Nat,                   \* number of decisions about it
+Control == [master : Broker \cup {None}, epoch : Nat,        \* masterEpoch
+            sss : SUBSET Broker, sssEpoch : Nat,  \* SyncStateSet, number of decisions about it
             inc : [Broker -> Nat],            \* the registered incarnation of each broker
             unfit : SUBSET Broker]            \* members that registered with a torn log
 Proposal == [from : Broker, epoch : Nat,      \* the master and its masterEpoch
@@ -339,8 +337,7 @@ IncarnationOf(m, s) == conn[m][s].inc
 Propose(m, set, new) ==
   LET r == [from |-> m, epoch |-> known[m], exp |-> local[m].epoch, set |-> set, new |-> new,
             inc |-> IF new = None THEN 0 ELSE IncarnationOf(m, new)]
-  IN /\ pend' = [pend EXCEPT ![m] = r]
-     /\ alters' = alters \cup {r}
+  IN /\ pend' = [pend EXCEPT ![m] = r] /\ alters' = alters \cup {r}
      /\ UNCHANGED <<ctlVars, brokerVars, local, confirm, link, conn, acked, seen>>
 
 \* A master stays in its own set.                                               \* CHECK B25
@@ -360,13 +357,21 @@ HasConfirmed(m, s) == conn[m][s].ack >= confirm[m]
 \* and the beginning of the master's epoch.                                     \* CHECK ExpandEpoch
 HasEpochStart(m, s) == conn[m][s].ack >= epochs[m][Len(epochs[m])].s
 
+MayJoin(m, s) ==
+  /\ MayPropose(m) /\ s \notin local[m].set
+  /\ HasReported(m, s) /\ HasConfirmed(m, s) /\ HasEpochStart(m, s)
+
 \* A slave has caught up: test and proposal are one step (maybeExpandInSyncStateSet).
 MaybeExpand(m, s) ==
   /\ Explored("MaybeExpand", m)
-  /\ MayPropose(m)
-  /\ s \notin local[m].set
-  /\ HasReported(m, s) /\ HasConfirmed(m, s) /\ HasEpochStart(m, s)
+  /\ MayJoin(m, s)
   /\ Propose(m, local[m].set \cup {s}, s)
+
+\* A master has done all that follows from a step, which was a report of s perhaps.
+Settled(m, s) ==
+  /\ role[m] = "Master" => confirm[m] >= Covered(m) /\ ~MayJoin(m, s)
+
+  /\ UNCHANGED vars
 
 \* A master's set changes by no answer that is older than the last one.         \* CHECK LateSet
 NewSet(m, e) == e >= local[m].epoch
@@ -387,6 +392,14 @@ LearnSyncStateSet(m) ==
     /\ local' = [local EXCEPT ![m] = [set |-> views[e].sss, epoch |-> e]]
     /\ pend' = [pend EXCEPT ![m] = IF @ # NoProposal /\ Ends(@, e) THEN NoProposal ELSE @]
     /\ UNCHANGED <<ctlVars, brokerVars, confirm, link, conn, alters, acked, seen>>
+
+\* A broker knows what it has heard, be it old or new.
+Heard(b, e) ==
+  /\ e \in DOMAIN views /\ role[b] # "Down"
+  /\ ~NewMasterEpoch(b, e)
+  /\ role[b] = "Master" /\ views[e].master = b /\ OfItsEpoch(b, e) => e <= local[b].epoch
+
+  /\ UNCHANGED vars
 
 \* The master sees that a connection is broken, or breaks it; what is on its way is lost.
 CloseConnection(m, s) ==
@@ -470,29 +483,17 @@ Healed ==
 
 -----------------------------------------------------------------------------
 Next ==
-  \/ \E c \in Broker : ElectMaster(c)
-  \/ \E c \in Broker : DesignateMaster(c)
-  \/ \E m \in Broker : AlterSyncStateSet(m)
-  \/ \E m \in Broker : RefuseAlter(m)
-  \/ \E b \in Broker, n \in Nat : EvictBroker(b, n)
-  \/ \E b \in Broker, n \in Nat : HearAgain(b, n)
+  \/ \E b \in Broker :
+       \/ ElectMaster(b) \/ DesignateMaster(b) \/ AlterSyncStateSet(b) \/ RefuseAlter(b)
+       \/ BecomeMaster(b) \/ BecomeSlave(b) \/ LearnSyncStateSet(b) \/ Restart(b)
+       \/ PutMessage(b) \/ Acknowledge(b) \/ Consume(b)
+       \/ Replicate(b) \/ HearEpoch(b) \/ Disconnect(b)
+  \/ \E b \in Broker, n \in Nat : EvictBroker(b, n) \/ HearAgain(b, n) \/ Crash(b, n) \/ Heard(b, n)
   \/ CleanBrokerData
-  \/ \E b \in Broker : BecomeMaster(b)
-  \/ \E b \in Broker : BecomeSlave(b)
-  \/ \E b \in Broker, k \in Nat : Crash(b, k)
-  \/ \E b \in Broker : Restart(b)
-  \/ \E m \in Broker : PutMessage(m)
-  \/ \E m, s \in Broker : ReceiveAck(m, s)
-  \/ \E m \in Broker : Acknowledge(m)
-  \/ \E m \in Broker : Consume(m)
   \/ \E m \in Broker, S \in SUBSET Broker : MaybeShrink(m, S)
-  \/ \E m, s \in Broker : MaybeExpand(m, s)
-  \/ \E m \in Broker : LearnSyncStateSet(m)
-  \/ \E m, s \in Broker : CloseConnection(m, s)
-  \/ \E m, s \in Broker : Handshake(m, s)
-  \/ \E s \in Broker : Replicate(s)
-  \/ \E s \in Broker : HearEpoch(s)
-  \/ \E s \in Broker : Disconnect(s)
+  \/ \E m, s \in Broker :
+       \/ ReceiveAck(m, s) \/ MaybeExpand(m, s) \/ Settled(m, s)
+       \/ CloseConnection(m, s) \/ Handshake(m, s)
   \/ Healed
 
 Spec == Init /\ [][Next]_vars

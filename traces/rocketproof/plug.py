@@ -182,14 +182,22 @@ class ProtocolPlug(Generic[O]):
         scheduled: Scheduled,
         *,
         write: Callable[[NodeHeader | NodeRecord], None] | None = None,
+        errors_are_failures: bool = False,
     ) -> Run:
         """Simulate a run that is given a schedule; its traces say so.
 
-        With `write`, its nodes write what they see and do; that changes nothing.
+        With `write`, its nodes write what they see and do; that changes nothing. An error is
+        raised, or is the run's failure: then its traces end there.
         """
         observer, options = self.projection(), scheduled.options
         simulated = simulate(
-            self.simulation, scheduled.seed, options, observer, scheduled.schedule, write=write
+            self.simulation,
+            scheduled.seed,
+            options,
+            observer,
+            scheduled.schedule,
+            write=write,
+            errors_are_failures=errors_are_failures,
         )
         meta = _meta(self, options, simulated.report)
         if scheduled.schedule != UNRESTRICTED:

@@ -102,6 +102,7 @@ def _reported(
 ) -> GroupStepped:
     """Conclude from a report: the slave may be caught up, a message safe, the slave may join.
 
+    Spec: ReplicaGroup!Settled
     Source: AutoSwitchHAService.updateConfirmOffsetWhenSlaveAck
     """
     state = see_caught_up(state, now_ms=now_ms, log=log)

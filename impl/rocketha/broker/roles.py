@@ -98,6 +98,7 @@ def take_view(
 
     Where there is no master, the broker asks for an election.
 
+    Spec: ReplicaGroup!Heard
     Source: ReplicasManager.syncBrokerMetadata, ReplicasManager.changeBrokerRole
     """
     if state.options.rules.new_master_epoch(state.ha, view.epoch, view.master, registers):

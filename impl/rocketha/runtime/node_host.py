@@ -101,6 +101,11 @@ class NodeHost(Generic[S, E, A]):
         """Tell whether the node runs."""
         return self.state is not None
 
+    @property
+    def is_continued(self) -> bool:
+        """Tell whether more follows from the event under way."""
+        return bool(self._follow)
+
     def stop(self) -> None:
         """Forget everything that is not in a file."""
         self.state = None

@@ -12,9 +12,11 @@ from typing import Any, Final
 import pytest
 
 from rocketha.broker import core, roles
-from rocketha.broker.effects import AnswerPut, PutStatus
-from rocketha.broker.events import ExpandDue
+from rocketha.broker.effects import AnswerPut, GroupStepped, PutStatus
+from rocketha.broker.events import ConfirmDue, ExpandDue
+from rocketha.controller import sync_state_set
 from rocketha.controller.core import ControllerCore
+from rocketha.formats.controller_codes import ResponseCode
 from rocketha.runtime.effects import CloseConnection, Then
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.protocols import PROTOCOLS
@@ -103,19 +105,62 @@ def test_a_wrong_effect_is_no_behaviour(wrong: Patch, monkeypatch: pytest.Monkey
     assert "diverges" in found
 
 
-def test_a_group_that_adds_nobody_is_not_healed(monkeypatch: pytest.MonkeyPatch) -> None:
+def follows_nothing(patch: pytest.MonkeyPatch, event: type[object]) -> None:
+    """Nothing of this kind follows from any step of a broker."""
     whole = core.step
 
-    def step(state: Any, event: Any, **named: Any) -> Any:
-        stepped = whole(state, event, **named)
-        asks = (isinstance(e, Then) and isinstance(e.event, ExpandDue) for e in stepped.effects)
+    def step(state: Any, taken: Any, **named: Any) -> Any:
+        stepped = whole(state, taken, **named)
+        asks = (isinstance(e, Then) and isinstance(e.event, event) for e in stepped.effects)
         kept = (e for e, is_left_out in zip(stepped.effects, asks, strict=True) if not is_left_out)
         return replace(stepped, effects=tuple(kept))
 
-    monkeypatch.setattr(core, "step", step)
+    patch.setattr(core, "step", step)
+
+
+def adds_nobody(patch: pytest.MonkeyPatch) -> None:
+    """A master proposes nobody."""
+    follows_nothing(patch, ExpandDue)
+
+
+def confirms_nothing(patch: pytest.MonkeyPatch) -> None:
+    """A master does not look whether confirmOffset can move."""
+    follows_nothing(patch, ConfirmDue)
+
+
+def keeps_an_old_set(patch: pytest.MonkeyPatch) -> None:
+    """A master does not learn what becomes of its set."""
+    patch.setattr(roles, "learn_set", lambda state, *_, **_named: GroupStepped(state))
+
+
+def hears_no_election(patch: pytest.MonkeyPatch) -> None:
+    """A broker lets all be that it hears of masters."""
+    patch.setattr(roles, "become_slave", lambda state, *_, **_named: GroupStepped(state))
+
+
+def refuses_all(patch: pytest.MonkeyPatch) -> None:
+    """A controller takes no proposal, which it may as long as faults last."""
+    refusal = ResponseCode.BROKER_NOT_ALIVE, "nobody is alive"
+    patch.setattr(sync_state_set, "_refusal", lambda *_: refusal)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "action"),
+    [
+        (adds_nobody, "Settled"),
+        (confirms_nothing, "Settled"),
+        (keeps_an_old_set, "Heard"),
+        (hears_no_election, "Heard"),
+        (refuses_all, "Healed"),
+    ],
+)
+def test_what_a_broker_must_do_and_does_not_is_seen(
+    wrong: Patch, action: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong(monkeypatch)
 
     run = PROTOCOLS["replica_group"].run(0, SimOptions())
     (verdict,) = judged(run.traces)
 
     assert isinstance(verdict, Diverges)
-    assert (verdict.action, verdict.step) == ("Healed", len(run.traces[0].events) - 1)
+    assert verdict.action == action

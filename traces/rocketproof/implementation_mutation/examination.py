@@ -180,7 +180,7 @@ class _Subject:
         self, key: RunKey, scheduled: Scheduled, lines: NodeLines, traces: list[Trace]
     ) -> None:
         with memory_limit():
-            run = self._plug.run_scheduled(scheduled, write=lines.write)
+            run = self._plug.run_scheduled(scheduled, write=lines.write, errors_are_failures=True)
         traces += run.traces
         self._note(key, run.report, run.clients.check(), run.obligations)
 

@@ -185,6 +185,10 @@ class Hosts(Generic[S, E, A]):
         if node.state is not None:
             self._hosts[node.id].files.flush()
 
+    def goes_on(self, node: Node[S]) -> bool:
+        """Tell whether a broker has still to take what follows from the event under way."""
+        return self._hosts[node.id].host.is_continued
+
     def arm(self, node: Node[S]) -> None:
         """Make sure that the broker is woken when it has something to do."""
         self._hosts[node.id].host.arm()

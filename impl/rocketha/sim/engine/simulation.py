@@ -213,10 +213,12 @@ def simulate(
     schedule: Schedule = UNRESTRICTED,
     *,
     write: Callable[[NodeHeader | NodeRecord], None] | None = None,
+    errors_are_failures: bool = False,
 ) -> SimulatedRun:
     """Run a protocol; the same arguments give the same run, always and everywhere.
 
-    With `write`, or with obligations, nodes are recorded; that changes nothing.
+    With `write`, or with obligations, nodes are recorded; that changes nothing. An error is raised,
+    or is the failure that ends the run: then what happened before can be judged.
     """
     scheduler, counts = Scheduler(), FaultCounts()
     streams = PerPurposeStreams(seed, schedule, lambda: scheduler.now_ms)
@@ -234,9 +236,14 @@ def simulate(
         crash_points=CrashPoints(schedule.crash_point),
     )
     workload = simulation.workload(environment, plan, observer)
-    failure = _run_phases(
-        workload, environment, steps=plan.steps, limits=simulation.limits, schedule=schedule
-    )
+    try:
+        failure = _run_phases(
+            workload, environment, steps=plan.steps, limits=simulation.limits, schedule=schedule
+        )
+    except Exception as error:
+        if not errors_are_failures:
+            raise
+        failure = f"{type(error).__name__}: {error}"
     converged = failure is None and workload.converged()
     because = None
     if not converged and failure is None:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never
 
 from rocketha.broker.effects import GroupAction, GroupActionName
+from rocketha.broker.events import GroupEvent
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import Entry
 from rocketha.controller.state import ChannelId
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.runtime.effects import AnswerClient
+from rocketha.runtime.events import HostEvent
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.types import BrokerId
 
@@ -19,6 +21,7 @@ __all__ = [
     "ClientAnswered",
     "ControllerActed",
     "ControllerFrame",
+    "EventTaken",
     "Exchanged",
     "GroupClusterAction",
     "is_likely_step",
@@ -63,7 +66,17 @@ class ClientAnswered:
     answer: AnswerClient
 
 
-Exchanged: TypeAlias = ControllerFrame | ChannelEnded | ClientAnswered
+@dataclass(frozen=True, slots=True)
+class EventTaken:
+    """A broker has taken an event: a frame of the controller, say, or a packet."""
+
+    broker: BrokerId
+    event: GroupEvent | HostEvent
+    is_continued: bool
+    """Something follows from it that is still to be taken."""
+
+
+Exchanged: TypeAlias = ControllerFrame | ChannelEnded | ClientAnswered | EventTaken
 """What goes between the nodes and whoever they speak with."""
 
 GroupClusterAction: TypeAlias = SpecAction | GroupAction | Crashed | ControllerActed

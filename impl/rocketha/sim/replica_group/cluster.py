@@ -24,7 +24,6 @@ from rocketha.controller.node import ControllerNode
 from rocketha.controller.state import NO_CHANNEL, ChannelId, Group
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.message import Message
-from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import SpecAction
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.runtime.broker_files import BrokerName
@@ -45,6 +44,7 @@ from rocketha.sim.replica_group.actions import (
     ClientAnswered,
     ControllerActed,
     ControllerFrame,
+    EventTaken,
     Exchanged,
     GroupClusterAction,
     is_likely_step,
@@ -58,6 +58,7 @@ from rocketha.sim.replica_group.recorders import (
     BrokerRecorders,
     PullHeard,
     PutHeard,
+    command_in,
     note_channel_closed,
     note_channel_refused,
     note_frame_received,
@@ -397,9 +398,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def stepped(self, node: Node[GroupBroker], event: GroupEvent | HostEvent) -> None:
         """Tell the observer of a step."""
-        del event
         if self._observed:
             self._observer.stepped(self, node.id)
+            self._exchanged(EventTaken(node.id, event, self._hosts.goes_on(node)))
 
     # ---- what the channels ask (rocketha.sim.group_channels.Peers) ----
 
@@ -430,12 +431,11 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         """Let a broker hear the controller, if it runs."""
         node = self.nodes[broker]
         if node.state is not None:
-            pulled = pull_command(data)
-            assert pulled is not None
+            command = command_in(data)
             channel = self.channels.of(broker) or NO_CHANNEL
-            if self._is_recorded and (channel or not pulled[0].is_response):
+            if self._is_recorded and (channel or not command.is_response):
                 note_frame_received(self._recorders.of(broker), channel, data)
-            self.deliver(node, CommandReceived(command=pulled[0]))
+            self.deliver(node, CommandReceived(command=command))
 
     # ---- what the controller asks (rocketha.controller.host) ----
 
@@ -496,5 +496,4 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
 
 def _wants_election(data: bytes) -> bool:
-    pulled = pull_command(data)
-    return pulled is not None and pulled[0].code == RequestCode.ELECT_MASTER
+    return command_in(data).code == RequestCode.ELECT_MASTER

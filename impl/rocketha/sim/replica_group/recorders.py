@@ -29,6 +29,7 @@ __all__ = [
     "BrokerRecorders",
     "PullHeard",
     "PutHeard",
+    "command_in",
     "note_channel_closed",
     "note_channel_refused",
     "note_frame_received",
@@ -186,7 +187,7 @@ def note_frame_sent(
     One that waits for no answer has no number on the wire: its sender gives it one, and who
     receives it cannot name it.
     """
-    command = _command(data)
+    command = command_in(data)
     if is_outside(channel):
         content = _content(command).decode()
         recorder.answered(FrameAnswered(channel, command.code, content, command.opaque))
@@ -197,7 +198,7 @@ def note_frame_sent(
 
 def note_frame_received(recorder: StepRecorder, channel: ChannelId, data: bytes) -> None:
     """Note a frame that came over a channel, at whichever end."""
-    command = _command(data)
+    command = command_in(data)
     named = None if is_outside(channel) else _name_of(channel, command)
     if named is not None:
         recorder.received(named)
@@ -217,7 +218,8 @@ def note_channel_refused(recorder: StepRecorder, channel: ChannelId) -> None:
     recorder.answered(ChannelRefused(channel))
 
 
-def _command(data: bytes) -> RemotingCommand:
+def command_in(data: bytes) -> RemotingCommand:
+    """Return what a whole frame says."""
     pulled = pull_command(data)
     assert pulled is not None
     return pulled[0]

@@ -154,6 +154,7 @@ class GroupStateReader:
         self.promised: list[RecordEpochs] = []
         """Logs up to messages of which producers were told since the last look that they are
         safe."""
+        self._moved: dict[BrokerId, tuple[Value, ...]] = {}
         self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
         self._look_at_controller(self.group)
@@ -205,6 +206,16 @@ class GroupStateReader:
         if self._reported.get(conn) != count:
             self._reported[conn] = count
             self._reports += 1
+
+    def has_moved(self, broker: BrokerId) -> bool:
+        """Tell whether what a master may confirm can have changed since this was asked last."""
+        me = broker_name(broker)
+        if self._known["role", me, ""] != "Master":
+            return False
+        own = tuple(self._known[name, me, ""] for name in ("log", "local", "pend", "confirm"))
+        ends = tuple(self._known["conn", me, broker_name(slave)] for slave in self.brokers)
+        before, self._moved[broker] = self._moved.get(broker), (*own, *ends)
+        return before != self._moved[broker]
 
     def hear_unconfirmed(self, node: Node[GroupBroker], count: int) -> None:
         """Take it from a broker that so many records are not confirmed: a producer waits no more.

@@ -40,6 +40,8 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupActionName, PutStatus
+from rocketha.broker.events import CommandReceived
+from rocketha.broker.state import Registration
 from rocketha.controller.entry import ChannelClosed, InactiveScanned, Started
 from rocketha.controller.state import ChannelId, Group
 from rocketha.errors import PacketError
@@ -52,22 +54,22 @@ from rocketha.formats.controller_requests import (
     RegisterBroker,
 )
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
-from rocketha.formats.remoting_command import RemotingCommand
-from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.ha.events import PacketReceived
 from rocketha.obligations.recorded_frames import request_in
 from rocketha.obligations.signs_of_life import SignsOfLife
-from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import (
     ChannelEnded,
     ClientAnswered,
     ControllerActed,
     ControllerFrame,
+    EventTaken,
     Exchanged,
     GroupClusterAction,
 )
 from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.sim.replica_group.recorders import command_in
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name, index
 from rocketproof.protocols.replica_group.frames import (
@@ -75,8 +77,9 @@ from rocketproof.protocols.replica_group.frames import (
     said_in_answer,
     said_in_notice,
 )
+from rocketproof.protocols.replica_group.occasions import Occasions
 from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
-from rocketproof.protocols.replica_group.values import NO_CONN, names
+from rocketproof.protocols.replica_group.values import NO_CONN, decided, longer, names
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, Value
 
@@ -99,6 +102,7 @@ class GroupProjection:
         self._signs = SignsOfLife()
         self._request: tuple[ChannelId, ControllerRequest] | None = None
         """What the controller has received, until it is applied."""
+        self._occasions = Occasions(answers_within_ms=0)
         self._codes: dict[tuple[ChannelId, int], int] = {}
         """Channel and number of a request -> what it asks."""
 
@@ -117,6 +121,7 @@ class GroupProjection:
     def started(self, cluster: GroupCluster) -> None:
         """Record the initial state: everybody is registered, nobody is elected."""
         self._cluster, self._parts_or_none = cluster, GroupStateReader(cluster)
+        self._occasions.answers_within_ms = cluster.plan.broker.request_timeout_ms
         self._record(cluster, None, "Init", ())
 
     def healed(self) -> None:
@@ -152,9 +157,14 @@ class GroupProjection:
             case ControllerFrame(has_arrived=True):
                 self._controller_heard(cluster, what)
             case ControllerFrame(broker=broker) if broker is not None:
-                request = request_in(_command(what))
+                command = command_in(what.data)
+                request = request_in(command)
+                shows_ms = cluster.nodes[broker].shows_ms(cluster.scheduler)
+                self._occasions.asked(broker, request, command, shows_ms)
                 if self.events and isinstance(request, AlterSyncStateSet):
                     self._parts.add_proposal(broker, request)
+            case EventTaken():
+                self._taken(cluster, what)
             case ControllerFrame():
                 pass
             case _ as unreachable:
@@ -187,6 +197,32 @@ class GroupProjection:
             case _ as unreachable:
                 assert_never(unreachable)
 
+    # ---- what brokers hear ----
+
+    def _taken(self, cluster: GroupCluster, taken: EventTaken) -> None:
+        """Record what a broker must have done that is done with an event."""
+        node, occasions = cluster.nodes[taken.broker], self._occasions
+        match taken.event:
+            case CommandReceived(command=command):
+                occasions.heard(node.id, command, node.shows_ms(cluster.scheduler))
+            case PacketReceived(conn=conn, packet=Ack()):
+                connection = cluster.network.find(conn)
+                if connection is not None:
+                    occasions.reported(node.id, connection.client)
+            case _:
+                pass
+        if taken.is_continued or not self.events:
+            return
+        views, slave = occasions.take_views(node.id), occasions.take_reporter(node.id)
+        state, me = node.state, broker_name(node.id)
+        if state is None or node.id in cluster.starting:
+            return
+        if state.registration is Registration.REGISTERED:
+            for set_epoch in views:
+                self._record(cluster, node.id, "Heard", (me, set_epoch))
+        if slave is not None or self._parts.has_moved(node.id):
+            self._record(cluster, node.id, "Settled", (me, broker_name(slave or node.id)))
+
     # ---- what goes over the wire ----
 
     def _client_answered(
@@ -200,7 +236,7 @@ class GroupProjection:
                 self._parts.promised.append(record_epochs[: index(end)])
             case AnswerPull(data=bytes() as data, offset=offset) if data:
                 shown = record_epochs[: index(Offset(offset + len(data)))]
-                self._parts.seen = _longer(self._parts.seen, shown)
+                self._parts.seen = longer(self._parts.seen, shown)
             case AnswerPut(status=PutStatus.FLUSH_SLAVE_TIMEOUT, end=end) if end is not None:
                 if not cluster.plan.controller.elect_unclean:
                     self._parts.hear_unconfirmed(cluster.nodes[broker], index(end))
@@ -208,7 +244,7 @@ class GroupProjection:
                 pass
 
     def _controller_heard(self, cluster: GroupCluster, frame: ControllerFrame) -> None:
-        command, signs, channel = _command(frame), self._signs, frame.channel
+        command, signs, channel = command_in(frame.data), self._signs, frame.channel
         request = request_in(command)
         if request is None or channel is None:
             return
@@ -228,7 +264,7 @@ class GroupProjection:
 
     def _controller_said(self, cluster: GroupCluster, frame: ControllerFrame) -> None:
         """Record what the controller says of the group, if it is not what it has."""
-        command = _command(frame)
+        command = command_in(frame.data)
         if frame.channel is None:
             said = said_in_notice(command)
         else:
@@ -255,7 +291,7 @@ class GroupProjection:
         parts.look(cluster)
         if restarted is not None:
             self._record(cluster, restarted, "Restart", (broker_name(restarted),))
-        elif _decided(present) == _decided(before):
+        elif decided(present) == decided(before):
             pass
         elif isinstance(request, CleanBrokerData):
             self._record(cluster, None, "CleanBrokerData", ())
@@ -326,6 +362,7 @@ class GroupProjection:
     def _crashed(self, cluster: GroupCluster, broker: BrokerId) -> None:
         parts, of = self._parts, self._parts.of[broker]
         of.crashes += 1
+        self._occasions.stopped(broker)
         kept = len(parts.record_epochs(cluster.nodes[broker]))
         of.is_torn = of.is_torn or kept < of.length
         parts.look(cluster)
@@ -368,7 +405,7 @@ class GroupProjection:
         parts, node, me = self._parts, cluster.nodes[broker], broker_name(broker)
         if action.name is GroupActionName.ACKNOWLEDGE:
             confirmed = index(node.running().confirm)
-            parts.acked = _longer(parts.acked, parts.record_epochs(node)[:confirmed])
+            parts.acked = longer(parts.acked, parts.record_epochs(node)[:confirmed])
         parts.look(cluster)
         own = broker if action.name is GroupActionName.BECOME_SLAVE else None
         self._record_losses(cluster, own)
@@ -452,21 +489,3 @@ class GroupProjection:
                 clock=cluster.now_ms,
             )
         )
-
-
-def _command(frame: ControllerFrame) -> RemotingCommand:
-    pulled = pull_command(frame.data)
-    assert pulled is not None
-    return pulled[0]
-
-
-def _decided(group: Group) -> tuple[object, ...]:
-    return group.master, group.master_epoch, group.sync_state_set
-
-
-def _longer(one: RecordEpochs, other: RecordEpochs) -> RecordEpochs:
-    """Return the first log if it has all of the second, else the second.
-
-    Spec: Prefixes!Longer
-    """
-    return one if one[: len(other)] == other else other

@@ -12,6 +12,7 @@ from typing import Final
 
 from rocketha.broker.state import Proposal
 from rocketha.controller.state import Group
+from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.engine.records import RECORD_SIZE, record_count, record_offset
 from rocketha.types import BrokerId
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
@@ -24,6 +25,8 @@ __all__ = [
     "conn_value",
     "control_value",
     "count_or_none",
+    "decided",
+    "longer",
     "names",
     "proposal_value",
     "set_value",
@@ -103,3 +106,16 @@ def proposal_value(master: BrokerId, proposal: Proposal, incarnations: Mapping[i
             "inc": 0 if joins is None else incarnations[proposal.joining[joins]],
         }
     )
+
+
+def decided(group: Group) -> tuple[object, ...]:
+    """Return what a controller has decided of its group."""
+    return group.master, group.master_epoch, group.sync_state_set
+
+
+def longer(one: RecordEpochs, other: RecordEpochs) -> RecordEpochs:
+    """Return the first log if it has all of the second, else the second.
+
+    Spec: Prefixes!Longer
+    """
+    return one if one[: len(other)] == other else other

@@ -61,6 +61,7 @@ from rocketha.sim.replica_group.actions import (
     ClientAnswered,
     ControllerActed,
     ControllerFrame,
+    EventTaken,
     Exchanged,
     GroupClusterAction,
 )
@@ -138,7 +139,7 @@ class SetProjection:
                 if isinstance(request, AlterSyncStateSet):
                     for epoch_trace in self._of_master(broker):
                         epoch_trace.note_sent(request)
-            case ControllerFrame() | ChannelEnded():
+            case ControllerFrame() | ChannelEnded() | EventTaken():
                 pass
             case _ as unreachable:
                 assert_never(unreachable)
