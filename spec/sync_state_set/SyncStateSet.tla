@@ -19,8 +19,9 @@
    which the old master goes on: it does not know.  allAckInSyncStateSet is true.
    Not modelled: what a broker does that knows of the next election (ReplicaGroup): it takes no more
    steps here, and what it had then stays; epochs within the log and truncation (EpochTruncation): a
-   log is measured by how much of the master's log it has.  Time: any slave may be taken out at any
-   moment.  minInSyncReplicas, learners, several connections of one slave, the list of a controller's
+   log is measured by how much of the master's log it has.  Time: `due` says whether those who are
+   taken out have not had everything for long; a model has it at any moment, of a run it is known.
+   minInSyncReplicas, learners, several connections of one slave, the list of a controller's
    checks (only those that decide).
 
    Conventions: a record is its offset; ends are numbers of records; epochs of sets and incarnations
@@ -213,8 +214,9 @@ Removable == Slave
 
 \* The master asks for the set without some brokers: too slow, or gone (maybeShrink,
 \* removeConnection).
-Shrink(B) ==
+Shrink(B, due) ==
   /\ \A b \in B : Explored("Shrink", b)
+  /\ due
   /\ role = "Master"
   /\ MayPropose
   /\ B # {}
@@ -444,7 +446,7 @@ Next ==
   \/ \E n \in Nat : Acknowledge(n)
   \/ \E n \in Nat : Consume(n)
   \/ \E s \in Slave : Expand(s)
-  \/ \E B \in SUBSET Broker : Shrink(B)
+  \/ \E B \in SUBSET Broker, due \in BOOLEAN : Shrink(B, due)
   \/ SendAlter
   \/ \E e \in Nat : Learn(e)
   \/ \E s \in Slave : Disconnect(s)

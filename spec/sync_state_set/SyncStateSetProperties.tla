@@ -146,7 +146,7 @@ Lost == {m[1] : m \in {x \in Others(local) : conn[x[1]] = NoConn \/ conn[x[1]].i
 
 Fairness ==
   /\ WF_vars(Acknowledge(end[Master]))
-  /\ WF_vars(Lost # {} /\ Shrink(Lost))
+  /\ WF_vars(Lost # {} /\ Shrink(Lost, TRUE))
   /\ WF_vars(SendAlter)
   /\ WF_vars(ApplyAlter \/ RefuseAlter)
   /\ WF_vars(sssE < Len(views) /\ Learn(Len(views)))

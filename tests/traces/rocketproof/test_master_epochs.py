@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -192,6 +192,31 @@ def with_next_version(effect: SendToController) -> SendToController:
     later = replace(proposed, epoch=SyncStateSetEpoch(proposed.epoch + 1))
     changed = push_request(replace(request, sync_state_set=later), opaque=pulled[0].opaque)
     return SendToController(data=push_command(changed))
+
+
+@pytest.mark.java
+def test_a_slave_that_has_everything_is_not_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = GroupCore.step
+
+    def step(*given: Any, **named: Any) -> Any:
+        done = whole(*given, **named)
+        forgotten: Any = dict.fromkeys(done.state.caught_up_ms, 0)
+        return replace(done, state=replace(done.state, caught_up_ms=forgotten))
+
+    assert set(removals(simulate_traces(PROTOCOL, 7))) == {True}
+    monkeypatch.setattr(GroupCore, "step", step)
+
+    traces = simulate_traces(PROTOCOL, 7)
+
+    assert False in removals(traces)
+    verdicts = judged(list(traces))
+    assert "Shrink" in [one.action for one in verdicts if isinstance(one, Diverges)]
+
+
+def removals(traces: Iterable[Trace]) -> list[Value]:
+    """Tell of each removal whether it was due."""
+    events = (event for trace in traces for event in trace.events)
+    return [event.params[1] for event in events if event.action == "Shrink"]
 
 
 @pytest.mark.java

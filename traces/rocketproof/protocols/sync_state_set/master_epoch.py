@@ -6,7 +6,7 @@ a later master epoch is left to ReplicaGroup: it has left, and what was read of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -20,6 +20,7 @@ from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId, Epoch, TimestampMs
 from rocketproof.protocols.epoch_truncation.values import NONE, index, index_or_minus_one
+from rocketproof.protocols.sync_state_set.lags import Lags
 from rocketproof.protocols.sync_state_set.values import (
     NO_CONN,
     Members,
@@ -113,6 +114,7 @@ class MasterEpochTrace:
         self._sent: list[AlterSyncStateSet] = []
         """Requests that have left the master since the last step of it was over."""
         self._ready: dict[ConnectionId, bool] = {}
+        self._lags: Lags[BrokerId] = Lags()
         self._change_key: tuple[object, ...] = ()
         self._state: dict[str, Value] = {}
         self._recorded: State = {}
@@ -171,6 +173,8 @@ class MasterEpochTrace:
             self._read_broker(cluster, node)
         state = master.running() if epoch_traces else None
         local = {} if state is None else self._local(state)
+        if state is not None:
+            self._note_lags(master, state, cluster.now_ms)
         pending = () if state is None else self._pending(state, local)
         self._state = {
             "ctl": self._control(group),
@@ -193,6 +197,28 @@ class MasterEpochTrace:
             "acked": self.acked,
             "visible": self.visible,
         }
+
+    def _note_lags(self, master: Node[GroupBroker], state: GroupBroker, now_ms: int) -> None:
+        """Note which slaves have everything, by the master's clock."""
+        self._lags.note(
+            end=master.log.max_phy_offset,
+            acks={
+                slave: (state.ha.servers[conn].slave_ack, state.ha.servers[conn].last_read_ms)
+                for slave in self.names
+                if (conn := self.conn_of(state, slave)) is not None
+            },
+            members=state.local.members - {self.master},
+            now_ms=master.clock.shows(now_ms),
+        )
+
+    def is_due(self, cluster: GroupCluster, removed: Iterable[BrokerId]) -> bool:
+        """Tell whether brokers that the master takes out have not had everything for long."""
+        node = cluster.nodes[self.master]
+        return self._lags.are_behind(
+            removed,
+            for_ms=node.running().options.slave_not_catchup_ms,
+            now_ms=node.clock.shows(cluster.now_ms),
+        )
 
     def _read_broker(self, cluster: GroupCluster, node: Node[GroupBroker]) -> None:
         of = self._of[node.id]

@@ -340,7 +340,8 @@ class SetProjection:
                 epoch_trace.record_proposal(cluster, "Expand", (epoch_trace.names[slave],))
             case GroupActionName.MAYBE_SHRINK:
                 removed = tla_set(epoch_trace.names[slave] for slave in action.slaves)
-                epoch_trace.record_proposal(cluster, "Shrink", (removed,))
+                is_due = epoch_trace.is_due(cluster, action.slaves)
+                epoch_trace.record_proposal(cluster, "Shrink", (removed, is_due))
             case GroupActionName.LEARN_SYNC_STATE_SET:
                 if epoch_trace.look(cluster):
                     epoch_trace.record(cluster, master, "Learn", (epoch_trace.known_set,))

@@ -10,10 +10,11 @@ What nobody writes is not shown: what a slave has reported, proposals under way,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from rocketproof.protocols.sync_state_set.lags import Lags
 from rocketproof.protocols.sync_state_set.recorded_nodes import KnownProposal, RecordedReplica
 from rocketproof.protocols.sync_state_set.recorded_run import RecordedRun, common_length
 from rocketproof.protocols.sync_state_set.recorded_state import (
@@ -110,6 +111,10 @@ class RecordedMasterEpoch:
         self._after: SeenControl | None = None
         """What the controller had when the master epoch was over."""
         self._proposals: list[tuple[KnownProposal, SeenProposal]] = []
+        self._lags: Lags[str] = Lags()
+        self._heard_ms: dict[str, int] = {}
+        """When each slave was heard last, by the master's clock."""
+        self._shows_ms = 0
         self._unsent = False
         """A proposal is made, and no node has written that it was sent."""
         self._last: tuple[str | None, int] = (INIT, run.now_ms)
@@ -247,6 +252,35 @@ class RecordedMasterEpoch:
         return SeenConn(inc, ack, None if reported is None else self.count(reported))
 
     # ---- what others tell ----
+
+    def note_lags(self, heard: Iterable[str], shows_ms: int) -> None:
+        """Note whom the master has heard in a step, and which slaves have everything then."""
+        run, replica = self._run, self._run.replicas[self.master]
+        self._shows_ms = shows_ms
+        self._heard_ms.update(dict.fromkeys(heard, shows_ms))
+        if not self.is_master() or replica.local is None:
+            return
+        conns = {b: self._conn(replica, b) for b in self.names if b != self.master}
+        self._lags.note(
+            end=len(replica.log),
+            acks={
+                slave: (conn.ack, self._heard_ms.get(slave, shows_ms))
+                for slave, conn in conns.items()
+                if conn is not None
+            },
+            members=frozenset(run.names_of(replica.local)) - {self.master},
+            now_ms=shows_ms,
+        )
+
+    def is_due(self, removed: Iterable[str]) -> bool:
+        """Tell whether brokers that the master takes out have not had everything for long.
+
+        It is so, where nobody knows how long that is.
+        """
+        for_ms = self._run.slave_not_catchup_ms[self.master]
+        return for_ms is None or self._lags.are_behind(
+            removed, for_ms=for_ms, now_ms=self._shows_ms
+        )
 
     def note_stop(self, name: str) -> int:
         """Note that a broker stopped; return how much of the master's log is left to it."""

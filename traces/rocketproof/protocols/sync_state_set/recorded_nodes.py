@@ -51,6 +51,8 @@ class BrokerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"
 
     brokers: tuple[str, ...]
     """All brokers of its group."""
+    slave_not_catchup_ms: int | None = None
+    """How long a slave may have not everything before its master takes it out."""
 
 
 class ControllerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):

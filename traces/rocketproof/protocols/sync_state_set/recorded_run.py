@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rocketha.recording.record import RecordError
@@ -39,6 +39,8 @@ class RecordedRun:
     losses: dict[str, Losses]
     down: set[str]
     """Brokers that do not run, or run and the controller does not know it."""
+    slave_not_catchup_ms: Mapping[str, int | None]
+    """Master -> how long a slave may have not everything; None: nobody knows."""
     group: RecordedGroup = field(default_factory=RecordedGroup)
     logs: RunLogs = field(default_factory=RunLogs)
     reported: dict[int, int | None] = field(default_factory=dict)

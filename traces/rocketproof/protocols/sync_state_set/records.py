@@ -147,6 +147,7 @@ class SetRecords(RecordProjection):
             replicas={name: RecordedReplica() for name in names},
             losses={name: Losses() for name in names},
             down=set(names),
+            slave_not_catchup_ms={b: of.slave_not_catchup_ms for b, of in brokers.items()},
         )
         self._started: set[str] = set()
         """Brokers that run, whether the controller knows it or not."""
@@ -166,14 +167,13 @@ class SetRecords(RecordProjection):
 
         Raises: RecordError
         """
-        del received
         self._run.now_ms = self.now_ms
         if record.node in self._controllers:
             self._controller_stepped(record)
         elif record.event == STOPPED:
             self._stopped(record)
         else:
-            self._stepped(record)
+            self._stepped(record, [self.sender(message) for message in received])
 
     def _end(self, epoch: RecordedMasterEpoch) -> None:
         self._open.remove(epoch)
@@ -271,10 +271,12 @@ class SetRecords(RecordProjection):
             if epoch.is_over:
                 self._end(epoch)
 
-    def _stepped(self, record: NodeRecord) -> None:
+    def _stepped(self, record: NodeRecord, heard: Sequence[str]) -> None:
         me, run = record.node, self._run
         run.replicas[me] = run.replicas[me].after(record)
         run.note_connections(me)
+        for epoch in self._of_master(me):
+            epoch.note_lags(heard, record.shows_ms)
         if record.event == STARTED:
             self._started.add(me)
             return
@@ -367,7 +369,8 @@ class SetRecords(RecordProjection):
             case "MaybeExpand" | "MaybeShrink":
                 named = [epoch.names[self._run.name_of(slave)] for slave in params.slaves]
                 if action == "MaybeShrink":
-                    epoch.record_proposal("Shrink", (tla_set(named),))
+                    is_due = epoch.is_due(map(self._run.name_of, params.slaves))
+                    epoch.record_proposal("Shrink", (tla_set(named), is_due))
                 elif len(named) == 1:
                     epoch.record_proposal("Expand", (named[0],))
                 else:
