@@ -179,7 +179,6 @@ def registered(
     served = replace(
         state,
         registration=Registration.REGISTERED,
-        log_torn=False,
         heartbeat_at_ms=now_ms,
         poll_at_ms=TimestampMs(now_ms + state.options.sync_metadata_ms),
     )

@@ -17,12 +17,8 @@ __all__ = ["ack_of", "connection_of", "record_end", "slaves"]
 
 def slaves(ha: BrokerState) -> Mapping[BrokerId, MasterConnection]:
     """Return the newest connection of each slave that introduced itself: that of the largest id."""
-    known: dict[BrokerId, MasterConnection] = {}
-    for end in ha.servers.values():
-        slave = end.slave_id
-        if slave is not None and (slave not in known or known[slave].id < end.id):
-            known[slave] = end
-    return MappingProxyType(known)
+    ends = (end for _, end in sorted(ha.servers.items()))
+    return MappingProxyType({end.slave_id: end for end in ends if end.slave_id is not None})
 
 
 def connection_of(ha: BrokerState, slave: BrokerId) -> MasterConnection | None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped
 from rocketha.broker.events import ConfirmDue, ExpandDue, StaleConnection
-from rocketha.broker.replicas import connection_of, slaves
+from rocketha.broker.replicas import slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker
 from rocketha.broker.sync_state_set import see_caught_up
 from rocketha.formats.controller_requests import Incarnation
@@ -118,12 +118,8 @@ def close_stale(state: GroupBroker, event: StaleConnection) -> GroupStepped:
     Spec: ReplicaGroup!CloseConnection, SyncStateSet!Disconnect
     Source: AutoSwitchHAService.removeConnection
     """
-    connection = state.ha.servers.get(event.conn)
-    if connection is None or connection.slave_id is None:
-        return GroupStepped(state)
-    slave = connection.slave_id
-    if connection_of(state.ha, slave) is connection:
-        return GroupStepped(state)
+    slave = state.ha.servers[event.conn].slave_id
+    assert slave is not None, "it has shaken hands"
     reason = "the slave has shaken hands on a newer connection"
     stepped = master.refuse(state.ha, event.conn, reason)
     action = GroupAction(name=GroupActionName.CLOSE_CONNECTION, slaves=frozenset({slave}))

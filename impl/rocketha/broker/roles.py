@@ -127,8 +127,7 @@ def _become_master(
         reason = "the master begins another epoch"
         closed = tuple(CloseConnection(conn=conn, reason=reason) for conn in before.servers)
         before = replace(before, servers=MappingProxyType({}))
-    if view.epoch <= before.known_epoch:
-        before = replace(before, known_epoch=Epoch(view.epoch - 1))
+    before = state.options.rules.before_mastership(before, view.epoch)
     stepped = ha.become_master(
         before, MasterLearnt(epoch=view.epoch, master=view.master, address=view.address), log=log
     )
@@ -174,14 +173,16 @@ _LEADERLESS = GroupAction(name=GroupActionName.BECOME_SLAVE)
 
 
 def _without_master_state(state: GroupBroker) -> GroupBroker:
-    """Forget what only a master has."""
+    """Forget what only a master has.
+
+    When others had everything is asked of members, of whom it is noted when they join; incarnations
+    are asked of slaves that have shaken hands.
+    """
     return replace(
         state,
         local=EMPTY_SET,
         pending=None,
         confirm=Offset(0),
-        caught_up_ms=MappingProxyType({}),
-        slave_incarnations=MappingProxyType({}),
         waiting=(),
     )
 

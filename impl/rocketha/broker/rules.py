@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from rocketha.epoch.cache import EpochCache
 from rocketha.formats.controller_bodies import SyncStateSet
@@ -15,6 +15,8 @@ from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch
 __all__ = ["BROKER_RULES", "BrokerRules", "Members"]
 
 Members: TypeAlias = frozenset[BrokerId]
+
+S = TypeVar("S")
 
 _Acks: TypeAlias = Mapping[BrokerId, Offset]
 """Up to where replicas have the log."""
@@ -94,12 +96,14 @@ def ends(found: Members, proposed: Members) -> bool:
     return True
 
 
-def ends_undecided(refused: bool) -> bool:
-    """Tell whether a refusal, or no answer at all, ends a proposal: a copy may be on its way.
+def undecided(state: S, refused: bool) -> S:
+    """Return a master whose proposal is refused, or not answered at all: it waits for the same.
+
+    A copy may be on its way.
 
     Spec: ReplicaGroup!Ends, SyncStateSet!Ends
     """
-    return False
+    return state
 
 
 # ---- confirmOffset ----
@@ -168,6 +172,14 @@ def new_master_epoch(
     return epoch > ha.known_epoch
 
 
+def before_mastership(ha: BrokerState, epoch: Epoch) -> BrokerState:
+    """Return as what a broker becomes master: as the one that it is.
+
+    Spec: ReplicaGroup!NewMasterEpoch
+    """
+    return ha
+
+
 def epochs_of_master(before: EpochCache, after: EpochCache, epoch: Epoch) -> EpochCache:
     """Return the cache of a new master: its master epoch begins now.
 
@@ -197,7 +209,7 @@ class BrokerRules:
     is_news: Callable[[SyncStateSetEpoch, SyncStateSetEpoch], bool] = is_news
     adopted: Callable[[SyncStateSet, Members], SyncStateSet] = adopted
     ends: Callable[[Members, Members], bool] = ends
-    ends_undecided: Callable[[bool], bool] = ends_undecided
+    undecided: Callable[[Any, bool], Any] = undecided
     gate: Callable[[_Acks, BrokerState, LogView], Offset] = gate
     may_confirm: Callable[[Offset, Offset, Members, BrokerState], bool] = may_confirm
     visible_end: Callable[[Offset, Members, Members, BrokerState, LogView], Offset] = visible_end
@@ -205,6 +217,7 @@ class BrokerRules:
     role_after_restart: Callable[[BrokerState], tuple[BrokerState, Members]] = role_after_restart
     learns_at_registration: Callable[[BrokerState, BrokerId | None], bool] = learns_at_registration
     new_master_epoch: Callable[[BrokerState, Epoch, BrokerId | None, bool], bool] = new_master_epoch
+    before_mastership: Callable[[BrokerState, Epoch], BrokerState] = before_mastership
     epochs_of_master: Callable[[EpochCache, EpochCache, Epoch], EpochCache] = epochs_of_master
     set_of_master: Callable[[Members, BrokerId], Members] = set_of_master
 

@@ -114,7 +114,7 @@ class GroupBroker:
     registration: Registration = Registration.INITIAL
     identity: Identity | None = None
     log_torn: bool = False
-    """It may have lost a part of its log, and the controller does not know yet."""
+    """It may have lost a part of its log before this start."""
     local: SyncStateSet = EMPTY_SET
     """The SyncStateSet that a master works with."""
     pending: Proposal | None = None

@@ -231,19 +231,14 @@ def set_answered(state: GroupBroker, answer: Answer, *, now_ms: TimestampMs) -> 
         return learn_set(state, content.sync_state_set, now_ms=now_ms)
     query = GetReplicaInfo(broker_name=state.options.broker_name)
     asking, send = ask(state, query, now_ms=now_ms)
-    refused = GroupStepped(asking, (send,))
-    if _is_pending(state, request) and state.options.rules.ends_undecided(True):
-        return refused.then(_give_up(asking))
-    return refused
+    return GroupStepped(asking, (send,)).then(_undecided(asking, refused=True))
 
 
-def _give_up(state: GroupBroker) -> GroupStepped:
-    """End a proposal of which nobody knows whether it is applied, if the rules let it.
-
-    For the specification the master learns the set that it has.
-    """
-    action = GroupAction(name=GroupActionName.LEARN_SYNC_STATE_SET)
-    return GroupStepped(replace(state, pending=None), (Then(event=ConfirmDue()),), action)
+def _undecided(state: GroupBroker, *, refused: bool) -> GroupStepped:
+    """Let a proposal be that is refused, or not answered; if it ends, that is a step."""
+    waits = state.options.rules.undecided(state, refused)
+    ended = None if waits is state else GroupAction(name=GroupActionName.LEARN_SYNC_STATE_SET)
+    return GroupStepped(waits, (), ended)
 
 
 def proposal_expired(
@@ -253,13 +248,13 @@ def proposal_expired(
 
     Spec: SyncStateSet!SendAlter
     """
-    if not _is_pending(state, request) or state.pending is None:
+    if not _is_pending(state, request):
         return GroupStepped(state)
-    if state.options.rules.ends_undecided(False):
-        return _give_up(state)
-    if is_asking(state, AlterSyncStateSet):
-        return GroupStepped(state)
-    waits, send = _send(state, state.pending, now_ms=now_ms)
+    stepped = _undecided(state, refused=False)
+    pending = stepped.state.pending
+    if pending is None or is_asking(state, AlterSyncStateSet):
+        return stepped
+    waits, send = _send(state, pending, now_ms=now_ms)
     return GroupStepped(waits, (send,))
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from rocketha.broker.replicas import ack_of, connection_of, record_end, slaves
 from rocketha.broker.rules import BROKER_RULES, BrokerRules, Members
+from rocketha.broker.state import GroupBroker
 from rocketha.controller.group_table import GroupTable
 from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState, Group, Heard
@@ -97,11 +98,14 @@ def _refused_proposal_stays(rules: BrokerRules) -> BrokerRules:
 
 
 def _refusal_ends(rules: BrokerRules) -> BrokerRules:
-    return replace(rules, ends_undecided=lambda refused: refused or rules.ends_undecided(refused))
+    def undecided(state: GroupBroker, refused: bool) -> GroupBroker:
+        return replace(state, pending=None) if refused else rules.undecided(state, refused)
+
+    return replace(rules, undecided=undecided)
 
 
 def _silence_ends(rules: BrokerRules) -> BrokerRules:
-    return replace(rules, ends_undecided=lambda refused: True)
+    return replace(rules, undecided=lambda state, refused: replace(state, pending=None))
 
 
 # ---- confirmOffset ----
@@ -195,7 +199,12 @@ def _old_view_makes_master(rules: BrokerRules) -> BrokerRules:
             ha, epoch, master, registers
         )
 
-    return replace(rules, new_master_epoch=new_master_epoch)
+    return replace(rules, new_master_epoch=new_master_epoch, before_mastership=_forgetting_epoch)
+
+
+def _forgetting_epoch(ha: BrokerState, epoch: Epoch) -> BrokerState:
+    """Become master of an epoch that is known already, as if it were not."""
+    return replace(ha, known_epoch=min(ha.known_epoch, Epoch(epoch - 1)))
 
 
 def _master_after_restart(rules: BrokerRules) -> BrokerRules:
@@ -209,6 +218,7 @@ def _master_after_restart(rules: BrokerRules) -> BrokerRules:
             (registers and master == ha.broker_id)
             or rules.new_master_epoch(ha, epoch, master, registers)
         ),
+        before_mastership=_forgetting_epoch,
     )
 
 
