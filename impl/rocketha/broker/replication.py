@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped
 from rocketha.broker.events import ConfirmDue, ExpandDue, StaleConnection
-from rocketha.broker.replicas import slaves
+from rocketha.broker.replicas import connection_of, slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker
 from rocketha.broker.sync_state_set import see_caught_up
 from rocketha.formats.controller_requests import Incarnation
@@ -118,8 +118,10 @@ def close_stale(state: GroupBroker, event: StaleConnection) -> GroupStepped:
     Spec: ReplicaGroup!CloseConnection, SyncStateSet!Disconnect
     Source: AutoSwitchHAService.removeConnection
     """
-    slave = state.ha.servers[event.conn].slave_id
-    assert slave is not None, "it has shaken hands"
+    stale = state.ha.servers.get(event.conn)
+    slave = None if stale is None else stale.slave_id
+    if slave is None or connection_of(state.ha, slave) is stale:
+        return GroupStepped(state)
     reason = "the slave has shaken hands on a newer connection"
     stepped = master.refuse(state.ha, event.conn, reason)
     action = GroupAction(name=GroupActionName.CLOSE_CONNECTION, slaves=frozenset({slave}))
