@@ -37,7 +37,7 @@ CAUGHT = {
     Bug.B56: 2,
     Bug.B57: 4,
     Bug.B58: 0,
-    Bug.B59: 2,
+    Bug.B59: 6,
     Bug.B68: 0,
     Bug.BOUNDARY_OF_CUT: 0,
     Bug.CRC: 0,
@@ -49,13 +49,13 @@ CAUGHT = {
     Bug.READ_BACK: 0,
     Bug.REFUSE_GAP: 4,
     Bug.SNAP_AT_APPLIED: 0,
-    Bug.SUFFIX_DROPPED: 18,
+    Bug.SUFFIX_DROPPED: 17,
     Bug.SUFFIX_KEPT: 0,
     Bug.SYNC_FIRST: 0,
-    Bug.VALIDITY: 158,
+    Bug.VALIDITY: 10,
 }
 """A seed that shows a bug."""
-REFUSE = {4, 5, 9, 14, 17}
+REFUSE = {4, 5, 14, 17}
 """Seeds whose nodes lose all their snapshots."""
 
 

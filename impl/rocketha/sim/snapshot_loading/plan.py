@@ -16,6 +16,7 @@ __all__ = ["SNAPSHOTS", "SnapshotPlan", "draw_snapshot_run"]
 SNAPSHOTS: Final = SnapshotOptions(snapshot_threshold=2, max_snapshot_reserved_num=2)
 """Of all runs, so that one model judges them."""
 _FAULT_SHARE: Final = 0.7
+_COMPACTED: Final = (0, 0, 1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,10 @@ class SnapshotPlan:
     faults: FaultPlan
     entries: RegisterHistory
     """What the group agrees on."""
+    compacted: int
+    """So many of them the leader has in a snapshot alone when the node comes."""
+    begins_with_uncommitted: bool
+    """The first entry that the node gets is one of a leader that does not last."""
 
 
 def draw_snapshot_run(streams: PerPurposeStreams, options: SimOptions) -> SnapshotPlan:
@@ -38,4 +43,6 @@ def draw_snapshot_run(streams: PerPurposeStreams, options: SimOptions) -> Snapsh
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
         entries=draw_history(streams.of("entries")),
+        compacted=streams.of("plan", "compacted").choice(_COMPACTED),
+        begins_with_uncommitted=streams.of("plan", "uncommitted").randrange(4) == 0,
     )

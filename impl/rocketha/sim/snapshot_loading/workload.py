@@ -78,7 +78,9 @@ class SnapshotWorkload:
             ("load", self._load_late, _SELDOM_MS // 2),
             ("clean", self._clean_up, _SELDOM_MS),
             ("nothing", self._append_nothing, _SELDOM_MS * 2),
+            ("late", self._pass_snapshot, _SELDOM_MS * 2),
         )
+        self._set_the_scene()
         for kind, act, gap_ms in often:
             self._recurrence.sometimes(gap_ms, partial(self._guarded, act), kind)
         for fault in self._cuts:
@@ -90,9 +92,20 @@ class SnapshotWorkload:
         if Fault.CUT_IN_STEP in self._plan.faults and self._cuts:
             act = partial(self._guarded, self._cut_in_step)
             self._recurrence.sometimes(_SELDOM_MS, act, Fault.CUT_IN_STEP)
+            act = partial(self._guarded, self._cut_in_append)
+            self._recurrence.sometimes(_SELDOM_MS * 2, act, "cut in append")
         if Fault.DAMAGED_FILE in self._plan.faults:
             act = partial(self._guarded, self._damage)
             self._recurrence.sometimes(_SELDOM_MS // 2, act, Fault.DAMAGED_FILE)
+
+    def _set_the_scene(self) -> None:
+        """Let the group begin before the node, or a leader that does not last."""
+        for _ in range(self._plan.compacted):
+            self._cluster.agree()
+        if self._plan.compacted:
+            self._cluster.compact()
+        if self._plan.begins_with_uncommitted:
+            self._cluster.append_stray()
 
     def heal(self) -> None:
         """End all faults; the node gets what it lacks."""
@@ -188,11 +201,15 @@ class SnapshotWorkload:
         """Let entries arrive that are not known to be agreed on."""
         injection.note("entries arrive that are not known to be agreed on")
         for _ in range(injection.rng.randint(1, _MISSED)):
-            matched = self._cluster.matched
-            if matched >= self._cluster.agreed:
-                self._agree()
-            if self._cluster.kept <= matched + 1 <= self._cluster.agreed:
-                self._cluster.append(LogIndex(matched + 1))
+            self._append_next()
+
+    def _append_next(self) -> None:
+        """Let the leader's next entry arrive; the group agrees on one if there is none."""
+        matched = self._cluster.matched
+        if matched >= self._cluster.agreed:
+            self._agree()
+        if self._cluster.kept <= matched + 1 <= self._cluster.agreed:
+            self._cluster.append(LogIndex(matched + 1))
 
     def _append_uncommitted(self, injection: Injection) -> None:
         """Let a leader that does not last write behind the log."""
@@ -219,6 +236,7 @@ class SnapshotWorkload:
         for _ in range(self._cluster.up().caller.commit - self._cluster.applied):
             self._cluster.apply()
             self._cluster.save()
+        self._cluster.apply()  # there is none any more
 
     # ---- a snapshot of the leader ----
 
@@ -235,6 +253,20 @@ class SnapshotWorkload:
                 injection.note(f"it is {sent.value}")
             self._let_it_fail(injection)
             self._cluster.receive(sent)
+
+    def _pass_snapshot(self, injection: Injection) -> None:
+        """Let a snapshot arrive of entries that the node has, and applies before it is loaded."""
+        injection.note("a snapshot of the leader arrives, and the node passes it")
+        for _ in range(injection.rng.randint(1, _MISSED)):
+            self._append_next()
+        has_all = self._cluster.matched == self._cluster.agreed
+        if has_all and self._cluster.kept <= self._cluster.agreed:
+            self._cluster.compact()
+            self._cluster.receive()
+            self._append_next()
+            self._learn_up_to(self._cluster.matched)
+            self._apply_all()
+            self._load()
 
     def _let_it_fail(self, injection: Injection) -> None:
         """Let the disk damage a snapshot that arrives, or the node end before it is loaded."""
@@ -274,7 +306,15 @@ class SnapshotWorkload:
             self._end_node(injection, ending.end, ending.rng)
 
     def _cut_in_step(self, injection: Injection) -> None:
-        end, seams = injection.rng.choice(self._cuts), injection.rng.randint(1, _SEAMS)
+        self._arm(injection, injection.rng.randint(1, _SEAMS))
+
+    def _cut_in_append(self, injection: Injection) -> None:
+        """Let the node end when it has written an entry, and not synchronized it."""
+        self._arm(injection, 2)
+        self._append_next()
+
+    def _arm(self, injection: Injection, seams: int) -> None:
+        end = injection.rng.choice(self._cuts)
         injection.note(f"the node ends {seams} seams from now: {end}")
         ending = Ending(end=end, rng=Random(injection.rng.random()))
         self._cluster.crash_points.arm(NODE, seams, ending)
