@@ -94,8 +94,7 @@ class ManualBrokers:
         match action, params:
             case "ReceiveAck", (_, str() as slave, int() as ack):
                 wire = self._wire(slave)
-                reported = _field(self._of_broker("link", slave), "reported")
-                return ack == (_ack_in(wire.up[0]) if wire.up else reported)
+                return bool(wire.up) and ack == _ack_in(wire.up[0])
             case "LearnEpoch", (str() as slave,):
                 return self._knows_master(self._node(slave).running())
             case "Healed", ():  # said of a run, and nothing that the cores do
@@ -179,10 +178,14 @@ class ManualBrokers:
             case "Handshake", (str() as master, str() as slave):
                 self._shake_hands(master, slave)
             case "ReceiveAck", (_, str() as slave, _):
-                wire = self._wire(slave)
-                if not wire.up:
-                    cluster.deliver(self._node(slave), TimerFired())
-                self._network.to_server(wire.id)
+                self._network.to_server(self._wire(slave).id)
+            case "Report", (str() as slave, _):
+                cluster.deliver(self._node(slave), TimerFired())
+            case "CloseConnection", (str() as slave, _):
+                node = self._node(slave)
+                cluster.forge(self._wire(slave).id, node.id, 0)
+            case "Heartbeat", (str() as master, str() as slave, _):
+                self._transfer(master, slave, 0)
             case "Transfer", (str() as master, str() as slave, int() as count):
                 self._transfer(master, slave, count)
             case "ReceiveHandshake" | "RefuseHandshake" | "ReceiveTransfer", (str() as slave,):

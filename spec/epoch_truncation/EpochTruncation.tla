@@ -16,7 +16,8 @@
    asynchronous learners, start at the last file, records cut in two by a batch, duplicated or
    reordered bytes within a connection (TCP), several acknowledgements in flight (only the largest),
    late answers of the controller, an epoch file that is half written (replaced in one step; a mutant
-   loses its last entry), the layout of packets.
+   loses its last entry), the layout of packets, time and what ends a connection: where a step needs
+   such an occasion, `due` says whether it had one.
 
    Conventions: offsets count records from 0, ranges are half-open, -1 is "no bound" or "not yet".
    Source: AutoSwitchHAService, AutoSwitchHAClient, AutoSwitchHAConnection, EpochFileCache and
@@ -257,7 +258,7 @@ ReceiveAck(m, s, a) ==
 BatchEntry(m, cur, next, n) == cur
 
 \* The master sends the next n records, all of one epoch, and goes to the next epoch when it has
-\* sent the last record of this one; n = 0 is a heartbeat.                      \* CHECK LateBorder
+\* sent the last record of this one; n = 0 is a piece of a record, or a heartbeat. \* CHECK LateBorder
 Transfer(m, s, n) ==
   /\ Explored("Transfer", s)
   /\ Linked(s, m)
@@ -273,6 +274,11 @@ Transfer(m, s, n) ==
                              ![s].next = l.next + n,
                              ![s].cur = IF @.end = l.next + n THEN EpochAt(epochs[m], @.end) ELSE @]
   /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, acted>>
+
+\* A master that said nothing for some time sends a batch without a byte.
+Heartbeat(m, s, due) ==
+  /\ due
+  /\ Transfer(m, s, 0)
 
 -----------------------------------------------------------------------------
 \* ---- Actions of the slave ----
@@ -365,13 +371,28 @@ LearnEpoch(s) ==
   /\ known' = [known EXCEPT ![s] = ctl.epoch]
   /\ UNCHANGED <<ctl, role, inc, logVars, epochVars, received, link, acted>>
 
-\* The slave sees its connection closed, or closes it; what was in flight is lost.
+\* A slave that said nothing for some time reports its log end again.
+Report(s, due) ==
+  /\ due
+  /\ link[s] # NoLink
+  /\ link[s].phase = "Transfer"
+
+  /\ link' = [link EXCEPT ![s].reported = Len(log[s])]
+  /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, acted>>
+
+\* The slave sees its connection closed; what was in flight is lost.
 Disconnect(s) ==
   /\ Explored("Disconnect", s)
   /\ link[s] # NoLink
 
   /\ link' = [link EXCEPT ![s] = NoLink]
   /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, acted>>
+
+\* The slave or its master closes a connection that was silent for too long, or over which it heard
+\* what no honest peer sends.
+CloseConnection(s, due) ==
+  /\ due
+  /\ Disconnect(s)
 
 \* A run whose faults have ended comes to this: the elected broker is the master, the others have its
 \* log, and it has heard so of those that are connected.
@@ -398,11 +419,14 @@ Next ==
   \/ \E m, s \in Broker : Handshake(m, s)
   \/ \E m, s \in Broker, a \in Nat : ReceiveAck(m, s, a)
   \/ \E m, s \in Broker, n \in Nat : Transfer(m, s, n)
+  \/ \E m, s \in Broker, due \in BOOLEAN : Heartbeat(m, s, due)
   \/ \E s \in Broker : ReceiveHandshake(s)
   \/ \E s \in Broker : RefuseHandshake(s)
   \/ \E s \in Broker : ReceiveTransfer(s)
   \/ \E s \in Broker : LearnEpoch(s)
+  \/ \E s \in Broker, due \in BOOLEAN : Report(s, due)
   \/ \E s \in Broker : Disconnect(s)
+  \/ \E s \in Broker, due \in BOOLEAN : CloseConnection(s, due)
   \/ Healed
 
 Spec == Init /\ [][Next]_vars

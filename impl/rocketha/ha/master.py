@@ -61,8 +61,9 @@ def accept(state: BrokerState, conn: ConnectionId, *, now_ms: TimestampMs) -> St
 def refuse(state: BrokerState, conn: ConnectionId, reason: str) -> Stepped:
     """Close a connection from the master's end.
 
-    The slave sees it later; until then the specification lets the connection be.
+    Of one that was silent, or sent what no honest slave sends; the slave sees it later.
 
+    Spec: EpochTruncation!CloseConnection
     Source: AutoSwitchHAConnection.AbstractWriteSocketService, AutoSwitchHAService.removeConnection
     """
     return Stepped(state.without_server(conn), (CloseConnection(conn=conn, reason=reason),))
@@ -181,7 +182,7 @@ def transfer(
     Nothing is sent before the first ack, nor when no epoch is known for the next byte: the slave
     gives up then and shakes hands again.
 
-    Spec: EpochTruncation!Transfer
+    Spec: EpochTruncation!Transfer, EpochTruncation!Heartbeat
     Source: AutoSwitchHAConnection.AbstractWriteSocketService.transferToSlave
     """
     options = state.options

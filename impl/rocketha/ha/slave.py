@@ -121,7 +121,7 @@ def _told_incarnation(state: BrokerState) -> int:
 def disconnect(state: BrokerState, *, now_ms: TimestampMs, reason: str | None = None) -> Stepped:
     """Give the connection up; without a reason it is closed already.
 
-    Spec: EpochTruncation!Disconnect
+    Spec: EpochTruncation!Disconnect, EpochTruncation!CloseConnection
     Source: AutoSwitchHAClient.closeMasterAndWait
     """
     client = state.client
@@ -270,6 +270,7 @@ def report(
 ) -> Stepped:
     """Report the log end again: the slave's heartbeat.
 
+    Spec: EpochTruncation!Report
     Source: AutoSwitchHAClient.isTimeToReportOffset, AutoSwitchHAClient.reportSlaveMaxOffset
     """
     ack = Ack(max_phy_offset=log.max_phy_offset)

@@ -59,6 +59,9 @@ ACTIONS = {
     "ReceiveHandshake",
     "ReceiveTransfer",
     "Disconnect",
+    "Heartbeat",
+    "Report",
+    "CloseConnection",
     "Healed",
 }
 HARMLESS = (Bug.START_COMPARED, Bug.REPORT_OWN_END, Bug.OFFSET_CONTINUES)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import pytest
 
 from rocketha.ha.connections import ReplicationCore
 from rocketha.ha.effects import ActionName
-from rocketha.ha.events import MasterAddressLearnt
+from rocketha.ha.events import MasterAddressLearnt, MessagePut
 from rocketha.ha.state import BEGINNING
 from rocketha.recording.node_log import NodeLines
 from rocketha.runtime.effects import CloseConnection, SendPacket
-from rocketha.runtime.events import PacketRefused, PeerConnected
+from rocketha.runtime.events import PacketRefused, PeerConnected, TimerFired
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.protocols import PROTOCOLS
@@ -114,6 +115,42 @@ def address_ignored(state: Any, event: Any, done: Any) -> Any:
     return replace(done, state=state) if isinstance(event, MasterAddressLearnt) else done
 
 
+def beats_always(state: Any, event: Any, done: Any) -> Any:
+    """Forget when something was said to a slave last."""
+    del state, event
+    ends = {c: replace(e, last_write_ms=BEGINNING - 10**6) for c, e in done.state.servers.items()}
+    return replace(done, state=replace(done.state, servers=MappingProxyType(ends)))
+
+
+def put_forgotten(state: Any, event: Any, done: Any) -> Any:
+    """Append no message."""
+    return replace(done, state=state, effects=(), action=None) if _is_put(event) else done
+
+
+def slave_closes(state: Any, event: Any, done: Any) -> Any:
+    """Close the connection to a master at the first timer."""
+    client = done.state.client
+    if not isinstance(event, TimerFired) or client is None or client is not state.client:
+        return done
+    left = replace(done.state, client=None)
+    closed = CloseConnection(conn=client.id, reason="no reason")
+    return replace(done, state=left, effects=(*done.effects, closed), action=None)
+
+
+def master_closes(state: Any, event: Any, done: Any) -> Any:
+    """Close the connections of slaves when a message comes."""
+    del state
+    ends = done.state.servers if _is_put(event) and done.effects else {}
+    closed = [CloseConnection(conn=conn, reason="no reason") for conn in ends]
+    none = MappingProxyType[Any, Any]({})
+    left = replace(done.state, servers=none) if closed else done.state
+    return replace(done, state=left, effects=(*done.effects, *closed))
+
+
+def _is_put(event: Any) -> bool:
+    return isinstance(event, MessagePut)
+
+
 WRONG: Final[list[tuple[Change, str, int]]] = [
     (client_kept, "records diverge", 4),
     (servers_kept, "records diverge", 8),
@@ -123,6 +160,16 @@ WRONG: Final[list[tuple[Change, str, int]]] = [
     (report_forgotten, "records diverge", 2),
     (unwanted_left_open, "connections used", 40),
     (beats_early, "quiet senders", 8),
+    (beats_early, "records diverge", 8),
+    (beats_early, "whole states diverge", 8),
+    (beats_always, "records diverge", 8),
+    (beats_always, "whole states diverge", 8),
+    (put_forgotten, "records diverge", 2),
+    (put_forgotten, "whole states diverge", 2),
+    (slave_closes, "records diverge", 4),
+    (slave_closes, "whole states diverge", 4),
+    (master_closes, "records diverge", 4),
+    (master_closes, "whole states diverge", 4),
     (another_name, "handshakes true", 2),
     (master_left, "masters kept", 4),
     (impatient, "patient slaves", 4),

@@ -27,6 +27,7 @@ from rocketproof.protocols.epoch_truncation.recorded_state import (
     RecordedState,
     ServerEnd,
 )
+from rocketproof.protocols.legacy_replication.occasions import Occasions, Waits
 from rocketproof.record_projection import read_field
 
 __all__ = ["BrokerFrames"]
@@ -98,6 +99,11 @@ def _heard(record: NodeRecord) -> tuple[_Heard, ...]:
 class BrokerFrames:
     """What a broker has sent and received."""
 
+    _occasions: Occasions = field(default_factory=lambda: Occasions(Waits()))
+    _spoke_in_time: list[bool] = field(default_factory=list)
+    """Of each packet that was sent last: nothing was said over its connection for some time."""
+    _silent: set[int] = field(default_factory=set)
+    """Connections over which nothing was heard for too long."""
     _client: ClientEnd | None = None
     _acks: dict[int, Offset] = field(default_factory=dict)
     """Connection that it accepted and still has -> the last acknowledgement."""
@@ -114,8 +120,10 @@ class BrokerFrames:
             self._acks.clear()
             self._next.clear()
             self._asked.clear()
+            self._occasions.clear()
             return replace(now, client=None, servers={})
         heard = _heard(record)
+        self._note_times(record, received, heard)
         ends = [one.id.split(":") for one in record.sent]
         closed = {int(end[0]) for end in ends if end[-1] == "close"}
         closed |= {one.conn for one in heard if isinstance(one, _Lost)}
@@ -132,6 +140,23 @@ class BrokerFrames:
         if self._client is not None and self._client.id in closed:
             self._client = None
         return replace(now, client=self._client, servers=dict(self._servers(now)))
+
+    def _note_times(
+        self, record: NodeRecord, received: Sequence[SentMessage], heard: Sequence[_Heard]
+    ) -> None:
+        """Note when it heard and said something, and what it was in time for."""
+        occasions, now_ms = self._occasions, record.at_ns // 1_000_000
+        for one in heard:
+            if isinstance(one, _Accepted | _Connected):
+                occasions.opened(one.conn, now_ms)
+        held = {*self._acks} if self._client is None else {*self._acks, self._client.id}
+        self._silent = {conn for conn in held if occasions.is_silent(conn, now_ms)}
+        for conn, _ in _packets(received):
+            occasions.heard(conn, now_ms)
+        self._spoke_in_time.clear()
+        for conn, _ in _packets(record.sent):
+            self._spoke_in_time.append(occasions.may_speak(conn, now_ms))
+            occasions.said(conn, now_ms)
 
     def _sends(self, conn: int, packet: _Packet) -> None:
         match packet:
@@ -196,6 +221,21 @@ class BrokerFrames:
             believed.add(now.believed_client.id)
         for conn in (believed ^ still) | (self._asked - still):
             yield "Misremembered", {"conn": conn}
+        for conn in self._closed_in_vain(record, before, now):
+            yield "ClosedInVain", {"conn": conn}
+
+    def _closed_in_vain(
+        self, record: NodeRecord, before: RecordedState, now: RecordedState
+    ) -> Iterator[int]:
+        """Yield connections that a broker closed in a step of its own for no reason."""
+        has_changed = (before.role, before.known_epoch) != (now.role, now.known_epoch)
+        if has_changed or record.received:
+            return  # of what it has taken the actions say it
+        forged = {one.conn for one in _heard(record) if isinstance(one, _Forged)}
+        ends = (one.id.split(":") for one in record.sent)
+        closed = {int(end[0]) for end in ends if end[-1] == "close"}
+        held = {*before.servers} if before.client is None else {*before.servers, before.client.id}
+        yield from (closed & held) - forged - self._silent
 
     def _actions(
         self,
@@ -221,14 +261,16 @@ class BrokerFrames:
                     yield "ReceiveTransfer", {}
                 case _:
                     pass
-        for conn, packet in _packets(record.sent):
+        for (conn, packet), due in zip(_packets(record.sent), self._spoke_in_time, strict=True):
             match packet:
+                case _Ack() if not took and held == conn:
+                    yield "Report", {"conn": conn, "due": due}
                 case _Reply(epoch=epoch):
                     said = {c: p.incarnation for c, p in took if isinstance(p, _Handshake)}
                     params = {"conn": conn, "epoch": epoch, "incarnation": said.get(conn, 0)}
                     yield "Handshake", params
                 case _Batch(epoch=epoch, offset=offset, size=size):
                     params = {"conn": conn, "epoch": epoch, "offset": offset, "size": size}
-                    yield "Transfer", params
+                    yield "Transfer" if size else "Heartbeat", {**params, "due": due}
                 case _:
                     pass

@@ -17,6 +17,7 @@ event, whatever the core calls it; one that is refused is only where the specifi
 | received      |                                                                             |
 | link          | packets, and the ends that the network has: see `links`                     |
 | acted         | masters that acted on the controller's present epoch                        |
+| `due`         | when packets came and went, and what was forged: `occasions`                |
 
 Actions that the specification cannot see are left out: acks, transfers and losses on a connection
 that the slave has given up, and flushes that complete no record. A run whose faults have ended is
@@ -44,7 +45,7 @@ from rocketha.ha.events import MessagePut, PacketReceived
 from rocketha.ha.state import BrokerState
 from rocketha.known_bugs.storage import file_options
 from rocketha.runtime.broker_files import BrokerFiles
-from rocketha.runtime.events import HostEvent
+from rocketha.runtime.events import ConnectionLost, HostEvent, PeerAccepted, PeerConnected
 from rocketha.sim.engine.network import Connection, End
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
@@ -62,6 +63,7 @@ from rocketproof.protocols.epoch_truncation.values import (
     starts_value,
     transfer_value,
 )
+from rocketproof.protocols.legacy_replication.occasions import Occasions, Waits
 from tlatrace.trace import Event
 from tlatrace.values import State, Value, record
 
@@ -101,6 +103,13 @@ class EpochProjection:
         self._acted = 0
         self._sent: MasterPacket | None = None
         """By a master, in the step under way."""
+        self._occasions: dict[BrokerId, Occasions] = {}
+        self._speaks_in_time = False
+        """Who has sent something last had said nothing over that connection for some time."""
+        self._reports: list[Link] = []
+        """Over which a slave has reported its log end in the step under way."""
+        self._under_way: tuple[BrokerId, BrokerEvent | HostEvent] | None = None
+        """Who took which event last."""
         self._taken: MasterPacket | SlavePacket | None = None
         """By a broker, in the last step."""
         self._said_unheld = False
@@ -115,6 +124,9 @@ class EpochProjection:
         self.brokers = tuple(cluster.nodes)
         bugs = cluster.plan.bugs
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, bugs).log)
+        options = cluster.plan.ha
+        waits = Waits(heartbeat_ms=options.heartbeat_ms, housekeeping_ms=options.housekeeping_ms)
+        self._occasions = {broker: Occasions(waits) for broker in cluster.nodes}
         self._record(cluster, None, "Init", ())
 
     def healed(self) -> None:
@@ -130,6 +142,9 @@ class EpochProjection:
         if connection is None or own is None or not connection.is_open(own):
             self._said_unheld = True
             return
+        occasions, now_ms = self._occasions[broker], _now_ms(cluster, broker)
+        self._speaks_in_time = occasions.may_speak(conn, now_ms)
+        occasions.said(conn, now_ms)
         either = Expecting.HANDSHAKE | Expecting.TRANSFER
         if own is End.SERVER:
             pulled = pull_master_packet(data, either)
@@ -140,6 +155,7 @@ class EpochProjection:
         assert pulled_ack is not None, "a packet is sent as a whole"
         if found is not None and isinstance(pulled_ack[0], Ack):
             found[1].acknowledged(pulled_ack[0].max_phy_offset)
+            self._reports.append(found[1])
 
     def took(
         self,
@@ -150,6 +166,16 @@ class EpochProjection:
     ) -> None:
         """Keep the packet that a step takes; record what a core does not call an action."""
         self._taken = event.packet if isinstance(event, PacketReceived) else None
+        self._under_way = (broker, event)
+        reports, self._reports = self._reports, []
+        if isinstance(event, PeerAccepted | PeerConnected):
+            self._occasions[broker].opened(event.conn, _now_ms(cluster, broker))
+        elif isinstance(event, PacketReceived):
+            self._occasions[broker].heard(event.conn, _now_ms(cluster, broker))
+        else:
+            for _ in reports:
+                params = (broker_name(broker), self._speaks_in_time)
+                self._record(cluster, broker, "Report", params)
         if isinstance(event, PacketReceived) and (found := self._links.on(event.conn)) is not None:
             slave, link = found
             if broker == slave:
@@ -222,6 +248,7 @@ class EpochProjection:
                 else:
                     self._record(cluster, None, "ElectMaster", (broker_name(master),))
             case Crashed(broker=down) | LogLost(broker=down):
+                self._occasions[down].clear()
                 kept = len(self._read(cluster.nodes[down])[0])
                 name = "Crash" if isinstance(action, Crashed) else "LoseLog"
                 self._record(cluster, down, name, (broker_name(down), kept))
@@ -272,18 +299,21 @@ class EpochProjection:
         params: tuple[Value, ...] = (me, broker_name(slave))
         if packet is not None:
             link.down.append((packet, self._packet_value(cluster, master, packet)))
+        name: str = action.name
         match action.name:
             case ActionName.TRANSFER:
                 sent = 0
                 if isinstance(packet, Transfer):
                     link.sent_end = Offset(packet.offset + len(packet.body))
                     sent = index(link.sent_end) - index(packet.offset)
+                    if not packet.body:
+                        name, sent = "Heartbeat", self._speaks_in_time
                 params = (*params, sent)
             case ActionName.RECEIVE_ACK:
                 params = (*params, index(link.ack))
             case _:
                 pass
-        self._record(cluster, master, action.name, params)
+        self._record(cluster, master, name, params)
 
     def _slave_acted(
         self, cluster: Cluster, slave: BrokerId, action: SpecAction, conn: ConnectionId
@@ -294,9 +324,22 @@ class EpochProjection:
                 return
             if not (found[1].is_held(cluster) and found[1].is_open(cluster)):
                 self._links.drop(slave)
-        elif found is not None:
+            self._given_up(cluster, slave, conn)
+            return
+        if found is not None:
             found[1].took()
         self._record(cluster, slave, action.name, (broker_name(slave),))
+
+    def _given_up(self, cluster: Cluster, slave: BrokerId, conn: ConnectionId) -> None:
+        """Record that a slave has lost a connection, or that an end has closed it."""
+        assert self._under_way is not None
+        closer, event = self._under_way
+        if isinstance(event, ConnectionLost) and event.conn == conn:
+            self._record(cluster, slave, "Disconnect", (broker_name(slave),))
+            return
+        silent = self._occasions[closer].is_silent(conn, _now_ms(cluster, closer))
+        due = silent or conn == cluster.forged
+        self._record(cluster, slave, "CloseConnection", (broker_name(slave), due))
 
     def _packet_value(self, cluster: Cluster, master: BrokerId, packet: MasterPacket) -> Value:
         """Return a packet; a batch has the log's records if it has its bytes, else unreadable."""
@@ -398,6 +441,11 @@ class EpochProjection:
         in_log = on_disk if node.state is None else self._reader.in_log(node.log)
         self._logs[node.id] = (version, in_log, on_disk)
         return in_log, on_disk
+
+
+def _now_ms(cluster: Cluster, broker: BrokerId) -> int:
+    """Return what the clock of a broker shows."""
+    return cluster.nodes[broker].clock.shows(cluster.scheduler.now_ms)
 
 
 def _end_of(connection: Connection, broker: BrokerId) -> End:

@@ -10,10 +10,37 @@ import msgspec
 
 from rocketha.recording.record import NodeRecord
 from rocketha.types import Offset
+from rocketproof.protocols.legacy_replication.occasions import Waits
 from rocketproof.record_projection import read_shown, sequence_after
 from rocketproof.recorded_log import LogItem, RunLogs
 
-__all__ = ["ClientEnd", "RecordedEntry", "RecordedState", "ServerEnd"]
+__all__ = [
+    "BrokerSettings",
+    "ClientEnd",
+    "ControllerSettings",
+    "RecordedEntry",
+    "RecordedState",
+    "ServerEnd",
+]
+
+
+class BrokerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
+    """How a broker is set up."""
+
+    brokers: tuple[str, ...]
+    frames_are_shown: bool = False
+    """Records say what is in each packet, and who closes a connection."""
+    heartbeat_ms: int = 0
+    housekeeping_ms: int = 0
+
+    @property
+    def waits(self) -> Waits:
+        """Return how long it waits."""
+        return Waits(heartbeat_ms=self.heartbeat_ms, housekeeping_ms=self.housekeeping_ms)
+
+
+class ControllerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
+    """Who elects."""
 
 
 class RecordedEntry(msgspec.Struct, frozen=True):

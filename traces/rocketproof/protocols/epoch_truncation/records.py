@@ -18,6 +18,8 @@
 | holds                                      |                                                    |
 | ReceiveAck, Transfer over such a link      | the same                                           |
 | ReceiveHandshake, ReceiveTransfer          | the same                                           |
+| a batch without a byte                     | Heartbeat                                          |
+| an ack of a slave that took no packet      | Report                                             |
 | Disconnect of a slave that has a link      | Disconnect                                         |
 | the state of a broker                      | role, known, inc, log, epochs, received, disk,     |
 |                                            | flushed, epochsDisk                                |
@@ -56,7 +58,9 @@ from rocketha.recording.record import (
 from rocketha.types import Offset
 from rocketproof.protocols.epoch_truncation.frames import BrokerFrames
 from rocketproof.protocols.epoch_truncation.recorded_state import (
+    BrokerSettings,
     ClientEnd,
+    ControllerSettings,
     RecordedState,
     ServerEnd,
 )
@@ -68,6 +72,7 @@ from rocketproof.protocols.epoch_truncation.values import (
     index_or_minus_one,
     starts_value,
 )
+from rocketproof.protocols.legacy_replication.occasions import Occasions
 from rocketproof.record_projection import (
     RecordProjection,
     part,
@@ -79,16 +84,6 @@ from tlatrace.values import State, Value, tla_set
 from tlatrace.values import record as tla_record
 
 __all__ = ["EpochRecords"]
-
-
-class _Broker(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
-    brokers: tuple[str, ...]
-    frames_are_shown: bool = False
-    """Records say what is in each packet, and who closes a connection."""
-
-
-class _Controller(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
-    pass
 
 
 class _Elected(msgspec.Struct, frozen=True):
@@ -116,6 +111,8 @@ class _Params(msgspec.Struct, frozen=True):
     epoch: int = 0
     offset: int = 0
     size: int = 0
+    due: bool = True
+    """There was an occasion for it."""
     incarnation: int = 0
     """Of a slave that says in its handshake how often it has crashed, if it ever did."""
 
@@ -149,13 +146,13 @@ class EpochRecords(RecordProjection):
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
         """Read which brokers there are. Raises: RecordError"""
         super().__init__()
-        brokers: dict[str, _Broker] = {}
+        brokers: dict[str, BrokerSettings] = {}
         controllers: list[str] = []
         for header in headers:
             settings = read_field(
-                header.settings, _Broker | _Controller, f"settings of {header.node}"
+                header.settings, BrokerSettings | ControllerSettings, f"settings of {header.node}"
             )
-            if isinstance(settings, _Broker):
+            if isinstance(settings, BrokerSettings):
                 brokers[header.node] = settings
             else:
                 controllers.append(header.node)
@@ -176,7 +173,9 @@ class EpochRecords(RecordProjection):
         """Broker -> what it has cut off its log last."""
         self._of = {name: RecordedState() for name in brokers}
         self._frames = {
-            name: BrokerFrames() for name, one in brokers.items() if one.frames_are_shown
+            name: BrokerFrames(Occasions(one.waits))
+            for name, one in brokers.items()
+            if one.frames_are_shown
         }
         self._links: dict[str, _Link] = {}
         self._is_shown = False
@@ -310,7 +309,7 @@ class EpochRecords(RecordProjection):
             case "Flush":
                 if before.flushed(self._logs) != now.flushed(self._logs):
                     self._event(record, record.action)
-            case "Handshake" | "ReceiveAck" | "RefuseAck" | "Transfer":
+            case "Handshake" | "ReceiveAck" | "RefuseAck" | "Transfer" | "Heartbeat":
                 self._served(record)
             case "ReceiveHandshake" | "ReceiveTransfer":
                 self._took_packet(me)
@@ -318,7 +317,11 @@ class EpochRecords(RecordProjection):
             case "RefuseHandshake":
                 if self._links.pop(me, None) is not None:
                     self._event(record, record.action)
-            case "SaidUnheld" | "KeptForged" | "Misremembered":
+            case "Report":
+                if me in self._links:
+                    params: _Params = read_field(record.params, _Params, "params")
+                    self._event(record, record.action, params.due)
+            case "SaidUnheld" | "KeptForged" | "Misremembered" | "ClosedInVain":
                 self._did_what_none_does(record)
             case "LearnEpoch":
                 self._learnt(record, before)
@@ -386,7 +389,9 @@ class EpochRecords(RecordProjection):
             link.in_flight.append(params.epoch)
             header = part("link", slave, "down", len(link.in_flight), "epoch", value=params.epoch)
             sent = (self._count(me, end) - self._count(me, begin),)
-            arguments = sent if record.action == "Transfer" else ()
+            arguments: tuple[Value, ...] = sent if record.action == "Transfer" else ()
+            if record.action == "Heartbeat":
+                arguments = (params.due,)
             shown = [header]
             if params.incarnation:
                 shown.append(part("inc", slave, value=params.incarnation))
