@@ -77,9 +77,9 @@ ConfirmMonotone == [][role = "Master" /\ role' = "Master" => confirm' >= confirm
 
 VisibleLeConfirm == [][visible' # visible => visible' <= confirm]_vars
 
-\* Else a producer is answered before a replica that counts has the record.
+\* Else a producer is answered before a replica that counts has the record, or had it.
 AckGate ==
-  [][acked' # acked => \A m \in Others(Required) : Has(m, acked')]_vars
+  [][acked' # acked => acked' <= confirm \/ \A m \in Others(Required) : Has(m, acked')]_vars
 
 \* Else a slave is proposed that was ready once, but is not now.
 ExpandGate ==
