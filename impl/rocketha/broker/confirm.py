@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from rocketha.broker.effects import GroupAction, GroupActionName, GroupStepped
 from rocketha.broker.puts import answer_replicated
-from rocketha.broker.replicas import ack_of, record_end, slaves
+from rocketha.broker.replicas import ack_of, end_of_copies, record_end
 from rocketha.broker.state import FlushedLogView, GroupBroker
 from rocketha.broker.sync_state_set import ack_set
 from rocketha.types import Offset
@@ -37,8 +37,6 @@ def confirm(state: GroupBroker, *, log: FlushedLogView) -> GroupStepped:
 def covered(state: GroupBroker, log: FlushedLogView) -> Offset:
     """Return the end of the last message that enough replicas have.
 
-    They are counted by their ids: two connections of one slave are one copy.
-
     Spec: ReplicaGroup!Covered, SyncStateSet!Gate
     """
     options = state.options
@@ -46,10 +44,7 @@ def covered(state: GroupBroker, log: FlushedLogView) -> Offset:
         acks = {replica: ack_of(state.ha, replica, log) for replica in ack_set(state)}
         enough = options.rules.gate(acks, state.ha, log)
     else:
-        replicas = slaves(state.ha).keys() | {state.broker_id}
-        copies = sorted((ack_of(state.ha, replica, log) for replica in replicas), reverse=True)
-        needed = options.in_sync_replicas
-        enough = copies[needed - 1] if len(copies) >= needed else Offset(0)
+        enough = end_of_copies(state.ha, options.in_sync_replicas, log)
     return record_end(log, min(enough, log.max_phy_offset))
 
 

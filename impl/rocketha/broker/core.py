@@ -159,8 +159,8 @@ def _answer_received(
             return identity_answered(state, answer, now_ms=now_ms)
         case RegisterBroker():
             return registered(state, answer, now_ms=now_ms, log=log)
-        case AlterSyncStateSet():
-            return set_answered(state, answer, now_ms=now_ms)
+        case AlterSyncStateSet() as request:
+            return set_answered(state, request, content, now_ms=now_ms)
         case ElectMaster() if isinstance(content, Elected):
             return take_view(state, View.of_election(content), now_ms=now_ms, log=log)
         case GetReplicaInfo() if isinstance(content, ReplicaInfo):

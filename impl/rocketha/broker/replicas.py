@@ -12,7 +12,7 @@ from types import MappingProxyType
 from rocketha.ha.state import NOT_YET, BrokerState, LogView, MasterConnection
 from rocketha.types import BrokerId, Offset
 
-__all__ = ["ack_of", "connection_of", "record_end", "slaves"]
+__all__ = ["ack_of", "connection_of", "end_of_copies", "record_end", "slaves"]
 
 
 def slaves(ha: BrokerState) -> Mapping[BrokerId, MasterConnection]:
@@ -35,6 +35,18 @@ def ack_of(ha: BrokerState, replica: BrokerId, log: LogView) -> Offset:
         return log.max_phy_offset
     connection = connection_of(ha, replica)
     return NOT_YET if connection is None else connection.slave_ack
+
+
+def end_of_copies(ha: BrokerState, needed: int, log: LogView) -> Offset:
+    """Return up to where so many replicas have the log, this broker among them.
+
+    They are counted by their ids: two connections of one slave are one copy.
+
+    Spec: ReplicaGroup!Covered
+    """
+    replicas = slaves(ha).keys() | {ha.broker_id}
+    copies = sorted((ack_of(ha, replica, log) for replica in replicas), reverse=True)
+    return copies[needed - 1] if len(copies) >= needed else Offset(0)
 
 
 def record_end(log: LogView, limit: Offset) -> Offset:

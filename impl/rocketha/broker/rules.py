@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
 from rocketha.epoch.cache import EpochCache
@@ -56,12 +57,12 @@ def has_epoch_start(ack: Offset, start: Offset) -> bool:
     return ack >= start
 
 
-def incarnation_of(handshake: Incarnation) -> Incarnation | None:
-    """Return which incarnation a proposal names: the one that has reported; None names none.
+def joining(slave: BrokerId, handshake: Incarnation) -> Mapping[BrokerId, Incarnation]:
+    """Return which incarnation of who joins a proposal names: the one that has reported.
 
     Spec: ReplicaGroup!IncarnationOf
     """
-    return handshake
+    return MappingProxyType({slave: handshake})
 
 
 def removable(late: Members, known: Members, ha: BrokerState) -> Members:
@@ -204,7 +205,7 @@ class BrokerRules:
     may_propose: Callable[[Members | None], bool] = may_propose
     has_confirmed: Callable[[Offset, Offset], bool] = has_confirmed
     has_epoch_start: Callable[[Offset, Offset], bool] = has_epoch_start
-    incarnation_of: Callable[[Incarnation], Incarnation | None] = incarnation_of
+    joining: Callable[[BrokerId, Incarnation], Mapping[BrokerId, Incarnation]] = joining
     removable: Callable[[Members, Members, BrokerState], Members] = removable
     is_news: Callable[[SyncStateSetEpoch, SyncStateSetEpoch], bool] = is_news
     adopted: Callable[[SyncStateSet, Members], SyncStateSet] = adopted

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from rocketha.broker.controller_calls import Answer, ask, is_asking
+from rocketha.broker.controller_calls import ask, is_asking
 from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped
 from rocketha.broker.events import ConfirmDue, ExpandDue
 from rocketha.broker.replicas import connection_of, slaves
@@ -25,9 +25,9 @@ from rocketha.broker.state import FlushedLogView, GroupBroker, Proposal
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import AlterSyncStateSet, GetReplicaInfo, Incarnation
 from rocketha.formats.controller_responses import SyncStateSetAltered
-from rocketha.ha.state import NOT_YET, MasterConnection
+from rocketha.ha.state import MasterConnection
 from rocketha.runtime.effects import Then
-from rocketha.types import BrokerId, Offset, SyncStateSetEpoch, TimestampMs
+from rocketha.types import BrokerId, SyncStateSetEpoch, TimestampMs
 
 __all__ = [
     "ack_set",
@@ -87,7 +87,7 @@ def expand(state: GroupBroker, event: ExpandDue, *, now_ms: TimestampMs) -> Grou
         return GroupStepped(state)
     if not _has_caught_up(state, connection):
         return GroupStepped(state)
-    joining = _joining(state, connection)
+    joining = _joining(state, slave, connection)
     action = GroupAction(name=GroupActionName.MAYBE_EXPAND, slaves=frozenset({slave}))
     members = state.local.members | {slave}
     return _propose(state, members, action, joining=joining, now_ms=now_ms)
@@ -100,23 +100,17 @@ def _may_propose(state: GroupBroker) -> bool:
 def _has_caught_up(state: GroupBroker, connection: MasterConnection) -> bool:
     """Tell whether a slave has all that was promised, and the beginning of the master epoch."""
     rules, ack = state.options.rules, connection.slave_ack
-    if ack == NOT_YET:
-        return False
-    entries = state.ha.cache.entries
-    epoch_start = entries[-1].start_offset if entries else Offset(0)
+    epoch_start = state.ha.cache.entries[-1].start_offset
     return rules.has_confirmed(ack, state.confirm) and rules.has_epoch_start(ack, epoch_start)
 
 
-def _joining(state: GroupBroker, connection: MasterConnection) -> Mapping[BrokerId, Incarnation]:
+def _joining(
+    state: GroupBroker, slave: BrokerId, connection: MasterConnection
+) -> Mapping[BrokerId, Incarnation]:
     """Return the incarnation of who joins, from its handshake; a slave with a flag tells none."""
-    slave = connection.slave_id
-    flagged = connection.sync_from_last_file or connection.async_learner
-    told = state.options.ha.tells_incarnation and not flagged
-    if slave is None or not told:
+    if not state.options.ha.tells_incarnation or connection.sync_from_last_file:
         return MappingProxyType({})
-    handshake = state.slave_incarnations.get(slave, Incarnation(0))
-    incarnation = state.options.rules.incarnation_of(handshake)
-    return MappingProxyType({} if incarnation is None else {slave: incarnation})
+    return state.options.rules.joining(slave, state.slave_incarnations[slave])
 
 
 def _propose(
@@ -217,13 +211,14 @@ def _is_decided(proposal: Proposal, known: SyncStateSetEpoch) -> bool:
     return proposal.expected < known
 
 
-def set_answered(state: GroupBroker, answer: Answer, *, now_ms: TimestampMs) -> GroupStepped:
+def set_answered(
+    state: GroupBroker, request: AlterSyncStateSet, content: object, *, now_ms: TimestampMs
+) -> GroupStepped:
     """Hear what became of a proposal: the new set, or a refusal; then ask for the present set.
 
     Source: ReplicasManager.doReportSyncStateSetChanged, which goes on to wait after a refusal (B20)
     """
-    request, content = answer.request, answer.reply.content
-    if not isinstance(request, AlterSyncStateSet) or not state.is_master:
+    if not state.is_master:
         return GroupStepped(state)
     if isinstance(content, SyncStateSetAltered):
         if request.master_epoch != state.ha.known_epoch:

@@ -71,7 +71,7 @@ def _joins_without_the_start(rules: BrokerRules) -> BrokerRules:
 
 
 def _no_incarnation_named(rules: BrokerRules) -> BrokerRules:
-    return replace(rules, incarnation_of=lambda handshake: None)
+    return replace(rules, joining=lambda slave, handshake: {})
 
 
 def _master_removes_itself(rules: BrokerRules) -> BrokerRules:

@@ -26,7 +26,7 @@ from rocketproof.implementation_mutation.mutation import Kind, Mutation
 from rocketproof.implementation_mutation.operators import mutations_of
 from rocketproof.implementation_mutation.rates import Rate
 from rocketproof.implementation_mutation.run_task import Column, Rejected, RunKey
-from rocketproof.implementation_mutation.sampling import all_mutations, draw
+from rocketproof.implementation_mutation.sampling import all_mutations, core_folders, draw
 from rocketproof.protocols import PROTOCOLS
 from tlatrace.errors import ToolError
 
@@ -267,6 +267,15 @@ def test_mutations_known_to_be_equivalent_are_there(protocol: str) -> None:
     known = read_equivalents(path) if path.is_file() else {}
     assert known.keys() <= {one.id for one in all_mutations(PROTOCOLS[protocol].cores)}
     assert all(known.values())
+
+
+def test_each_module_of_a_core_is_mutated_for_some_protocol() -> None:
+    pools = [plug.cores for plug in PROTOCOLS.values()]
+    mutated = {one.module for cores in pools for one in all_mutations(cores)}
+
+    packages = sorted({package for cores in pools for package in core_folders(cores)})
+
+    assert {one.module for one in all_mutations(packages)} <= mutated
 
 
 def test_a_result_without_a_process_counts_as_an_error() -> None:

@@ -49,6 +49,20 @@ def _each(projection: SetProjection, options: SimOptions) -> Iterator[ProjectedT
         )
 
 
+_CORES: Final = (
+    "broker.confirm",
+    "broker.puts",
+    "broker.rules",
+    "broker.sync_state_set",
+    "controller.sync_state_set",
+)
+"""Who joins and leaves the set, what is confirmed, and what producers hear of it.
+
+Which of several connections of a slave counts (`broker.replicas`, `broker.replication`), roles,
+registrations and elections are ReplicaGroup's, whose cores are all of both packages: of them
+SyncStateSet sees what they come to.
+"""
+
 PLUG: Final = ProtocolPlug(
     spec=SET_SPEC,
     simulation=SIMULATION,
@@ -58,13 +72,5 @@ PLUG: Final = ProtocolPlug(
     records=SetRecords,
     settings=GROUP_SETTINGS,
     has_master_epochs=True,
-    cores=(
-        "broker.confirm",
-        "broker.puts",
-        "broker.replicas",
-        "broker.replication",
-        "broker.rules",
-        "broker.sync_state_set",
-        "controller.sync_state_set",
-    ),
+    cores=_CORES,
 )
