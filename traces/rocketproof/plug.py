@@ -81,6 +81,8 @@ class ProtocolPlug(Generic[O]):
     cores: tuple[str, ...] = ()
     """The packages and modules of `rocketha` that are its cores, which `mutate-implementation`
     mutates; a package's tests are in the folder of its name in `tests/impl`."""
+    configurations: tuple[SimOptions, ...] = (SimOptions(),)
+    """With what `mutate-implementation` runs its seeds, one after the other."""
     has_master_epochs: bool = False
     """Its runs are a trace for each epoch of a master."""
 
@@ -98,6 +100,15 @@ class ProtocolPlug(Generic[O]):
     def faults(self) -> tuple[Fault, ...]:
         """Return what can go wrong in its runs."""
         return self.simulation.faults
+
+    def configured(self, seed: int) -> SimOptions:
+        """Return the configuration of a seed that is run with all of them in turn."""
+        return self.configurations[seed % len(self.configurations)]
+
+    def keeps_promises(self, options: SimOptions) -> bool:
+        """Tell whether all invariants hold in runs with these options."""
+        is_lossy = options.rocketmq_defaults or options.elect_unclean
+        return not self.kept_without_promises or not (is_lossy or options.in_sync_replicas)
 
     def run(self, seed: int, options: SimOptions) -> Run:
         """Simulate a seed."""

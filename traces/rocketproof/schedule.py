@@ -56,6 +56,7 @@ class _Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults: list[str]
     rocketmq_defaults: bool
     steps: int | None
+    in_sync_replicas: int | None = None
 
 
 class _CrashPoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,6 +80,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def scheduled_json(run: Scheduled) -> bytes:
     """Write a run that is given a schedule; the same run, the same bytes."""
     options = run.options
+    needed = options.in_sync_replicas
     content = {
         "protocol": run.protocol,
         "seed": run.seed,
@@ -89,6 +91,7 @@ def scheduled_json(run: Scheduled) -> bytes:
             "faults": [fault.value for fault in Fault if fault in options.faults],
             "rocketmq_defaults": options.rocketmq_defaults,
             "steps": options.steps,
+            **({} if needed is None else {"in_sync_replicas": needed}),
         },
         **schedule_json(run),
     }
@@ -148,6 +151,7 @@ def _run(file: _File, has_bugs: Mapping[str, Bugs]) -> Scheduled:
     if strange := sorted(bugs - has_bugs[file.protocol]):
         raise ValueError(f"{file.protocol} has no bug {strange[0]}")
     _within("brokers", options.brokers, 1, BROKERS_MAX)
+    _within("in_sync_replicas", options.in_sync_replicas, 1, options.brokers)
     _within("steps", options.steps, 0, STEPS_MAX)
     _within("seed", file.seed, 0, None)
     _within("heal_ms", file.heal_ms, 0, None)
@@ -166,6 +170,7 @@ def _run(file: _File, has_bugs: Mapping[str, Bugs]) -> Scheduled:
             bugs=bugs,
             rocketmq_defaults=options.rocketmq_defaults,
             elect_unclean=options.elect_unclean,
+            in_sync_replicas=options.in_sync_replicas,
         ),
         schedule=Schedule(
             only=points,

@@ -77,6 +77,11 @@ _OPTIONS: Final = (
         "the group; or, as RocketMQ does by default, by one broker.",
     ),
     click.option(
+        "--in-sync-replicas",
+        type=click.IntRange(1, BROKERS_MAX),
+        help="replica_group: a message is safe when so many brokers have it, in the set or not.",
+    ),
+    click.option(
         "--unclean", is_flag=True, help="replica_group: brokers that lack messages may be elected."
     ),
 )
@@ -93,9 +98,12 @@ def simulation_options(command: Callable[..., R]) -> Callable[..., R]:
         brokers: int,
         steps: int | None,
         configuration: str,
+        in_sync_replicas: int | None,
         unclean: bool,
         **kwargs: object,
     ) -> R:
+        if in_sync_replicas is not None and in_sync_replicas > brokers:
+            raise click.UsageError(f"--in-sync-replicas: there are {brokers} brokers")
         options = SimOptions(
             brokers=brokers,
             steps=steps,
@@ -103,6 +111,7 @@ def simulation_options(command: Callable[..., R]) -> Callable[..., R]:
             bugs=frozenset(Bug(name) for name in bugs),
             rocketmq_defaults=configuration == "rocketmq",
             elect_unclean=unclean,
+            in_sync_replicas=in_sync_replicas,
         )
         return command(options, *args, **kwargs)
 
@@ -143,6 +152,8 @@ def run_options(options: SimOptions) -> list[str]:
         parts += ["--steps", str(options.steps)]
     if options.rocketmq_defaults:
         parts += ["--config", "rocketmq"]
+    if options.in_sync_replicas is not None:
+        parts += ["--in-sync-replicas", str(options.in_sync_replicas)]
     if options.elect_unclean:
         parts.append("--unclean")
     return parts

@@ -21,7 +21,6 @@ from rocketha.recording.node_log import NodeLines
 from rocketha.recording.record import RecordError
 from rocketha.sim.engine.crash_points import CrashPoint
 from rocketha.sim.engine.faults import Fault
-from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.engine.report import SimReport
 from rocketproof.crash_points import crash_points
@@ -49,14 +48,14 @@ from tlatrace.trace.ndjson import dump_trace
 
 __all__ = ["examine"]
 
-_OPTIONS: Final = SimOptions()
 _RUN_CPU_S: Final = 6.0
 """A run takes 0.3 s at most as it is."""
 _JUDGE_S: Final = 10.0
 _ALL_CPU_S: Final = 20.0
 """Of a mutation whose runs take longer, no more are made."""
-_JUDGED_EVENTS: Final = 800
-"""Runs have about 200; one that does not come back to life ends 400 actions after the faults."""
+_JUDGED_EVENTS: Final = 2_000
+"""Runs have 200 to 500; one that does not come back to life ends 400 actions after the faults, and
+it is the last event that says so."""
 _RUNS_A_COLLECTION: Final = 5
 _OF_RUNS: Final = frozenset(Column) - TRACES - {Column.CRASH_POINTS, Column.UNIT_TESTS}
 
@@ -91,7 +90,8 @@ def _runs(task: RunTask) -> Iterator[RunKey]:
     """Yield the runs of a task, and those of crash points that are drawn."""
     yield from task.runs
     for run in task.runs if task.points else ():
-        points = crash_points(task.protocol, run.seed, _OPTIONS)
+        options = PROTOCOLS[task.protocol].configured(run.seed)
+        points = crash_points(task.protocol, run.seed, options)
         drawn = Random(run.seed).sample(points, min(task.points, len(points)))
         for scheduled in drawn:
             point = scheduled.schedule.crash_point
@@ -104,7 +104,12 @@ def _scheduled(protocol: str, run: RunKey) -> Scheduled:
     if run.crash_point is not None:
         node, seam, end = run.crash_point
         schedule = replace(schedule, crash_point=CrashPoint(node=node, seam=seam, end=Fault(end)))
-    return Scheduled(protocol=protocol, seed=run.seed, options=_OPTIONS, schedule=schedule)
+    return Scheduled(
+        protocol=protocol,
+        seed=run.seed,
+        options=PROTOCOLS[protocol].configured(run.seed),
+        schedule=schedule,
+    )
 
 
 class _Subject:
@@ -212,7 +217,9 @@ class _Subject:
     # ---- the TLA+ text ----
 
     def _ask(self, column: Column, run: RunKey, traces: Sequence[Trace]) -> None:
-        for verdict in self._judge.verdicts(traces):
+        options = self._plug.configured(run.seed)
+        kept = () if self._plug.keeps_promises(options) else self._plug.kept_without_promises
+        for verdict in self._judge.verdicts(traces, kept):
             if isinstance(verdict, Diverges):
                 what = "the initial state" if verdict.action is None else verdict.action
                 self._reject(column, run, f"step {verdict.step}, {what}")
@@ -224,21 +231,25 @@ class _Judge:
     """The compiled model of each set of constants, loaded once."""
 
     def __init__(self) -> None:
-        self._judges = Judges(choice=SpecChoice(), budget=Budget(seconds=_JUDGE_S))
+        self._judges: dict[tuple[str, ...], Judges] = {}
         self._models: dict[object, Model] = {}
 
-    def verdicts(self, traces: Sequence[Trace]) -> Iterator[object]:
-        """Yield the verdict of each trace that has a step."""
-        choice = self._judges.choice
+    def verdicts(self, traces: Sequence[Trace], kept: tuple[str, ...]) -> Iterator[object]:
+        """Yield the verdict of each trace that has a step; of some runs fewer invariants hold."""
+        if kept not in self._judges:
+            choice = SpecChoice(invariants=kept)
+            self._judges[kept] = Judges(choice=choice, budget=Budget(seconds=_JUDGE_S))
+        judges = self._judges[kept]
+        choice = judges.choice
         with_steps = [
             replace(trace, events=trace.events[:_JUDGED_EVENTS]) for trace in traces if trace.events
         ]
         for key, some in groupby(with_steps, key=lambda trace: choice.key(_header(trace))):
             alike = list(some)
             header = _header(alike[0])
-            if key not in self._models:
-                self._models[key] = choice.model(header)
-            yield from match_by_model(self._judges, self._models[key], header, alike)
+            if (kept, key) not in self._models:
+                self._models[kept, key] = choice.model(header)
+            yield from match_by_model(judges, self._models[kept, key], header, alike)
 
 
 def _digests(traces: Sequence[Trace], lines: NodeLines) -> Digests:

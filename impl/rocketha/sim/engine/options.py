@@ -27,9 +27,13 @@ class SimOptions:
     rocketmq_defaults: bool = False
     """A group with a controller answers a producer when its master alone has the message, as
     RocketMQ's does unless it is configured; without this, when the whole SyncStateSet has it."""
+    in_sync_replicas: int | None = None
+    """A group with a controller answers a producer when so many brokers have the message, whoever
+    they are (`inSyncReplicas`); None: when the whole SyncStateSet has it."""
     elect_unclean: bool = False
     """Its controller may elect a broker that lacks messages (`enableElectUncleanMaster`)."""
 
     def __post_init__(self) -> None:
         assert 1 <= self.brokers <= BROKERS_MAX, self.brokers
+        assert self.in_sync_replicas is None or 1 <= self.in_sync_replicas <= self.brokers
         assert self.steps is None or 0 <= self.steps <= STEPS_MAX, self.steps

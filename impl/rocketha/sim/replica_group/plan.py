@@ -179,8 +179,9 @@ def _draw_broker(rng: Random, options: SimOptions) -> GroupOptions:
             rules=ha_rules(options.bugs),
         ),
         rules=broker_rules(options.bugs),
-        all_ack_in_sync_state_set=not options.rocketmq_defaults,
-        in_sync_replicas=1,
+        all_ack_in_sync_state_set=not options.rocketmq_defaults
+        and options.in_sync_replicas is None,
+        in_sync_replicas=options.in_sync_replicas or 1,
         min_in_sync_replicas=(
             1 if options.rocketmq_defaults else min(rng.choice((1, 1, 2)), options.brokers)
         ),

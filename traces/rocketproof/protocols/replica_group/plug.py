@@ -67,6 +67,14 @@ _KEPT_WITHOUT_PROMISES: Final = (
 )
 """As the model `unclean` has them."""
 
+_CONFIGURATIONS: Final = (
+    *(3 * (SimOptions(),)),
+    SimOptions(in_sync_replicas=2),
+    SimOptions(elect_unclean=True),
+)
+"""Most runs promise all; a master that waits for any two, and one that is elected again while it
+still is one, come in the others."""
+
 PLUG: Final = ProtocolPlug(
     spec=GROUP_SPEC,
     simulation=SIMULATION,
@@ -76,5 +84,6 @@ PLUG: Final = ProtocolPlug(
     records=_records,
     kept_without_promises=_KEPT_WITHOUT_PROMISES,
     settings=GROUP_SETTINGS,
+    configurations=_CONFIGURATIONS,
     cores=("broker", "controller", "replicated_log.replicated_log"),
 )
