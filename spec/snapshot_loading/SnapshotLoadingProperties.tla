@@ -24,7 +24,9 @@ SnapExact ==
 SnapCommitted == \A s \in snaps : s.idx <= agreed /\ s.term = TermAt(s.idx)
 
 \* A node bears what the disk does to fewer files than it keeps; to none, if its leader has removed
-\* a log: an install leaves one file.  One that was never whole counts for as long as it is there.
+\* a log: an install leaves one file.  One that was never whole counts for as long as it is there; so
+\* what follows from this with two files or more (PrefixCovered, SnapAtomic, RefusedByDisk) holds within
+\* the bounds of the models, and not with four power cuts: see the README, "What is proved".
 DiskFault ==
   IF kept > 1 THEN damaged > 0
   ELSE damaged + Cardinality({s \in snaps : s.data = "bad"}) >= Reserved
