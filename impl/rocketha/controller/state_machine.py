@@ -52,18 +52,13 @@ class ControllerStateMachine:
         """Write both tables."""
         writer.add(SectionType.REPLICAS_INFO_MANAGER, push_tables(self._state))
 
-    def check_snapshot(self, reader: SnapshotReader) -> None:
+    def decode_snapshot(self, reader: SnapshotReader) -> ControllerState:
         """Read both tables, and take nothing of them. Raises: SnapshotError"""
-        _groups_in(reader)
+        try:
+            return pull_tables(reader.section(SectionType.REPLICAS_INFO_MANAGER))
+        except PacketError as error:
+            raise SnapshotError("controller's tables", offset=0, reason=str(error)) from None
 
-    def on_snapshot_load(self, reader: SnapshotReader) -> None:
-        """Take these groups and no others. Raises: SnapshotError"""
-        self._state = self._rules.loaded(self._state, _groups_in(reader))
-
-
-def _groups_in(reader: SnapshotReader) -> ControllerState:
-    """Raises: SnapshotError"""
-    try:
-        return pull_tables(reader.section(SectionType.REPLICAS_INFO_MANAGER))
-    except PacketError as error:
-        raise SnapshotError("controller's tables", offset=0, reason=str(error)) from None
+    def on_snapshot_load(self, found: ControllerState) -> None:
+        """Take these groups and no others."""
+        self._state = self._rules.loaded(self._state, found)

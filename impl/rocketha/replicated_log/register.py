@@ -58,20 +58,14 @@ class RegisterStateMachine:
         """Write all registers."""
         writer.add(SectionType.REGISTER, write_json(dict(self._values)))
 
-    def check_snapshot(self, reader: SnapshotReader) -> None:
+    def decode_snapshot(self, reader: SnapshotReader) -> Mapping[str, int]:
         """Read all registers, and take none. Raises: SnapshotError"""
-        _registers_in(reader)
+        try:
+            fields = as_object(read_json(reader.section(SectionType.REGISTER), "registers"), "all")
+            return {name: as_integer(value, name) for name, value in fields.items()}
+        except PacketError as error:
+            raise SnapshotError("registers", offset=error.offset, reason=error.reason) from None
 
-    def on_snapshot_load(self, reader: SnapshotReader) -> None:
-        """Take these registers and no others. Raises: SnapshotError"""
-        loaded = _registers_in(reader)
-        self._values = MappingProxyType(dict(self._rules.loaded(self._values, loaded)))
-
-
-def _registers_in(reader: SnapshotReader) -> Mapping[str, int]:
-    """Raises: SnapshotError"""
-    try:
-        fields = as_object(read_json(reader.section(SectionType.REGISTER), "registers"), "all")
-        return {name: as_integer(value, name) for name, value in fields.items()}
-    except PacketError as error:
-        raise SnapshotError("registers", offset=error.offset, reason=error.reason) from None
+    def on_snapshot_load(self, found: Mapping[str, int]) -> None:
+        """Take these registers and no others."""
+        self._values = MappingProxyType(dict(self._rules.loaded(self._values, found)))

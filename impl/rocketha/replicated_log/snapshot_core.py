@@ -437,11 +437,11 @@ def _read_received(state: SnapshotState, event: ReadBackDue, log: SnapshotView) 
     Spec: SnapshotLoading!ReadBack
     """
     try:
-        reader = log.read_back(event.index, event.data)
+        snapshot = log.read_back(event.index, event.data)
     except SnapshotError as error:
         return SnapshotStepped(replace(state, failure=error), (DeleteSnapshot(event.index),))
-    if log.validity(reader.meta) is Validity.LOADABLE:
-        return SnapshotStepped(state, (LoadState(reader, at_start=False),))
+    if log.validity(snapshot.meta) is Validity.LOADABLE:
+        return SnapshotStepped(state, (LoadState(snapshot, at_start=False),))
     return SnapshotStepped(_counting_on(state, event.index))
 
 
@@ -452,11 +452,11 @@ def _load_newest(state: SnapshotState, log: SnapshotView) -> SnapshotStepped:
         return SnapshotStepped(state, (Then(event=ReplayDue()),))
     index = indexes[-1]
     try:
-        reader = log.read(index)
+        snapshot = log.read(index)
     except SnapshotError as error:
         after = replace(state, damaged=(*state.damaged, error))
         return SnapshotStepped(after, (DropDamaged(index), Then(event=LoadNewestDue())))
-    return SnapshotStepped(state, (LoadState(reader, at_start=True),))
+    return SnapshotStepped(state, (LoadState(snapshot, at_start=True),))
 
 
 def _loaded(state: SnapshotState, event: StateLoaded) -> SnapshotStepped:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader
+from rocketha.replicated_log.snapshot_files import SnapshotMeta
+from rocketha.replicated_log.state_machine import DecodedSnapshot
 from rocketha.runtime.effects import Effect
 from rocketha.types import LogIndex, Term
 
@@ -119,7 +120,7 @@ class ApplyEntry(Effect):
 class LoadState(Effect):
     """Put a snapshot that was read in the place of the state; `StateLoaded` follows at once."""
 
-    reader: SnapshotReader
+    snapshot: DecodedSnapshot
     at_start: bool
     """The node starts; otherwise it is the leader's snapshot."""
 

@@ -27,9 +27,9 @@ from rocketha.replicated_log.snapshot_effects import (
 from rocketha.replicated_log.snapshot_files import (
     SnapshotFiles,
     SnapshotMeta,
-    SnapshotReader,
     SnapshotWriter,
 )
+from rocketha.replicated_log.state_machine import DecodedSnapshot
 from rocketha.replicated_log.state_machine_caller import StateMachineCaller
 from rocketha.runtime.performer import Performer
 from rocketha.types import LogIndex, Term
@@ -88,18 +88,13 @@ class SnapshotView:
         """Return the indexes of the snapshots that are on the disk, in their order."""
         return self._files.indexes
 
-    def read(self, index: LogIndex) -> SnapshotReader:
+    def read(self, index: LogIndex) -> DecodedSnapshot:
         """Read a snapshot that can be loaded. Raises: SnapshotError, DiskError"""
-        return self._checked(self._files.read(index))
+        return self._caller.decoded(self._files.read(index))
 
-    def read_back(self, index: LogIndex, data: bytes) -> SnapshotReader:
+    def read_back(self, index: LogIndex, data: bytes) -> DecodedSnapshot:
         """Read what was written, which can be loaded. Raises: SnapshotError, DiskError"""
-        return self._checked(self._files.read_back(index, data))
-
-    def _checked(self, reader: SnapshotReader) -> SnapshotReader:
-        """Raises: SnapshotError"""
-        self._caller.check(reader)
-        return reader
+        return self._caller.decoded(self._files.read_back(index, data))
 
 
 class SnapshotPerformer(Performer[StateLoaded | EntriesReplayed, object]):
@@ -145,9 +140,9 @@ class SnapshotPerformer(Performer[StateLoaded | EntriesReplayed, object]):
                 self._caller.learn_commit(index)
             case ApplyEntry(entry=entry, term=term):
                 self._caller.replay(entry, term)
-            case LoadState(reader=reader, at_start=at_start):
-                self._caller.load(reader)
-                self.node.hear_next(StateLoaded(reader.meta, at_start))
+            case LoadState(snapshot=snapshot, at_start=at_start):
+                self._caller.load(snapshot)
+                self.node.hear_next(StateLoaded(snapshot.meta, at_start))
             case ReplayLog(all_agreed=all_agreed):
                 self._replay(all_agreed=all_agreed)
             case _ as unreachable:
@@ -155,7 +150,8 @@ class SnapshotPerformer(Performer[StateLoaded | EntriesReplayed, object]):
 
     def _fill_damaged(self, index: LogIndex) -> None:
         """Put what can be read of a snapshot into the machine. Raises: SnapshotError"""
-        self._caller.fill(self._files.read(index, accept_damaged=True))
+        found = self._files.read(index, accept_damaged=True)
+        self._caller.fill(self._caller.decoded(found))
 
     def _replay(self, *, all_agreed: bool) -> None:
         log, caller = self._log, self._caller

@@ -6,15 +6,27 @@ machine here, since answers differ
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
-from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
+from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader, SnapshotWriter
 
-__all__ = ["StateMachine"]
+__all__ = ["DecodedSnapshot", "StateMachine"]
+
+S = TypeVar("S")
 
 
-class StateMachine(Protocol):
-    """A state that the entries of a log make."""
+@dataclass(frozen=True, slots=True)
+class DecodedSnapshot:
+    """A snapshot that was read, and that can be loaded."""
+
+    meta: SnapshotMeta
+    state: Any
+    """What its state machine has made of it."""
+
+
+class StateMachine(Protocol[S]):
+    """A state that the entries of a log make; `S` is what it reads from a snapshot."""
 
     def on_replay(self, entry: bytes) -> None:
         """Apply an entry of the log once more. Raises: FormatError"""
@@ -22,11 +34,9 @@ class StateMachine(Protocol):
     def on_snapshot_save(self, writer: SnapshotWriter) -> None:
         """Put all of the state into the sections of a snapshot."""
 
-    def check_snapshot(self, reader: SnapshotReader) -> None:
-        """Read a snapshot as `on_snapshot_load` does, and change nothing. Raises: SnapshotError"""
+    def decode_snapshot(self, reader: SnapshotReader) -> S:
+        """Read all of the state that is in a snapshot; change nothing. Raises: SnapshotError"""
+        ...
 
-    def on_snapshot_load(self, reader: SnapshotReader) -> None:
-        """Take a snapshot for the state: all of it or, if it cannot be read, nothing.
-
-        Raises: SnapshotError
-        """
+    def on_snapshot_load(self, found: S) -> None:
+        """Take what was read from a snapshot for the state."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from rocketha.replicated_log.rules import SNAPSHOT_RULES, SnapshotRules, Validity
 from rocketha.replicated_log.snapshot_files import SnapshotMeta, SnapshotReader, SnapshotWriter
-from rocketha.replicated_log.state_machine import StateMachine
+from rocketha.replicated_log.state_machine import DecodedSnapshot, StateMachine
 from rocketha.types import LogIndex, Term
 
 __all__ = ["StateMachineCaller"]
@@ -27,7 +27,7 @@ class StateMachineCaller:
 
     __slots__ = ("_applied", "_commit", "_machine", "_rules")
 
-    def __init__(self, machine: StateMachine, rules: SnapshotRules = SNAPSHOT_RULES) -> None:
+    def __init__(self, machine: StateMachine[Any], rules: SnapshotRules = SNAPSHOT_RULES) -> None:
         """Take a machine that has applied nothing."""
         self._machine = machine
         self._rules = rules
@@ -79,20 +79,17 @@ class StateMachineCaller:
         self._machine.on_snapshot_save(writer)
         return writer
 
-    def check(self, reader: SnapshotReader) -> None:
-        """Make sure that a snapshot can be loaded. Raises: SnapshotError"""
-        self._machine.check_snapshot(reader)
+    def decoded(self, reader: SnapshotReader) -> DecodedSnapshot:
+        """Return what is in a snapshot, so that it can be loaded. Raises: SnapshotError"""
+        return DecodedSnapshot(reader.meta, self._machine.decode_snapshot(reader))
 
-    def fill(self, reader: SnapshotReader) -> None:
-        """Put what is in a snapshot into the machine, and nothing else. Raises: SnapshotError"""
-        self._machine.on_snapshot_load(reader)
+    def fill(self, snapshot: DecodedSnapshot) -> None:
+        """Put what is in a snapshot into the machine, and nothing else."""
+        self._machine.on_snapshot_load(snapshot.state)
 
-    def load(self, reader: SnapshotReader) -> None:
-        """Put a snapshot in the place of the state. What is in it was agreed on.
-
-        Raises: SnapshotError; then the state is what it was.
-        """
-        self.fill(reader)
-        self._applied = reader.meta
-        index = reader.meta.last_included_index
+    def load(self, snapshot: DecodedSnapshot) -> None:
+        """Put a snapshot in the place of the state. What is in it was agreed on."""
+        self.fill(snapshot)
+        self._applied = snapshot.meta
+        index = snapshot.meta.last_included_index
         self.learn_commit(self._rules.commit_after_load(index, self.commit))

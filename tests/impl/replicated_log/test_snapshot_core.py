@@ -152,7 +152,7 @@ def test_a_leaders_snapshot_is_loaded_unless_it_is_passed() -> None:
     assert isinstance(then, Then)
     [load] = node.step(then.event).effects
     assert isinstance(load, LoadState)
-    assert load.reader.meta.last_included_index == 4
+    assert load.snapshot.meta.last_included_index == 4
 
     late = Node(2)
     late.do(SnapshotReceived(leaders(4)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from rocketha.errors import EncodingError, SnapshotError, SnapshotGapError
 from rocketha.formats import controller_snapshot
 from rocketha.formats.controller_snapshot import Section, SectionType, encode_snapshot
 from rocketha.replicated_log.log import DurableLog
+from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.rules import Validity
 from rocketha.replicated_log.snapshot_files import (
     SnapshotFiles,
@@ -298,15 +300,31 @@ def test_registers_that_cannot_be_read_leave_the_others_as_they_are(body: bytes)
     writer = SnapshotWriter(meta(6))
     writer.add(SectionType.REGISTER, body)
     reader = SnapshotReader.of(writer.encoded())
-    for read in (node.machine.check_snapshot, node.machine.on_snapshot_load):
-        with pytest.raises(SnapshotError):
-            read(reader)
-        assert node.values == STATES[2]
+    with pytest.raises(SnapshotError):
+        node.machine.decode_snapshot(reader)
+    assert node.values == STATES[2]
 
 
-def test_a_snapshot_that_is_checked_is_not_loaded() -> None:
+def test_a_start_decodes_the_snapshot_that_it_loads_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = MemoryDisk()
+    before = run(disk)
+    decode = RegisterStateMachine.decode_snapshot
+    decoded: list[LogIndex] = []
+
+    def noted(machine: RegisterStateMachine, reader: SnapshotReader) -> Mapping[str, int]:
+        decoded.append(reader.meta.last_included_index)
+        return decode(machine, reader)
+
+    monkeypatch.setattr(RegisterStateMachine, "decode_snapshot", noted)
+    after = run(disk, ())
+
+    assert decoded == [before.manager.last_snapshot] != [0]
+    assert after.values == before.values
+
+
+def test_a_snapshot_that_is_decoded_is_not_loaded() -> None:
     node = run(MemoryDisk(), HISTORY[:2])
-    node.machine.check_snapshot(SnapshotReader.of(leaders(5)))
+    node.machine.decode_snapshot(SnapshotReader.of(leaders(5)))
     assert node.values == STATES[2]
 
 
