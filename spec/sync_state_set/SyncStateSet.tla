@@ -428,15 +428,17 @@ Elect(b) ==
 \* ---- All ----
 
 \* A run whose faults have ended comes to this: all are in the set, as the master and the controller
-\* know it, nothing is undecided, everybody has what the master has, and a message went through.
-Healed ==
+\* know it, nothing is undecided, everybody has what the master has, and a message went through that
+\* came when the master had n records.
+Healed(n) ==
   /\ role = "Master" /\ ctl.master = Master
   /\ \A b \in Broker : up[b] /\ end[b] = end[Master]
   /\ pend = {}
   /\ Names(local) = Broker
   /\ local = ctl.sss /\ sssE = ctl.sssE
   /\ confirm = end[Master]
-  /\ acked > start /\ visible > start
+  /\ n >= start
+  /\ acked > n /\ visible > n
 
   /\ UNCHANGED vars
 
@@ -461,7 +463,7 @@ Next ==
   \/ ApplyAlter
   \/ RefuseAlter
   \/ \E b \in Slave : Elect(b)
-  \/ Healed
+  \/ \E n \in Nat : Healed(n)
 
 Spec == Init /\ [][Next]_vars
 =============================================================================

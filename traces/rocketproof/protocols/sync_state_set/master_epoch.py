@@ -22,6 +22,7 @@ from rocketha.types import BrokerId, ConnectionId, Epoch, TimestampMs
 from rocketproof.protocols.epoch_truncation.values import NONE, index, index_or_minus_one
 from rocketproof.protocols.sync_state_set.lags import Lags
 from rocketproof.protocols.sync_state_set.values import (
+    MASTER,
     NO_CONN,
     Members,
     conn_value,
@@ -339,6 +340,22 @@ class MasterEpochTrace:
         self.is_over = True
 
     # ---- the trace ----
+
+    @property
+    def is_healed(self) -> bool:
+        """Tell whether it is written that the run has ended."""
+        return self.events[-1].action == "Healed"
+
+    def records_at(self, at_ms: int) -> int:
+        """Return how many records the master had at a time, or when the master epoch began."""
+        first, *later = self.events
+        *_, last = (first, *(e for e in later if e.clock is not None and e.clock <= at_ms))
+        assert last.state is not None
+        ends = last.state["end"]
+        assert isinstance(ends, Fcn)
+        count = ends.fields()[MASTER]
+        assert isinstance(count, int)
+        return count
 
     @property
     def known_set(self) -> Value:

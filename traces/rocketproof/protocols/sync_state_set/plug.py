@@ -25,7 +25,7 @@ def _traces(
     projection: SetProjection, run: SimulatedRun, options: SimOptions
 ) -> tuple[ProjectedTrace, ...]:
     if run.healed_ms is not None and run.report.failure is run.report.unavailable_because is None:
-        projection.healed()
+        projection.healed(run.healed_ms)
     # The specification has slaves.
     return tuple(_each(projection, options)) if options.brokers > 1 else ()
 

@@ -113,15 +113,15 @@ class SetProjection:
             record_epochs=self._record_epochs, losses=losses, registered=registered
         )
 
-    def healed(self) -> None:
+    def healed(self, healed_ms: int) -> None:
         """Say of the last master epoch that its run has ended, some time after the last fault."""
         assert self._cluster is not None, "the run has not begun"
         for epoch_trace in self.epoch_traces[-1:]:
-            if (
-                epoch_trace.events[-1].action != "Healed"
-            ):  # said once, however often it is asked for
-                epoch_trace.look(self._cluster)
-                epoch_trace.record(self._cluster, None, "Healed")
+            if epoch_trace.is_healed:
+                continue  # it is said once, however often it is asked for
+            had = epoch_trace.records_at(healed_ms)
+            epoch_trace.look(self._cluster)
+            epoch_trace.record(self._cluster, None, "Healed", (had,))
 
     def sent(
         self, cluster: GroupCluster, broker: BrokerId, conn: ConnectionId, data: bytes
