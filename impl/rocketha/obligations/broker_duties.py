@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_requests import ElectMaster, Heartbeat
-from rocketha.formats.controller_responses import ReplicaInfo
+from rocketha.formats.controller_responses import Registered, ReplicaInfo
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
 from rocketha.obligations.recorded_frames import (
     command_of,
@@ -47,6 +47,7 @@ _FASTEST: Final = 0.75
 _SLACK_MS: Final = 60
 _REGISTERED: Final = "Registered"
 _WAITS: Final = "request_timeout_ms"
+_REQUEST: Final = ":request"
 _REFUSALS: Final = ("SERVICE_NOT_AVAILABLE", "IN_SYNC_REPLICAS_NOT_ENOUGH")
 
 
@@ -101,6 +102,8 @@ class _Broker:
         self._have = _Have()
         self._asked: dict[str, tuple[int, TimestampMs]] = {}
         """The id of an answer -> the code of the request, and when that was sent."""
+        self._answered: dict[str, int] = {}
+        """The answer of this step, and the code of the request."""
         self._registered_ms = TimestampMs(0)
         self._puts: dict[int, TimestampMs] = {}
         self._elections: list[TimestampMs] = []
@@ -135,6 +138,7 @@ class _Broker:
             return  # the step under way was never over
         yield from self._beats(record, at_ms)
         yield from self._hears(record, before, messages, at_ms)
+        yield from self._asks(record, messages, at_ms)
         yield from self._clients(record, before, at_ms)
         yield from self._repeats(record, at_ms)
         yield from self._lasts(have, at_ms)
@@ -215,7 +219,7 @@ class _Broker:
             what = f"say how long a heartbeat holds, {times[1]} ms, not {times[0]}"
             yield self._due(at_ms, at_ms, what, at_ms if times[0] == times[1] else None)
         for message in record.sent:
-            if message.code is not None and message.id.endswith(":request"):
+            if message.code is not None and message.id.endswith(_REQUEST):
                 answer = message.id.replace(":request", ":response")
                 self._asked[answer] = message.code, at_ms
 
@@ -232,6 +236,8 @@ class _Broker:
                 yield from self._learns(before, notice.master_epoch, at_ms)
         for name in record.received:
             asked, message = self._asked.pop(name, None), messages.get(name)
+            if asked is not None:
+                self._answered = {name: asked[0]}
             if asked is None or message is None or self._is_late(asked[1], at_ms, _WAITS):
                 continue  # it may wait for that no more
             reply = reply_in(message, asked[0])
@@ -240,6 +246,19 @@ class _Broker:
                 yield from self._learns(before, content.master_epoch, at_ms)
             elif isinstance(content, ReplicaInfo) and content.master_broker_id is None:
                 yield from self._wants_master(before, content.master_epoch, at_ms)
+
+    def _asks(
+        self, record: NodeRecord, messages: Mapping[str, SentMessage], at_ms: TimestampMs
+    ) -> Iterator[Due]:
+        """Yield that it asks for an election, and whether it has heard that there is no master."""
+        if any(isinstance(request, ElectMaster) for request in requests_sent(record)):
+            is_leaderless = any(
+                _names_no_master(messages[name], self._answered.get(name))
+                for name in record.received
+                if name in messages
+            )
+            what = "ask for an election only where there is no master"
+            yield self._due(at_ms, at_ms, what, at_ms if is_leaderless else None)
 
     def _learns(self, before: _Have, epoch: int, at_ms: TimestampMs) -> Iterator[Due]:
         if epoch > before.known_epoch:
@@ -325,6 +344,15 @@ class _Broker:
             what=what,
             done_ms=done_ms,
         )
+
+
+def _names_no_master(answer: SentMessage, request_code: int | None) -> bool:
+    reply = None if request_code is None else reply_in(answer, request_code)
+    match None if reply is None else reply.content:
+        case ReplicaInfo(master_broker_id=None) | Registered(master=None):
+            return True
+        case _:
+            return False
 
 
 _REGISTERING: Final = frozenset(

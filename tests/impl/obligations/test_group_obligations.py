@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocketha.broker import core as broker_core
-from rocketha.broker import timers
+from rocketha.broker import roles, timers
 from rocketha.broker.effects import AnswerPut, GroupStepped
 from rocketha.broker.state import GroupBroker
 from rocketha.controller import election, liveness
@@ -138,3 +138,13 @@ def test_a_master_that_lets_nobody_join_is_seen(monkeypatch: pytest.MonkeyPatch)
     found = missed()
     assert found is not None
     assert found.startswith("propose to add")
+
+
+def test_a_broker_that_wants_another_master_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    want_master = roles._want_master
+
+    def greedy(state: GroupBroker, view: roles.View, **kwargs: Any) -> GroupStepped:
+        return want_master(state, replace(view, master=None), **kwargs)
+
+    monkeypatch.setattr(roles, "_want_master", greedy)
+    assert "ask for an election only where there is no master" in all_missed()
