@@ -221,7 +221,7 @@ def receive_transfer(
     if client.phase is not Phase.TRANSFER:
         return disconnect(state, now_ms=now_ms, reason="a transfer before the handshake")
     if batch.offset == NOT_YET:
-        batch = replace(batch, offset=Offset(0))
+        batch = replace(batch, offset=log.min_offset)
     offset = rules.continues_at(batch.offset, log.max_phy_offset, _may_begin(state, batch, log))
     if offset is None:
         reason = f"the batch is for {batch.offset}, the log ends at {log.max_phy_offset}"

@@ -15,7 +15,7 @@ from rocketha.ha.effects import ActionName
 from rocketha.ha.events import MasterAddressLearnt, MessagePut
 from rocketha.ha.state import BEGINNING
 from rocketha.recording.node_log import NodeLines
-from rocketha.runtime.effects import CloseConnection, SendPacket
+from rocketha.runtime.effects import CloseConnection, SendPacket, TruncateLog
 from rocketha.runtime.events import PacketRefused, PeerConnected, TimerFired
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
@@ -147,6 +147,14 @@ def master_closes(state: Any, event: Any, done: Any) -> Any:
     return replace(done, state=left, effects=(*done.effects, *closed))
 
 
+def tail_kept(state: Any, event: Any, done: Any) -> Any:
+    """Begin an epoch behind a piece of a record."""
+    del state, event
+    became = done.action is not None and done.action.name is ActionName.BECOME_MASTER
+    kept = [e for e in done.effects if not (became and isinstance(e, TruncateLog))]
+    return replace(done, effects=tuple(kept))
+
+
 def _is_put(event: Any) -> bool:
     return isinstance(event, MessagePut)
 
@@ -171,6 +179,7 @@ WRONG: Final[list[tuple[Change, str, int]]] = [
     (master_closes, "records diverge", 4),
     (master_closes, "whole states diverge", 4),
     (another_name, "handshakes true", 2),
+    (tail_kept, "whole states diverge", 12),
     (master_left, "masters kept", 4),
     (impatient, "patient slaves", 4),
     (address_ignored, "addresses used", 8),

@@ -284,10 +284,14 @@ class EpochWorkload:
         self._idle_until_ms = self._cluster.now_ms + wait_ms
 
     def _misroute(self, injection: Injection) -> None:
-        """Let a slave hear a wrong address from a name server; the next poll puts it right."""
+        """Let a slave hear a wrong address from a name server; the next poll puts it right.
+
+        One that is connecting comes first: it wants that connection no more.
+        """
         slaves = [n for n in self._cluster.up() if n.running().role is Role.SLAVE]
         if slaves:
-            node = injection.rng.choice(slaves)
+            asking = [node for node in slaves if node.asked is not None]
+            node = injection.rng.choice(asking or slaves)
             others = [other for other in self._cluster.nodes if other != node.id]
             address = broker_address(injection.rng.choice(others))
             self._cluster.counts.add(Fault.STALE_ROUTE)

@@ -9,7 +9,8 @@ event, whatever the core calls it; one that is refused is only where the specifi
 
 | specification | implementation                                                              |
 |---------------|-----------------------------------------------------------------------------|
-| log, disk     | epochs that the bodies of the records name, in memory and after a recovery  |
+| log, disk     | epochs that the bodies of the records name, in memory and after a recovery; |
+|               | a piece of a record is none, but at the end of a master's log               |
 | flushed       | whole records below the CommitLog's flushed offset                          |
 | epochs        | the core's cache; of a broker that is down, what its epoch file says        |
 | epochsDisk    | what the epoch file says                                                    |
@@ -42,16 +43,17 @@ from rocketha.formats.ha_packets import (
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import Event as BrokerEvent
 from rocketha.ha.events import MessagePut, PacketReceived
-from rocketha.ha.state import BrokerState
+from rocketha.ha.state import BrokerState, Role
 from rocketha.known_bugs.storage import file_options
 from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.runtime.events import ConnectionLost, HostEvent, PeerAccepted, PeerConnected
 from rocketha.sim.engine.network import Connection, End
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
-from rocketha.sim.engine.records import SEGMENT_SIZE
+from rocketha.sim.engine.records import RECORD_SIZE, SEGMENT_SIZE
 from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected, LogLost
 from rocketha.sim.epoch_truncation.cluster import Cluster
+from rocketha.storage.commit_log import CommitLog
 from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
 from rocketproof.protocols.epoch_truncation.links import Link, Links
 from rocketproof.protocols.epoch_truncation.values import (
@@ -72,6 +74,8 @@ __all__ = ["SPEC", "EpochProjection"]
 SPEC: Final = "EpochTruncation"
 
 _CONTROLLER: Final = "controller"
+_PIECE: Final = -1
+"""The epoch of what is no record."""
 _OF_BROKERS: Final = (
     "role",
     "known",
@@ -409,6 +413,8 @@ class EpochProjection:
             return
         me, state = broker_name(node.id), node.state
         record_epochs, on_disk = self._read(node)
+        if state is not None and state.role is Role.MASTER and not _is_whole(node.log):
+            record_epochs = (*record_epochs, _PIECE)
         self._seen[node.id] = now
         self._put("log", me, record_epochs)
         self._put("disk", me, on_disk)
@@ -450,6 +456,12 @@ def _now_ms(cluster: Cluster, broker: BrokerId) -> int:
 
 def _end_of(connection: Connection, broker: BrokerId) -> End:
     return End.SERVER if connection.server == broker else End.CLIENT
+
+
+def _is_whole(log: CommitLog) -> bool:
+    """Tell whether a log ends with a record: a master begins no epoch behind a piece of one."""
+    in_segment = log.max_phy_offset % SEGMENT_SIZE
+    return log.max_phy_offset == 0 or (in_segment > 0 and in_segment % RECORD_SIZE == 0)
 
 
 def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Final, Protocol
 
-from rocketha.ha.state import NOT_YET
 from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.records import record_count
 from rocketha.types import UNBOUNDED, BrokerId, Epoch, EpochEntry, Offset
@@ -59,8 +58,8 @@ def index(offset: Offset) -> int:
 
 
 def index_or_minus_one(offset: Offset, count: Callable[[int], int] = record_count) -> int:
-    """Return the number of whole records before an offset; -1 if it is not known yet."""
-    return -1 if offset == NOT_YET else count(offset)
+    """Return the number of whole records before an offset; -1, as it is, if it is not known yet."""
+    return offset if offset < 0 else count(offset)
 
 
 def entry_value(entry: EntryFields | None, count: Callable[[int], int] = record_count) -> Value:
