@@ -19,12 +19,11 @@ from dataclasses import replace
 
 from rocketha.broker.effects import AnswerPut, GroupEffect, GroupStepped, PutStatus
 from rocketha.broker.events import ConfirmDue, PutRequested
-from rocketha.broker.replicas import slaves
+from rocketha.broker.replicas import has_slaves
 from rocketha.broker.state import FlushedLogView, GroupBroker, WaitingPut
 from rocketha.broker.sync_state_set import see_caught_up
 from rocketha.ha.broker import put_message
 from rocketha.ha.events import MessagePut
-from rocketha.ha.state import Phase
 from rocketha.runtime.effects import RequestFlush, Then
 from rocketha.runtime.events import MessageAppended
 from rocketha.types import TimestampMs
@@ -71,7 +70,7 @@ def appended(state: GroupBroker, event: MessageAppended, *, now_ms: TimestampMs)
     Source: CommitLog.handleDiskFlushAndHA, CommitLog.handleHA
     """
     options = state.options
-    if not _has_slaves(state):
+    if not (options.all_ack_in_sync_state_set or has_slaves(state.ha, options.in_sync_replicas)):
         status = PutStatus.SLAVE_NOT_AVAILABLE
         answer = AnswerPut(put=event.put, status=status, offset=event.offset, end=event.end)
         return GroupStepped(state, (answer, Then(event=ConfirmDue())))
@@ -86,18 +85,6 @@ def appended(state: GroupBroker, event: MessageAppended, *, now_ms: TimestampMs)
     flush = (RequestFlush(),) if options.sync_flush else ()
     waits = replace(state, waiting=(*state.waiting, waiting))
     return GroupStepped(waits, (*flush, Then(event=ConfirmDue())))
-
-
-def _has_slaves(state: GroupBroker) -> bool:
-    """Tell whether so many slaves are connected as a message needs.
-
-    Source: HAService.isSlaveOK, as `CommitLog.handleHA` asked it up to 4.9
-    """
-    options = state.options
-    if options.all_ack_in_sync_state_set or options.in_sync_replicas <= 1:
-        return True
-    connected = [c for c in slaves(state.ha).values() if c.phase is Phase.TRANSFER]
-    return 1 + len(connected) >= options.in_sync_replicas
 
 
 def answer_replicated(state: GroupBroker) -> GroupStepped:

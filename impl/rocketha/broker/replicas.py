@@ -9,10 +9,10 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from rocketha.ha.state import NOT_YET, BrokerState, LogView, MasterConnection
+from rocketha.ha.state import NOT_YET, BrokerState, LogView, MasterConnection, Phase
 from rocketha.types import BrokerId, Offset
 
-__all__ = ["ack_of", "connection_of", "end_of_copies", "record_end", "slaves"]
+__all__ = ["ack_of", "connection_of", "end_of_copies", "has_slaves", "record_end", "slaves"]
 
 
 def slaves(ha: BrokerState) -> Mapping[BrokerId, MasterConnection]:
@@ -24,6 +24,15 @@ def slaves(ha: BrokerState) -> Mapping[BrokerId, MasterConnection]:
 def connection_of(ha: BrokerState, slave: BrokerId) -> MasterConnection | None:
     """Return the newest connection of a slave."""
     return slaves(ha).get(slave)
+
+
+def has_slaves(ha: BrokerState, needed: int) -> bool:
+    """Tell whether so many replicas are there as a message needs, this broker among them.
+
+    Source: HAService.isSlaveOK, as `CommitLog.handleHA` asked it up to 4.9
+    """
+    connected = [c for c in slaves(ha).values() if c.phase is Phase.TRANSFER]
+    return 1 + len(connected) >= needed
 
 
 def ack_of(ha: BrokerState, replica: BrokerId, log: LogView) -> Offset:
