@@ -11,6 +11,7 @@
 | it is master, and hears a newer set of its epoch          | take it                              |
 | a producer, or a consumer, asks it                        | answer in time, and refuse only with |
 |                                                           | a reason                             |
+| it proposes another set                                   | send that, in the same step          |
 | it is master, and its proposal is not decided             | send it again                        |
 | it is master, and a member is not connected, for long     | propose to remove it                 |
 | it is master, and a slave has reported all, for long      | propose to add it                    |
@@ -27,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from rocketha.formats.controller_codes import RequestCode
-from rocketha.formats.controller_requests import ElectMaster, Heartbeat
+from rocketha.formats.controller_requests import AlterSyncStateSet, ElectMaster, Heartbeat
 from rocketha.formats.controller_responses import Registered, ReplicaInfo
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
 from rocketha.obligations.recorded_frames import (
@@ -48,6 +49,7 @@ _SLACK_MS: Final = 60
 _REGISTERED: Final = "Registered"
 _WAITS: Final = "request_timeout_ms"
 _REQUEST: Final = ":request"
+_PROPOSALS: Final = ("MaybeExpand", "MaybeShrink")
 _REFUSALS: Final = ("SERVICE_NOT_AVAILABLE", "IN_SYNC_REPLICAS_NOT_ENOUGH")
 
 
@@ -140,6 +142,7 @@ class _Broker:
         yield from self._hears(record, before, messages, at_ms)
         yield from self._asks(record, messages, at_ms)
         yield from self._clients(record, before, at_ms)
+        yield from self._proposes(record, at_ms)
         yield from self._repeats(record, at_ms)
         yield from self._lasts(have, at_ms)
 
@@ -177,6 +180,19 @@ class _Broker:
                 one.since_ms = None
             if is_due and (is_done or one.since_ms is None):
                 one.since_ms = at_ms
+
+    def _proposes(self, record: NodeRecord, at_ms: TimestampMs) -> Iterator[Due]:
+        """Yield that a set is sent in the step that proposes it."""
+        proposed = self._have.pending
+        if record.action not in _PROPOSALS or proposed is None:
+            return
+        sent = [
+            (request.sync_state_set.members, request.sync_state_set.epoch)
+            for request in requests_sent(record)
+            if isinstance(request, AlterSyncStateSet)
+        ]
+        is_done = (frozenset(proposed["members"]), proposed["expected"]) in sent
+        yield self._due(at_ms, at_ms, "send its proposal", at_ms if is_done else None)
 
     def _lasts(self, have: _Have, at_ms: TimestampMs) -> Iterator[Due]:
         """Yield the members that it keeps, and the slaves that it does not let join."""

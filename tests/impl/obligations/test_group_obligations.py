@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocketha.broker import core as broker_core
-from rocketha.broker import roles, timers
+from rocketha.broker import roles, sync_state_set, timers
 from rocketha.broker.effects import AnswerPut, GroupStepped
 from rocketha.broker.state import GroupBroker
 from rocketha.controller import election, liveness
@@ -131,6 +131,18 @@ def test_a_master_that_removes_nobody_is_seen(monkeypatch: pytest.MonkeyPatch) -
     found = missed(20)
     assert found is not None
     assert found.startswith(("propose to remove", "send its proposal again"))
+
+
+def test_a_master_that_sends_its_proposal_later_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    propose = sync_state_set._propose
+
+    def later(*given: Any, **named: Any) -> GroupStepped:
+        stepped: GroupStepped = without(SendToController, propose(*given, **named))
+        return stepped
+
+    monkeypatch.setattr(sync_state_set, "_propose", later)
+
+    assert missed() == "send its proposal"
 
 
 def test_a_master_that_lets_nobody_join_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
