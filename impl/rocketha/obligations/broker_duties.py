@@ -106,6 +106,8 @@ class _Broker:
         """The id of an answer -> the code of the request, and when that was sent."""
         self._answered: dict[str, int] = {}
         """The answer of this step, and the code of the request."""
+        self._sent_to_it: dict[str, list[SentMessage]] = {}
+        """Answers that are under way to it, by their ids."""
         self._registered_ms = TimestampMs(0)
         self._puts: dict[int, TimestampMs] = {}
         self._elections: list[TimestampMs] = []
@@ -140,11 +142,15 @@ class _Broker:
             return  # the step under way was never over
         yield from self._beats(record, at_ms)
         yield from self._hears(record, before, messages, at_ms)
-        yield from self._asks(record, messages, at_ms)
+        yield from self._asks(record, at_ms)
         yield from self._clients(record, before, at_ms)
         yield from self._proposes(record, at_ms)
         yield from self._repeats(record, at_ms)
         yield from self._lasts(have, at_ms)
+
+    def hear_of(self, message: SentMessage) -> None:
+        """Note an answer that is sent to it."""
+        self._sent_to_it.setdefault(message.id, []).append(message)
 
     def _begin_anew(self, record: NodeRecord) -> None:
         self._asked.clear()
@@ -263,15 +269,14 @@ class _Broker:
             elif isinstance(content, ReplicaInfo) and content.master_broker_id is None:
                 yield from self._wants_master(before, content.master_epoch, at_ms)
 
-    def _asks(
-        self, record: NodeRecord, messages: Mapping[str, SentMessage], at_ms: TimestampMs
-    ) -> Iterator[Due]:
+    def _asks(self, record: NodeRecord, at_ms: TimestampMs) -> Iterator[Due]:
         """Yield that it asks for an election, and whether it has heard that there is no master."""
         if any(isinstance(request, ElectMaster) for request in requests_sent(record)):
+            # A request that arrives twice is answered twice, and the answers may differ.
             is_leaderless = any(
-                _names_no_master(messages[name], self._answered.get(name))
+                _names_no_master(answer, self._answered.get(name))
                 for name in record.received
-                if name in messages
+                for answer in self._sent_to_it.get(name, ())
             )
             what = "ask for an election only where there is no master"
             yield self._due(at_ms, at_ms, what, at_ms if is_leaderless else None)
@@ -392,6 +397,8 @@ def _dues(run: RecordedRun) -> Iterator[Due]:
             yield from brokers[record.node].take(record, messages)
         for message in record.sent:
             messages[message.id] = message
+            if message.to in brokers:
+                brokers[message.to].hear_of(message)
 
 
 DUTIES_OF_BROKERS: Final = Obligation(name="duties of brokers", dues=_dues)
