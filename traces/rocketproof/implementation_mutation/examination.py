@@ -53,7 +53,7 @@ _RUN_CPU_S: Final = 6.0
 _JUDGE_S: Final = 10.0
 _ALL_CPU_S: Final = 20.0
 """Of a mutation whose runs take longer, no more are made."""
-_JUDGED_EVENTS: Final = 2_000
+_JUDGED_EVENTS: Final = 3_000
 """Runs have 200 to 500; one that does not come back to life ends 400 actions after the faults, and
 it is the last event that says so."""
 _RUNS_A_COLLECTION: Final = 5

@@ -41,8 +41,8 @@ _SLOWNESS_MS: Final = (50, 900)
 _BEHIND_PERCENT: Final = 40
 _BEHIND_MAX_MS: Final = 600
 """A controller's clock may be behind the last entry of its log when it comes back."""
-_AGAIN_PERCENT: Final = 50
-_AGAIN_MAX_MS: Final = 40
+_AGAIN_PERCENT: Final = 90
+_AGAIN_MAX_MS: Final = 12
 """An operator takes an election back so soon that the master has not heard of it, perhaps."""
 _IDLE_MS: Final = (200, 1_500)
 _LAST_WHOLE_PERCENT: Final = 2

@@ -220,7 +220,8 @@ class GroupProjection:
         if state.registration is Registration.REGISTERED:
             for set_epoch in views:
                 self._record(cluster, node.id, "Heard", (me, set_epoch))
-        if slave is not None or self._parts.has_moved(node.id):
+        joins = slave is not None and slave not in state.local.members
+        if self._parts.has_moved(node.id) or joins:
             self._record(cluster, node.id, "Settled", (me, broker_name(slave or node.id)))
 
     # ---- what goes over the wire ----
