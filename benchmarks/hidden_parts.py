@@ -28,7 +28,7 @@ RUNS: Final = 8
 MAX_SEEDS: Final = 250
 BUDGET: Final = Budget(states=2_000, states_per_event=20)
 CONFIG: Final = Path("tests/traces/matching/specs/EpochTruncation.cfg")
-_NEVER_TAKEN: Final = {"ElectNobody", "LoseLog"}
+_NEVER_TAKEN: Final = {"ElectNobody", "LoseLog", "LoseStore"}
 
 
 @dataclass(slots=True)

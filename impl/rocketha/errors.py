@@ -54,7 +54,7 @@ class PacketError(FormatError):
 
 
 class EpochFileError(FormatError):
-    """An epoch file is damaged: use its backup, or rebuild it from the master."""
+    """An epoch file is damaged: empty the store, and let the broker copy all of its master's."""
 
 
 class CheckpointError(FormatError):

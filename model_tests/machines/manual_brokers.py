@@ -168,6 +168,8 @@ class ManualBrokers:
                 cluster.crash(self._node(broker))
             case "LoseLog", (str() as broker, int() as kept):
                 cluster.lose_log(self._node(broker), record_offset(kept))
+            case "LoseStore", (str() as broker,):
+                cluster.lose_store(self._node(broker))
             case "Restart", (str() as broker,):
                 cluster.restart(self._node(broker))
             case "PutMessage", (str() as master,):

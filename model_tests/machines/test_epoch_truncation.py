@@ -62,6 +62,13 @@ LOG_IS_LOST: Final = (
 """A master loses the record below its last epoch after its epoch, while its group has no master."""
 
 
+STORE_IS_LOST: Final = (
+    "ElectMaster b1; BecomeMaster b1; PutMessage b1; Crash b1 1; ElectMaster b2; BecomeMaster b2;"
+    "LoseStore b1; Restart b1; BecomeSlave b1; Handshake b2 b1; ReceiveHandshake b1"
+)
+"""A master stops, and comes back with an empty disk when another one is elected."""
+
+
 def driven_beside_losses(*bugs: Bug) -> type[ModelMachine]:
     return machine(loss_moves(), lambda: ManualBrokers(loss_moves(), frozenset(bugs)))
 
@@ -72,6 +79,14 @@ def test_the_cores_bear_the_loss_of_flushed_records() -> None:
     walk(run, scenario(LOG_IS_LOST))
 
     assert run.steps == scenario(LOG_IS_LOST)
+
+
+def test_the_cores_bear_the_loss_of_all_files() -> None:
+    run = Lockstep(loss_moves(), ManualBrokers(loss_moves(), NO_BUGS))
+
+    walk(run, scenario(STORE_IS_LOST))
+
+    assert run.steps == scenario(STORE_IS_LOST)
 
 
 def test_an_epoch_cache_that_is_not_cut_to_what_was_lost_is_seen() -> None:

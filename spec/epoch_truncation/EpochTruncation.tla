@@ -198,6 +198,19 @@ LoseLog(b, k) ==
   /\ flushed' = [flushed EXCEPT ![b] = k]
   /\ UNCHANGED <<ctl, role, known, inc, epochVars, received, link, acted>>
 
+\* The store of a broker that is down is emptied, as an operator does whose broker refuses to start:
+\* nobody but its epoch file can say to which epochs the records belong.
+LoseStore(b) ==
+  /\ Explored("LoseStore", b)
+  /\ role[b] = "Down"
+
+  /\ log' = [log EXCEPT ![b] = <<>>]
+  /\ disk' = [disk EXCEPT ![b] = <<>>]
+  /\ flushed' = [flushed EXCEPT ![b] = 0]
+  /\ epochs' = [epochs EXCEPT ![b] = <<>>]
+  /\ epochsDisk' = [epochsDisk EXCEPT ![b] = <<>>]
+  /\ UNCHANGED <<ctl, role, known, inc, received, link, acted>>
+
 \* A broker that restarts remembers the last epoch it took part in.             \* CHECK B10
 KnownAtRestart(q) == LastEpoch(q)
 
@@ -414,6 +427,7 @@ Next ==
   \/ \E b \in Broker : Flush(b)
   \/ \E b \in Broker, k \in Nat : Crash(b, k)
   \/ \E b \in Broker, k \in Nat : LoseLog(b, k)
+  \/ \E b \in Broker : LoseStore(b)
   \/ \E b \in Broker : Restart(b)
   \/ \E m \in Broker : PutMessage(m)
   \/ \E m, s \in Broker : Handshake(m, s)

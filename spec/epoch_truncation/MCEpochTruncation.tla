@@ -18,7 +18,7 @@ Bounded(action, b) ==
     [] action = "ElectNobody" -> ctl.epoch < MaxEpoch /\ ctl.master # None
     [] action = "PutMessage" -> Len(log[b]) < MaxLog
     [] action = "Crash" -> Crashes < MaxCrash
-    [] action = "LoseLog" -> FALSE         \* see Lossy
+    [] action \in {"LoseLog", "LoseStore"} -> FALSE    \* see Lossy
     [] action = "Transfer" -> link[b] # NoLink => Len(link[b].down) < MaxInFlight
     [] OTHER -> TRUE
 
@@ -40,10 +40,10 @@ Coarse(action, b) ==
 Steady(action, b) ==
   Bounded(action, b) /\ (action = "Disconnect" => Useless(b))
 
-\* A broker that is down loses flushed records, but no master that is still elected: a restart
-\* forgets epochs beyond the log, so it would begin the same one again (LossyMaster).
+\* A broker that is down loses flushed records, or its whole store, but no master that is still
+\* elected: a restart forgets epochs beyond the log, so it would begin the same one again (LossyMaster).
 Lossy(action, b) ==
-  IF action = "LoseLog" THEN ctl.master # b \/ LastEpoch(epochs[b]) < ctl.epoch
+  IF action \in {"LoseLog", "LoseStore"} THEN ctl.master # b \/ LastEpoch(epochs[b]) < ctl.epoch
   ELSE Bounded(action, b)
 LossyMaster(action, b) == action = "LoseLog" \/ Bounded(action, b)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rocketha.errors import EpochFileError
 from rocketha.formats.message import Message
 from rocketha.storage.commit_log import CommitLog, CommitLogOptions
 from rocketha.storage.disk import Disk
@@ -89,15 +88,9 @@ class BrokerFiles:
     # ---- the epochs ----
 
     def load_epochs(self) -> tuple[EpochEntry, ...]:
-        """Read the epoch file; one that nobody can read is empty.
-
-        Source: EpochFileCache.initCacheFromFile
-        """
+        """Read the epoch file. Raises: EpochFileError, DiskError"""
         self.epochs_version += 1
-        try:
-            return self.epochs.load().entries
-        except EpochFileError:
-            return ()
+        return self.epochs.load()
 
     def store_epochs(self, entries: tuple[EpochEntry, ...]) -> None:
         """Replace the content of the epoch file. Raises: DiskError"""

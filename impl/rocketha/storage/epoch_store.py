@@ -2,8 +2,9 @@
 
 A replacement is: the present file is copied to `.bak`, the new one is written beside it and
 synchronized, takes the name, and the directory is synchronized. Whenever the power goes off, the
-file is the old one or the new one. `.bak` is one version older: it serves when the file is missing
-or damaged, and `LoadedEpochs.source` tells, because epochs may be missing in it or be too many.
+file is the old one or the new one. So only the disk can damage it, and then nothing is read in its
+place: `.bak` is one version older and would give records to epochs that are not theirs, as B86
+does. Somebody has to decide, and the broker does not start.
 
 Source: common/utils `CheckpointFile`, common `MixAll.string2File`; those rewrite the file in place
 without synchronizing it, and do nothing for an empty list. A rewrite that was stopped leaves the
@@ -15,44 +16,30 @@ or the checksum is wrong, but raises a NumberFormatException where the first two
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
+from typing import Final
 
 from rocketha.errors import EpochFileError
 from rocketha.formats.epoch_file import EPOCH_FILE_MAX, decode_epoch_file, encode_epoch_file
 from rocketha.storage.disk import Disk, parent
 from rocketha.types import EpochEntry
 
-__all__ = ["EpochSource", "EpochStore", "EpochStoreOptions", "LoadedEpochs"]
+__all__ = ["EPOCH_FILE", "EpochStore", "EpochStoreOptions"]
+
+EPOCH_FILE: Final = "epochFileCheckpoint"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochStoreOptions:
     """Where the file is, and what RocketMQ does wrong, off by default."""
 
-    path: str = "epochFileCheckpoint"
+    path: str = EPOCH_FILE
     skip_empty_write: bool = False
     """B06: an empty list is not written, so a restart brings truncated epochs back."""
     in_place: bool = False
-    """B86: the file is rewritten in place and not synchronized."""
-
-
-class EpochSource(Enum):
-    """Which file the epochs come from."""
-
-    MAIN = "main"
-    BACKUP = "backup"
-    NOTHING = "nothing"
-    """There is no file at all: a replica that never had an epoch."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedEpochs:
-    """The epochs on the disk; `damage` is why the main file was passed over, if it is there."""
-
-    entries: tuple[EpochEntry, ...]
-    source: EpochSource
-    damage: EpochFileError | None = None
+    """B86: the file is rewritten in place and not synchronized; its backup serves if it is damaged,
+    and there are no epochs if that is damaged, too."""
 
 
 class EpochStore:
@@ -65,27 +52,29 @@ class EpochStore:
         self._disk = disk
         self._options = options or EpochStoreOptions()
 
-    def load(self) -> LoadedEpochs:
-        """Read the main file, or else the backup.
+    def load(self) -> tuple[EpochEntry, ...]:
+        """Read the file; a replica that never had an epoch has none.
 
-        Raises: EpochFileError if there are files, but none that can be read; DiskError
+        Raises: EpochFileError if it is damaged, or missing beside its backup; DiskError
         """
         main, backup = self._options.path, self._backup
-        damage: EpochFileError | None = None
-        if self._disk.exists(main):
-            try:
-                return LoadedEpochs(entries=self._decode(main), source=EpochSource.MAIN)
-            except EpochFileError as error:
-                damage = error
-        if self._disk.exists(backup):
-            try:
-                entries = self._decode(backup)
-            except EpochFileError as error:
-                raise (damage or error) from None
-            return LoadedEpochs(entries=entries, source=EpochSource.BACKUP, damage=damage)
-        if damage is not None:
-            raise damage
-        return LoadedEpochs(entries=(), source=EpochSource.NOTHING)
+        if self._options.in_place:
+            return self._first_sound(main, backup)
+        if not self._disk.exists(main) and self._disk.exists(backup):
+            reason = f"{backup} is there, which is older"
+            raise EpochFileError("epoch file", offset=0, reason=f"it is missing, but {reason}")
+        return self._decode(main) if self._disk.exists(main) else ()
+
+    def _first_sound(self, *paths: str) -> tuple[EpochEntry, ...]:
+        """Read the first file that can be read.
+
+        Source: EpochFileCache.initCacheFromFile
+        """
+        for path in paths:
+            with suppress(EpochFileError):
+                if self._disk.exists(path):
+                    return self._decode(path)
+        return ()
 
     def replace(self, entries: Iterable[EpochEntry]) -> None:
         """Make these the epochs on the disk, durably, or not at all.

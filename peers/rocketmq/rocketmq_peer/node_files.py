@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from rocketha.errors import CommitLogError, EpochFileError
+from rocketha.errors import CommitLogError
 from rocketha.formats.message import Blank, Record, RecordCheck, pull_record
 from rocketha.formats.segment import segment_start
 from rocketha.recording.json_parts import as_json
@@ -29,7 +29,7 @@ from rocketha.recording.record import (
 )
 from rocketha.recording.record import pull_record as pull_node_record
 from rocketha.storage.disk import RealDisk
-from rocketha.storage.epoch_store import EpochStore
+from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
 from rocketha.types import EpochEntry, Offset, SizeBytes, chain_epochs
 from rocketmq_peer.errors import PeerError
 
@@ -216,8 +216,5 @@ def epochs_on(store: Path) -> tuple[EpochEntry, ...]:
 
     Source: EpochFileCache.initCacheFromFile
     """
-    try:
-        entries = EpochStore(RealDisk(store)).load().entries
-    except EpochFileError:
-        return ()
+    entries = EpochStore(RealDisk(store), EpochStoreOptions(in_place=True)).load()
     return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])

@@ -154,7 +154,7 @@ class Replica:
         """Come up with what is on the disk."""
         event = Started(
             incarnation=Incarnation(self.starts),
-            entries=self.node.files.epochs.load().entries,
+            entries=self.node.files.epochs.load(),
             identity=self.identity,
             log_torn=torn,
         )

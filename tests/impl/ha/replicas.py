@@ -83,7 +83,7 @@ class Replica:
     def lose_power(self, now_ms: int) -> None:
         """Lose what was not synchronized, and come back."""
         self.node.lose_power()
-        entries = self.node.files.epochs.load().entries
+        entries = self.node.files.epochs.load()
         self.take(Restarted(incarnation=self.state.incarnation + 1, entries=entries), now_ms)
 
     def bytes(self) -> bytes:
@@ -96,9 +96,7 @@ class Replica:
 
     def stored(self) -> list[tuple[int, int]]:
         """Return the epoch file."""
-        return [
-            (entry.epoch, entry.start_offset) for entry in self.node.files.epochs.load().entries
-        ]
+        return [(entry.epoch, entry.start_offset) for entry in self.node.files.epochs.load()]
 
 
 @dataclass

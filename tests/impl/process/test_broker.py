@@ -228,3 +228,12 @@ def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:
         broker.start()
         assert broker.wait() == 2
     assert "is no segment of 4096 bytes" in broker.said()
+
+
+def test_a_damaged_epoch_file_is_refused(tmp_path: Path) -> None:
+    with BrokerRun(tmp_path / "b1", 1) as broker:
+        broker.store.mkdir(parents=True)
+        (broker.store / "epochFileCheckpoint").write_bytes(b"1\n0\n1-0\n")
+        broker.start()
+        assert broker.wait() == 2
+    assert "cannot start: checksum at byte 2" in broker.said()

@@ -6,12 +6,10 @@ import pytest
 
 from rocketha.errors import EpochFileError
 from rocketha.formats.epoch_file import encode_epoch_file
-from rocketha.runtime.broker_files import BrokerFiles, FileOptions
-from rocketha.storage.commit_log import CommitLogOptions
 from rocketha.storage.disk import Disk
-from rocketha.storage.epoch_store import EpochSource, EpochStore, EpochStoreOptions
+from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import Epoch, EpochEntry, Offset, SizeBytes, chain_epochs
+from rocketha.types import Epoch, EpochEntry, Offset, chain_epochs
 from tests.impl.storage.power_cuts import AfterCut, after_every_power_cut
 
 Entries = tuple[EpochEntry, ...]
@@ -30,9 +28,7 @@ def _disk(**files: bytes) -> MemoryDisk:
 
 
 def test_a_replica_that_never_had_an_epoch_has_no_file() -> None:
-    loaded = EpochStore(MemoryDisk()).load()
-
-    assert (loaded.entries, loaded.source, loaded.damage) == (NONE, EpochSource.NOTHING, None)
+    assert EpochStore(MemoryDisk()).load() == NONE
 
 
 def test_the_main_file_is_the_one_that_was_written_last() -> None:
@@ -41,9 +37,7 @@ def test_the_main_file_is_the_one_that_was_written_last() -> None:
     store.replace(ONE)
     store.replace(TWO)
 
-    loaded = EpochStore(disk).load()
-
-    assert (loaded.entries, loaded.source, loaded.damage) == (TWO, EpochSource.MAIN, None)
+    assert EpochStore(disk).load() == TWO
     assert disk.read(MAIN) == b"2\n355729437\n1-0\n2-100\n"
     assert disk.names("") == (MAIN, BACKUP)
 
@@ -56,39 +50,33 @@ def test_the_backup_is_one_version_older() -> None:
     assert disk.read(BACKUP) == encode_epoch_file(TWO)
 
 
-def test_a_damaged_file_is_passed_over_and_the_caller_is_told() -> None:
-    loaded = EpochStore(_disk(main=b"garbage\n", backup=encode_epoch_file(ONE))).load()
+@pytest.mark.parametrize("size", range(len(encode_epoch_file(TWO))))
+def test_the_backup_does_not_serve_for_a_damaged_file(size: int) -> None:
+    """It is older: records of the second epoch would be of the first one."""
+    disk = _disk(main=encode_epoch_file(TWO)[:size], backup=encode_epoch_file(ONE))
 
-    assert (loaded.entries, loaded.source) == (ONE, EpochSource.BACKUP)
-    assert loaded.damage is not None
+    with pytest.raises(EpochFileError):
+        EpochStore(disk).load()
 
 
 @pytest.mark.parametrize("size", range(len(encode_epoch_file(TWO))))
-def test_the_backup_serves_whatever_a_stopped_rewrite_in_place_has_left(size: int) -> None:
+def test_b86_the_backup_serves_whatever_a_stopped_rewrite_in_place_has_left(size: int) -> None:
     """A kill of a RocketMQ broker left 0 bytes; its own reader stops at these."""
     disk = _disk(main=encode_epoch_file(TWO)[:size], backup=encode_epoch_file(ONE))
 
-    loaded = EpochStore(disk).load()
-
-    assert (loaded.entries, loaded.source) == (ONE, EpochSource.BACKUP)
-    assert loaded.damage is not None
-    files = BrokerFiles(disk, FileOptions(log=CommitLogOptions(segment_size=SizeBytes(400))))
-    assert files.load_epochs() == ONE
+    assert EpochStore(disk, EpochStoreOptions(in_place=True)).load() == ONE
 
 
-def test_a_missing_file_is_passed_over_and_the_caller_is_told() -> None:
-    loaded = EpochStore(_disk(backup=encode_epoch_file(ONE))).load()
-
-    assert (loaded.entries, loaded.source, loaded.damage) == (ONE, EpochSource.BACKUP, None)
+def test_a_file_that_is_missing_beside_its_backup_is_an_error() -> None:
+    with pytest.raises(EpochFileError, match="which is older"):
+        EpochStore(_disk(backup=encode_epoch_file(ONE))).load()
 
 
 def test_an_empty_list_is_not_a_missing_file() -> None:
     """RocketMQ goes on to the backup and finds the epochs that were truncated."""
     files = _disk(main=encode_epoch_file(NONE), backup=encode_epoch_file(TWO))
 
-    loaded = EpochStore(files).load()
-
-    assert (loaded.entries, loaded.source) == (NONE, EpochSource.MAIN)
+    assert EpochStore(files).load() == NONE
 
 
 @pytest.mark.parametrize(
@@ -99,6 +87,7 @@ def test_an_empty_list_is_not_a_missing_file() -> None:
 def test_files_of_which_none_can_be_read_are_an_error(disk: MemoryDisk) -> None:
     with pytest.raises(EpochFileError):
         EpochStore(disk).load()
+    assert EpochStore(disk, EpochStoreOptions(in_place=True)).load() == NONE
 
 
 def test_a_damaged_file_does_not_replace_a_good_backup() -> None:
@@ -107,7 +96,7 @@ def test_a_damaged_file_does_not_replace_a_good_backup() -> None:
     EpochStore(disk).replace(TWO)
 
     assert disk.read(BACKUP) == encode_epoch_file(ONE)
-    assert EpochStore(disk).load().entries == TWO
+    assert EpochStore(disk).load() == TWO
 
 
 def test_what_a_broken_replacement_left_behind_does_no_harm() -> None:
@@ -118,7 +107,7 @@ def test_what_a_broken_replacement_left_behind_does_no_harm() -> None:
     EpochStore(disk).replace(ONE)
     EpochStore(disk).replace(TWO)
 
-    assert EpochStore(disk).load().entries == TWO
+    assert EpochStore(disk).load() == TWO
     assert disk.read(BACKUP) == encode_epoch_file(ONE)
 
 
@@ -135,7 +124,7 @@ def _replacement(
 
     def look(disk: Disk) -> Entries | str:
         try:
-            return EpochStore(disk).load().entries
+            return EpochStore(disk).load()
         except EpochFileError:
             return "damaged"
 
@@ -172,7 +161,7 @@ def test_the_backup_can_be_read_after_every_power_cut() -> None:
 
     def look(disk: Disk) -> Entries:
         backup = EpochStore(disk, EpochStoreOptions(path=BACKUP))
-        return backup.load().entries
+        return backup.load()
 
     outcomes = after_every_power_cut(setup, lambda disk: EpochStore(disk).replace(THREE), look)
 

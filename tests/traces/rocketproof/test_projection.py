@@ -50,6 +50,7 @@ ACTIONS = {
     "Flush",
     "Crash",
     "LoseLog",
+    "LoseStore",
     "Restart",
     "PutMessage",
     "Handshake",

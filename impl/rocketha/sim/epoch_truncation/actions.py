@@ -8,7 +8,7 @@ from typing import TypeAlias
 from rocketha.ha.effects import SpecAction
 from rocketha.types import BrokerId
 
-__all__ = ["ClusterAction", "Crashed", "Elected", "LogLost"]
+__all__ = ["ClusterAction", "Crashed", "Elected", "LogLost", "StoreLost"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,4 +42,14 @@ class LogLost:
     broker: BrokerId
 
 
-ClusterAction: TypeAlias = SpecAction | Elected | Crashed | LogLost
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreLost:
+    """All files are gone of a broker that is down.
+
+    Spec: EpochTruncation!LoseStore
+    """
+
+    broker: BrokerId
+
+
+ClusterAction: TypeAlias = SpecAction | Elected | Crashed | LogLost | StoreLost

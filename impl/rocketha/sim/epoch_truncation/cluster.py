@@ -46,7 +46,13 @@ from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.engine.scheduler import Scheduler
-from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected, LogLost
+from rocketha.sim.epoch_truncation.actions import (
+    ClusterAction,
+    Crashed,
+    Elected,
+    LogLost,
+    StoreLost,
+)
 from rocketha.sim.epoch_truncation.forgeries import forgeries
 from rocketha.sim.epoch_truncation.plan import RunPlan
 from rocketha.sim.epoch_truncation.recorders import ClusterRecorders
@@ -226,8 +232,21 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         """
         self._report(node.id, LogLost(broker=node.id))
 
+    def lose_store(self, node: Node[BrokerState]) -> None:
+        """Remove the files of a broker that is down, as an operator would.
+
+        Spec: EpochTruncation!LoseStore
+        """
+        assert node.state is None
+        for folder in ("", "commitlog"):
+            for name in node.disk.names(folder):
+                node.disk.unlink(f"{folder}/{name}" if folder else name)
+            node.disk.fsync_dir(folder)
+        node.files.changed()
+        self._report(node.id, StoreLost(broker=node.id))
+
     def restart(self, node: Node[BrokerState]) -> None:
-        """Let a broker come back that is down."""
+        """Let a broker come back that is down. Raises: EpochFileError, CommitLogError, DiskError"""
         assert node.state is None
         node.files.recover()
         entries = node.files.load_epochs()

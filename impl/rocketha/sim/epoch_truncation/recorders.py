@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from rocketha.errors import EpochFileError
 from rocketha.ha.state import BrokerState, Phase
 from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.runtime.broker_files import BrokerFiles
@@ -180,10 +179,7 @@ class ClusterRecorders:
 
 def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:
     """Return what a program that starts now finds in the epoch file."""
-    try:
-        entries = files.epochs.load().entries
-    except EpochFileError:
-        return ()
+    entries = files.epochs.load()
     return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
+from rocketha.errors import EpochFileError
 from rocketha.ha.events import MasterAddressLearnt, MessagePut
 from rocketha.ha.state import BrokerState, Role
 from rocketha.histories.clients import ReplicaReaders
@@ -25,6 +26,7 @@ from rocketha.sim.engine.records import message_of_epoch, record_count, record_o
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.sim.epoch_truncation.needless import disturb
 from rocketha.sim.epoch_truncation.plan import RunPlan
+from rocketha.storage.epoch_store import EPOCH_FILE
 from rocketha.types import BrokerId, Epoch, PutId
 
 __all__ = ["EpochWorkload"]
@@ -299,7 +301,7 @@ class EpochWorkload:
             self._cluster.deliver(node, MasterAddressLearnt(address=address))
 
     def _lose_log(self, injection: Injection) -> None:
-        """Let the disk of a broker that is down lose some of its last records.
+        """Let the disk of a broker that is down lose some of its last records, or its epoch file.
 
         A master that is still elected would begin its epoch again: the model `loss_of_master`.
         """
@@ -311,8 +313,23 @@ class EpochWorkload:
             node, present = injection.rng.choice(holding)
             kept = injection.rng.randrange(present)
             cluster.counts.add(Fault.DAMAGED_FILE)
+            if injection.rng.random() < 0.5 and node.disk.exists(EPOCH_FILE):
+                self._damage_epochs(injection, node)
+                return
             injection.note(f"{broker_address(node.id)} has {kept} messages left on its disk")
             cluster.lose_log(node, record_offset(kept))
+
+    def _damage_epochs(self, injection: Injection, node: Node[BrokerState]) -> None:
+        """Damage a byte of an epoch file; who starts it must empty the store of the broker."""
+        disk, at = node.disk, injection.rng.randrange(node.disk.size(EPOCH_FILE))
+        disk.write(EPOCH_FILE, at, b"?")
+        disk.fsync(EPOCH_FILE)
+        injection.note(f"{broker_address(node.id)} has a damaged epoch file")
+        try:
+            self._cluster.restart(node)
+        except EpochFileError:
+            self._cluster.lose_store(node)
+            self._cluster.restart(node)
 
     def _flush(self, node: Node[BrokerState]) -> None:
         if node.state is not None:

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from rocketha.errors import EpochFileError
 from rocketha.formats.ha_packets import (
     Ack,
     Expecting,
@@ -51,7 +50,13 @@ from rocketha.sim.engine.network import Connection, End
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import RECORD_SIZE, SEGMENT_SIZE
-from rocketha.sim.epoch_truncation.actions import ClusterAction, Crashed, Elected, LogLost
+from rocketha.sim.epoch_truncation.actions import (
+    ClusterAction,
+    Crashed,
+    Elected,
+    LogLost,
+    StoreLost,
+)
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.storage.commit_log import CommitLog
 from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
@@ -256,6 +261,8 @@ class EpochProjection:
                 kept = len(self._read(cluster.nodes[down])[0])
                 name = "Crash" if isinstance(action, Crashed) else "LoseLog"
                 self._record(cluster, down, name, (broker_name(down), kept))
+            case StoreLost(broker=down):
+                self._record(cluster, down, "LoseStore", (broker_name(down),))
             case SpecAction():
                 assert broker is not None
                 self._broker_acted(cluster, broker, action)
@@ -466,8 +473,5 @@ def _is_whole(log: CommitLog) -> bool:
 
 def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:
     """Return what a program that starts now finds in the epoch file."""
-    try:
-        entries = files.epochs.load().entries
-    except EpochFileError:
-        return ()
+    entries = files.epochs.load()
     return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])

@@ -14,6 +14,7 @@
 | NodeStopped, with what is left on the disk | Crash; before it PutMessage, ReceiveTransfer of    |
 |                                            | what was stored, if the node could not write it    |
 | NodeStarted with a part of that            | LoseLog                                            |
+| NodeStarted with an empty disk             | LoseStore                                          |
 | Handshake on a connection that its slave   | Handshake, and `link` of the slave                 |
 | holds                                      |                                                    |
 | ReceiveAck, Transfer over such a link      | the same                                           |
@@ -245,7 +246,12 @@ class EpochRecords(RecordProjection):
         """Make an event of what a disk has lost between a stop and a start."""
         me, now = record.node, self._of[record.node]
         kept = len(now.log)
-        if before.role == "Down" and kept < len(before.log) and before.log[:kept] == now.log:
+        if before.role == "Down" and before.epoch_file and not now.epoch_file:
+            empty = replace(before, log=now.log, on_disk=now.on_disk, epochs=(), epoch_file=())
+            self._of[me] = empty
+            self._event(record, "LoseStore")
+            self._of[me] = now
+        elif before.role == "Down" and kept < len(before.log) and before.log[:kept] == now.log:
             self._of[me] = replace(before, log=now.log, on_disk=now.on_disk)
             self._event(record, "LoseLog", kept)
             self._of[me] = now
