@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from rocketha.errors import SnapshotError
 from rocketha.formats.controller_snapshot import SectionType
 from rocketha.formats.json_text import write_json
 from rocketha.known_bugs import SNAPSHOT_BUGS, Bug
 from rocketha.replicated_log.log import DurableLog
 from rocketha.replicated_log.register import RegisterStateMachine
 from rocketha.replicated_log.snapshot_core import ReadBackDue, SnapshotCore, SnapshotState
-from rocketha.replicated_log.snapshot_files import SnapshotWriter
-from rocketha.replicated_log.snapshot_performer import SnapshotView
+from rocketha.replicated_log.snapshot_files import SnapshotReader, SnapshotWriter
 from rocketha.sim.snapshot_loading.steps import SnapshotActionName
 from rocketha.types import Term
 from rocketproof.engines import Judges
@@ -29,15 +29,15 @@ from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.trace import Trace
 
 PROTOCOL = "snapshot_loading"
-PASSED_UNLOADABLE = 580
+PASSED_UNLOADABLE = 1353
 """A seed whose node passes a leader's snapshot without registers before it reads it back."""
 CAUGHT = {
-    Bug.B53: 2,
+    Bug.B53: 0,
     Bug.B55: 0,
     Bug.B56: 2,
-    Bug.B57: 4,
+    Bug.B57: 5,
     Bug.B58: 0,
-    Bug.B59: 6,
+    Bug.B59: 0,
     Bug.B68: 0,
     Bug.BOUNDARY_OF_CUT: 0,
     Bug.CRC: 0,
@@ -45,17 +45,17 @@ CAUGHT = {
     Bug.DIRECTORY_SYNC: 0,
     Bug.EXPIRED: 0,
     Bug.FRESH_OBJECT: 4,
-    Bug.INSTALL_FRESH: 2,
+    Bug.INSTALL_FRESH: 1,
     Bug.READ_BACK: 0,
-    Bug.REFUSE_GAP: 4,
+    Bug.REFUSE_GAP: 7,
     Bug.SNAP_AT_APPLIED: 0,
-    Bug.SUFFIX_DROPPED: 17,
+    Bug.SUFFIX_DROPPED: 8,
     Bug.SUFFIX_KEPT: 0,
     Bug.SYNC_FIRST: 0,
-    Bug.VALIDITY: 10,
+    Bug.VALIDITY: 1,
 }
 """A seed that shows a bug."""
-REFUSE = {4, 5, 14, 17}
+REFUSE = {5, 7, 14, 17}
 """Seeds whose nodes lose all their snapshots."""
 
 
@@ -187,7 +187,15 @@ def test_a_snapshot_that_is_passed_and_could_not_be_loaded_does_not_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     checked = simulate_trace(PROTOCOL, PASSED_UNLOADABLE)
-    monkeypatch.setattr(SnapshotView, "_checked", lambda _, reader: reader)
+    decode = RegisterStateMachine.decode_snapshot
+
+    def decode_anything(machine: RegisterStateMachine, reader: SnapshotReader) -> Mapping[str, int]:
+        try:
+            return decode(machine, reader)
+        except SnapshotError:
+            return {}
+
+    monkeypatch.setattr(RegisterStateMachine, "decode_snapshot", decode_anything)
     unchecked = simulate_trace(PROTOCOL, PASSED_UNLOADABLE)
 
     right, wrong = judged([checked, unchecked])

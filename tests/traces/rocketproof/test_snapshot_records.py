@@ -192,7 +192,7 @@ def test_a_record_that_lacks_what_its_kind_has_is_named(
     is_it: Callable[[NodeRecord], bool], change: Change, said: str
 ) -> None:
     with pytest.raises(RecordError, match=rf"^n1, record \d+ of incarnation 1: {said}"):
-        PLUG.trace_of_records(changed(logs_of(0), is_it, change))
+        PLUG.trace_of_records(changed(logs_of(1), is_it, change))
 
 
 def test_records_of_several_nodes_are_refused() -> None:

@@ -38,7 +38,7 @@ def draw_snapshot_run(streams: PerPurposeStreams, options: SimOptions) -> Snapsh
     rng, share = streams.of("plan"), 1.0 if streams.redrawn else _FAULT_SHARE
     cuts = streams.of("plan", Fault.CUT_IN_STEP)
     faults = draw_plan(rng, SNAPSHOT_FAULTS, options.faults, share=share, cuts=cuts)
-    drawn_steps = rng.randrange(80, 200)
+    drawn_steps = rng.randrange(160, 400)
     return SnapshotPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,

@@ -37,6 +37,8 @@ _WITHIN: Final = 14
 _MISSED: Final = 3
 """So many entries are agreed on without the node, at most, before it gets a snapshot; or so many
 arrive before it learns that they were agreed on."""
+_ENDS_BEFORE_LOAD: Final = 2
+"""Of the ways in which it comes to nothing that a snapshot has arrived."""
 _OFTEN_MS: Final = 20
 """Mean time between two entries that the node gets from a leader that it follows."""
 _SELDOM_MS: Final = 280
@@ -78,7 +80,7 @@ class SnapshotWorkload:
             ("load", self._load_late, _SELDOM_MS // 2),
             ("clean", self._clean_up, _SELDOM_MS),
             ("nothing", self._append_nothing, _SELDOM_MS * 2),
-            ("late", self._pass_snapshot, _SELDOM_MS * 2),
+            ("late", self._pass_snapshot, _SELDOM_MS),
         )
         self._set_the_scene()
         for kind, act, gap_ms in often:
@@ -93,10 +95,10 @@ class SnapshotWorkload:
             act = partial(self._guarded, self._cut_in_step)
             self._recurrence.sometimes(_SELDOM_MS, act, Fault.CUT_IN_STEP)
             act = partial(self._guarded, self._cut_in_append)
-            self._recurrence.sometimes(_SELDOM_MS * 2, act, "cut in append")
+            self._recurrence.sometimes(_SELDOM_MS // 2, act, "cut in append")
         if Fault.DAMAGED_FILE in self._plan.faults:
             act = partial(self._guarded, self._damage)
-            self._recurrence.sometimes(_SELDOM_MS // 2, act, Fault.DAMAGED_FILE)
+            self._recurrence.sometimes(_SELDOM_MS, act, Fault.DAMAGED_FILE)
 
     def _set_the_scene(self) -> None:
         """Let the group begin before the node, or a leader that does not last."""
@@ -248,11 +250,15 @@ class SnapshotWorkload:
         if self._cluster.kept <= self._cluster.agreed and injection.rng.randrange(4):
             self._cluster.compact()
         if self._cluster.kept > 1:
-            sent = injection.rng.choice(_ARRIVES)
+            sent, fails = injection.rng.choice(_ARRIVES), injection.rng.randrange(4)
+            if fails == _ENDS_BEFORE_LOAD:
+                sent = Sent.WHOLE
             if sent is not Sent.WHOLE:
                 injection.note(f"it is {sent.value}")
-            self._let_it_fail(injection)
+            self._let_it_fail(injection, fails)
             self._cluster.receive(sent)
+            if fails == _ENDS_BEFORE_LOAD and self._cuts:
+                self._cut(injection)
 
     def _pass_snapshot(self, injection: Injection) -> None:
         """Let a snapshot arrive of entries that the node has, and applies before it is loaded."""
@@ -268,9 +274,8 @@ class SnapshotWorkload:
             self._apply_all()
             self._load()
 
-    def _let_it_fail(self, injection: Injection) -> None:
+    def _let_it_fail(self, injection: Injection, fails: int) -> None:
         """Let the disk damage a snapshot that arrives, or the node end before it is loaded."""
-        fails = injection.rng.randrange(4)
         if fails == 0 and Fault.DAMAGED_FILE in self._plan.faults:
             self._rot_next(injection)
         elif fails == 1 and self._cuts:
