@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from rocketha.broker.controller_calls import ask, is_asking
-from rocketha.broker.effects import GroupAction, GroupActionName, GroupEffect, GroupStepped
+from rocketha.broker.effects import GroupAction, GroupActionName, GroupStepped
 from rocketha.broker.events import ConfirmDue
 from rocketha.broker.puts import fail_pending_puts
 from rocketha.broker.state import EMPTY_SET, GroupBroker
@@ -22,7 +22,7 @@ from rocketha.formats.controller_requests import ElectMaster, RoleChanged
 from rocketha.formats.controller_responses import Elected, Registered, ReplicaInfo
 from rocketha.ha import broker as ha
 from rocketha.ha.events import MasterLearnt
-from rocketha.ha.state import LogView, Role
+from rocketha.ha.state import LogView
 from rocketha.runtime.effects import CloseConnection, Then
 from rocketha.types import BrokerId, Epoch, HaAddress, Offset, TimestampMs
 
@@ -121,12 +121,9 @@ def _become_master(
     Spec: ReplicaGroup!BecomeMaster
     Source: ReplicasManager.changeToMaster
     """
-    before = state.ha
-    closed: tuple[GroupEffect, ...] = ()
-    if before.role is Role.MASTER:
-        reason = "the master begins another epoch"
-        closed = tuple(CloseConnection(conn=conn, reason=reason) for conn in before.servers)
-        before = replace(before, servers=MappingProxyType({}))
+    reason = "the master begins another epoch"
+    closed = [CloseConnection(conn=conn, reason=reason) for conn in state.ha.servers]
+    before = replace(state.ha, servers=MappingProxyType({}))
     before = state.options.rules.before_mastership(before, view.epoch)
     stepped = ha.become_master(
         before, MasterLearnt(epoch=view.epoch, master=view.master, address=view.address), log=log
