@@ -404,8 +404,12 @@ Disconnect(s) ==
 \* The slave or its master closes a connection that was silent for too long, or over which it heard
 \* what no honest peer sends.
 CloseConnection(s, due) ==
+  /\ Explored("Disconnect", s)
   /\ due
-  /\ Disconnect(s)
+  /\ link[s] # NoLink
+
+  /\ link' = [link EXCEPT ![s] = NoLink]
+  /\ UNCHANGED <<ctl, role, known, inc, logVars, epochVars, received, acted>>
 
 \* A run whose faults have ended comes to this: the elected broker is the master, the others have its
 \* log, and it has heard so of those that are connected.
