@@ -13,8 +13,7 @@
 | Flush, if another record is safe now       | Flush                                              |
 | NodeStopped, with what is left on the disk | Crash; before it PutMessage, ReceiveTransfer of    |
 |                                            | what was stored, if the node could not write it    |
-| NodeStarted with a part of that            | LoseLog                                            |
-| NodeStarted with an empty disk             | LoseStore                                          |
+| NodeStarted with a part of it, or nothing  | LoseLog, or LoseStore                              |
 | Handshake on a connection that its slave   | Handshake, and `link` of the slave                 |
 | holds                                      |                                                    |
 | ReceiveAck, Transfer over such a link      | the same                                           |

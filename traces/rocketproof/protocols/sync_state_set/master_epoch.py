@@ -395,8 +395,9 @@ class MasterEpochTrace:
             return
         for request in sent:
             proposal = self._proposal(request, self._local(node.running()))
-            if canonical(proposal) in self._alters:
-                continue
+            is_made = self._unsent is not None and canonical(self._unsent) == canonical(proposal)
+            if canonical(proposal) in self._alters and not is_made:
+                continue  # sent again
             self._alters[canonical(proposal)] = proposal
             self._unsent = None
             self._change_key = ()
