@@ -162,6 +162,22 @@ def test_a_broken_promise_is_an_exit_code() -> None:
     assert call("replica_group", "--seed", "5", "--config", "rocketmq", "--json").exit_code == 1
 
 
+@pytest.mark.java
+def test_copies_on_any_two_brokers_do_not_survive_an_election() -> None:
+    """The set may have three, and elects of them who lacks what two of them have."""
+    result = call("replica_group", "--seed", "3", "--in-sync-replicas", "2", "--judge")
+
+    assert result.exit_code == 1
+    assert "observed a state that violates AckedInSSS" in result.output
+
+
+def test_more_copies_than_brokers_are_refused() -> None:
+    result = call("replica_group", "--seed", "3", "--in-sync-replicas", "4")
+
+    assert result.exit_code == 2
+    assert "--in-sync-replicas: there are 3 brokers" in result.output
+
+
 def test_a_protocol_without_clients_has_no_history(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
 
