@@ -22,12 +22,12 @@ import msgspec
 from rocketha.ha.state import NOT_YET
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
 from rocketha.types import Offset
+from rocketproof.occasions import Occasions, Waits
 from rocketproof.protocols.epoch_truncation.recorded_state import (
     ClientEnd,
     RecordedState,
     ServerEnd,
 )
-from rocketproof.protocols.legacy_replication.occasions import Occasions, Waits
 from rocketproof.record_projection import read_field
 
 __all__ = ["BrokerFrames"]

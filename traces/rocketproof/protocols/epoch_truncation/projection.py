@@ -60,6 +60,7 @@ from rocketha.sim.epoch_truncation.actions import (
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.storage.commit_log import CommitLog
 from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
+from rocketproof.occasions import Occasions, Waits
 from rocketproof.protocols.epoch_truncation.links import Link, Links
 from rocketproof.protocols.epoch_truncation.values import (
     NONE,
@@ -70,7 +71,6 @@ from rocketproof.protocols.epoch_truncation.values import (
     starts_value,
     transfer_value,
 )
-from rocketproof.protocols.legacy_replication.occasions import Occasions, Waits
 from tlatrace.trace import Event
 from tlatrace.values import State, Value, record
 

@@ -10,7 +10,7 @@ import msgspec
 
 from rocketha.recording.record import NodeRecord
 from rocketha.types import Offset
-from rocketproof.protocols.legacy_replication.occasions import Waits
+from rocketproof.occasions import Waits
 from rocketproof.record_projection import read_shown, sequence_after
 from rocketproof.recorded_log import LogItem, RunLogs
 

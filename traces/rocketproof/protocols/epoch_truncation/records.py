@@ -56,6 +56,7 @@ from rocketha.recording.record import (
     SentMessage,
 )
 from rocketha.types import Offset
+from rocketproof.occasions import Occasions
 from rocketproof.protocols.epoch_truncation.frames import BrokerFrames
 from rocketproof.protocols.epoch_truncation.recorded_state import (
     BrokerSettings,
@@ -72,7 +73,6 @@ from rocketproof.protocols.epoch_truncation.values import (
     index_or_minus_one,
     starts_value,
 )
-from rocketproof.protocols.legacy_replication.occasions import Occasions
 from rocketproof.record_projection import (
     RecordProjection,
     part,

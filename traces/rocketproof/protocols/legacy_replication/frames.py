@@ -20,7 +20,7 @@ import msgspec
 
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
 from rocketha.sim.engine.records import RECORD_SIZE, SEGMENT_SIZE
-from rocketproof.protocols.legacy_replication.occasions import Occasions
+from rocketproof.occasions import Occasions
 from rocketproof.protocols.legacy_replication.recorded_broker import (
     MasterEnd,
     RecordedBroker,

@@ -54,9 +54,9 @@ from rocketha.sim.engine.records import SEGMENT_SIZE, record_count
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.legacy_replication.cluster import MASTER, LegacyCluster
 from rocketha.types import BrokerId, ConnectionId, Offset, PutId
+from rocketproof.occasions import Occasions, Waits
 from rocketproof.protocols.epoch_truncation.values import broker_name, index, index_or_minus_one
 from rocketproof.protocols.legacy_replication.links import LegacyLinks
-from rocketproof.protocols.legacy_replication.occasions import Occasions, Waits
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, State, Value, record, tla_set
 

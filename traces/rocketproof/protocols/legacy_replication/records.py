@@ -49,13 +49,13 @@ from rocketha.recording.record import (
     SentMessage,
 )
 from rocketha.sim.engine.records import record_count
+from rocketproof.occasions import Occasions, Waits
 from rocketproof.protocols.legacy_replication.frames import (
     Answer,
     MasterFrames,
     Params,
     SlaveFrames,
 )
-from rocketproof.protocols.legacy_replication.occasions import Occasions, Waits
 from rocketproof.protocols.legacy_replication.recorded_broker import (
     RecordedBroker,
     SlaveEnd,

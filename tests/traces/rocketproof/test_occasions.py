@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketproof.protocols.legacy_replication.occasions import Occasions, Waits
+from rocketproof.occasions import Occasions, Waits
 
 WAITS = Waits(heartbeat_ms=10, housekeeping_ms=30, reconnect_ms=20, slave_timeout_ms=100)
 

@@ -14,7 +14,7 @@ __all__ = ["Occasions", "Waits"]
 
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a broker waits, in milliseconds; see `rocketha.legacy_ha.state.LegacyOptions`.
+    """How long a broker waits, in milliseconds: `LegacyOptions`, `HaOptions`.
 
     Where records do not say it, every time is over.
     """
