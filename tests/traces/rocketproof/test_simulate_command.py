@@ -197,7 +197,7 @@ def test_a_judged_run_ends_as_its_verdict_says(tmp_path: Path) -> None:
     data = json.loads(call(*run, "--json").output)
 
     assert (good.exit_code, bad.exit_code, written.exit_code) == (0, 1, 1)
-    logged = r"12 of 12 variables, \d+ of 21 actions logged"
+    logged = r"12 of 12 variables, \d+ of 22 actions logged"
     assert re.match(rf"verdict: conforms, \d+ events; {logged}$", good.output.splitlines()[-1])
     *_, step, told, verdict = bad.output.splitlines()
     assert "Transfer(b1, b2, 1)" in step

@@ -129,7 +129,7 @@ def test_a_conforming_trace_prints_the_number_of_its_events() -> None:
     result = run("validate", SAMPLES / "seed_7.ndjson")
 
     assert result.exit_code == 0
-    logged = "12 of 12 variables, 9 of 21 actions logged"
+    logged = "12 of 12 variables, 9 of 22 actions logged"
     assert result.stdout.endswith(f"seed_7.ndjson: conforms, 19 events; {logged}\n")
 
 
@@ -230,6 +230,6 @@ def test_explain_says_what_of_the_specification_the_trace_has_logged(engine: str
     bad = run("explain", SAMPLES / "bug_B05_seed_21.ndjson", "--engine", engine)
     data = run("explain", SAMPLES / "bug_B05_seed_21.ndjson", "--engine", engine, "--json")
 
-    assert good.stdout.endswith("conforms, 19 events; 12 of 12 variables, 9 of 21 actions logged\n")
-    assert "\n  the trace shows   12 of 12 variables, 10 of 21 actions\n" in bad.stdout
+    assert good.stdout.endswith("conforms, 19 events; 12 of 12 variables, 9 of 22 actions logged\n")
+    assert "\n  the trace shows   12 of 12 variables, 10 of 22 actions\n" in bad.stdout
     assert json.loads(data.stdout)["logged"]["actions"]["Restart"] == 0
