@@ -71,6 +71,7 @@ class _Plan:
     """What a projection asks the plan of a simulated group."""
 
     bugs: Bugs
+    broker: GroupOptions
     controller: ControllerOptions
 
 
@@ -109,7 +110,7 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
         observer: GroupObserver,
     ) -> None:
         """Start all brokers, and let them register; nobody asks for an election yet."""
-        self.plan = _Plan(bugs=bugs, controller=controller)
+        self.plan = _Plan(bugs=bugs, broker=options, controller=controller)
         self.network = ManualNetwork(half_open=True)
         self.post = ManualRpc()
         self.route: BrokerId | None = None
@@ -121,7 +122,7 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
         self._observed = False
         self._registered: dict[BrokerId, int] = {}
         self._said: list[ControllerFrame] = []
-        scheduler = Scheduler()  # never run
+        self.scheduler = scheduler = Scheduler()  # never run
         name = BrokerName(cluster_name=options.cluster_name, broker_name=options.broker_name)
         self.nodes: dict[BrokerId, GroupNode] = {
             broker: Node(broker, bugs, name=name) for broker in map(BrokerId, range(1, brokers + 1))

@@ -58,7 +58,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.MASTER_ANSWERS: 0,
             Bug.MIN_END: 0,
         },
-        passed_by=frozenset({"Disconnect", "Healed", "LoseLog", "LoseStore"}),
+        passed_by=frozenset({"CloseConnection", "Disconnect", "Healed", "LoseLog", "LoseStore"}),
         unseen={},
     ),
     "legacy_replication": Subject(
