@@ -8,9 +8,7 @@
 | a proposal of its master comes, and nothing is wrong   | take it                                 |
 | a request comes                                        | answer it as `controller_answers` says  |
 
-Who can be elected, and who is the best, is DefaultElectPolicy's: a member that lives with the
-greatest epoch and then log end, by its last heartbeat, then with the least priority; of equals,
-ours elects the one with the least id. A member that registered with a torn log cannot.
+Whom it elects and what it takes is said in `controller_choices`.
 
 Source: DefaultElectPolicy, ControllerManager.doNotifyBrokerRoleChanged, ReplicasInfoManager
 """
@@ -25,18 +23,17 @@ from rocketha.formats.controller_requests import (
     AlterSyncStateSet,
     CleanBrokerData,
     ControllerRequest,
-    ElectMaster,
     Heartbeat,
     RegisterBroker,
 )
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.obligations.controller_answers import ControllerAnswers
+from rocketha.obligations.controller_choices import ControllerChoices
 from rocketha.obligations.controller_view import GroupKnown
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
 from rocketha.obligations.recorded_frames import command_of, heard_frames, request_in
 from rocketha.obligations.signs_of_life import SignsOfLife
 from rocketha.recording.record import STOPPED, NodeRecord, SentMessage
-from rocketha.types import INT32_MAX
 
 __all__ = ["DUTIES_OF_THE_CONTROLLER"]
 
@@ -50,14 +47,13 @@ class _Fold:
 
     def __init__(self, run: RecordedRun) -> None:
         settings = run.headers[_CONTROLLER].settings
-        self._elects_unclean = bool(settings.get("elect_unclean"))
+        unclean = bool(settings.get("elect_unclean"))
+        self._signs = SignsOfLife()
+        self._choices = ControllerChoices(self._signs, elects_unclean=unclean)
         self._answers = ControllerAnswers(
-            settings.get("broker_name"), lives=self._lives, elects_unclean=self._elects_unclean
+            settings.get("broker_name"), lives=self._choices.lives, elects_unclean=unclean
         )
         self._messages: dict[str, SentMessage] = {}
-        self._signs = SignsOfLife()
-        self._heard: dict[int, Heartbeat] = {}
-        """Broker -> the last heartbeat of its registered incarnation."""
         self._group = GroupKnown()
         self._request: tuple[int, ControllerRequest] | None = None
         self._scans = False
@@ -91,7 +87,7 @@ class _Fold:
         if heard is not None and isinstance(request, RegisterBroker):
             self._register(heard[0], request, before)
         yield from self._answers.given(record, before, after)
-        if isinstance(request, AlterSyncStateSet) and self._is_right(request, before):
+        if isinstance(request, AlterSyncStateSet) and self._choices.is_right(request, before):
             yield self._due(
                 record,
                 "take a proposal",
@@ -101,11 +97,11 @@ class _Fold:
         is_elected = after.epoch > before.epoch and after.master is not None
         if is_elected:
             yield from self._elected(record, before, request)
-        elif scans and heard is None and self._is_owed(before):
+        elif scans and heard is None and self._choices.owed(before) is not None:
             yield self._due(record, "elect a master in the place of a silent one", False)
         if isinstance(request, CleanBrokerData) and not after.incarnations:
             self._signs.forget()
-            self._heard.clear()
+            self._choices.forget()
 
     # ---- what it hears ----
 
@@ -138,7 +134,7 @@ class _Fold:
             broker = request.broker_id
             if self._group.incarnations.get(broker) == request.incarnation:
                 self._signs.beat(_name(broker), channel, request.timeout_ms)
-                self._heard[broker] = request
+                self._choices.beat(request)
 
     def _register(self, channel: int, request: RegisterBroker, before: GroupKnown) -> None:
         broker = int(request.broker_id)
@@ -147,64 +143,28 @@ class _Fold:
         is_new = before.incarnations.get(broker) != request.incarnation
         self._signs.registered(_name(broker), channel, restarted=is_new)
         if is_new:
-            self._heard.pop(broker, None)
+            self._choices.restarted(broker)
 
     # ---- what it owes ----
-
-    def _lives(self, broker: int) -> bool:
-        return self._signs.is_alive(_name(broker))
-
-    def _candidates(self, group: GroupKnown) -> frozenset[int]:
-        """Return who can be elected: members first, then, if that is allowed, anybody."""
-        fit = frozenset(b for b in group.members - group.unfit if self._lives(b))
-        if fit or not self._elects_unclean:
-            return fit
-        return frozenset(b for b in group.incarnations if self._lives(b))
-
-    def _is_owed(self, group: GroupKnown) -> bool:
-        lives = group.master is not None and self._lives(group.master)
-        return not group.is_new and not lives and bool(self._candidates(group))
 
     def _elected(
         self, record: NodeRecord, before: GroupKnown, request: ControllerRequest | None
     ) -> Iterator[Due]:
         elected = self._group.master
         assert elected is not None
-        asked = request.broker_id if isinstance(request, ElectMaster) else None
-        is_designated = isinstance(request, ElectMaster) and request.designate_elect
-        if is_designated or not before.members:
-            yield self._due(record, f"elect b{asked}, as it is asked to", elected == asked)
-        else:
-            best = min(self._candidates(before), key=self._rank, default=None)
-            yield self._due(record, f"elect the best candidate, b{best}", elected == best)
+        named = self._choices.elected(before, request)
+        yield self._due(
+            record, f"elect b{named}, the best candidate, or whom it is asked for", elected == named
+        )
         notified = {
             message.to
             for message in record.sent
             if message.code == RequestCode.NOTIFY_BROKER_ROLE_CHANGED
         }
         for broker in sorted(before.incarnations):
-            if self._lives(broker):
+            if self._choices.lives(broker):
                 name = _name(broker)
                 yield self._due(record, f"notify {name} of an election", name in notified)
-
-    def _rank(self, broker: int) -> tuple[int, int, int, int]:
-        last = self._heard.get(broker)
-        if last is None:
-            return 1, 1, INT32_MAX, broker
-        priority = INT32_MAX if last.election_priority is None else last.election_priority
-        return -(last.epoch or 0), -(last.max_offset or 0), priority, broker
-
-    def _is_right(self, request: AlterSyncStateSet, group: GroupKnown) -> bool:
-        """Tell whether nothing speaks against a proposal."""
-        found = request.sync_state_set
-        return (
-            (request.master_broker_id, request.master_epoch) == (group.master, group.epoch)
-            and found.epoch == group.set_epoch
-            and found.members != group.members
-            and group.master in found.members
-            and all(self._lives(broker) for broker in found.members)
-            and all(group.incarnations.get(b) == i for b, i in request.joining.items())
-        )
 
     def _due(self, record: NodeRecord, what: str, is_done: bool) -> Due:
         at_ms = time_ms(record)

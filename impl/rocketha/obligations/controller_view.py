@@ -26,6 +26,11 @@ class GroupKnown:
         """Tell whether it has never had a master since it was registered."""
         return self.master is None and not self.members
 
+    @property
+    def decisions(self) -> tuple[object, ...]:
+        """Return what elections and proposals decide."""
+        return self.master, self.epoch, self.members, self.set_epoch
+
     def read(self, state: Mapping[str, Any]) -> GroupKnown:
         """Return what it says after a step."""
         found = state.get("sync_state_set")

@@ -73,7 +73,7 @@ def test_the_worst_candidate_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(election, "_rank", worst)
     found = missed(12)
     assert found is not None
-    assert found.startswith("elect the best candidate")
+    assert "the best candidate" in found
 
 
 def test_a_broker_that_nobody_notifies_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,8 @@ Whom the controller may take for alive follows from the frames that it has recei
 something comes late that it had said. A healthy broker that is silent, or whose channel broke,
 stays in `alive`: the specification has no such errors, but an operator's election has the same
 effect, so the one that follows is a `DesignateMaster`. Without such a reason, and without an
-operator's request, an election is an `ElectMaster`, whether the group needs one or not.
+operator's request, an election is an `ElectMaster`, whether the group needs one or not, and of who
+is the best candidate by what was heard. So is a proposal taken if nothing speaks against it.
 
 What the controller answers shows `ctl`, what a producer is answered `acked`, or that its message is
 beyond `confirm`, what a consumer is answered `seen`. A request of a
@@ -47,7 +48,6 @@ from rocketha.controller.state import ChannelId, Group
 from rocketha.errors import PacketError
 from rocketha.formats.controller_requests import (
     AlterSyncStateSet,
-    CleanBrokerData,
     ControllerRequest,
     ElectMaster,
     Heartbeat,
@@ -56,6 +56,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import PacketReceived
+from rocketha.obligations.controller_choices import ControllerChoices
 from rocketha.obligations.recorded_frames import request_in
 from rocketha.obligations.signs_of_life import SignsOfLife
 from rocketha.sim.epoch_truncation.actions import Crashed
@@ -79,7 +80,7 @@ from rocketproof.protocols.replica_group.frames import (
 )
 from rocketproof.protocols.replica_group.occasions import Occasions
 from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
-from rocketproof.protocols.replica_group.values import NO_CONN, decided, longer, names
+from rocketproof.protocols.replica_group.values import NO_CONN, known, longer, names
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, Value
 
@@ -100,6 +101,7 @@ class GroupProjection:
         self._cluster: GroupCluster | None = None
         self._parts_or_none: GroupStateReader | None = None
         self._signs = SignsOfLife()
+        self._choices = ControllerChoices(self._signs)
         self._request: tuple[ChannelId, ControllerRequest] | None = None
         """What the controller has received, until it is applied."""
         self._occasions = Occasions(answers_within_ms=0)
@@ -121,6 +123,8 @@ class GroupProjection:
     def started(self, cluster: GroupCluster) -> None:
         """Record the initial state: everybody is registered, nobody is elected."""
         self._cluster, self._parts_or_none = cluster, GroupStateReader(cluster)
+        self._choices.broker_name = cluster.plan.broker.broker_name
+        self._choices.elects_unclean = cluster.plan.controller.elect_unclean
         self._occasions.answers_within_ms = cluster.plan.broker.request_timeout_ms
         self._record(cluster, None, "Init", ())
 
@@ -258,6 +262,7 @@ class GroupProjection:
                 replica = None if group is None else group.replicas.get(broker)
                 if replica is not None and replica.incarnation == incarnation:
                     signs.beat(broker_name(broker), channel, request.timeout_ms)
+                    self._choices.beat(request)
             case RegisterBroker(broker_id=broker) if not self.events:
                 signs.registered(broker_name(broker), channel, restarted=False)
             case _:
@@ -292,16 +297,10 @@ class GroupProjection:
         parts.look(cluster)
         if restarted is not None:
             self._record(cluster, restarted, "Restart", (broker_name(restarted),))
-        elif decided(present) == decided(before):
-            pass
-        elif isinstance(request, CleanBrokerData):
-            self._record(cluster, None, "CleanBrokerData", ())
-            self._signs.forget()
-        elif isinstance(request, AlterSyncStateSet):
-            name = "RefuseAlter" if present.members == before.members else "AlterSyncStateSet"
-            self._record(cluster, None, name, (broker_name(request.master_broker_id),))
-        elif present.master is not None:
-            self._elected(cluster, before.master, present.master, request)
+        else:
+            scans = isinstance(action.entry.change, InactiveScanned)
+            decision = self._choices.decision(request, known(before), known(present), scans=scans)
+            self._decided(cluster, decision, before.master, request)
         self._record_rest(cluster, None)
 
     def _registered(
@@ -319,26 +318,33 @@ class GroupProjection:
         self._signs.registered(broker_name(broker), channel, restarted=restarted)
         if not restarted:
             return None
+        self._choices.restarted(broker)
         of.starts[int(incarnation)] = of.crashes
         of.registered_epoch, of.is_torn = int(present.master_epoch), False
         parts.alive |= {broker}
         return broker
 
-    def _elected(
+    def _decided(
         self,
         cluster: GroupCluster,
-        before: BrokerId | None,
-        elected: BrokerId,
+        decision: tuple[str, int | None] | None,
+        master: BrokerId | None,
         request: ControllerRequest | None,
     ) -> None:
-        """Record an election by the reason that there was for it."""
-        is_silent = before is not None and not self._signs.is_alive(broker_name(before))
-        if not self._signs.is_alive(broker_name(elected)):
-            self._record_alive(cluster, elected, "EvictBroker")
-        is_asked = isinstance(request, ElectMaster) and request.designate_elect
-        needed = before is None or before not in self._parts.alive
-        name = "DesignateMaster" if not needed and (is_silent or is_asked) else "ElectMaster"
-        self._record(cluster, None, name, (broker_name(elected),))
+        """Record what must be decided, and an election by the reason that there is for it."""
+        if decision is None:
+            return
+        action, who = decision[0], None if decision[1] is None else BrokerId(decision[1])
+        if action == "CleanBrokerData":
+            self._signs.forget()
+        elif action == "ElectMaster" and who is not None:
+            is_silent = master is not None and not self._choices.lives(master)
+            if not self._choices.lives(who):
+                self._record_alive(cluster, who, "EvictBroker")
+            is_asked = isinstance(request, ElectMaster) and request.designate_elect
+            needed = master is None or master not in self._parts.alive
+            action = "DesignateMaster" if not needed and (is_silent or is_asked) else action
+        self._record(cluster, None, action, () if who is None else (broker_name(who),))
 
     def _notice_silence(self, cluster: GroupCluster, request: ControllerRequest | None) -> None:
         """Record who is gone and silent, and who is heard although it is gone."""

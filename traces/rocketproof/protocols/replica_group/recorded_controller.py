@@ -9,13 +9,13 @@ from typing import Any, Final
 import msgspec
 
 from rocketha.formats.controller_requests import (
-    AlterSyncStateSet,
-    CleanBrokerData,
     ControllerRequest,
     ElectMaster,
     Heartbeat,
     RegisterBroker,
 )
+from rocketha.obligations.controller_choices import ControllerChoices
+from rocketha.obligations.controller_view import GroupKnown
 from rocketha.obligations.recorded_frames import (
     answers_to_outsiders,
     command_of,
@@ -38,7 +38,8 @@ __all__ = ["ControllerSettings", "Decided", "RecordedController", "read_settings
 
 _LEADS: Final = "LeadershipGained"
 """A controller on its own leads when it starts."""
-_NOT_ASKED: Final = frozenset({_LEADS, "ChannelGone", "ScanDue"})
+_SCAN: Final = "ScanDue"
+_NOT_ASKED: Final = frozenset({_LEADS, "ChannelGone", _SCAN})
 """After these comes an entry that is no request's; one before asked for no entry."""
 
 
@@ -46,6 +47,8 @@ class ControllerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="con
     """How the controller is set up."""
 
     elect_unclean: bool
+    broker_name: str | None = None
+    """Of the group that the records are of; None: it has no other."""
 
 
 def read_settings(
@@ -95,7 +98,7 @@ class Decided:
 class RecordedController:
     """What the controller knows of the group, as it has written it last."""
 
-    def __init__(self, brokers: Sequence[str]) -> None:
+    def __init__(self, brokers: Sequence[str], settings: ControllerSettings) -> None:
         """Begin with a controller that knows nobody."""
         self.starts: dict[str, dict[int, int]] = {name: {} for name in brokers}
         """Broker -> its registered incarnation -> crashes before that."""
@@ -109,6 +112,10 @@ class RecordedController:
         self._alive = set(brokers)
         """Who is alive for the specification."""
         self._signs = SignsOfLife()
+        self._choices = ControllerChoices(
+            self._signs, elects_unclean=settings.elect_unclean, broker_name=settings.broker_name
+        )
+        self._scans = False
         self._request: tuple[int, ControllerRequest] | None = None
         """What was received, and on which channel, until it is applied."""
         self._codes: dict[str, int] = {}
@@ -134,13 +141,12 @@ class RecordedController:
         crashes: Mapping[str, int],
     ) -> list[Decided]:
         """Take a record; return what the controller has decided in it. Raises: RecordError"""
-        before, decided_before, master = self.value(), self._decisions, self._master
-        members = self._set.members
+        before, known = self.value(), self._known
         if written.event == STOPPED:
-            self._request = None
+            self._request, self._scans = None, False
             return []
         if written.event in _NOT_ASKED:
-            self._request = None
+            self._request, self._scans = None, written.event == _SCAN
         if written.event == _LEADS:
             self._signs.started(written.shows_ms)
         if received or written.heard:
@@ -150,12 +156,12 @@ class RecordedController:
         if written.action == "EntryActed":
             self._signs.note_time(written.shows_ms)
             heard, self._request = self._request, None
+            scans, self._scans = self._scans, False
             request = None if heard is None else heard[1]
             decided = self._silence(request, crashes)
             if heard is not None and isinstance(request, RegisterBroker):
                 decided += self._register(heard[0], request, crashes)
-            if self._decisions != decided_before:
-                decided += self._decided(request, master, members)
+            decided += self._decided(request, known, scans=scans and heard is None)
         elif written.action is not None:
             raise RecordError(f"a controller has no action {written.action!r}")
         self._incarnations |= {
@@ -167,8 +173,15 @@ class RecordedController:
         return [*decided, *self._said(written)]
 
     @property
-    def _decisions(self) -> tuple[object, ...]:
-        return self._master, self.epoch, self._set
+    def _known(self) -> GroupKnown:
+        return GroupKnown(
+            master=self._master,
+            epoch=self.epoch,
+            members=frozenset(self._set.members),
+            set_epoch=self._set.epoch,
+            unfit=frozenset(self._unfit),
+            incarnations=self._registered,
+        )
 
     def _read(self, state: Mapping[str, Any]) -> None:
         if "master" in state:
@@ -208,6 +221,7 @@ class RecordedController:
             return
         if self._registered.get(request.broker_id) == request.incarnation:
             self._signs.beat(broker(request.broker_id), channel, request.timeout_ms)
+            self._choices.beat(request)
 
     def _said(self, written: NodeRecord) -> list[Decided]:
         """Return what is said of the group in a step, if it is not what the controller has."""
@@ -238,6 +252,8 @@ class RecordedController:
         starts = self.starts[name]
         is_new, is_first = incarnation not in starts, not starts
         self._signs.registered(name, channel, restarted=is_new)
+        if is_new:
+            self._choices.restarted(request.broker_id)
         starts.setdefault(incarnation, crashes[name])
         if is_first or not is_new:
             return []
@@ -245,28 +261,28 @@ class RecordedController:
         return [Decided("Restart", (name,), restarted=name)]
 
     def _decided(
-        self, request: ControllerRequest | None, master: int | None, members: tuple[int, ...]
+        self, request: ControllerRequest | None, before: GroupKnown, *, scans: bool
     ) -> list[Decided]:
-        """Return what was decided about the set, or who is master; a Restart may take that."""
-        match request:
-            case CleanBrokerData():
-                self._signs.forget()
-                return [Decided("CleanBrokerData")]
-            case AlterSyncStateSet(master_broker_id=proposer):
-                kept = set(self._set.members) == set(members)
-                return [
-                    Decided("RefuseAlter" if kept else "AlterSyncStateSet", (broker(proposer),))
-                ]
-            case RegisterBroker():
-                return []
-            case _:
-                return self._elected(request, master)
+        """Return what is decided about the set, or who is master; a Restart may take that.
 
-    def _elected(self, request: ControllerRequest | None, master: int | None) -> list[Decided]:
+        What must be decided, and is not, is an action that the specification does not find.
+        """
+        decision = self._choices.decision(request, before, self._known, scans=scans)
+        match decision:
+            case None:
+                return []
+            case "ElectMaster", int(elected):
+                return self._elected(request, before.master, elected)
+            case action, who:
+                if action == "CleanBrokerData":
+                    self._signs.forget()
+                return [Decided(action, () if who is None else (broker(who),))]
+
+    def _elected(
+        self, request: ControllerRequest | None, master: int | None, number: int
+    ) -> list[Decided]:
         """Return an election by the reason that there was for it."""
-        if self._master is None:
-            return []
-        elected, decided = broker(self._master), []
+        elected, decided = broker(number), list[Decided]()
         before = None if master is None else broker(master)
         if not self._signs.is_alive(elected) and elected in self._alive:
             self._alive.discard(elected)

@@ -10,7 +10,10 @@
 | answered: AnswerPull                         | Consume, if it is more than anybody has seen    |
 | the controller has another master, or epoch  | ElectMaster; DesignateMaster if it was asked to |
 |                                              | by an operator, or did not hear the present one |
-| it has another set, or number of it          | AlterSyncStateSet, RefuseAlter, CleanBrokerData |
+| a proposal for the present set               | AlterSyncStateSet, if nothing speaks against    |
+|                                              | it; else RefuseAlter                            |
+| a scan does not elect where it must          | ElectMaster, which is none then                 |
+| it has another set otherwise                 | CleanBrokerData                                 |
 | it registers a new incarnation               | Restart                                         |
 | it did not hear who is gone, or hears it     | EvictBroker, HearAgain                          |
 | its answers and notices                      | ctl, if they say something else than it has     |
@@ -19,8 +22,9 @@
 | the changed parts of a state                 | those of the node; ctl                          |
 
 Each event shows what its node has, and nothing of the others. Whom the controller hears follows
-from the frames that it received, and its clock (`rocketha.obligations.signs_of_life`). Proposals
-under way, what was acknowledged and the rest of connections are the specification's.
+from the frames that it received, and its clock (`rocketha.obligations.signs_of_life`); so does whom
+it must elect, and which proposal it must take (`controller_choices`). Proposals under way, what was
+acknowledged and the rest of connections are the specification's.
 
 An incarnation is the number of crashes before it. A broker that is not registered is down.
 """
@@ -124,7 +128,7 @@ class GroupRecords(RecordProjection):
         self._of = {name: _Of(RecordedBroker(name=name)) for name in brokers}
         ((self._controller, self._controller_settings),) = controllers.items()
         self._elects_unclean = self._controller_settings.elect_unclean
-        self._ctl = RecordedController(tuple(self._of))
+        self._ctl = RecordedController(tuple(self._of), self._controller_settings)
         self._links = RecordedLinks(brokers)
         self._seen: tuple[int, ...] = ()
 

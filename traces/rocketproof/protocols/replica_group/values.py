@@ -12,6 +12,7 @@ from typing import Final
 
 from rocketha.broker.state import Proposal
 from rocketha.controller.state import Group
+from rocketha.obligations.controller_view import GroupKnown
 from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.engine.records import RECORD_SIZE, record_count, record_offset
 from rocketha.types import BrokerId
@@ -25,7 +26,7 @@ __all__ = [
     "conn_value",
     "control_value",
     "count_or_none",
-    "decided",
+    "known",
     "longer",
     "names",
     "proposal_value",
@@ -108,9 +109,16 @@ def proposal_value(master: BrokerId, proposal: Proposal, incarnations: Mapping[i
     )
 
 
-def decided(group: Group) -> tuple[object, ...]:
-    """Return what a controller has decided of its group."""
-    return group.master, group.master_epoch, group.sync_state_set
+def known(group: Group) -> GroupKnown:
+    """Return what a controller's log says of its group."""
+    return GroupKnown(
+        master=group.master,
+        epoch=group.master_epoch,
+        members=frozenset(group.members),
+        set_epoch=group.sync_state_set.epoch,
+        unfit=frozenset(group.unfit),
+        incarnations={b: int(replica.incarnation) for b, replica in group.replicas.items()},
+    )
 
 
 def longer(one: RecordEpochs, other: RecordEpochs) -> RecordEpochs:
