@@ -30,7 +30,7 @@ from rocketha.recording.record import (
 from rocketha.recording.record import pull_record as pull_node_record
 from rocketha.storage.disk import RealDisk
 from rocketha.storage.epoch_store import EpochStore, EpochStoreOptions
-from rocketha.types import EpochEntry, Offset, SizeBytes, chain_epochs
+from rocketha.types import EpochEntry, Offset, SizeBytes
 from rocketmq_peer.errors import PeerError
 
 __all__ = [
@@ -216,5 +216,4 @@ def epochs_on(store: Path) -> tuple[EpochEntry, ...]:
 
     Source: EpochFileCache.initCacheFromFile
     """
-    entries = EpochStore(RealDisk(store), EpochStoreOptions(in_place=True)).load()
-    return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])
+    return EpochStore(RealDisk(store), EpochStoreOptions(in_place=True)).load()

@@ -14,7 +14,6 @@ from typing import Final
 
 from rocketha.ha.state import BrokerState, Phase
 from rocketha.recording.recorder import Parts, Recording, StepRecorder
-from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.recorded_logs import RecordedLogs
 from rocketha.sim.engine.scheduler import Scheduler
@@ -27,7 +26,6 @@ from rocketha.types import (
     EpochEntry,
     HaAddress,
     Offset,
-    chain_epochs,
 )
 
 __all__ = ["ClusterRecorders"]
@@ -165,22 +163,16 @@ class ClusterRecorders:
 
     def _left(self, node: Node[BrokerState]) -> Parts:
         _, on_disk = self._logs.recovered(node)
-        return {"log": on_disk, "on_disk": on_disk, "epoch_file": _epochs_on(node.files)}
+        return {"log": on_disk, "on_disk": on_disk, "epoch_file": node.files.epochs.load()}
 
     def _epoch_file(self, node: Node[BrokerState]) -> tuple[EpochEntry, ...]:
         """Read the epoch file again if it may have changed."""
         files = node.files
         version, present = self._epoch_files.get(node.id, (-1, ()))
         if version != files.epochs_version:
-            present = _epochs_on(files)
+            present = files.epochs.load()
             self._epoch_files[node.id] = (files.epochs_version, present)
         return present
-
-
-def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:
-    """Return what a program that starts now finds in the epoch file."""
-    entries = files.epochs.load()
-    return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])
 
 
 def _election_named(epoch: Epoch) -> str:

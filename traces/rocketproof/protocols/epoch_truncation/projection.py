@@ -44,7 +44,6 @@ from rocketha.ha.events import Event as BrokerEvent
 from rocketha.ha.events import MessagePut, PacketReceived
 from rocketha.ha.state import BrokerState, Role
 from rocketha.known_bugs.storage import file_options
-from rocketha.runtime.broker_files import BrokerFiles
 from rocketha.runtime.events import ConnectionLost, HostEvent, PeerAccepted, PeerConnected
 from rocketha.sim.engine.network import Connection, End
 from rocketha.sim.engine.node import Node
@@ -59,7 +58,7 @@ from rocketha.sim.epoch_truncation.actions import (
 )
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.storage.commit_log import CommitLog
-from rocketha.types import BrokerId, ConnectionId, EpochEntry, Offset, chain_epochs
+from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.occasions import Occasions, Waits
 from rocketproof.protocols.epoch_truncation.links import Link, Links
 from rocketproof.protocols.epoch_truncation.values import (
@@ -427,14 +426,14 @@ class EpochProjection:
         self._put("disk", me, on_disk)
         self._put("inc", me, node.incarnation)
         if before is None or before[2] != now[2] or state is None:
-            on_file = _epochs_on(node.files)
+            on_file = node.files.epochs.load()
             self._put("epochsDisk", me, starts_value(on_file))
         if state is None:
             self._put("role", me, "Down")
             self._put("known", me, 0)
             self._put("received", me, 0)
             self._put("flushed", me, len(on_disk))
-            self._put("epochs", me, entries_value(_epochs_on(node.files)))
+            self._put("epochs", me, entries_value(node.files.epochs.load()))
             return
         self._put("role", me, state.role.value)
         self._put("known", me, int(state.known_epoch))
@@ -469,9 +468,3 @@ def _is_whole(log: CommitLog) -> bool:
     """Tell whether a log ends with a record: a master begins no epoch behind a piece of one."""
     in_segment = log.max_phy_offset % SEGMENT_SIZE
     return log.max_phy_offset == 0 or (in_segment > 0 and in_segment % RECORD_SIZE == 0)
-
-
-def _epochs_on(files: BrokerFiles) -> tuple[EpochEntry, ...]:
-    """Return what a program that starts now finds in the epoch file."""
-    entries = files.epochs.load()
-    return chain_epochs([(entry.epoch, entry.start_offset) for entry in entries])
