@@ -31,6 +31,8 @@ from rocketha.types import TimestampMs
 
 __all__ = ["CONNECTIONS", "End", "ends_of", "packet"]
 
+_UNSENT: Final = ("Forged", "Repeated")
+"""Packets that came, and that no peer has sent then."""
 _TIMER_MS: Final = 20
 """A timer closes one connection after the other."""
 _HEARTBEAT_MS: Final = 60
@@ -86,6 +88,8 @@ def ends_of(run: RecordedRun, node: str) -> list[End]:
         for heard in record.heard:
             if heard["is"] == "PeerAccepted":
                 opened(heard["conn"], at_ms, is_server=True)
+            elif heard["is"] in _UNSENT and heard["conn"] in present:
+                present[heard["conn"]].heard_ms.append(at_ms)
         _packets(record, at_ms, present, opened)
         for heard in record.heard:
             if heard["is"] == "ConnectionLost" and heard["conn"] in present:

@@ -22,3 +22,15 @@ def test_correct_runs_miss_nothing(simulation: Simulation[Any, Any]) -> None:
         counted.update(findings.counted)
 
     assert set(+counted) == {obligation.name for obligation in simulation.obligations}
+
+
+HEARS_AGAIN = 910
+"""A seed of EpochTruncation whose slave says again who it is, over a connection that is silent."""
+
+
+def test_what_is_heard_again_is_a_sign_of_life() -> None:
+    written: list[Any] = []
+    run = simulate(EPOCHS, HEARS_AGAIN, SimOptions(), EPOCHS.unobserved(), write=written.append)
+    heard = [one for record in written for one in getattr(record, "heard", ())]
+    assert any(one["is"] == "Repeated" for one in heard)
+    assert run.obligations.missed == ()

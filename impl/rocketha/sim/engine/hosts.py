@@ -46,7 +46,7 @@ from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.storage.commit_log import CommitLog
 from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
-__all__ = ["Forged", "HostedCluster", "Hosts"]
+__all__ = ["Forged", "HostedCluster", "Hosts", "Repeated"]
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -241,6 +241,13 @@ class Hosts(Generic[S, E, A]):
 @dataclass(frozen=True, slots=True)
 class Forged:
     """A packet came that nobody has sent, as records have it."""
+
+    conn: ConnectionId
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A packet came once more that the peer has sent, as records have it."""
 
     conn: ConnectionId
 

@@ -26,7 +26,7 @@ from rocketha.formats.ha_packets import (
 from rocketha.formats.packet_stream import master_stream, slave_stream
 from rocketha.ha.connections import PacketInbox, ReplicationCore
 from rocketha.ha.effects import ActionName, SpecAction
-from rocketha.ha.events import Event, MasterAddressLearnt, MasterLearnt, Restarted
+from rocketha.ha.events import Event, MasterAddressLearnt, MasterLearnt, PacketReceived, Restarted
 from rocketha.ha.state import BrokerState, Role
 from rocketha.known_bugs import NO_BUGS
 from rocketha.known_bugs.storage import file_options
@@ -40,7 +40,7 @@ from rocketha.runtime.events import (
 )
 from rocketha.sim.engine.crash_points import CrashPoints
 from rocketha.sim.engine.faults import Fault, FaultCounts
-from rocketha.sim.engine.hosts import HostedCluster, Hosts
+from rocketha.sim.engine.hosts import HostedCluster, Hosts, Repeated
 from rocketha.sim.engine.network import End, Network
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
@@ -287,6 +287,11 @@ class Cluster(HostedCluster[BrokerState, Event, SpecAction]):
         Raises: CoreFailure
         """
         self._hosts.deliver(node, event)
+
+    def repeat(self, node: Node[BrokerState], event: PacketReceived) -> None:
+        """Let a broker take a packet once more that its peer has sent. Raises: CoreFailure"""
+        self._recorders.of(node.id).heard(Repeated(event.conn))
+        self.deliver(node, event)
 
     # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
 

@@ -53,4 +53,4 @@ def _of(
     for end in said[:1]:
         if end.introduced is not None:
             again = PacketReceived(conn=end.id, packet=end.introduced)
-            yield f"hears over {end.id} again who is there", partial(cluster.deliver, node, again)
+            yield f"hears over {end.id} again who is there", partial(cluster.repeat, node, again)

@@ -71,12 +71,16 @@ class _Forged(msgspec.Struct, frozen=True, tag_field="is", tag="Forged"):
     conn: int
 
 
+class _Repeated(msgspec.Struct, frozen=True, tag_field="is", tag="Repeated"):
+    conn: int
+
+
 class _Pointed(msgspec.Struct, frozen=True, tag_field="is", tag="MasterAddressLearnt"):
     """A name server has said where the master is."""
 
 
 _Packet: TypeAlias = _Handshake | _Ack | _Reply | _Batch
-_Heard: TypeAlias = _Pointed | _Accepted | _Connected | _Appended | _Lost | _Forged
+_Heard: TypeAlias = _Pointed | _Accepted | _Connected | _Appended | _Lost | _Forged | _Repeated
 _PACKETS: Final[msgspec.json.Decoder[_Packet]] = msgspec.json.Decoder(_Packet)
 _CLAIMED: Final = ("Handshake", "ReceiveAck", "ReceiveHandshake", "ReceiveTransfer")
 """Actions of which nothing has come where no packet was sent or received."""
