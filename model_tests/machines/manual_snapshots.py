@@ -200,8 +200,8 @@ class ManualSnapshots:
         match action, params:
             case "Agree", ():
                 self._do(SnapshotCluster.agree)
-            case "LeaderCompacts", ():
-                self._do(SnapshotCluster.compact)
+            case "LeaderCompacts", (int() as index,):
+                self._do(lambda world: world.compact(LogIndex(index)))
             case "Rot", (int() as index,):
                 self._rot(LogIndex(index))
             case "Crash", (TlaSet() as there, bool() as lost):

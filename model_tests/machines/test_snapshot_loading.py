@@ -126,27 +126,27 @@ FAR = [
     (
         Bug.B53,
         "full",
-        f"Agree; AppendEntry 1; Commit 1; Apply; Agree; Agree; LeaderCompacts; {INSTALLS}",
+        f"Agree; AppendEntry 1; Commit 1; Apply; Agree; Agree; LeaderCompacts 3; {INSTALLS}",
         12,
     ),
     (
         Bug.B57,
         "small",
-        f"Agree; LeaderCompacts; {INSTALLS}; Rot 1; {RESTARTS}; LoadNewest",
+        f"Agree; LeaderCompacts 1; {INSTALLS}; Rot 1; {RESTARTS}; LoadNewest",
         12,
     ),
-    (Bug.B59, "small", f"Agree; LeaderCompacts; {INSTALLS}; Crash {{}} FALSE; Start", 9),
+    (Bug.B59, "small", f"Agree; LeaderCompacts 1; {INSTALLS}; Crash {{}} FALSE; Start", 9),
     (
         Bug.REFUSE_GAP,
         "small",
-        f"Agree; LeaderCompacts; {INSTALLS}; Rot 1; {RESTARTS}; LoadNewest",
+        f"Agree; LeaderCompacts 1; {INSTALLS}; Rot 1; {RESTARTS}; LoadNewest",
         12,
     ),
-    (Bug.SUFFIX_DROPPED, "full", f"AppendStray; Agree; LeaderCompacts; {INSTALLS}", 8),
+    (Bug.SUFFIX_DROPPED, "full", f"AppendStray; Agree; LeaderCompacts 1; {INSTALLS}", 8),
     (
         Bug.VALIDITY,
         "small",
-        f"Agree; AppendEntry 1; LeaderCompacts; {WRITES}; Agree; AppendEntry 2; Commit 2; Apply; "
+        f"Agree; AppendEntry 1; LeaderCompacts 1; {WRITES}; Agree; AppendEntry 2; Commit 2; Apply; "
         "Apply; ReadBack",
         13,
     ),

@@ -108,12 +108,12 @@ Agree ==
   /\ agreed' = agreed + 1
   /\ UNCHANGED <<kept, logVars, snaps, memoryVars, historyVars>>
 
-\* The leader has a snapshot of everything, and removes its log.
-LeaderCompacts ==
+\* The leader has a snapshot of all up to i, and removes its log up to there.
+LeaderCompacts(i) ==
   /\ Explored("LeaderCompacts")
-  /\ kept < agreed + 1
+  /\ i \in kept..agreed
 
-  /\ kept' = agreed + 1
+  /\ kept' = i + 1
   /\ UNCHANGED <<agreed, logVars, snaps, memoryVars, historyVars>>
 
 \* ---- The node follows ----
@@ -389,7 +389,7 @@ LoadNewest ==
 -----------------------------------------------------------------------------
 Next ==
   \/ Agree
-  \/ LeaderCompacts
+  \/ \E i \in Nat : LeaderCompacts(i)
   \/ \E i \in Nat : AppendEntry(i)
   \/ AppendStray
   \/ \E c \in Nat : Commit(c)

@@ -21,6 +21,11 @@ PLUG: Final = PROTOCOLS["snapshot_loading"]
 CUT_AND_ROTTEN: Final = 4
 """A seed whose node loses power and reads damaged files."""
 
+LATE_SNAPSHOT: Final = 247
+"""A seed whose leader sends a snapshot again, when the group has agreed on more."""
+ENDS_WITHOUT_STRAY: Final = 276
+"""A seed whose node ends when it has removed one entry from its log, and not appended another."""
+
 Change = Callable[[NodeRecord], NodeRecord]
 
 
@@ -89,6 +94,13 @@ def test_what_is_changed_in_a_record_diverges() -> None:
 
     found = {name: kind(verdict) for name, verdict in zip(cases, verdicts, strict=True)}
     assert found == {"nothing": "conforms"} | dict.fromkeys(list(cases)[1:], "diverges")
+
+
+@pytest.mark.parametrize("seed", [LATE_SNAPSHOT, ENDS_WITHOUT_STRAY])
+def test_what_comes_late_and_a_log_that_is_written_anew_conform(seed: int) -> None:
+    trace = PLUG.trace_of_records(logs_of(seed))
+    assert {"LeaderCompacts", "Install", "Crash"} <= {event.action for event in trace.events}
+    assert [kind(verdict) for verdict in judged([trace])] == ["conforms"]
 
 
 @pytest.mark.java

@@ -186,13 +186,13 @@ class SnapshotCluster:
         self.agreed += 1
         self._acted(_Name.AGREE)
 
-    def compact(self) -> None:
-        """Let the leader remove its log.
+    def compact(self, last: LogIndex) -> None:
+        """Let the leader remove its log up to an entry that was agreed on.
 
         Spec: SnapshotLoading!LeaderCompacts
         """
-        self.kept = self.agreed + 1
-        self._acted(_Name.LEADER_COMPACTS)
+        self.kept = last + 1
+        self._acted(_Name.LEADER_COMPACTS, last)
 
     # ---- the node ----
 

@@ -105,7 +105,7 @@ class SnapshotWorkload:
         for _ in range(self._plan.compacted):
             self._cluster.agree()
         if self._plan.compacted:
-            self._cluster.compact()
+            self._cluster.compact(LogIndex(self._cluster.agreed))
         if self._plan.begins_with_uncommitted:
             self._cluster.append_stray()
 
@@ -248,7 +248,7 @@ class SnapshotWorkload:
         for _ in range(injection.rng.randint(0, _MISSED)):
             self._agree()
         if self._cluster.kept <= self._cluster.agreed and injection.rng.randrange(4):
-            self._cluster.compact()
+            self._cluster.compact(LogIndex(self._cluster.agreed))
         if self._cluster.kept > 1:
             sent, fails = injection.rng.choice(_ARRIVES), injection.rng.randrange(4)
             if fails == _ENDS_BEFORE_LOAD:
@@ -267,7 +267,7 @@ class SnapshotWorkload:
             self._append_next()
         has_all = self._cluster.matched == self._cluster.agreed
         if has_all and self._cluster.kept <= self._cluster.agreed:
-            self._cluster.compact()
+            self._cluster.compact(LogIndex(self._cluster.agreed))
             self._cluster.receive()
             self._append_next()
             self._learn_up_to(self._cluster.matched)

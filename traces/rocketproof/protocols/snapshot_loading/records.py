@@ -290,7 +290,8 @@ class SnapshotRecords(RecordProjection):
                 files.seen.pop(index_of(name) or 0, None)
                 self._removes(said)
             case _Renamed() if path == _LOG_ASIDE:
-                self._replaces_log = said.event in _CLEANS_UP
+                cuts = not any(isinstance(one, _LeaderEntry) for one in heard)
+                self._replaces_log = said.event in _CLEANS_UP and cuts
             case _NamesSynced() if path != _DIRECTORY and self._replaces_log:
                 self._replaces_log = False
                 self._make(node, "CutLog")
@@ -306,9 +307,9 @@ class SnapshotRecords(RecordProjection):
         if any(isinstance(one, _LeaderSnapshot) and one.data == file.data for one in heard):
             kind = "install"
             self._agree_on(index)
-            if self._agreed == index != self._compacted:
+            if index > self._compacted:
                 self._compacted = index
-                self._make(_GROUP, "LeaderCompacts")
+                self._make(_GROUP, "LeaderCompacts", index)
         job = record({"kind": kind, "idx": index})
         is_good = content is not None and content.is_checked and content.registers is not None
         self._make(node, kind.capitalize(), "good" if is_good else "bad", job=job)
