@@ -102,6 +102,25 @@ def test_each_kind_of_mutation_is_found() -> None:
     }
 
 
+PAIR: Final = """
+class Send(Effect):
+    pass
+
+def ask(state) -> tuple[State, Send]:
+    return state, Send(1)
+
+def both(state) -> tuple[Send, ...]:
+    return state, Send(1)
+"""
+
+
+def test_a_pair_of_a_state_and_an_effect_is_no_sequence_of_effects() -> None:
+    found = [
+        m for m in mutations_of_text(PAIR) if m.kind in (Kind.DROPPED_EFFECT, Kind.SWAPPED_EFFECTS)
+    ]
+    assert {m.function for m in found} == {"both"}
+
+
 def test_only_what_moves_a_timer_is_a_timer() -> None:
     timers = {(m.function, m.before) for m in mutations_of_text(CORE) if m.moves_timer}
     assert timers == {("next_timer_ms", "1_000")}

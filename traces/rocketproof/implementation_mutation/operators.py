@@ -67,6 +67,8 @@ class _Finder(ast.NodeVisitor):
         self._sites = EffectSites(text, effects)
         self._within: list[str] = []
         self._around: list[ast.AST] = []
+        self._pairs: set[ast.AST] = set()
+        """Tuples that a function returns as several values, each of a kind of its own."""
         self.found: list[Mutation] = []
 
     def _note(
@@ -103,6 +105,7 @@ class _Finder(ast.NodeVisitor):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """Go into defaults and body, not into annotations or decorators."""
         self._within.append(node.name)
+        self._pairs |= set(_returned_pairs(node))
         for given in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(given)
         self._body(node.body)
@@ -297,8 +300,9 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Tuple(self, node: ast.Tuple) -> None:
-        """Drop or swap effects."""
-        self._effects(self._sites.of_sequence(node))
+        """Drop or swap effects; a pair of a state and an effect is no sequence of effects."""
+        if node not in self._pairs:
+            self._effects(self._sites.of_sequence(node))
         self.generic_visit(node)
 
     def visit_List(self, node: ast.List) -> None:
@@ -309,3 +313,16 @@ class _Finder(ast.NodeVisitor):
     def _effects(self, sites: Iterator[tuple[Kind, ast.expr, str]]) -> None:
         for kind, node, after in sites:
             self._replace(kind, node, after)
+
+
+def _returned_pairs(function: ast.FunctionDef) -> Iterator[ast.Tuple]:
+    """Yield what a function returns that is annotated as a tuple of so many: `tuple[A, B]`."""
+    match function.returns:
+        case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=kinds)) if not any(
+            isinstance(kind, ast.Constant) and kind.value is ... for kind in kinds
+        ):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+                    yield node.value
+        case _:
+            pass
