@@ -104,18 +104,11 @@ def register_broker(
     restarted = request.incarnation is None or incarnation > replica.incarnation
     before = rules.heard_after_restart(replica.heard) if restarted else replica.heard
     heard = rules.on_channel(before, channel, now_ms)
-    registered = group.with_replica(
-        request.broker_id,
-        replace(
-            replica,
-            address=request.broker_address,
-            incarnation=incarnation,
-            heard=heard,
-        ),
+    present = replace(replica, address=request.broker_address, incarnation=incarnation, heard=heard)
+    others = {i: one for i, one in group.former.items() if i != request.broker_id}
+    registered = replace(
+        group.with_replica(request.broker_id, present), former=MappingProxyType(others)
     )
-    if request.broker_id in group.former:
-        others = {i: one for i, one in group.former.items() if i != request.broker_id}
-        registered = replace(registered, former=MappingProxyType(others))
     if restarted:
         registered = _after_restart(registered, request, rules)
     return Applied(
