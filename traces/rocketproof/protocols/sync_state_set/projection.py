@@ -46,8 +46,6 @@ from rocketha.controller.applied import (
     SetKept,
 )
 from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBroker
-from rocketha.formats.remoting_command import RemotingCommand
-from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.known_bugs.storage import file_options
 from rocketha.obligations.recorded_frames import request_in
@@ -66,6 +64,7 @@ from rocketha.sim.replica_group.actions import (
     GroupClusterAction,
 )
 from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.sim.replica_group.recorders import command_in
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import index
 from rocketproof.protocols.sync_state_set.master_epoch import MasterEpochTrace, Memory
@@ -135,7 +134,7 @@ class SetProjection:
                 for epoch_trace in self._of_master(broker):
                     _record_answer(epoch_trace, cluster, answer)
             case ControllerFrame(broker=broker, by_controller=False, has_arrived=False, data=data):
-                request = request_in(_command(data))
+                request = request_in(command_in(data))
                 if isinstance(request, AlterSyncStateSet):
                     for epoch_trace in self._of_master(broker):
                         epoch_trace.note_sent(request)
@@ -372,12 +371,6 @@ def _record_answer(
     epoch_trace.amend(cluster, _CONFIRMING)
     if epoch_trace.look(cluster):
         epoch_trace.record(cluster, epoch_trace.master, action, (count,))
-
-
-def _command(data: bytes) -> RemotingCommand:
-    pulled = pull_command(data)
-    assert pulled is not None, "a broker sends whole frames"
-    return pulled[0]
 
 
 def _record_rest(epoch_trace: MasterEpochTrace, cluster: GroupCluster, broker: BrokerId) -> None:
