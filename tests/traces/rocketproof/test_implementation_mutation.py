@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner, Result
 
+from rocketha.histories import Broken
 from rocketproof import protocols
 from rocketproof.commands.mutate_implementation import command
 from rocketproof.implementation_mutation.effects import effect_names
@@ -230,6 +231,26 @@ def test_runs_that_are_rejected_as_they_are_are_an_error(monkeypatch: pytest.Mon
     mutation = of_locks("votes >= needed", "votes > needed", "enough")
     with pytest.raises(ToolError, match="histories reject seed 3 without a mutation: a promise"):
         examined([mutation], {})
+
+
+LOSES_WITH_ANY_TWO: Final = 213
+"""A seed of ReplicaGroup in whose configuration any two brokers are enough: a message is lost."""
+
+
+def test_a_promise_that_a_configuration_cannot_keep_rejects_nothing() -> None:
+    plug = PROTOCOLS["replica_group"]
+    options = plug.configured(LOSES_WITH_ANY_TWO)
+    assert not plug.keeps_promises(options)
+    assert isinstance(plug.observe(LOSES_WITH_ANY_TWO, options).clients.check(), Broken)
+    mutation = next(iter(all_mutations(("broker.confirm",))))
+    sample = Sample(
+        protocol="replica_group",
+        mutations=[mutation],
+        seeds=(LOSES_WITH_ANY_TWO,),
+        equivalents={},
+    )
+    (result,) = measured(sample, workers=1)
+    assert Column.HISTORIES not in result.rejected
 
 
 # ---- the command ----

@@ -205,7 +205,8 @@ class _Subject:
     def _note(
         self, run: RunKey, report: SimReport, verdict: object, findings: ObligationFindings
     ) -> None:
-        if isinstance(verdict, Broken):
+        promises = self._plug.keeps_promises(self._plug.configured(run.seed))
+        if promises and isinstance(verdict, Broken):
             self._reject(Column.HISTORIES, run, verdict.in_words())
         if findings.broken is not None:
             self._reject(Column.OBLIGATIONS, run, findings.broken.in_words())
