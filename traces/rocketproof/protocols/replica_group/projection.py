@@ -78,7 +78,7 @@ from rocketproof.protocols.replica_group.frames import (
     said_in_answer,
     said_in_notice,
 )
-from rocketproof.protocols.replica_group.occasions import Occasions
+from rocketproof.protocols.replica_group.heard import HeardByBrokers
 from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
 from rocketproof.protocols.replica_group.values import NO_CONN, known, longer, names
 from tlatrace.trace import Event
@@ -104,7 +104,7 @@ class GroupProjection:
         self._choices = ControllerChoices(self._signs)
         self._request: tuple[ChannelId, ControllerRequest] | None = None
         """What the controller has received, until it is applied."""
-        self._occasions = Occasions(answers_within_ms=0)
+        self._heard = HeardByBrokers(answers_within_ms=0)
         self._codes: dict[tuple[ChannelId, int], int] = {}
         """Channel and number of a request -> what it asks."""
 
@@ -125,7 +125,7 @@ class GroupProjection:
         self._cluster, self._parts_or_none = cluster, GroupStateReader(cluster)
         self._choices.broker_name = cluster.plan.broker.broker_name
         self._choices.elects_unclean = cluster.plan.controller.elect_unclean
-        self._occasions.answers_within_ms = cluster.plan.broker.request_timeout_ms
+        self._heard.answers_within_ms = cluster.plan.broker.request_timeout_ms
         self._record(cluster, None, "Init", ())
 
     def healed(self) -> None:
@@ -164,7 +164,7 @@ class GroupProjection:
                 command = command_in(what.data)
                 request = request_in(command)
                 shows_ms = cluster.nodes[broker].shows_ms(cluster.scheduler)
-                self._occasions.asked(broker, request, command, shows_ms)
+                self._heard.asked(broker, request, command, shows_ms)
                 if self.events and isinstance(request, AlterSyncStateSet):
                     self._parts.add_proposal(broker, request)
             case EventTaken():
@@ -205,19 +205,19 @@ class GroupProjection:
 
     def _taken(self, cluster: GroupCluster, taken: EventTaken) -> None:
         """Record what a broker must have done that is done with an event."""
-        node, occasions = cluster.nodes[taken.broker], self._occasions
+        node, known = cluster.nodes[taken.broker], self._heard
         match taken.event:
             case CommandReceived(command=command):
-                occasions.heard(node.id, command, node.shows_ms(cluster.scheduler))
+                known.heard(node.id, command, node.shows_ms(cluster.scheduler))
             case PacketReceived(conn=conn, packet=Ack()):
                 connection = cluster.network.find(conn)
                 if connection is not None:
-                    occasions.reported(node.id, connection.client)
+                    known.reported(node.id, connection.client)
             case _:
                 pass
         if taken.is_continued or not self.events:
             return
-        views, slave = occasions.take_views(node.id), occasions.take_reporter(node.id)
+        views, slave = known.take_views(node.id), known.take_reporter(node.id)
         state, me = node.state, broker_name(node.id)
         if state is None or node.id in cluster.starting:
             return
@@ -369,7 +369,7 @@ class GroupProjection:
     def _crashed(self, cluster: GroupCluster, broker: BrokerId) -> None:
         parts, of = self._parts, self._parts.of[broker]
         of.crashes += 1
-        self._occasions.stopped(broker)
+        self._heard.stopped(broker)
         kept = len(parts.record_epochs(cluster.nodes[broker]))
         of.is_torn = of.is_torn or kept < of.length
         parts.look(cluster)

@@ -19,13 +19,13 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.types import BrokerId
 from rocketproof.protocols.replica_group.frames import said_in_answer, said_in_notice
 
-__all__ = ["Occasions"]
+__all__ = ["HeardByBrokers"]
 
 _SAY_WHO_IS_MASTER = AlterSyncStateSet | ElectMaster | GetReplicaInfo | RegisterBroker
 
 
 @dataclass(slots=True)
-class Occasions:
+class HeardByBrokers:
     """What the brokers of a group have heard, and what they wait for."""
 
     answers_within_ms: int
