@@ -186,7 +186,7 @@ class ControllerCore(Core[LeadingController, ControllerHears, EntryActed, object
                 return _applied(state, event)
             case ChannelGone(channel=channel):
                 entry = Entry(at_ms=now_ms, change=ChannelClosed(), channel=channel)
-                return _propose(_without(state, channel), entry)
+                return _propose(state, entry)
             case ScanDue():
                 unclean = self._options.elect_unclean
                 entry = Entry(
@@ -239,8 +239,6 @@ def _proposed(
         return ControllerStepped(state)
     if position is None:
         return ControllerStepped(state, _answer(asker, _NOT_LEADER))
-    if asker.command.is_oneway:
-        return ControllerStepped(state)
     return ControllerStepped(replace(state, waiting={**state.waiting, position: asker}))
 
 
@@ -254,12 +252,6 @@ def _applied(state: LeadingController, event: EntryApplied[Entry, Applied]) -> C
         effects = (*effects, *_answer(asker, outcome.reply))
     after = replace(state, state=outcome.state, waiting=waiting)
     return ControllerStepped(after, effects, EntryActed(event.entry, outcome.events))
-
-
-def _without(state: LeadingController, channel: ChannelId) -> LeadingController:
-    """Forget the requests of a channel that is gone."""
-    waiting = {at: asker for at, asker in state.waiting.items() if asker.channel != channel}
-    return replace(state, waiting=waiting)
 
 
 def _answer(asker: SentRequest, reply: Reply) -> tuple[AnswerRequest, ...]:

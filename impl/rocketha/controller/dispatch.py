@@ -107,11 +107,9 @@ def read_frame(data: bytes) -> RemotingCommand | Close:
         pulled = pull_command(data)
     except PacketError as error:
         return Close(error)
-    if pulled is None or pulled[1] != len(data):
-        size = "more" if pulled is None else str(pulled[1])
-        reason = f"has {len(data)} bytes, needs {size}"
-        return Close(PacketError("frame", offset=len(data), reason=reason))
-    return pulled[0]
+    if pulled is not None and pulled[1] == len(data):
+        return pulled[0]
+    return Close(PacketError("frame", offset=len(data), reason="is not exactly one"))
 
 
 def admit(

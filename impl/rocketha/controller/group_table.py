@@ -21,7 +21,7 @@ _BUCKETS: Final = 512
 class GroupTable(Mapping[str, V]):
     """A mapping that does not change. Its order is its own."""
 
-    __slots__ = ("_buckets", "_size")
+    __slots__ = ("_buckets",)
 
     def __init__(self, items: Mapping[str, V] = MappingProxyType({})) -> None:
         """Take the items of a mapping."""
@@ -29,7 +29,6 @@ class GroupTable(Mapping[str, V]):
         for name, value in items.items():
             buckets[_bucket(name)][name] = value
         self._buckets = tuple(buckets)
-        self._size = len(items)
 
     def __getitem__(self, name: str) -> V:
         """Return the value of a name. Raises: KeyError"""
@@ -44,7 +43,7 @@ class GroupTable(Mapping[str, V]):
 
     def __len__(self) -> int:
         """Return the number of names."""
-        return self._size
+        return sum(map(len, self._buckets))
 
     def __repr__(self) -> str:
         """Show the items in the order of their names."""
@@ -54,15 +53,10 @@ class GroupTable(Mapping[str, V]):
         """Return a copy with this value."""
         if not self._buckets:
             return GroupTable({name: value})
-        number = _bucket(name)
-        bucket = self._buckets[number]
+        number, buckets = _bucket(name), list(self._buckets)
+        buckets[number] = {**buckets[number], name: value}
         changed: GroupTable[V] = GroupTable()
-        changed._size = self._size + (name not in bucket)
-        changed._buckets = (
-            *self._buckets[:number],
-            {**bucket, name: value},
-            *self._buckets[number + 1 :],
-        )
+        changed._buckets = tuple(buckets)
         return changed
 
 

@@ -153,6 +153,13 @@ class ControllerHost:
         host = self._host
         return self.node.state if host is None or host.state is None else host.state.state
 
+    @property
+    def waiting(self) -> int:
+        """Return how many requests wait for their entries, in a controller that is up."""
+        assert self._host is not None
+        assert self._host.state is not None
+        return len(self._host.state.waiting)
+
     # ---- what befalls it ----
 
     def start(self) -> None:

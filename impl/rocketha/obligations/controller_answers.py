@@ -105,6 +105,11 @@ class ControllerAnswers:
                 found = _Asked(command.code, None, at_ms, is_closed=True)
         self._asked[answer] = found
 
+    @property
+    def unanswered(self) -> int:
+        """Return how many requests were not answered yet."""
+        return len(self._asked)
+
     def stopped(self) -> None:
         """Forget who asked: the controller has, too."""
         self._asked.clear()

@@ -7,6 +7,9 @@
 | it elects                                              | notify every broker that it hears       |
 | a proposal of its master comes, and nothing is wrong   | take it                                 |
 | a request comes                                        | answer it as `controller_answers` says  |
+| it has answered                                        | remember nobody who asked               |
+| a broker registers                                     | call it unfit if its log is torn        |
+| it scans, or loses its master                          | do as `controller_scans` says           |
 
 Whom it elects and what it takes is said in `controller_choices`.
 
@@ -29,6 +32,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.obligations.controller_answers import ControllerAnswers
 from rocketha.obligations.controller_choices import ControllerChoices
+from rocketha.obligations.controller_scans import ControllerScans
 from rocketha.obligations.controller_view import GroupKnown
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
 from rocketha.obligations.recorded_frames import command_of, heard_frames, request_in
@@ -53,7 +57,10 @@ class _Fold:
         self._answers = ControllerAnswers(
             settings.get("broker_name"), lives=self._choices.lives, elects_unclean=unclean
         )
+        self._scanning = ControllerScans(settings.get("scan_ms"))
         self._messages: dict[str, SentMessage] = {}
+        self._waiting = 0
+        """How many requests wait, by what the controller has in memory."""
         self._group = GroupKnown()
         self._request: tuple[int, ControllerRequest] | None = None
         self._scans = False
@@ -64,17 +71,22 @@ class _Fold:
                 yield from self._stepped(record)
             for message in record.sent:
                 self._messages[message.id] = message
+        yield from self._scanning.ended()
 
     def _stepped(self, record: NodeRecord) -> Iterator[Due]:
         if record.event == STOPPED:
             self._request, self._scans = None, False
             self._answers.stopped()
+            self._scanning.stopped()
             return
         if record.event == "LeadershipGained":
             self._signs.started(record.shows_ms)
         if record.event in _NOT_ASKED:
             self._request, self._scans = None, record.event == "ScanDue"
+        if record.event == "ScanDue":
+            yield from self._scanning.scanned(record)
         self._hear(record)
+        self._waiting = record.state.get("waiting", self._waiting)
         before = self._group
         self._group = after = before.read(record.state)
         if record.action != "EntryActed":
@@ -86,7 +98,12 @@ class _Fold:
         request = None if heard is None else heard[1]
         if heard is not None and isinstance(request, RegisterBroker):
             self._register(heard[0], request, before)
+            yield from self._registered(record, request, before)
         yield from self._answers.given(record, before, after)
+        is_forgotten = self._waiting <= self._answers.unanswered
+        yield self._due(record, "remember nobody who is answered", is_forgotten)
+        if scans:
+            yield from self._scanning.closes(record, self._signs.silent_channels())
         if isinstance(request, AlterSyncStateSet) and self._choices.is_right(request, before):
             yield self._due(
                 record,
@@ -117,7 +134,11 @@ class _Fold:
         for heard in heard_frames(record):
             self._signs.note_time(record.shows_ms)
             if heard.kind == "ChannelClosed":
+                master = self._group.master
+                lived = master is not None and self._choices.lives(master)
                 self._signs.closed(heard.channel)
+                if lived and master is not None and not self._choices.lives(master):
+                    self._scanning.lost_master(record)
             else:
                 self._note(record, heard.channel, heard.command)
                 if heard.opaque:
@@ -146,6 +167,22 @@ class _Fold:
             self._choices.restarted(broker)
 
     # ---- what it owes ----
+
+    def _registered(
+        self, record: NodeRecord, request: RegisterBroker, before: GroupKnown
+    ) -> Iterator[Due]:
+        """Yield that who registers is called unfit if it says that its log is torn, or else not.
+
+        Who is not a member, or was registered before, need not be called so.
+        """
+        if before.master is not None and self._group.master is None:
+            self._scanning.lost_master(record)
+        broker, unfit = int(request.broker_id), before.unfit
+        is_new = before.incarnations.get(broker) != self._group.incarnations.get(broker)
+        if is_new and request.log_torn and broker in before.members:
+            unfit |= {broker}
+        what = f"call {_name(broker)} unfit just if its log is torn"
+        yield self._due(record, what, self._group.unfit == unfit)
 
     def _elected(
         self, record: NodeRecord, before: GroupKnown, request: ControllerRequest | None

@@ -6,6 +6,7 @@ from typing import Final
 
 from rocketha.obligations.broker_duties import DUTIES_OF_BROKERS
 from rocketha.obligations.controller_duties import DUTIES_OF_THE_CONTROLLER
+from rocketha.obligations.controller_restarts import CONTROLLER_RESTARTS
 from rocketha.obligations.requests import answers_to_requests
 
 __all__ = ["REPLICA_GROUP"]
@@ -16,5 +17,6 @@ _ANSWER_MS: Final = 50
 REPLICA_GROUP: Final = (
     answers_to_requests(_ANSWER_MS),
     DUTIES_OF_THE_CONTROLLER,
+    CONTROLLER_RESTARTS,
     DUTIES_OF_BROKERS,
 )

@@ -63,6 +63,16 @@ class SignsOfLife:
         for signs in self._of.values():
             signs.last_ms.pop(channel, None)
 
+    def silent_channels(self) -> set[int]:
+        """Return the channels on which nothing came for too long, and forget them."""
+        silent: set[int] = set()
+        for signs in self._of.values():
+            for channel, last_ms in list(signs.last_ms.items()):
+                if last_ms + signs.timeout_ms < self._clock_ms:
+                    silent.add(channel)
+                    del signs.last_ms[channel]
+        return silent - {_BEFORE_ITS_START}
+
     def started(self, shows_ms: int) -> None:
         """Note that the controller started again: who was alive is so once more, on no channel."""
         alive = [broker for broker in self._of if self.is_alive(broker)]

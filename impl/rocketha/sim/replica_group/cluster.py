@@ -180,6 +180,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
             recorder=self,
             recording=recording,
             broker_name=plan.broker.broker_name,
+            scan_ms=plan.scan_ms,
         )
         self.host = self.controller_machine.host
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from random import Random
 from typing import Final
 
+import msgspec
+
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.host import Channels, ControllerHost, ControllerPorts, ControllerRecorder
+from rocketha.controller.node import ControllerNode
+from rocketha.recording.json_parts import as_json
 from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.sim.engine.clock import Clock
 from rocketha.sim.engine.scheduler import Scheduler
@@ -19,6 +24,25 @@ CONTROLLER: Final = "controller"
 """The name of its machine."""
 
 _SOON_MAX_MS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TablesLeft:
+    """What a controller knows that stops."""
+
+    state: str
+    """As JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablesRead:
+    """What a controller knows that starts, and where it has it from."""
+
+    state: str
+    """As JSON."""
+    snapshot: int
+    """Index of the last entry that the snapshot stands for; 0: there was none."""
+    replayed: int
 
 
 class ControllerMachine:
@@ -35,6 +59,7 @@ class ControllerMachine:
         recorder: ControllerRecorder,
         recording: Recording,
         broker_name: str,
+        scan_ms: int,
     ) -> None:
         """Begin with an empty disk, and a controller that is up."""
         self._clock = clock
@@ -49,6 +74,8 @@ class ControllerMachine:
                 "kind": "controller",
                 "elect_unclean": options.elect_unclean,
                 "broker_name": broker_name,
+                "scan_ms": scan_ms,
+                "snapshot_threshold": options.snapshots.snapshot_threshold,
             },
             parts=self._parts,
             shows_ms=self.now_ms,
@@ -57,14 +84,25 @@ class ControllerMachine:
             clock=self, channels=channels, timer=self, recorder=recorder, steps=self.steps
         )
         self.host = ControllerHost(self._disk, options, ports)
+        self._read: ControllerNode | None = None
+        """The node of which is written what it has read."""
         self.host.start()
 
     def _parts(self) -> Parts:
-        """Return what its log says of the group."""
+        """Return what its log says of the group; at a start, also all that was read."""
+        if self._read is not self.host.node:
+            self._read = self.host.node
+            loaded = self._read.loaded
+            read = TablesRead(self._tables(), loaded.index, loaded.replayed)
+            return {**self._of_group(), "read": read}
+        return self._of_group()
+
+    def _of_group(self) -> Parts:
         group = self.host.state.groups.get(self._broker_name)
         if group is None:
-            return {}
+            return {"waiting": self.host.waiting}
         return {
+            "waiting": self.host.waiting,
             "master": group.master,
             "master_epoch": group.master_epoch,
             "sync_state_set": group.sync_state_set,
@@ -72,8 +110,13 @@ class ControllerMachine:
             "incarnations": {b: replica.incarnation for b, replica in group.replicas.items()},
         }
 
+    def _tables(self) -> str:
+        """Return all that the controller knows."""
+        return msgspec.json.encode(as_json(self.host.state)).decode()
+
     def crash(self) -> None:
         """Stop; what was answered is on the disk."""
+        self.steps.heard(TablesLeft(self._tables()))
         self.host.stop()
         self._disk.lose_unsynced()
 

@@ -110,15 +110,19 @@ class GroupWorkload:
             self._injector.sometimes(gap_ms, handlers[fault], fault)
 
     def heal(self) -> None:
-        """End all faults: what is down comes back, everybody hears everybody; clocks stay wrong."""
+        """End all faults: what is down comes back, everybody hears everybody; clocks stay wrong.
+
+        The controller starts again, and knows from then on what its disk says.
+        """
         cluster = self._cluster
         self._injector.calm_network()
         self._calm()
         cluster.slow_disks.clear()
         self._clients.is_lossy = False
         cluster.channels.heal()
-        if not cluster.host.is_up:
-            cluster.controller_machine.restart()
+        if cluster.host.is_up:
+            self._stop_controller()
+        cluster.controller_machine.restart()
         self._injector.restart_all()
         self._injector.every(_PROBE_MS, partial(self._probe, count(1)), "probe")
 
@@ -278,8 +282,7 @@ class GroupWorkload:
         if not cluster.host.is_up:
             return
         cluster.counts.add(Fault.CONTROLLER_RESTART)
-        cluster.controller_machine.crash()
-        cluster.channels.refuse_all()
+        self._stop_controller()
 
         def restart() -> None:
             if not cluster.host.is_up:
@@ -293,6 +296,10 @@ class GroupWorkload:
             injection.note(f"its clock is {behind_ms} ms behind then")
             cluster.controller_machine.set_clock_back(behind_ms)
         cluster.scheduler.after(wait_ms, restart)
+
+    def _stop_controller(self) -> None:
+        self._cluster.controller_machine.crash()
+        self._cluster.channels.refuse_all()
 
     def _designate(self, injection: Injection) -> None:
         """Let an operator ask for another master."""
