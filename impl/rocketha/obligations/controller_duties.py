@@ -7,6 +7,7 @@
 | it elects                                              | notify every broker that it hears       |
 | a proposal of its master comes, and nothing is wrong   | take it                                 |
 | a request comes                                        | answer it as `controller_answers` says  |
+| bytes come that are no frame                           | close their channel                     |
 | it has answered                                        | remember nobody who asked               |
 | a broker registers                                     | call it unfit if its log is torn        |
 | it scans, or loses its master                          | do as `controller_scans` says           |
@@ -32,7 +33,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.obligations.controller_answers import ControllerAnswers
 from rocketha.obligations.controller_choices import ControllerChoices
-from rocketha.obligations.controller_scans import ControllerScans
+from rocketha.obligations.controller_scans import ControllerScans, refused_channels
 from rocketha.obligations.controller_view import GroupKnown
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
 from rocketha.obligations.recorded_frames import command_of, heard_frames, request_in
@@ -86,6 +87,10 @@ class _Fold:
         if record.event == "ScanDue":
             yield from self._scanning.scanned(record)
         self._hear(record)
+        for one in record.heard:
+            if one["is"] == "NoFrameHeard":
+                is_closed = one["channel"] in refused_channels(record)
+                yield self._due(record, "close a channel on which no frame comes", is_closed)
         self._waiting = record.state.get("waiting", self._waiting)
         before = self._group
         self._group = after = before.read(record.state)

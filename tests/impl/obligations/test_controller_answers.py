@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocketha.controller import dispatch, machine, queries
+from rocketha.controller import core, dispatch, machine, queries
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_responses import Reply
 from rocketha.sim.engine.options import SimOptions
@@ -87,6 +87,21 @@ def test_a_channel_that_stays_open_though_its_frame_cannot_be_read_is_seen(
 
     assert found is not None
     assert "close the channel of request 1006, which cannot be read" in found
+
+
+def test_a_channel_that_stays_open_though_no_frame_came_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = core.ControllerCore._receive
+
+    def patient(self: Any, state: Any, event: Any, now_ms: Any) -> Any:
+        if isinstance(dispatch.read_frame(event.data), dispatch.Close):
+            return core.ControllerStepped(state)
+        return own(self, state, event, now_ms)
+
+    monkeypatch.setattr(core.ControllerCore, "_receive", patient)
+
+    assert "close a channel on which no frame comes" in (missed() or "")
 
 
 def test_a_request_that_is_not_answered_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,7 @@ from rocketha.sim.replica_group.recorders import (
     PullHeard,
     PutHeard,
     command_in,
+    is_frame,
     note_channel_closed,
     note_channel_refused,
     note_frame_received,
@@ -409,14 +410,11 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         """Let the controller serve a frame."""
         if self._is_recorded and self.host.is_up:
             note_frame_received(self.controller_machine.steps, channel, data)
+        owner = self.channels.owner(channel)
         frame = ControllerFrame(
-            channel=channel,
-            broker=self.channels.owner(channel),
-            by_controller=False,
-            has_arrived=True,
-            data=data,
+            channel=channel, broker=owner, by_controller=False, has_arrived=True, data=data
         )
-        if self.host.is_up:
+        if self.host.is_up and is_frame(data):
             self._exchanged(frame)
         self.host.received(channel, data)
         self._tell_said()

@@ -72,7 +72,7 @@ class _Scene:
         return self.group.live_master(self.now_ms) is not None
 
 
-_Ask = Callable[[_Scene], ControllerRequest | RemotingCommand]
+_Ask = Callable[[_Scene], ControllerRequest | RemotingCommand | bytes]
 
 
 class Outsiders:
@@ -90,10 +90,16 @@ class Outsiders:
             return
         now_ms = self._cluster.controller_shows_ms
         asked = make(_Scene(group=group, replica=replica, rng=rng, now_ms=now_ms))
-        if not isinstance(asked, RemotingCommand):
-            asked = push_request(asked, opaque=_OPAQUE)
         injection.note(f"an outsider asks the controller: {make.__name__.strip('_')}")
-        self._cluster.channels.ask_from_outside(push_command(asked))
+        self._cluster.channels.ask_from_outside(_frame(asked))
+
+
+def _frame(asked: ControllerRequest | RemotingCommand | bytes) -> bytes:
+    if isinstance(asked, bytes):
+        return asked
+    if not isinstance(asked, RemotingCommand):
+        asked = push_request(asked, opaque=_OPAQUE)
+    return push_command(asked)
 
 
 # ---- operators that look ----
@@ -272,6 +278,12 @@ def _response(scene: _Scene) -> RemotingCommand:
     return replace(asked, flag=FLAG_RESPONSE)
 
 
+def _no_frame(scene: _Scene) -> bytes:
+    """Send two frames as one, the half of one, or no number that says how long it is."""
+    frame = _frame(_replica_info(scene))
+    return scene.rng.choice((frame + frame, frame[: len(frame) // 2], b"\xff" * len(frame)))
+
+
 _ASKED: Final[tuple[_Ask, ...]] = (
     _replica_info,
     _sync_state_data,
@@ -296,5 +308,6 @@ _ASKED: Final[tuple[_Ask, ...]] = (
     _no_request,
     _no_request,
     _no_json,
+    _no_frame,
     _response,
 )

@@ -14,6 +14,7 @@ from typing import Final
 
 from rocketha.broker.state import GroupBroker, PullId
 from rocketha.controller.state import ChannelId
+from rocketha.errors import PacketError
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
 from rocketha.ha.state import Phase
@@ -30,6 +31,7 @@ __all__ = [
     "PullHeard",
     "PutHeard",
     "command_in",
+    "is_frame",
     "note_channel_closed",
     "note_channel_refused",
     "note_frame_received",
@@ -156,6 +158,13 @@ class FrameHeard:
 
 
 @dataclass(frozen=True, slots=True)
+class NoFrameHeard:
+    """Bytes on a channel that are no frame."""
+
+    channel: ChannelId
+
+
+@dataclass(frozen=True, slots=True)
 class FrameAnswered:
     """The answer to a frame of who keeps no records."""
 
@@ -197,7 +206,10 @@ def note_frame_sent(
 
 
 def note_frame_received(recorder: StepRecorder, channel: ChannelId, data: bytes) -> None:
-    """Note a frame that came over a channel, at whichever end."""
+    """Note a frame that came over a channel, at whichever end, or what is none."""
+    if not is_frame(data):
+        recorder.heard(NoFrameHeard(channel))
+        return
     command = command_in(data)
     named = None if is_outside(channel) else _name_of(channel, command)
     if named is not None:
@@ -223,6 +235,15 @@ def command_in(data: bytes) -> RemotingCommand:
     pulled = pull_command(data)
     assert pulled is not None
     return pulled[0]
+
+
+def is_frame(data: bytes) -> bool:
+    """Tell whether bytes are one frame."""
+    try:
+        pulled = pull_command(data)
+    except PacketError:
+        return False
+    return pulled is not None and pulled[1] == len(data)
 
 
 def _name_of(channel: ChannelId, command: RemotingCommand) -> str | None:
