@@ -105,8 +105,8 @@ class ManualGroup:
                 return self._can_connect(master, slave)
             case (("Replicate" | "HearEpoch"), [Node() as slave]):
                 return actions.served(slave)[1].next_offset != NOT_YET
-            case (("Healed" | "Heard" | "Settled"), _):  # said of nodes, and nothing that they do
-                return False
+            case (("Healed" | "Heard" | "Settled" | "Unnotified"), _):
+                return False  # said of nodes, and nothing that they do
             case _:
                 return True
 

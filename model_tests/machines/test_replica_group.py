@@ -36,7 +36,7 @@ _RARE: Final = frozenset(
 )
 """Possible so often that there would be little else."""
 
-SAID_OF_NODES: Final = ("Healed", "Heard", "Settled")
+SAID_OF_NODES: Final = ("Healed", "Heard", "Settled", "Unnotified")
 """Nothing that nodes do: what they have done."""
 
 NOT_TOLD: Final = ("Handshake", "conn epochs known link log")

@@ -124,15 +124,19 @@ Elect(c) ==
 
 \* The controller scans for groups whose master is gone (scanNeedReelectBrokerSets).
 ElectMaster(c) ==
-  /\ Explored("ElectMaster", c)
-  /\ NeedsElection
+  /\ Explored("ElectMaster", c) /\ NeedsElection
   /\ Elect(c)
 
 \* An operator names a master (designateElect); the one before may be healthy, and not know.
 DesignateMaster(c) ==
-  /\ Explored("DesignateMaster", c)
-  /\ ctl.master \notin {c, None}
+  /\ Explored("DesignateMaster", c) /\ ctl.master \notin {c, None}
   /\ Elect(c)
+
+\* Who is not notified of an election is not alive (doNotifyBrokerRoleChanged).
+Unnotified(b) ==
+  /\ b \notin alive
+
+  /\ UNCHANGED vars
 
 \* A proposal is judged when it is applied, not when it came in: else another one came between.
 \* B36 omits all of this.                                                       \* CHECK B36
@@ -173,16 +177,14 @@ OwnsEntry(b, n) == n = ctl.inc[b]
 
 \* The heartbeats of incarnation n have ceased, or its channel is closed, perhaps late.
 EvictBroker(b, n) ==
-  /\ Explored("EvictBroker", b)
-  /\ b \in alive /\ n < inc[b] /\ OwnsEntry(b, n)
+  /\ Explored("EvictBroker", b) /\ b \in alive /\ n < inc[b] /\ OwnsEntry(b, n)
 
   /\ alive' = alive \ {b}
   /\ UNCHANGED <<ctl, views, brokerVars, masterVars, link, conn, alters, acked, seen>>
 
 \* What incarnation n had said before it was gone comes late (onBrokerHeartbeat).
 HearAgain(b, n) ==
-  /\ Explored("HearAgain", b)
-  /\ b \notin alive /\ OwnsEntry(b, n)
+  /\ Explored("HearAgain", b) /\ b \notin alive /\ OwnsEntry(b, n)
 
   /\ alive' = alive \cup {b}
   /\ UNCHANGED <<ctl, views, brokerVars, masterVars, link, conn, alters, acked, seen>>
@@ -192,8 +194,7 @@ EpochAfterClean == ctl.epoch
 
 \* An operator removes all that the controller knows of a group without master (cleanBrokerData).
 CleanBrokerData ==
-  /\ Explored("CleanBrokerData", None)
-  /\ NeedsElection /\ ctl.sss # {}
+  /\ Explored("CleanBrokerData", None) /\ NeedsElection /\ ctl.sss # {}
 
   /\ ctl' = [ctl EXCEPT !.master = None, !.epoch = EpochAfterClean, !.sss = {},
                         !.sssEpoch = @ + 1, !.unfit = {}]
@@ -345,8 +346,7 @@ MayShrink(m, S) == S \subseteq local[m].set \ {m}
 
 \* Members are behind for too long, or gone (maybeShrinkSyncStateSet).
 MaybeShrink(m, S) ==
-  /\ Explored("MaybeShrink", m)
-  /\ MayPropose(m)
+  /\ Explored("MaybeShrink", m) /\ MayPropose(m)
   /\ S # {} /\ MayShrink(m, S)
   /\ Propose(m, local[m].set \ S, None)
 
@@ -487,7 +487,7 @@ Next ==
        \/ ElectMaster(b) \/ DesignateMaster(b) \/ AlterSyncStateSet(b) \/ RefuseAlter(b)
        \/ BecomeMaster(b) \/ BecomeSlave(b) \/ LearnSyncStateSet(b) \/ Restart(b)
        \/ PutMessage(b) \/ Acknowledge(b) \/ Consume(b)
-       \/ Replicate(b) \/ HearEpoch(b) \/ Disconnect(b)
+       \/ Replicate(b) \/ HearEpoch(b) \/ Disconnect(b) \/ Unnotified(b)
   \/ \E b \in Broker, n \in Nat : EvictBroker(b, n) \/ HearAgain(b, n) \/ Crash(b, n) \/ Heard(b, n)
   \/ CleanBrokerData
   \/ \E m \in Broker, S \in SUBSET Broker : MaybeShrink(m, S)

@@ -95,7 +95,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
     "replica_group": Subject(
         clean=(0, 3, 5, 78, 215, 392),
         seed_of_bug={Bug.B28: 4, Bug.B31: 0, Bug.B37: 1, Bug.B79: 0, Bug.HALF_OPEN: 0, Bug.W8: 3},
-        passed_by=frozenset({"Healed", "Heard", "Settled"}),
+        passed_by=frozenset({"Healed", "Heard", "Settled", "Unnotified"}),
         unseen={Bug.HAS_MASTER: 29},
     ),
     "snapshot_loading": Subject(

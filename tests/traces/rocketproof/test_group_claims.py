@@ -14,11 +14,15 @@ import pytest
 from rocketha.broker import core, roles
 from rocketha.broker.effects import AnswerPut, GroupStepped, PutStatus
 from rocketha.broker.events import ConfirmDue, ExpandDue
+from rocketha.controller import election, liveness, machine
 from rocketha.controller.core import ControllerCore
+from rocketha.recording.node_log import NodeLines
 from rocketha.runtime.effects import CloseConnection, Then
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.replica_group.workload import GroupWorkload
 from rocketproof.protocols import PROTOCOLS
+from rocketproof.schedule import Scheduled
 from tests.traces.rocketproof.recorded_runs import judged
 from tlatrace.judgement.verdict import Diverges, kind
 
@@ -142,6 +146,17 @@ def ends_too_soon(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(GroupWorkload, "converged", lambda _: True)
 
 
+def notifies_nobody(patch: pytest.MonkeyPatch) -> None:
+    """A controller notifies nobody of an election."""
+    whole = election.elect_master
+
+    def elect_master(*args: Any, **named: Any) -> Any:
+        return replace(whole(*args, **named), effects=())
+
+    patch.setattr(liveness, "elect_master", elect_master)
+    patch.setattr(machine, "elect_master", elect_master)
+
+
 @pytest.mark.parametrize(
     ("wrong", "action"),
     [
@@ -150,6 +165,7 @@ def ends_too_soon(patch: pytest.MonkeyPatch) -> None:
         (keeps_an_old_set, "Heard"),
         (hears_no_election, "Heard"),
         (ends_too_soon, "Healed"),
+        (notifies_nobody, "Unnotified"),
     ],
 )
 def test_what_a_broker_must_do_and_does_not_is_seen(
@@ -162,3 +178,15 @@ def test_what_a_broker_must_do_and_does_not_is_seen(
 
     assert isinstance(verdict, Diverges)
     assert verdict.action == action
+
+
+def test_records_show_who_is_not_notified(monkeypatch: pytest.MonkeyPatch) -> None:
+    notifies_nobody(monkeypatch)
+    plug, lines = PROTOCOLS["replica_group"], NodeLines()
+    run = Scheduled(protocol="replica_group", seed=0, options=SimOptions(), schedule=UNRESTRICTED)
+    plug.record(run, lines.write)
+
+    (verdict,) = judged(plug.traces_of_records(lines.logs()))
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == "Unnotified"

@@ -19,7 +19,7 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.types import BrokerId
 from rocketproof.protocols.replica_group.frames import said_in_answer, said_in_notice
 
-__all__ = ["HeardByBrokers"]
+__all__ = ["HeardByBrokers", "NoticesOwed"]
 
 _SAY_WHO_IS_MASTER = AlterSyncStateSet | ElectMaster | GetReplicaInfo | RegisterBroker
 
@@ -76,3 +76,20 @@ class HeardByBrokers:
         """Forget what a broker waits for that is down."""
         for known in (self._asked, self._views, self._reporters):
             known.pop(broker, None)
+
+
+@dataclass(slots=True)
+class NoticesOwed:
+    """Whom the controller must still notify of an election, in the step in which it has elected."""
+
+    owed: set[BrokerId] = field(default_factory=set)
+
+    def given(self, broker: BrokerId | None) -> None:
+        """Note that a notice is sent."""
+        if broker is not None:
+            self.owed.discard(broker)
+
+    def take(self) -> list[BrokerId]:
+        """Return whom no notice was sent to, when the step is over."""
+        unnotified, self.owed = sorted(self.owed), set()
+        return unnotified

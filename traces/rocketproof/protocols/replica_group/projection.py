@@ -27,6 +27,7 @@ effect, so the one that follows is a `DesignateMaster`. Without such a reason, a
 operator's request, an election is an `ElectMaster`, whether the group needs one or not, and of who
 is the best candidate by what was heard. So is a proposal taken if nothing speaks against it.
 
+Whom the controller hears and does not notify of an election is `Unnotified`.
 What the controller answers shows `ctl`, what a producer is answered `acked`, or that its message is
 beyond `confirm`, what a consumer is answered `seen`. A request of a
 master shows `alters`, and a slave's packet what it has reported. Where they show something else
@@ -78,9 +79,10 @@ from rocketproof.protocols.replica_group.frames import (
     said_in_answer,
     said_in_notice,
 )
-from rocketproof.protocols.replica_group.heard import HeardByBrokers
+from rocketproof.protocols.replica_group.heard import HeardByBrokers, NoticesOwed
+from rocketproof.protocols.replica_group.losses import losses
 from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
-from rocketproof.protocols.replica_group.values import NO_CONN, known, longer, names
+from rocketproof.protocols.replica_group.values import known, longer, names
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, Value
 
@@ -89,6 +91,7 @@ __all__ = ["GROUP_SPEC", "GroupProjection"]
 GROUP_SPEC: Final = "ReplicaGroup"
 
 _CONTROLLER: Final = "controller"
+_ELECTIONS: Final = ("ElectMaster", "DesignateMaster")
 _ROLE_CHANGES: Final = frozenset({ActionName.BECOME_MASTER, ActionName.BECOME_SLAVE})
 
 
@@ -105,6 +108,7 @@ class GroupProjection:
         self._request: tuple[ChannelId, ControllerRequest] | None = None
         """What the controller has received, until it is applied."""
         self._heard = HeardByBrokers(answers_within_ms=0)
+        self._notices = NoticesOwed()
         self._codes: dict[tuple[ChannelId, int], int] = {}
         """Channel and number of a request -> what it asks."""
 
@@ -149,6 +153,8 @@ class GroupProjection:
 
     def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
         """Note what nodes say to each other and to clients."""
+        if not (isinstance(what, ControllerFrame) and what.by_controller):
+            self._record_unnotified(cluster)
         match what:
             case ChannelEnded(channel=channel):
                 self._signs.note_time(cluster.controller_shows_ms)
@@ -177,6 +183,7 @@ class GroupProjection:
     def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
         """Record connections that are gone, and whatever else changed without an action."""
         if self.events:
+            self._record_unnotified(cluster)
             self._parts.look(cluster)
             self._record_losses(cluster, None)
             self._record_rest(cluster, broker)
@@ -187,6 +194,7 @@ class GroupProjection:
         """Record an action, if the specification can see it, and the state after it."""
         if not self.events:
             return
+        self._record_unnotified(cluster)
         match action:
             case ControllerActed():
                 self._controller_acted(cluster, action)
@@ -273,6 +281,7 @@ class GroupProjection:
         command = command_in(frame.data)
         if frame.channel is None:
             said = said_in_notice(command)
+            self._notices.given(frame.broker)
         else:
             code = self._codes.pop((frame.channel, command.opaque), None)
             said = None if code is None else said_in_answer(command, code)
@@ -345,6 +354,8 @@ class GroupProjection:
             needed = master is None or master not in self._parts.alive
             action = "DesignateMaster" if not needed and (is_silent or is_asked) else action
         self._record(cluster, None, action, () if who is None else (broker_name(who),))
+        if action in _ELECTIONS:
+            self._notices.owed = {b for b in self.brokers if self._choices.lives(b)}
 
     def _notice_silence(self, cluster: GroupCluster, request: ControllerRequest | None) -> None:
         """Record who is gone and silent, and who is heard although it is gone."""
@@ -356,6 +367,11 @@ class GroupProjection:
                 self._record_alive(cluster, broker, "HearAgain")
             elif is_gone and not is_heard and broker in parts.alive and asks_who_lives(request):
                 self._record_alive(cluster, broker, "EvictBroker")
+
+    def _record_unnotified(self, cluster: GroupCluster) -> None:
+        """Record whom the last election was not notified to though the controller hears it."""
+        for broker in self._notices.take():
+            self._record(cluster, None, "Unnotified", (broker_name(broker),))
 
     def _record_alive(self, cluster: GroupCluster, broker: BrokerId, action: str) -> None:
         parts = self._parts
@@ -429,35 +445,8 @@ class GroupProjection:
     # ---- connections that are gone ----
 
     def _record_losses(self, cluster: GroupCluster, but: BrokerId | None) -> None:
-        """Record the ends of connections that go, but for those that go with the role of `but`."""
-        parts = self._parts
-        if not parts.changes:
-            return
-        for slave in self.brokers:
-            for master in self.brokers:
-                if master not in (but, slave):
-                    self._record_closed(cluster, master, slave)
-            link: Key = ("link", broker_name(slave), "")
-            was, now = parts.recorded("link", slave), parts.changes.get(link)
-            if now is None or was == NONE or but == slave:
-                continue
-            if but is not None and was == broker_name(but):
-                continue
-            parts.changes[link] = NONE
-            self._record(cluster, slave, "Disconnect", (broker_name(slave),), only=(link,))
-            if now != NONE:
-                parts.changes[link] = now
-
-    def _record_closed(self, cluster: GroupCluster, master: BrokerId, slave: BrokerId) -> None:
-        """Record that a master has dropped its end, and with it what the slave may still hear."""
-        parts, peer, me = self._parts, broker_name(master), broker_name(slave)
-        conn: Key = ("conn", peer, me)
-        link: Key = ("link", me, "")
-        if parts.changes.get(conn) != NO_CONN:
-            return
-        with_link = parts.recorded("link", slave) == peer and parts.changes.get(link) == NONE
-        only = (conn, link) if with_link else (conn,)
-        self._record(cluster, master, "CloseConnection", (peer, me), only=only)
+        for loss in losses(self._parts, but):
+            self._record(cluster, loss.broker, loss.action, loss.params, only=loss.only)
 
     # ---- the trace ----
 

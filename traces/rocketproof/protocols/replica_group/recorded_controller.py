@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_requests import (
     ControllerRequest,
     ElectMaster,
@@ -39,6 +40,7 @@ __all__ = ["ControllerSettings", "Decided", "RecordedController", "read_settings
 _LEADS: Final = "LeadershipGained"
 """A controller on its own leads when it starts."""
 _SCAN: Final = "ScanDue"
+_ELECTIONS: Final = ("ElectMaster", "DesignateMaster")
 _NOT_ASKED: Final = frozenset({_LEADS, "ChannelGone", _SCAN})
 """After these comes an entry that is no request's; one before asked for no entry."""
 
@@ -92,7 +94,7 @@ class Decided:
     restarted: str | None = None
     """Who has come back."""
     shown: Value | None = None
-    """`ctl`, if it is said to be something else than the controller has."""
+    """`ctl` behind what is decided, as the controller says that it is."""
 
 
 class RecordedController:
@@ -170,7 +172,7 @@ class RecordedController:
         }
         if not decided and self.value() != before:
             decided.append(Decided("ElectMaster", (self._name_of(self._master),)))
-        return [*decided, *self._said(written)]
+        return [*decided, *self._unnotified(written, decided), *self._said(written)]
 
     @property
     def _known(self) -> GroupKnown:
@@ -222,6 +224,18 @@ class RecordedController:
         if self._registered.get(request.broker_id) == request.incarnation:
             self._signs.beat(broker(request.broker_id), channel, request.timeout_ms)
             self._choices.beat(request)
+
+    def _unnotified(self, written: NodeRecord, decided: Sequence[Decided]) -> list[Decided]:
+        """Return whom an election was not notified to though the controller hears it."""
+        if not any(one.action in _ELECTIONS for one in decided):
+            return []
+        code = RequestCode.NOTIFY_BROKER_ROLE_CHANGED
+        notified = {message.to for message in written.sent if message.code == code}
+        return [
+            Decided("Unnotified", (name,), shown=self.value())
+            for name in self._incarnations
+            if self._signs.is_alive(name) and name not in notified
+        ]
 
     def _said(self, written: NodeRecord) -> list[Decided]:
         """Return what is said of the group in a step, if it is not what the controller has."""

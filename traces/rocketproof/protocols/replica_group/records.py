@@ -16,6 +16,7 @@
 | it has another set otherwise                 | CleanBrokerData                                 |
 | it registers a new incarnation               | Restart                                         |
 | it did not hear who is gone, or hears it     | EvictBroker, HearAgain                          |
+| no notice of an election for who is alive    | Unnotified                                      |
 | its answers and notices                      | ctl, if they say something else than it has     |
 | PUT_OK beyond confirmOffset, or a producer   | Acknowledge, which is none then                 |
 | that waits no more for slaves below it       |                                                 |
