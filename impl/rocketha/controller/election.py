@@ -126,9 +126,9 @@ def _elected(
     now_ms: TimestampMs,
     rules: ControllerRules,
 ) -> Applied:
-    """Make the candidate master in a new epoch.
+    """Make the candidate master in a new epoch, and notify who is alive.
 
-    Spec: ReplicaGroup!Elect
+    Spec: ReplicaGroup!Elect, ReplicaGroup!Unnotified
     Source: ReplicasInfoManager.handleElectMaster
     """
     clean = candidate in group.members - group.unfit or group.master_epoch == 0
