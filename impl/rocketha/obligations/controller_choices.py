@@ -20,7 +20,7 @@ from rocketha.formats.controller_requests import (
 )
 from rocketha.obligations.controller_view import GroupKnown
 from rocketha.obligations.signs_of_life import SignsOfLife
-from rocketha.types import INT32_MAX
+from rocketha.types import INT32_MAX, NO_EPOCH
 
 __all__ = ["ControllerChoices"]
 
@@ -88,7 +88,9 @@ class ControllerChoices:
         if last is None:
             return 1, 1, INT32_MAX, broker
         priority = INT32_MAX if last.election_priority is None else last.election_priority
-        return -(last.epoch or 0), -(last.max_offset or 0), priority, broker
+        epoch = NO_EPOCH if last.epoch is None else last.epoch
+        max_offset = -1 if last.max_offset is None else last.max_offset
+        return -epoch, -max_offset, priority, broker
 
     # ---- proposals ----
 

@@ -2,6 +2,8 @@
 
 None of it may change anything: an operator asks what the controller knows, or wants what it must
 refuse; a stranger is of another group, is an incarnation that is gone, or speaks another language.
+But for one heartbeat that says nothing but who lives: then the controller does not know how far
+that broker is.
 Each request comes over a channel of its own, and its sender waits for the answer. What must be
 answered is a matter of `rocketha.obligations.controller_answers`.
 
@@ -92,6 +94,28 @@ class Outsiders:
         asked = make(_Scene(group=group, replica=replica, rng=rng, now_ms=now_ms))
         injection.note(f"an outsider asks the controller: {make.__name__.strip('_')}")
         self._cluster.channels.ask_from_outside(_frame(asked))
+
+    def beat_without_more(self) -> None:
+        """Say that a broker lives, and nothing else: heartbeats of old brokers are like that."""
+        cluster, group = self._cluster, self._cluster.group
+        if group is None or not cluster.host.is_up:
+            return
+        for broker in sorted(group.replicas):
+            if cluster.nodes[broker].state is not None and broker not in cluster.starting:
+                beat = _beat_of(group, broker)
+                cluster.channels.ask_from_outside(_frame(beat))
+                return
+
+
+def _beat_of(group: Group, broker: BrokerId) -> Heartbeat:
+    known = group.replicas[broker]
+    return Heartbeat(
+        cluster_name=group.cluster_name,
+        broker_name=group.broker_name,
+        broker_address=known.address,
+        broker_id=broker,
+        incarnation=known.incarnation,
+    )
 
 
 def _frame(asked: ControllerRequest | RemotingCommand | bytes) -> bytes:
@@ -202,12 +226,8 @@ def _proposal(scene: _Scene) -> ControllerRequest:
 def _heartbeat(scene: _Scene) -> ControllerRequest:
     """Say that one lives whom the controller does not know, or not any more."""
     known = scene.group.replicas[scene.replica]
-    beat = Heartbeat(
-        cluster_name=scene.group.cluster_name,
-        broker_name=scene.group.broker_name,
-        broker_address=known.address,
-        broker_id=scene.replica,
-        incarnation=Incarnation(known.incarnation + 1),
+    beat = replace(
+        _beat_of(scene.group, scene.replica), incarnation=Incarnation(known.incarnation + 1)
     )
     return scene.rng.choice(
         (

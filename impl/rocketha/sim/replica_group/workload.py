@@ -120,6 +120,7 @@ class GroupWorkload:
         cluster.slow_disks.clear()
         self._clients.is_lossy = False
         cluster.channels.heal()
+        Outsiders(cluster).beat_without_more()
         if cluster.host.is_up:
             self._stop_controller()
         cluster.controller_machine.restart()
@@ -228,12 +229,12 @@ class GroupWorkload:
         }
 
     def _may_lose_power(self, node: Node[GroupBroker], rng: Random) -> bool:
-        """Spare the last member with a whole log, mostly."""
+        """Spare the last member with a whole log, mostly, if nobody else can be elected."""
         group = self._cluster.group
         if group is None:
             return False
         whole = group.members - group.unfit
-        if whole != {node.id}:
+        if whole != {node.id} or self._plan.controller.elect_unclean:
             return True
         return rng.randrange(100) < _LAST_WHOLE_PERCENT
 
