@@ -48,7 +48,7 @@ from rocketha.obligations.controller_view import GroupKnown
 from rocketha.obligations.obligation import Due, time_ms
 from rocketha.obligations.recorded_frames import answers_to_outsiders, reply_in
 from rocketha.recording.record import NodeRecord
-from rocketha.types import TimestampMs
+from rocketha.types import INT64_MAX, TimestampMs
 
 __all__ = ["ControllerAnswers"]
 
@@ -78,7 +78,7 @@ class ControllerAnswers:
         self, broker_name: str | None, *, lives: Callable[[int], bool], elects_unclean: bool
     ) -> None:
         """Begin without requests; `lives` tells whether the controller hears a broker now."""
-        self._name = broker_name
+        self.broker_name = self._name = broker_name
         self._lives = lives
         self._elects_unclean = elects_unclean
         self._asked: dict[str, _Asked] = {}
@@ -216,7 +216,7 @@ class ControllerAnswers:
             return ResponseCode.SUCCESS
         free = self._next_id if is_ours else _FIRST_ID
         is_first = not is_ours or not group.incarnations
-        is_free = wanted == free if is_first else wanted >= free
+        is_free = wanted == free if is_first else free <= wanted < INT64_MAX
         return ResponseCode.SUCCESS if is_free else ResponseCode.BROKER_ID_INVALID
 
     def _of_election(self, request: ElectMaster, group: GroupKnown) -> ResponseCode:

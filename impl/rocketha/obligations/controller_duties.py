@@ -8,6 +8,7 @@
 | a proposal of its master comes, and nothing is wrong   | take it                                 |
 | a request comes                                        | answer it as `controller_answers` says  |
 | bytes come that are no frame                           | close their channel                     |
+| it reports an election                                 | say whether it was a clean one          |
 | it has answered                                        | remember nobody who asked               |
 | a broker registers                                     | call it unfit if its log is torn        |
 | it scans, or loses its master                          | do as `controller_scans` says           |
@@ -107,6 +108,7 @@ class _Fold:
         yield from self._answers.given(record, before, after)
         is_forgotten = self._waiting <= self._answers.unanswered
         yield self._due(record, "remember nobody who is answered", is_forgotten)
+        yield from self._reported(record, before)
         if scans:
             yield from self._scanning.closes(record, self._signs.silent_channels())
         if isinstance(request, AlterSyncStateSet) and self._choices.is_right(request, before):
@@ -207,6 +209,15 @@ class _Fold:
             if self._choices.lives(broker):
                 name = _name(broker)
                 yield self._due(record, f"notify {name} of an election", name in notified)
+
+    def _reported(self, record: NodeRecord, before: GroupKnown) -> Iterator[Due]:
+        """Yield that an election is reported as what it was: others go by that."""
+        name = self._answers.broker_name
+        for one in record.params.get("events", ()):
+            if one["is"] == "MasterElected" and one["broker_name"] == name:
+                is_clean = before.epoch == 0 or one["master"] in before.members - before.unfit
+                what = "report whether an elected master had every acknowledged message"
+                yield self._due(record, what, one["clean"] == is_clean)
 
     def _due(self, record: NodeRecord, what: str, is_done: bool) -> Due:
         at_ms = time_ms(record)

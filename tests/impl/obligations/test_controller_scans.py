@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rocketha.controller import core, machine, registration, tables
+from rocketha.controller import core, liveness, machine, registration, tables
 from rocketha.controller.applied import ChannelExpired, ScanSoon
-from rocketha.controller.state import UNHEARD
+from rocketha.controller.state import UNHEARD, ControllerState
 from rocketha.controller.state_machine import ControllerStateMachine
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
@@ -115,3 +115,30 @@ def test_signs_of_life_that_are_not_read_are_seen(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(tables, "_heard", lambda _: UNHEARD)
 
     assert "know what it knew when it stopped" in (missed() or "")
+
+
+# ---- reports ----
+
+
+def test_a_clean_election_that_is_reported_as_another_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = liveness.elect_master
+
+    def elect_master(*args: Any, **named: Any) -> Any:
+        applied: Any = own(*args, **named)
+        return replace(applied, events=tuple(replace(e, clean=not e.clean) for e in applied.events))
+
+    monkeypatch.setattr(liveness, "elect_master", elect_master)
+
+    assert "report whether an elected master had every" in (missed() or "")
+
+
+def test_a_group_that_was_removed_and_is_still_known_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        ControllerState, "known", lambda self, broker_name: self.groups.get(broker_name)
+    )
+
+    assert "answer GET_REPLICA_INFO with BROKER_METADATA_NOT_EXIST" in (missed() or "")

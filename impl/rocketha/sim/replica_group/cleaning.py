@@ -15,6 +15,7 @@ from rocketha.formats.remoting_frame import push_command
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.random_source import Injection
 from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.sim.replica_group.outsiders import Outsiders
 
 __all__ = ["Cleaning"]
 
@@ -61,7 +62,10 @@ class Cleaning:
                 cluster_name=cluster.plan.broker.cluster_name,
                 broker_name=cluster.plan.broker.broker_name,
             )
+            removed = cluster.group
             cluster.channels.command(push_command(push_request(request, opaque=0)))
+            if removed is not None and cluster.host.is_up:
+                Outsiders(cluster).ask_of_removed(removed)
         self._is_busy = False
         for node in cluster.nodes.values():
             if node.state is None:

@@ -41,7 +41,7 @@ from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.formats.remoting_frame import push_command
 from rocketha.sim.engine.random_source import Injection
 from rocketha.sim.replica_group.cluster import GroupCluster
-from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch, TimestampMs
+from rocketha.types import INT64_MAX, BrokerId, Epoch, SyncStateSetEpoch, TimestampMs
 
 __all__ = ["Outsiders"]
 
@@ -94,6 +94,25 @@ class Outsiders:
         asked = make(_Scene(group=group, replica=replica, rng=rng, now_ms=now_ms))
         injection.note(f"an outsider asks the controller: {make.__name__.strip('_')}")
         self._cluster.channels.ask_from_outside(_frame(asked))
+
+    def ask_of_removed(self, group: Group) -> None:
+        """Ask for a group that was removed as if it were there: it is not known."""
+        replica = min(group.replicas)
+        election = ElectMaster(cluster_name=group.cluster_name, broker_name=group.broker_name)
+        proposal = AlterSyncStateSet(
+            broker_name=group.broker_name,
+            master_broker_id=replica,
+            master_epoch=group.master_epoch,
+            sync_state_set=SyncStateSet(frozenset({replica}), group.sync_state_set.epoch),
+        )
+        clean = CleanBrokerData(cluster_name=group.cluster_name, broker_name=group.broker_name)
+        info = GetReplicaInfo(broker_name=group.broker_name)
+        data = GetSyncStateData(broker_names=(group.broker_name,))
+        beat = _beat_of(group, replica)
+        designation = replace(election, broker_id=replica, designate_elect=True)
+        asked: tuple[ControllerRequest, ...] = (info, data, election, designation, proposal)
+        for request in (*asked, beat, replace(clean, clean_living=True)):
+            self._cluster.channels.ask_from_outside(_frame(request))
 
     def beat_without_more(self) -> None:
         """Say that a broker lives, and nothing else: heartbeats of old brokers are like that."""
@@ -273,6 +292,7 @@ def _application(scene: _Scene) -> ControllerRequest:
             request,
             replace(request, register_check_code=scene.group.replicas[scene.replica].check_code),
             replace(request, broker_name=_OTHER, applied_broker_id=_STRANGER),
+            replace(request, applied_broker_id=BrokerId(INT64_MAX)),
         )
     )
 
