@@ -47,6 +47,10 @@ class ControllerChoices:
         """Note a heartbeat of the registered incarnation."""
         self._heard[request.broker_id] = request
 
+    def last_heartbeat(self, broker: int) -> Heartbeat | None:
+        """Return what a broker has said last in its registered incarnation."""
+        return self._heard.get(broker)
+
     def restarted(self, broker: int) -> None:
         """Forget what the incarnation before has said."""
         self._heard.pop(broker, None)

@@ -34,6 +34,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.obligations.controller_answers import ControllerAnswers
 from rocketha.obligations.controller_choices import ControllerChoices
+from rocketha.obligations.controller_restarts import kept_heartbeats
 from rocketha.obligations.controller_scans import ControllerScans, refused_channels
 from rocketha.obligations.controller_view import GroupKnown
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
@@ -77,6 +78,9 @@ class _Fold:
 
     def _stepped(self, record: NodeRecord) -> Iterator[Due]:
         if record.event == STOPPED:
+            if self._answers.broker_name is not None:
+                said = self._choices.last_heartbeat
+                yield from kept_heartbeats(record, self._answers.broker_name, said)
             self._request, self._scans = None, False
             self._answers.stopped()
             self._scanning.stopped()

@@ -2,6 +2,7 @@
 
 | on the occasion          | it must                                                              |
 |--------------------------|----------------------------------------------------------------------|
+| it stops                 | know what each broker has said last                                  |
 | it starts again          | know what it knew when it stopped                                    |
 | it starts                | replay fewer entries than lie between two snapshots: it has loaded   |
 |                          | the newest, or there is none yet                                     |
@@ -14,13 +15,18 @@ Source: RIP-59, "SnapshotManager"
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
+import msgspec
+
+from rocketha.controller.state import HEARTBEAT_TIMEOUT_MS, NOTHING_SAID
+from rocketha.formats.controller_requests import Heartbeat
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
 from rocketha.recording.record import STARTED, Json, NodeRecord
+from rocketha.types import INT32_MAX, NO_EPOCH
 
-__all__ = ["CONTROLLER_RESTARTS"]
+__all__ = ["CONTROLLER_RESTARTS", "kept_heartbeats"]
 
 _CONTROLLER: Final = "controller"
 
@@ -40,6 +46,32 @@ def _dues(run: RecordedRun) -> Iterator[Due]:
         if threshold is not None:
             is_short = read["replayed"] < threshold
             yield _due(record, f"replay fewer than {threshold} entries", is_short)
+
+
+def kept_heartbeats(
+    record: NodeRecord, broker_name: str, said: Callable[[int], Heartbeat | None]
+) -> Iterator[Due]:
+    """Yield that a controller which stops knows what each broker of a group has said last."""
+    left = (one["state"] for one in record.heard if one["is"] == "TablesLeft")
+    for state in map(msgspec.json.decode, left):
+        group = dict(state["groups"]).get(broker_name)
+        for broker, replica in () if group is None else group["replicas"]:
+            last = said(broker)
+            if last is not None:
+                what = f"know what b{broker} has said last"
+                yield _due(record, what, _content(last).items() <= replica["heard"].items())
+
+
+def _content(said: Heartbeat) -> dict[str, int]:
+    """Return what a controller knows after a heartbeat, for what is missing what stands for it."""
+    fields: tuple[tuple[str, int | None, int], ...] = (
+        ("timeout_ms", said.timeout_ms, HEARTBEAT_TIMEOUT_MS),
+        ("epoch", said.epoch, NO_EPOCH),
+        ("max_offset", said.max_offset, NOTHING_SAID),
+        ("confirm_offset", said.confirm_offset, NOTHING_SAID),
+        ("election_priority", said.election_priority, INT32_MAX),
+    )
+    return {name: missing if value is None else value for name, value, missing in fields}
 
 
 def _due(record: NodeRecord, what: str, is_done: bool) -> Due:

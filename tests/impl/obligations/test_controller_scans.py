@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocketha.controller import core, liveness, machine, registration, tables
+from rocketha.controller import core, election, liveness, machine, registration, tables
 from rocketha.controller.applied import ChannelExpired, ScanSoon
 from rocketha.controller.state import UNHEARD, ControllerState
 from rocketha.controller.state_machine import ControllerStateMachine
@@ -117,13 +117,24 @@ def test_signs_of_life_that_are_not_read_are_seen(monkeypatch: pytest.MonkeyPatc
     assert "know what it knew when it stopped" in (missed() or "")
 
 
+def test_a_heartbeat_that_is_not_kept_as_it_was_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = liveness.hear_broker
+
+    def hear_broker(state: Any, request: Any, **named: Any) -> Any:
+        return own(state, replace(request, confirm_offset=None), **named)
+
+    monkeypatch.setattr(machine, "hear_broker", hear_broker)
+
+    assert "know what b1 has said last" in (missed() or "")
+
+
 # ---- reports ----
 
 
 def test_a_clean_election_that_is_reported_as_another_is_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    own = liveness.elect_master
+    own = election.elect_master
 
     def elect_master(*args: Any, **named: Any) -> Any:
         applied: Any = own(*args, **named)
