@@ -14,7 +14,7 @@ from rocketha.formats.ha_packets import (
     Transfer,
 )
 from rocketha.formats.legacy_ha_packets import LegacyTransfer
-from rocketha.formats.message import Host, Message, properties_text
+from rocketha.formats.message import CRC_PROPERTY, Host, Message, properties_text
 from rocketha.formats.remoting_command import Language, RemotingCommand, Serialization
 from rocketha.types import (
     INT32_MAX,
@@ -113,7 +113,8 @@ def _words(max_size: int) -> st.SearchStrategy[str]:
 
 def properties() -> st.SearchStrategy[str]:
     """Properties of a message as RocketMQ keeps them."""
-    return st.dictionaries(_words(8), _words(8), max_size=3).map(properties_text)
+    texts = st.dictionaries(_words(8), _words(8), max_size=3).map(properties_text)
+    return texts.filter(lambda text: CRC_PROPERTY not in text)
 
 
 def messages(*, max_body: int = 60) -> st.SearchStrategy[Message]:

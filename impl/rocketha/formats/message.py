@@ -51,6 +51,7 @@ from rocketha.types import Offset, SizeBytes, TimestampMs
 __all__ = [
     "BLANK_MIN",
     "BODY_MAX",
+    "CRC_PROPERTY",
     "LOOPBACK",
     "Blank",
     "Host",
@@ -90,9 +91,10 @@ _BYTE: Final = struct.Struct(">b")
 
 _NAME_END: Final = "\x01"
 _VALUE_END: Final = "\x02"
-_CRC_NAME: Final = "__CRC32#"
-_CRC_SIZE: Final = len(_CRC_NAME) + 1 + 10 + 1
-_CRC_MARK: Final = f"{_CRC_NAME}{_NAME_END}".encode()
+CRC_PROPERTY: Final = "__CRC32#"
+"""The name of a property that no message may have: it ends every record."""
+_CRC_SIZE: Final = len(CRC_PROPERTY) + 1 + 10 + 1
+_CRC_MARK: Final = f"{CRC_PROPERTY}{_NAME_END}".encode()
 _RECORD_MIN: Final = _HEAD.size + 8 + 8 + 8 + _TAIL.size + 1 + 2
 
 
@@ -198,8 +200,8 @@ def push_record(message: Message, offset: Offset, *, whole_crc: bool = True) -> 
     properties = _utf8("properties", message.properties)
     if whole_crc and properties and not properties.endswith(_VALUE_END.encode()):
         properties += _VALUE_END.encode()
-    if _CRC_NAME in message.properties:
-        raise EncodingError("properties", reason=f"{_CRC_NAME} is reserved")
+    if CRC_PROPERTY in message.properties:
+        raise EncodingError("properties", reason=f"{CRC_PROPERTY} is reserved")
     _fits("body", len(message.body), BODY_MAX)
     _fits("topic", len(topic), _SHORT_MAX)
     _fits("properties", len(properties) + reserved, _SHORT_MAX)
@@ -266,7 +268,7 @@ def _crc(data: bytes) -> int:
 
 def _reserved_crc(covered: bytes) -> bytes:
     digits = f"{_crc(covered):010d}"[::-1]
-    return f"{_CRC_NAME}{_NAME_END}{digits}{_VALUE_END}".encode()
+    return f"{CRC_PROPERTY}{_NAME_END}{digits}{_VALUE_END}".encode()
 
 
 def push_blank(room: SizeBytes) -> bytes:
