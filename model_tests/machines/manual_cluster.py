@@ -253,8 +253,9 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
 
     # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
 
-    def ask_controller(self, node: GroupNode, data: bytes) -> None:
-        """Keep a frame."""
+    def ask_controller(self, node: GroupNode, data: bytes, *, leaves: bool) -> None:
+        """Keep a frame; no step of these nodes is cut."""
+        assert leaves
         self.post.ask(node.id, node.running().incarnation, data)
         channel = self.post.of(node.id)
         self._exchanged(

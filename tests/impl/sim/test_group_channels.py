@@ -83,6 +83,16 @@ def test_a_broken_channel_is_followed_by_another_and_its_answers_are_lost() -> N
     assert [channel for channel, _ in talk.closed_at] == [ChannelId(1)]
 
 
+def test_what_does_not_leave_a_broker_that_ends_goes_over_no_channel() -> None:
+    talk = Talk()
+    assert talk.channels.ask(ONE, b"a", leaves=False) == ChannelId(1)
+    assert talk.channels.of(ONE) is None
+    assert talk.channels.ask(ONE, b"b") == ChannelId(2)
+    assert talk.channels.ask(ONE, b"c", leaves=False) == ChannelId(2)
+    talk.run()
+    assert talk.asked_of == [(ChannelId(2), b"b")]
+
+
 def test_nobody_hears_of_a_channel_whose_broker_went_silently() -> None:
     talk = Talk()
     talk.channels.ask(ONE, b"a")

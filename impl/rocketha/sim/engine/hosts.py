@@ -120,9 +120,10 @@ class HostedCluster(ABC, Generic[S, E, A]):
     def stepped(self, node: Node[S], event: E | HostEvent) -> None:
         """Hear that an event was taken, and its effects performed."""
 
-    def ask_controller(self, node: Node[S], data: bytes) -> None:
-        """Carry a frame to the controller."""
-        raise AssertionError(f"{node.id} asks no controller in this protocol: {data!r}")
+    def ask_controller(self, node: Node[S], data: bytes, *, leaves: bool) -> None:
+        """Carry a frame to the controller, or note what does not leave a node that ends."""
+        what = data if leaves else "before it ends"
+        raise AssertionError(f"{node.id} asks no controller in this protocol: {what!r}")
 
     def client_answered(self, node: Node[S], answer: AnswerClient) -> None:
         """Hear an answer to a client, also one that does not leave a node that ends."""
@@ -314,8 +315,7 @@ class _NodePorts(Generic[S, E, A]):
         return self._node.clock.shows(self._scheduler.now_ms)
 
     def ask(self, data: bytes) -> None:
-        if not self.is_muted:
-            self._cluster.ask_controller(self._node, data)
+        self._cluster.ask_controller(self._node, data, leaves=not self.is_muted)
 
     def answer(self, answer: AnswerClient) -> None:
         self._recorder.answered(answer)

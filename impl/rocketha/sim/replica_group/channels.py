@@ -119,11 +119,17 @@ class Channels:
 
     # ---- what is said ----
 
-    def ask(self, broker: BrokerId, data: bytes) -> ChannelId:
-        """Send a broker's frame to the controller; return the channel that it goes over."""
+    def ask(self, broker: BrokerId, data: bytes, *, leaves: bool = True) -> ChannelId:
+        """Send a broker's frame to the controller; return the channel that it goes over.
+
+        Of a broker that ends before it leaves, only the channel is found.
+        """
         channel = self._open.get(broker)
         if channel is None:
-            channel = self._open[broker] = self._next()
+            channel = self._next()
+        if not leaves:
+            return channel
+        self._open[broker] = channel
         self._post(broker, lambda: self._reach(broker, channel, data), up=True)
         return channel
 

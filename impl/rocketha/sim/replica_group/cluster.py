@@ -335,10 +335,10 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
         self.scheduler.after(1 + wait_ms, flush)
 
-    def ask_controller(self, node: Node[GroupBroker], data: bytes) -> None:
+    def ask_controller(self, node: Node[GroupBroker], data: bytes, *, leaves: bool) -> None:
         """Send a frame to the controller; there are no elections before the group is observed."""
         if self._observed or not _wants_election(data):
-            channel = self.channels.ask(node.id, data)
+            channel = self.channels.ask(node.id, data, leaves=leaves)
             self._exchanged(
                 ControllerFrame(channel=channel, broker=node.id, by_controller=False, data=data)
             )
