@@ -102,7 +102,7 @@ class _Fold:
         if record.action != "EntryActed":
             yield from self._answers.given(record, before, after)
             return
-        self._signs.note_time(record.shows_ms)
+        self._signs.applied(record.shows_ms)
         heard, self._request = self._request, None
         scans, self._scans = self._scans, False
         request = None if heard is None else heard[1]

@@ -36,10 +36,16 @@ class SignsOfLife:
         """Begin with nobody heard of."""
         self._of: dict[str, _Signs] = {}
         self._clock_ms = 0
+        self._applied_ms = 0
 
     def note_time(self, shows_ms: int) -> None:
         """Let the controller see its clock: it goes by the latest time that it ever saw."""
         self._clock_ms = max(self._clock_ms, shows_ms)
+
+    def applied(self, shows_ms: int) -> None:
+        """Note that an entry was applied: the log tells this time to who starts again."""
+        self.note_time(shows_ms)
+        self._applied_ms = self._clock_ms
 
     def registered(self, broker: str, channel: int, *, restarted: bool) -> None:
         """Note a registration that was taken; of another incarnation nothing was heard before."""
@@ -74,9 +80,12 @@ class SignsOfLife:
         return silent - {_BEFORE_ITS_START}
 
     def started(self, shows_ms: int) -> None:
-        """Note that the controller started again: who was alive is so once more, on no channel."""
-        alive = [broker for broker in self._of if self.is_alive(broker)]
-        self.note_time(shows_ms)
+        """Note that the controller started again: who was alive is so once more, on no channel.
+
+        That is who was so when the last entry was applied: a later time was seen, and is forgotten.
+        """
+        alive = [broker for broker in self._of if self._was_alive(broker, self._applied_ms)]
+        self._clock_ms = max(self._applied_ms, shows_ms)
         for broker, signs in self._of.items():
             signs.last_ms = {_BEFORE_ITS_START: self._clock_ms} if broker in alive else {}
 
@@ -86,7 +95,10 @@ class SignsOfLife:
 
     def is_alive(self, broker: str) -> bool:
         """Tell whether a sign of life is recent enough."""
+        return self._was_alive(broker, self._clock_ms)
+
+    def _was_alive(self, broker: str, at_ms: int) -> bool:
         signs = self._of.get(broker)
         return signs is not None and any(
-            last_ms + signs.timeout_ms >= self._clock_ms for last_ms in signs.last_ms.values()
+            last_ms + signs.timeout_ms >= at_ms for last_ms in signs.last_ms.values()
         )

@@ -77,10 +77,28 @@ def test_who_was_alive_is_so_once_more_when_the_controller_starts() -> None:
     assert signs.is_alive("b1")
     signs.closed(7)
     assert signs.is_alive("b1"), "its channels are gone already"
-    signs.note_time(1_051)
+    signs.applied(1_051)
     assert not signs.is_alive("b1")
     signs.started(2_000)
     assert not signs.is_alive("b1")
+
+
+def test_a_controller_that_starts_knows_no_later_time_than_that_of_its_last_entry() -> None:
+    signs = heard()
+    signs.applied(150)
+    signs.note_time(151)
+    assert not signs.is_alive("b1"), "who asks now hears that it is gone"
+    signs.started(160)
+    assert signs.is_alive("b1"), "no entry said so"
+    signs = heard()
+    signs.applied(150)
+    signs.note_time(400)
+    signs.started(90)
+    signs.beat("b1", 8, 50)
+    signs.note_time(200)
+    assert signs.is_alive("b1")
+    signs.note_time(201)
+    assert not signs.is_alive("b1"), "it was heard at 150, and not when an operator asked"
 
 
 @pytest.mark.java

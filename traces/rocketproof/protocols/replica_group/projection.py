@@ -300,7 +300,7 @@ class GroupProjection:
         if isinstance(action.entry.change, Started):
             self._signs.started(cluster.controller_shows_ms)
         request = None if heard is None else heard[1]
-        self._signs.note_time(cluster.controller_shows_ms)
+        self._signs.applied(cluster.controller_shows_ms)
         self._notice_silence(cluster, request)
         restarted = None if heard is None else self._registered(present, *heard)
         parts.look(cluster)

@@ -156,7 +156,7 @@ class RecordedController:
         self._read(written.state)
         decided: list[Decided] = []
         if written.action == "EntryActed":
-            self._signs.note_time(written.shows_ms)
+            self._signs.applied(written.shows_ms)
             heard, self._request = self._request, None
             scans, self._scans = self._scans, False
             request = None if heard is None else heard[1]
