@@ -23,7 +23,7 @@ Source: ReplicasManager, BrokerController.sendHeartbeat, AutoSwitchHAService, Co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -129,7 +129,7 @@ class _Broker:
         longest = max(int(self._settings[name]) for name in settings)
         return int(longest * _SLOWEST) + _SLACK_MS
 
-    def take(self, record: NodeRecord, messages: Mapping[str, SentMessage]) -> Iterator[Due]:
+    def take(self, record: NodeRecord) -> Iterator[Due]:
         """Yield what comes due in a step, or is done in it."""
         before = self._have
         self._have = have = before.after(record.state)
@@ -141,7 +141,7 @@ class _Broker:
         if record.event == STOPPED:
             return  # the step under way was never over
         yield from self._beats(record, at_ms)
-        yield from self._hears(record, before, messages, at_ms)
+        yield from self._hears(record, before, at_ms)
         yield from self._asks(record, at_ms)
         yield from self._clients(record, before, at_ms)
         yield from self._proposes(record, at_ms)
@@ -249,7 +249,6 @@ class _Broker:
         self,
         record: NodeRecord,
         before: _Have,
-        messages: Mapping[str, SentMessage],
         at_ms: TimestampMs,
     ) -> Iterator[Due]:
         for heard in heard_frames(record):
@@ -257,17 +256,27 @@ class _Broker:
             if notice is not None and before.registration == _REGISTERED:
                 yield from self._learns(before, notice.master_epoch, at_ms)
         for name in record.received:
-            asked, message = self._asked.pop(name, None), messages.get(name)
+            asked = self._asked.pop(name, None)
             if asked is not None:
                 self._answered = {name: asked[0]}
-            if asked is None or message is None or self._is_late(asked[1], at_ms, _WAITS):
+            if asked is None or self._is_late(asked[1], at_ms, _WAITS):
                 continue  # it may wait for that no more
-            reply = reply_in(message, asked[0])
-            content = None if reply is None else reply.content
-            if isinstance(content, ReplicaInfo) and content.master_broker_id is not None:
-                yield from self._learns(before, content.master_epoch, at_ms)
-            elif isinstance(content, ReplicaInfo) and content.master_broker_id is None:
-                yield from self._wants_master(before, content.master_epoch, at_ms)
+            infos = self._infos(name, asked[0])
+            if infos and all(info.master_broker_id is not None for info in infos):
+                yield from self._learns(before, min(info.master_epoch for info in infos), at_ms)
+            elif infos and all(info.master_broker_id is None for info in infos):
+                oldest = min(info.master_epoch for info in infos)
+                yield from self._wants_master(before, oldest, at_ms)
+
+    def _infos(self, name: str, code: int) -> Sequence[ReplicaInfo]:
+        """Return what it may have heard of its group; of what is no such answer, nothing.
+
+        A request that arrives twice is answered twice, with the same id: either answer is heard.
+        """
+        replies = [reply_in(message, code) for message in self._sent_to_it.get(name, ())]
+        contents = [None if reply is None else reply.content for reply in replies]
+        infos = [content for content in contents if isinstance(content, ReplicaInfo)]
+        return infos if len(infos) == len(contents) else ()
 
     def _asks(self, record: NodeRecord, at_ms: TimestampMs) -> Iterator[Due]:
         """Yield that it asks for an election, and whether it has heard that there is no master."""
@@ -391,12 +400,10 @@ def _dues(run: RecordedRun) -> Iterator[Due]:
         for name, header in run.headers.items()
         if header.settings.get("kind") == "broker"
     }
-    messages: dict[str, SentMessage] = {}
     for record in run.records:
         if record.node in brokers:
-            yield from brokers[record.node].take(record, messages)
+            yield from brokers[record.node].take(record)
         for message in record.sent:
-            messages[message.id] = message
             if message.to in brokers:
                 brokers[message.to].hear_of(message)
 

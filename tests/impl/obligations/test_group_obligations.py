@@ -53,6 +53,21 @@ def test_a_correct_group_owes_nothing_and_every_duty_came_due() -> None:
         assert all(run.obligations.counted.values())
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(445, id="a request that came twice was answered twice, with another master"),
+        pytest.param(1421, id="a master ended between its heartbeat and its proposal"),
+        pytest.param(804, id="an operator asked between the last entry and the controller's end"),
+        pytest.param(355, id="and its clock went back while it was away"),
+    ],
+)
+def test_a_correct_group_is_not_accused(seed: int) -> None:
+    run = simulate(SIMULATION, seed, SimOptions(), NullGroupObserver())
+    assert run.obligations.missed == ()
+    assert sum(run.obligations.counted.values()) > 100
+
+
 def test_a_controller_whose_clock_stands_still_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     step = ControllerCore.step
 
