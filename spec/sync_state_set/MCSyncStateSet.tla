@@ -20,7 +20,7 @@ Empty(s) == up[s] /\ end[s] = 0 /\ conn[s] = NoConn
 \* Every return counts as one with a loss.
 Counted(b) == {inc[b] + 1}
 \* A request is refused only if a replica that would join is dead or has restarted.
-JoinerGone(r) == \E m \in Joiners(r) : ~(up[m[1]] /\ IsPresent(m))
+JoinerGone(r, amiss) == amiss /\ \E m \in Joiners(r) : ~(up[m[1]] /\ IsPresent(m))
 
 Bounded(action, b) ==
   CASE action = "PutMessage" -> end[Master] < MaxLog

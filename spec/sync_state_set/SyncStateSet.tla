@@ -196,15 +196,19 @@ CaughtUp(s) == conn[s].ack >= confirm
 \* And it has what was there when the master was elected.            \* CHECK ExpandEpoch
 HasEpochStart(s) == conn[s].ack >= start
 
-\* The master asks for a slave that has caught up: check and proposal are one step (maybeExpand).
-Expand(s) ==
-  /\ Explored("Expand", s)
-  /\ role = "Master"
+\* A slave that has caught up may join, if nothing is undecided.
+MayExpand(s) ==
   /\ MayPropose
   /\ s \notin Names(local)
   /\ conn[s] # NoConn
   /\ CaughtUp(s)
   /\ HasEpochStart(s)
+
+\* The master asks for a slave: check and proposal are one step (maybeExpand).
+Expand(s) ==
+  /\ Explored("Expand", s)
+  /\ role = "Master"
+  /\ MayExpand(s)
 
   /\ Propose(Base \cup {<<s, conn[s].inc>>})
   /\ UNCHANGED <<ctlVars, role, start, local, sssE, confirm, conn, brokerVars, seenVars>>
@@ -263,6 +267,21 @@ Learn(e) ==
   /\ pend' = {p \in pend : ~Ends(p, e)}
   /\ confirm' = Confirmed(AckSet(local', pend'), conn, end[Master], confirm)
   /\ UNCHANGED <<ctlVars, role, start, queue, conn, brokerVars, seenVars>>
+
+\* A master knows what it has heard of the sets of its epoch, be it old or new.
+Knows(e) ==
+  /\ role = "Master"
+  /\ e \in DOMAIN views
+  /\ e <= sssE
+
+  /\ UNCHANGED vars
+
+\* A master has done all that follows from a report of s: it has proposed s if that may join.
+Settled(s) ==
+  /\ role = "Master"
+  /\ ~MayExpand(s)
+
+  /\ UNCHANGED vars
 
 \* The master notices that a connection is broken, or breaks it.
 Disconnect(s) ==
@@ -394,16 +413,17 @@ ApplyAlter ==
   /\ views' = Append(views, ctl'.sss)
   /\ UNCHANGED <<alters, setVars, confirm, conn, brokerVars, seenVars>>
 
-\* It may refuse for a reason that is not known here.
-MayRefuse(r) == TRUE
+\* It refuses for a reason: `amiss` says whether a replica of the new set is silent or unknown, or one
+\* that would join has started again.  A model has it at any moment, of a run it is known.
+MayRefuse(r, amiss) == amiss \/ r.set = ctl.sss \/ ~KeepsMaster(r)
 \* A refusal spends the epoch that the request expected.              \* CHECK Spent
 EpochAfterRefusal == ctl.sssE + 1
 
-\* A request arrives from the right master with the right epoch, and is refused: a replica that
-\* would join has restarted, say, or seems to be dead.  The set stays, its epoch does not: a copy of
-\* the request that comes later, when the replica runs again, is refused, too.
-RefuseAlter ==
-  /\ \E r \in alters : FromMaster(r) /\ FromCurrent(r) /\ MayRefuse(r)
+\* A request arrives from the right master with the right epoch, and is refused.  The set stays, its
+\* epoch does not: a copy of the request that comes later, when the replica runs again, is refused,
+\* too.
+RefuseAlter(amiss) ==
+  /\ \E r \in alters : FromMaster(r) /\ FromCurrent(r) /\ MayRefuse(r, amiss)
 
   /\ ctl' = [ctl EXCEPT !.sssE = EpochAfterRefusal]
   /\ views' = IF ctl' = ctl THEN views ELSE Append(views, ctl.sss)
@@ -452,7 +472,8 @@ Next ==
   \/ \E B \in SUBSET Broker, due \in BOOLEAN : Shrink(B, due)
   \/ SendAlter
   \/ \E e \in Nat : Learn(e)
-  \/ \E s \in Slave : Disconnect(s)
+  \/ \E e \in Nat : Knows(e)
+  \/ \E s \in Slave : Settled(s) \/ Disconnect(s)
   \/ \E k \in Nat : CrashMaster(k)
   \/ RestartMaster
   \/ \E s \in Slave : Connect(s)
@@ -461,7 +482,7 @@ Next ==
   \/ \E s \in Slave, k \in Nat : Crash(s, k)
   \/ \E s \in Slave : Restart(s)
   \/ ApplyAlter
-  \/ RefuseAlter
+  \/ \E amiss \in BOOLEAN : RefuseAlter(amiss)
   \/ \E b \in Slave : Elect(b)
   \/ \E n \in Nat : Healed(n)
 

@@ -148,7 +148,7 @@ Fairness ==
   /\ WF_vars(Acknowledge(end[Master]))
   /\ WF_vars(Lost # {} /\ Shrink(Lost, TRUE))
   /\ WF_vars(SendAlter)
-  /\ WF_vars(ApplyAlter \/ RefuseAlter)
+  /\ WF_vars(ApplyAlter \/ \E amiss \in BOOLEAN : RefuseAlter(amiss))
   /\ WF_vars(sssE < Len(views) /\ Learn(Len(views)))
   /\ \A s \in Slave :
        /\ WF_vars(Connect(s))

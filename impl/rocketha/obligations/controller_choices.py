@@ -105,8 +105,14 @@ class ControllerChoices:
             _is_fresh(request, group)
             and found.members != group.members
             and group.master in found.members
-            and self._all_live(request)
-            and all(group.incarnations.get(b) == i for b, i in request.joining.items())
+            and not self.is_amiss(request, group)
+        )
+
+    def is_amiss(self, request: AlterSyncStateSet, group: GroupKnown) -> bool:
+        """Tell whether a replica of the set is silent, or one that joins has started again."""
+        joining = request.joining.items()
+        return not self._all_live(request) or any(
+            group.incarnations.get(b) != i for b, i in joining
         )
 
     def _judged(

@@ -49,6 +49,8 @@ ACTIONS = {
     "Shrink",
     "SendAlter",
     "Learn",
+    "Knows",
+    "Settled",
     "Disconnect",
     "CrashMaster",
     "RestartMaster",
@@ -227,7 +229,7 @@ def removals(traces: Iterable[Trace]) -> list[Value]:
 @pytest.mark.parametrize(
     ("seed", "wrong", "action"),
     [
-        (0, adds_nobody, "Healed"),
+        (0, adds_nobody, "Settled"),
         (0, answers_no_producer, "Healed"),
         (3, asks_for_no_flush, "Healed"),
         (0, answers_producers_at_once, "Acknowledge"),

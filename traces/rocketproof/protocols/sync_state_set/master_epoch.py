@@ -7,20 +7,21 @@ a later master epoch is left to ReplicaGroup: it has left, and what was read of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from rocketha.broker.state import GroupBroker, Proposal
+from rocketha.broker.state import GroupBroker
 from rocketha.controller.state import Group
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import AlterSyncStateSet, Incarnation
-from rocketha.ha.state import Phase, Role
+from rocketha.ha.state import Role
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.replica_group.cluster import GroupCluster
-from rocketha.types import BrokerId, ConnectionId, Epoch, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch
 from rocketproof.protocols.epoch_truncation.values import NONE, index, index_or_minus_one
 from rocketproof.protocols.sync_state_set.lags import Lags
+from rocketproof.protocols.sync_state_set.memory import Memory, common_length
 from rocketproof.protocols.sync_state_set.values import (
     MASTER,
     NO_CONN,
@@ -34,41 +35,12 @@ from rocketproof.protocols.sync_state_set.values import (
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, State, TlaSet, Value, canonical, record, tla_set
 
-__all__ = ["MasterEpochTrace", "Memory"]
+__all__ = ["MasterEpochTrace"]
 
 _CONTROLLER: Final = "controller"
 
-_ANY_TIME: Final = TimestampMs(0)
 _ANOTHERS: Final = -1
 """What a request expects that is not of this master and its master epoch: no epoch."""
-
-
-@dataclass(slots=True)
-class Memory:
-    """What is remembered of the whole run, for all its master epochs."""
-
-    record_epochs: Callable[[Node[GroupBroker]], RecordEpochs]
-    """What a log has; of a broker that is down, what recovery would find."""
-    losses: dict[BrokerId, dict[Incarnation, int]]
-    """Broker -> incarnation -> how often its log had lost something, or may have, when it began."""
-    registered: dict[BrokerId, int]
-    """Broker -> the losses of which the controller knows."""
-    reported: dict[ConnectionId, int] = field(default_factory=dict)
-    """The last report that a slave has sent."""
-
-    def register(self, broker: BrokerId, incarnation: Incarnation, *, torn: bool) -> None:
-        """Note that the controller knows of a start of a broker, or knows of it again."""
-        losses = self.losses[broker]
-        if incarnation not in losses:
-            losses[incarnation] = max(losses.values()) + torn
-        self.registered[broker] = losses[incarnation]
-
-    def look(self, cluster: GroupCluster) -> None:
-        """Note what slaves have reported."""
-        for node in cluster.nodes.values():
-            client = None if node.state is None else node.state.ha.client
-            if client is not None and client.phase is Phase.TRANSFER:
-                self.reported[client.id] = index(client.reported)
 
 
 @dataclass(slots=True)
@@ -82,6 +54,16 @@ class _Broker:
     torn: bool = False
     end: int = 0
     has_left: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a proposal asks for, in the master or on its way."""
+
+    sync_state_set: SyncStateSet
+    joining: Mapping[BrokerId, Incarnation]
+    is_own: bool
+    """It is of the master, in this epoch."""
 
 
 class MasterEpochTrace:
@@ -108,8 +90,7 @@ class MasterEpochTrace:
         self._after: Value | None = None
         """What the controller had when the master epoch was over."""
         self._alters: dict[str, Value] = {}
-        self._proposals: list[tuple[AlterSyncStateSet, Value]] = []
-        """As requests, without the time."""
+        self._proposals: list[tuple[_Asked, Value]] = []
         self._unsent: Value | None = None
         """A proposal that is made, of which no request has left the master."""
         self._sent: list[AlterSyncStateSet] = []
@@ -228,7 +209,7 @@ class MasterEpochTrace:
             of.has_left = True
         if not of.has_left:
             of.up = runs
-            of.end = _common(self._log, self._memory.record_epochs(node))
+            of.end = common_length(self._log, self._memory.record_epochs(node))
 
     def _each(self, part: Callable[[_Broker], Value]) -> Value:
         return record({name: part(self._of[broker]) for broker, name in self.names.items()})
@@ -250,27 +231,36 @@ class MasterEpochTrace:
         return {b: view.get(b, self._of[b].inc) for b in state.local.members}
 
     def _pending(self, state: GroupBroker, local: Members) -> tuple[Value, ...]:
-        proposal = state.pending
-        return () if proposal is None else (self._proposal(_request(state, proposal), local),)
+        made = state.pending
+        if made is None:
+            return ()
+        is_own = made.master_epoch == self.epoch
+        asked = _Asked(SyncStateSet(made.members, made.expected), made.joining, is_own)
+        return (self._proposal(asked, local),)
 
-    def _proposal(self, request: AlterSyncStateSet, local: Members) -> Value:
-        """Return what a request asks for; it was made from the set that the master knows then."""
-        request = replace(request, invoke_time_ms=_ANY_TIME)
+    def _sent_proposal(self, cluster: GroupCluster, request: AlterSyncStateSet) -> Value:
+        """Return what a request asks for that has left the master."""
+        state = cluster.nodes[self.master].running()
+        by_whom = (request.broker_name, request.master_broker_id, request.master_epoch)
+        is_own = by_whom == (cluster.plan.broker.broker_name, self.master, self.epoch)
+        asked = _Asked(request.sync_state_set, request.joining, is_own)
+        return self._proposal(asked, self._local(state))
+
+    def _proposal(self, asked: _Asked, local: Members) -> Value:
+        """Return what is asked for; it was made from the set that the master knows then."""
         for known, value in self._proposals:
-            if known == request:
+            if known == asked:
                 return value
-        proposed = request.sync_state_set
+        proposed = asked.sync_state_set
         members = {
-            b: local[b] if b in local else self._joining(request.joining, b)
-            for b in proposed.members
+            b: local[b] if b in local else self._joining(asked.joining, b) for b in proposed.members
         }
-        is_own = (request.master_broker_id, request.master_epoch) == (self.master, self.epoch)
         value = proposal_value(
             members_value(members, self.names),
-            int(proposed.epoch) - self._base if is_own else _ANOTHERS,
+            int(proposed.epoch) - self._base if asked.is_own else _ANOTHERS,
             members_value(local, self.names),
         )
-        self._proposals.append((request, value))
+        self._proposals.append((asked, value))
         return value
 
     def _joining(self, told: Mapping[BrokerId, Incarnation], broker: BrokerId) -> int:
@@ -312,7 +302,7 @@ class MasterEpochTrace:
 
     def note_stop(self, broker: BrokerId, record_epochs: RecordEpochs) -> int:
         """Note that a broker stopped; return how much of the master's log is left to it."""
-        of, kept = self._of[broker], _common(self._log, record_epochs)
+        of, kept = self._of[broker], common_length(self._log, record_epochs)
         of.torn = kept < of.end
         return kept
 
@@ -327,6 +317,8 @@ class MasterEpochTrace:
 
     def note_set(self, group: Group, joining: Mapping[BrokerId, Incarnation]) -> None:
         """Note the set that the controller has now: some members stay, others joined."""
+        if int(group.sync_state_set.epoch) - self._base <= len(self._views):
+            return  # it is the one of before
         was = self._members
         self._members = {
             b: was[b] if b in was else self._joining(joining, b) for b in group.members
@@ -394,7 +386,7 @@ class MasterEpochTrace:
         if not self.is_master(node):
             return
         for request in sent:
-            proposal = self._proposal(request, self._local(node.running()))
+            proposal = self._sent_proposal(cluster, request)
             is_made = self._unsent is not None and canonical(self._unsent) == canonical(proposal)
             if canonical(proposal) in self._alters and not is_made:
                 continue  # sent again
@@ -403,6 +395,17 @@ class MasterEpochTrace:
             self._change_key = ()
             self.look(cluster)
             self.record(cluster, self.master, "SendAlter")
+
+    def record_heard(self, cluster: GroupCluster, set_epochs: Iterable[int]) -> None:
+        """Write of which sets of this epoch the master has heard."""
+        for set_epoch in set_epochs:
+            number = set_epoch - self._base
+            if 0 < number <= len(self._views):
+                self.record(cluster, self.master, "Knows", (number,))
+
+    def record_settled(self, cluster: GroupCluster, slave: BrokerId) -> None:
+        """Write that the master has done what follows from the report of a slave."""
+        self.record(cluster, self.master, "Settled", (self.names[slave],))
 
     def record_losses(self, cluster: GroupCluster) -> None:
         """Write that the master has lost connections, one after the other."""
@@ -454,26 +457,6 @@ class MasterEpochTrace:
         if last.action in causes and last.clock == cluster.now_ms:
             self._recorded = {**self._recorded, "confirm": self._state["confirm"]}
             self.events[-1] = replace(last, state=self._recorded)
-
-
-def _request(state: GroupBroker, proposal: Proposal) -> AlterSyncStateSet:
-    """Return what a master asks for by a proposal."""
-    return AlterSyncStateSet(
-        broker_name=state.options.broker_name,
-        master_broker_id=state.broker_id,
-        master_epoch=proposal.master_epoch,
-        sync_state_set=SyncStateSet(proposal.members, proposal.expected),
-        joining=proposal.joining,
-        invoke_time_ms=_ANY_TIME,
-    )
-
-
-def _common(one: RecordEpochs, other: RecordEpochs) -> int:
-    """Return the length of the common prefix."""
-    for at, (this, that) in enumerate(zip(one, other, strict=False)):
-        if this != that:
-            return at
-    return min(len(one), len(other))
 
 
 def _change_key(node: Node[GroupBroker]) -> tuple[object, ...]:

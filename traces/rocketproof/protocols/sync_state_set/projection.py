@@ -34,19 +34,19 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupActionName, PutStatus
-from rocketha.broker.state import GroupBroker
+from rocketha.broker.events import CommandReceived
+from rocketha.broker.state import GroupBroker, Registration
 from rocketha.controller.applied import (
-    BrokerEvicted,
-    BrokerIdAssigned,
     BrokerRegistered,
     ControllerEvent,
     DataCleaned,
     MasterElected,
-    SetAltered,
-    SetKept,
 )
 from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBroker
+from rocketha.formats.ha_packets import Ack
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.ha.effects import ActionName, SpecAction
+from rocketha.ha.events import PacketReceived
 from rocketha.known_bugs.storage import file_options
 from rocketha.obligations.recorded_frames import request_in
 from rocketha.runtime.effects import AnswerClient
@@ -67,7 +67,10 @@ from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.sim.replica_group.recorders import command_in
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import index
-from rocketproof.protocols.sync_state_set.master_epoch import MasterEpochTrace, Memory
+from rocketproof.protocols.replica_group.heard import HeardByBrokers
+from rocketproof.protocols.sync_state_set.decisions import Decision, Decisions
+from rocketproof.protocols.sync_state_set.master_epoch import MasterEpochTrace
+from rocketproof.protocols.sync_state_set.memory import Memory
 from tlatrace.values import Value, tla_set
 
 __all__ = ["SET_SPEC", "SetProjection"]
@@ -87,6 +90,8 @@ class SetProjection:
         """In the order of their beginnings."""
         self.brokers: tuple[BrokerId, ...] = ()
         self._open: list[MasterEpochTrace] = []
+        self._decisions = Decisions()
+        self._heard = HeardByBrokers(answers_within_ms=0)
         self._cluster: GroupCluster | None = None
         self._memory_or_none: Memory | None = None
         self._reader: RecordEpochReader | None = None
@@ -104,6 +109,8 @@ class SetProjection:
         group = cluster.group
         assert group is not None
         self._cluster = cluster
+        self._decisions.started(cluster)
+        self._heard.answers_within_ms = cluster.plan.broker.request_timeout_ms
         self.brokers = tuple(cluster.nodes)
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
         losses = {b: {replica.incarnation: 0} for b, replica in group.replicas.items()}
@@ -133,15 +140,51 @@ class SetProjection:
             case ClientAnswered(broker=broker, answer=answer):
                 for epoch_trace in self._of_master(broker):
                     _record_answer(epoch_trace, cluster, answer)
-            case ControllerFrame(broker=broker, by_controller=False, has_arrived=False, data=data):
-                request = request_in(command_in(data))
-                if isinstance(request, AlterSyncStateSet):
-                    for epoch_trace in self._of_master(broker):
-                        epoch_trace.note_sent(request)
-            case ControllerFrame() | ChannelEnded() | EventTaken():
+            case ControllerFrame(has_arrived=True):
+                self._decisions.heard(cluster, what)
+            case ControllerFrame(by_controller=False, broker=broker) if broker is not None:
+                self._asked(cluster, broker, command_in(what.data))
+            case ControllerFrame():
                 pass
+            case ChannelEnded():
+                self._decisions.ended(cluster, what)
+            case EventTaken():
+                self._taken(cluster, what)
             case _ as unreachable:
                 assert_never(unreachable)
+
+    def _asked(self, cluster: GroupCluster, broker: BrokerId, frame: RemotingCommand) -> None:
+        """Note what a broker asks the controller for."""
+        request = request_in(frame)
+        now_ms = cluster.nodes[broker].shows_ms(cluster.scheduler)
+        self._heard.asked(broker, request, frame, now_ms)
+        if isinstance(request, AlterSyncStateSet):
+            for epoch_trace in self._of_master(broker):
+                epoch_trace.note_sent(request)
+
+    def _taken(self, cluster: GroupCluster, taken: EventTaken) -> None:
+        """Record what a master must know, and have done, when it is done with an event."""
+        node = cluster.nodes[taken.broker]
+        match taken.event:
+            case CommandReceived(command=command):
+                self._heard.heard(node.id, command, node.shows_ms(cluster.scheduler))
+            case PacketReceived(conn=conn, packet=Ack()):
+                connection = cluster.network.find(conn)
+                if connection is not None:
+                    self._heard.reported(node.id, connection.client)
+            case _:
+                pass
+        if taken.is_continued:
+            return
+        views, slave = self._heard.take_views(node.id), self._heard.take_reporter(node.id)
+        if node.state is None or node.id in cluster.starting:
+            return
+        for epoch_trace in self._of_master(node.id):
+            if epoch_trace.is_master(node):
+                if node.state.registration is Registration.REGISTERED:
+                    epoch_trace.record_heard(cluster, views)
+                if slave is not None and slave not in node.state.local.members:
+                    epoch_trace.record_settled(cluster, slave)
 
     def _of_master(self, broker: BrokerId | None) -> list[MasterEpochTrace]:
         """Return the master epochs of a broker that have not ended."""
@@ -161,8 +204,11 @@ class SetProjection:
         """Record an action in the master epochs that can see it, and the state after it."""
         match action:
             case ControllerActed():
+                decision = self._decisions.applied(cluster, action)
                 for event in action.events:
                     self._controller_event(cluster, event, action)
+                if decision is not None:
+                    self._decided(cluster, decision)
             case Crashed(broker=crashed):
                 self._crashed(cluster, crashed)
             case SpecAction():
@@ -202,14 +248,6 @@ class SetProjection:
             case MasterElected(master=master):
                 assert group is not None
                 self._elected(cluster, master)
-            case SetAltered() | SetKept():
-                assert group is not None
-                assert isinstance(request, AlterSyncStateSet)
-                name = "ApplyAlter" if isinstance(event, SetAltered) else "RefuseAlter"
-                for epoch_trace in self._present():
-                    epoch_trace.note_set(group, request.joining)
-                    epoch_trace.look(cluster)
-                    epoch_trace.record(cluster, None, name)
             case BrokerRegistered(broker_id=broker, incarnation=incarnation, restarted=True):
                 assert isinstance(request, RegisterBroker)
                 self._memory.register(broker, incarnation, torn=request.log_torn)
@@ -217,10 +255,17 @@ class SetProjection:
                     self._registered(epoch_trace, cluster, broker)
             case DataCleaned():
                 self._open.clear()
-            case BrokerRegistered() | BrokerIdAssigned() | BrokerEvicted():
+            case _:
                 pass
-            case _ as unreachable:
-                assert_never(unreachable)
+
+    def _decided(self, cluster: GroupCluster, decision: Decision) -> None:
+        """Record what must become of a proposal, with what the controller has behind it."""
+        group = cluster.group
+        for epoch_trace in self._present() if group is not None else ():
+            assert group is not None
+            epoch_trace.note_set(group, decision.request.joining)
+            epoch_trace.look(cluster)
+            epoch_trace.record(cluster, None, decision.action, decision.params)
 
     def _present(self) -> list[MasterEpochTrace]:
         """Return the master epoch that the controller has not ended, if there is one."""
@@ -254,6 +299,7 @@ class SetProjection:
     # ---- brokers ----
 
     def _crashed(self, cluster: GroupCluster, broker: BrokerId) -> None:
+        self._heard.stopped(broker)
         record_epochs = self._record_epochs(cluster.nodes[broker])
         for epoch_trace in list(self._open):
             if epoch_trace.has_left(broker):

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from rocketha.formats.controller_requests import AlterSyncStateSet
 from rocketproof.protocols.sync_state_set.lags import Lags
 from rocketproof.protocols.sync_state_set.recorded_nodes import KnownProposal, RecordedReplica
 from rocketproof.protocols.sync_state_set.recorded_run import RecordedRun, common_length
@@ -24,6 +25,7 @@ from rocketproof.protocols.sync_state_set.recorded_state import (
     SeenControl,
     SeenProposal,
     SeenState,
+    requests_value,
 )
 from rocketproof.protocols.sync_state_set.values import (
     MASTER,
@@ -38,6 +40,8 @@ from tlatrace.values import State, Value, record, tla_set
 __all__ = ["RecordedMasterEpoch", "WriteEvent"]
 
 _CONTROLLER: Final = "controller"
+_ANOTHERS: Final = -1
+"""What a request expects that is not of this master and its master epoch: no epoch."""
 _CONFIRMING: Final = frozenset({"PutMessage", "ReceiveAck", "Learn"})
 """Steps in which confirmOffset moves; a node moves it in a step of its own that follows."""
 
@@ -117,6 +121,7 @@ class RecordedMasterEpoch:
         self._shows_ms = 0
         self._unsent = False
         """A proposal is made, and no node has written that it was sent."""
+        self._sent: list[SeenProposal] = []
         self._last: tuple[str | None, int] = (INIT, run.now_ms)
         """The action of the last event, and when it was."""
         self._now = self._shown = self._look()
@@ -220,9 +225,13 @@ class RecordedMasterEpoch:
         if not replica.pending or local is None:
             return () if replica.pending == () else None
         (proposal,) = replica.pending
+        return (self._proposal(proposal, local),)
+
+    def _proposal(self, proposal: KnownProposal, local: KnownMembers) -> SeenProposal:
+        """Return what is asked for; it was made from the set that the master knows then."""
         for known, seen in self._proposals:
             if known == proposal:
-                return (seen,)
+                return seen
         told = self._run.by_name(proposal.joining)
         members = {
             b: local[b] if b in local else self._joining(told, b)
@@ -230,7 +239,7 @@ class RecordedMasterEpoch:
         }
         seen = SeenProposal(members, proposal.changes - self._base, local)
         self._proposals.append((proposal, seen))
-        return (seen,)
+        return seen
 
     def _joining(self, told: Mapping[str, int], name: str) -> int:
         """Return the incarnation in which a broker is to join; without one it is the present."""
@@ -303,6 +312,8 @@ class RecordedMasterEpoch:
 
     def note_set(self, joining: Mapping[str, int]) -> None:
         """Note the set that the controller has now: some members stay, others joined."""
+        if self._run.group.sss.epoch - self._base <= len(self._views):
+            return  # it is the one of before
         was = self._members
         self._members = {
             b: was[b] if b in was else self._joining(joining, b)
@@ -362,8 +373,12 @@ class RecordedMasterEpoch:
         params: tuple[Value, ...] = (),
         *,
         seen: SeenState | None = None,
+        alters: Iterable[SeenProposal] | None = None,
     ) -> None:
-        """Write an event of a broker, or of the controller, with what was looked at."""
+        """Write an event of a broker, or of the controller, with what was looked at.
+
+        `alters` are all requests that were sent; None: they are not shown.
+        """
         self._shown = shown = seen or self._now
         self._last = (action, self._run.now_ms)
         if action in _CONFIRMING:
@@ -372,7 +387,7 @@ class RecordedMasterEpoch:
             action,
             params,
             node=_CONTROLLER if name is None else self.names[name],
-            observed=shown.variables(self.names),
+            observed={**shown.variables(self.names), **requests_value(alters, self.names)},
             parts=shown.connections(self.names),
         )
 
@@ -392,11 +407,35 @@ class RecordedMasterEpoch:
         self._unsent = True
         self.record(self.master, action, params)
 
-    def record_sent(self) -> None:
-        """Write that the master has sent its proposal, if it has not sent that before."""
-        if self._unsent:
+    def record_sent(self, requests: Iterable[AlterSyncStateSet | None]) -> None:
+        """Write that the master has sent a proposal, if it has not sent that before.
+
+        What it sends is shown where it is written. None: it is not.
+        """
+        for request in requests:
+            if request is None:
+                if self._unsent:
+                    self._unsent = False
+                    self.record(self.master, "SendAlter")
+                continue
+            proposal = self._sent_proposal(request)
+            if proposal in self._sent and not self._unsent:
+                continue  # sent again
             self._unsent = False
-            self.record(self.master, "SendAlter")
+            if proposal not in self._sent:
+                self._sent.append(proposal)
+            self.record(self.master, "SendAlter", alters=self._sent)
+
+    def _sent_proposal(self, request: AlterSyncStateSet) -> SeenProposal:
+        proposed = request.sync_state_set
+        asked = KnownProposal(
+            members=tuple(sorted(map(int, proposed.members))),
+            expected=int(proposed.epoch),
+            joining=tuple(sorted((int(b), int(i)) for b, i in request.joining.items())),
+        )
+        seen = self._proposal(asked, self._now.local or {})
+        by_whom = (self._run.name_of(int(request.master_broker_id)), request.master_epoch)
+        return seen if by_whom == (self.master, self.epoch) else replace(seen, expected=_ANOTHERS)
 
     def record_rest(self, name: str) -> None:
         """Write what no action explains: lost connections, and what slaves hear elsewhere."""

@@ -56,7 +56,10 @@ class BrokerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"
 
 
 class ControllerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="controller"):
-    """How the controller is set up: SyncStateSet does not mind."""
+    """How the controller is set up."""
+
+    broker_name: str | None = None
+    """Of the group that the records are of; None: it has no other."""
 
 
 # ---- brokers ----

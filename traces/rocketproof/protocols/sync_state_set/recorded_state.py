@@ -5,7 +5,7 @@ None is what nobody has written: it is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -27,6 +27,7 @@ __all__ = [
     "SeenControl",
     "SeenProposal",
     "SeenState",
+    "requests_value",
 ]
 
 KnownMembers: TypeAlias = Mapping[str, int]
@@ -119,6 +120,11 @@ class SeenState:
                 if value is not None:
                     parts.append(part("conn", names[slave], name, value=value))
         return tuple(parts)
+
+
+def requests_value(alters: Iterable[SeenProposal] | None, names: Mapping[str, str]) -> State:
+    """Return the requests that were sent, if they are shown."""
+    return {} if alters is None else {"alters": tla_set(_proposal(p, names) for p in alters)}
 
 
 def _control(control: SeenControl, names: Mapping[str, str]) -> Value:

@@ -18,7 +18,8 @@ records say who is elected, that of the broker itself when it becomes master.
 | or there is a newer one                      |                                                 |
 | NodeStopped, with what is left of the log    | CrashMaster, Crash                              |
 | an entry of the controller: MasterElected    | Elect                                           |
-| SetAltered, SetKept                          | ApplyAlter, RefuseAlter                         |
+| a proposal that reached it; without its      | ApplyAlter, RefuseAlter: what must be decided   |
+| content SetAltered, SetKept                  |                                                 |
 | BrokerRegistered, in a new incarnation       | RestartMaster, Restart                          |
 
 confirmOffset moves in a step of its own that follows its cause, where the specification has one
@@ -33,13 +34,15 @@ until somebody is, what the controller has is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 import msgspec
 
 from rocketha.formats.controller_codes import RequestCode
+from rocketha.formats.controller_requests import AlterSyncStateSet
+from rocketha.obligations.recorded_frames import command_of, request_in
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -48,6 +51,7 @@ from rocketha.recording.record import (
     RecordError,
     SentMessage,
 )
+from rocketproof.protocols.sync_state_set.recorded_decisions import RecordedDecisions
 from rocketproof.protocols.sync_state_set.recorded_epoch import RecordedMasterEpoch
 from rocketproof.protocols.sync_state_set.recorded_nodes import (
     Applied,
@@ -64,10 +68,12 @@ from rocketproof.protocols.sync_state_set.recorded_run import RecordedRun
 from rocketproof.protocols.sync_state_set.values import constants_of
 from rocketproof.record_projection import RecordProjection, alike, read_field
 from tlatrace.trace import Silent
-from tlatrace.values import Json, State, tla_set
+from tlatrace.values import Json, State, Value, tla_set
 
 __all__ = ["SetRecords"]
 
+_ALTERED: Final = ("SetAltered", "SetKept")
+"""What a controller says of a proposal that it has judged."""
 _ROLE_CHANGES: Final = ("BecomeMaster", "BecomeSlave")
 _REPLICATES: Final = frozenset(
     {
@@ -124,7 +130,7 @@ class SetRecords(RecordProjection):
         """Read how brokers and the controller are set up. Raises: RecordError"""
         super().__init__()
         brokers: dict[str, BrokerSettings] = {}
-        controllers: list[str] = []
+        controllers: dict[str, ControllerSettings] = {}
         for header in headers:
             what = f"settings of {header.node}"
             settings: BrokerSettings | ControllerSettings = read_field(
@@ -133,7 +139,7 @@ class SetRecords(RecordProjection):
             if isinstance(settings, BrokerSettings):
                 brokers[header.node] = settings
             else:
-                controllers.append(header.node)
+                controllers[header.node] = settings
         if not controllers or not brokers:
             raise RecordError("there are not the records of a controller and of brokers")
         names = alike(brokers).brokers
@@ -152,6 +158,9 @@ class SetRecords(RecordProjection):
         self._started: set[str] = set()
         """Brokers that run, whether the controller knows it or not."""
         self._controllers = {name: RecordedGroup() for name in controllers}
+        self._decisions = {
+            name: RecordedDecisions(of.broker_name) for name, of in controllers.items()
+        }
         self._open: list[RecordedMasterEpoch] = []
 
     @property
@@ -169,7 +178,7 @@ class SetRecords(RecordProjection):
         """
         self._run.now_ms = self.now_ms
         if record.node in self._controllers:
-            self._controller_stepped(record)
+            self._controller_stepped(record, received)
         elif record.event == STOPPED:
             self._stopped(record)
         else:
@@ -180,28 +189,29 @@ class SetRecords(RecordProjection):
 
     # ---- the controller ----
 
-    def _controller_stepped(self, record: NodeRecord) -> None:
+    def _controller_stepped(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Take what a controller has applied, if no other one, or a replay, has been before it."""
         run, me = self._run, record.node
         group = self._controllers[me] = self._controllers[me].after(record)
         told = applied(record)
+        decision = self._decisions[me].after(record, received) if group.tells_starts else None
         if not group.tells_starts and group.age <= run.group.age:
             return
         run.group = group
         for event in told.events:
-            self._controller_event(event, told)
+            if decision is None or event.kind not in _ALTERED:
+                self._controller_event(event, told)
+        if decision is not None:
+            self._decided(decision.action, decision.params, decision.joining)
 
     def _controller_event(self, event: Happened, told: Applied) -> None:
         match event.kind:
             case "MasterElected":
                 self._elected(event.master)
-            case "SetAltered" | "SetKept":
-                joining = self._run.by_name(told.entry.change.joining)
-                action = "ApplyAlter" if event.kind == "SetAltered" else "RefuseAlter"
-                for epoch in self._present():
-                    epoch.note_set(joining)
-                    epoch.look()
-                    epoch.record(None, action)
+            case "SetAltered":
+                self._decided("ApplyAlter", (), dict(told.entry.change.joining))
+            case "SetKept":
+                self._decided("RefuseAlter", (True,), {})
             case "BrokerRegistered":
                 self._registered(event, torn=told.entry.change.log_torn)
             case "DataCleaned":
@@ -210,6 +220,14 @@ class SetRecords(RecordProjection):
                 pass
             case _:
                 raise RecordError(f"nothing is known of {event.kind!r}")
+
+    def _decided(self, action: str, params: tuple[Value, ...], joining: Mapping[int, int]) -> None:
+        """Write what must become of a proposal; why one was refused is known to who hears all."""
+        who = self._run.by_name(joining.items())
+        for epoch in self._present():
+            epoch.note_set(who)
+            epoch.look()
+            epoch.record(None, action, params)
 
     def _present(self) -> list[RecordedMasterEpoch]:
         """Return the master epoch that the controller has not ended, if there is one."""
@@ -295,9 +313,9 @@ class SetRecords(RecordProjection):
         for told, end in _told(record):
             for epoch in self._of_master(me):
                 epoch.record_answer(told, epoch.count(end))
-        if RequestCode.ALTER_SYNC_STATE_SET in [message.code for message in record.sent]:
-            for epoch in self._of_master(me):
-                epoch.record_sent()
+        requests = list(_proposals_sent(record))
+        for epoch in self._of_master(me) if requests else ():
+            epoch.record_sent(requests)
         for epoch in self._open:
             epoch.record_rest(me)
 
@@ -379,6 +397,20 @@ class SetRecords(RecordProjection):
                 epoch.record(me, "Learn", (epoch.known_set,))
             case _:
                 epoch.record_rest(me)
+
+
+def _proposals_sent(record: NodeRecord) -> Iterator[AlterSyncStateSet | None]:
+    """Yield the proposals that a broker has sent; None: one whose content is not written.
+
+    Raises: RecordError
+    """
+    for message in record.sent:
+        if message.code != RequestCode.ALTER_SYNC_STATE_SET:
+            continue
+        request = None
+        if message.body is not None:
+            request = request_in(command_of(message.code, message.body, is_response=False))
+        yield request if isinstance(request, AlterSyncStateSet) else None
 
 
 def _told(record: NodeRecord) -> Iterator[tuple[str, int]]:
