@@ -8,6 +8,7 @@ from rocketha.obligations.broker_duties import DUTIES_OF_BROKERS
 from rocketha.obligations.controller_duties import DUTIES_OF_THE_CONTROLLER
 from rocketha.obligations.controller_restarts import CONTROLLER_RESTARTS
 from rocketha.obligations.requests import answers_to_requests
+from rocketha.obligations.sent_proposals import SENT_PROPOSALS
 
 __all__ = ["REPLICA_GROUP"]
 
@@ -19,4 +20,5 @@ REPLICA_GROUP: Final = (
     DUTIES_OF_THE_CONTROLLER,
     CONTROLLER_RESTARTS,
     DUTIES_OF_BROKERS,
+    SENT_PROPOSALS,
 )
