@@ -88,7 +88,7 @@ class Decisions:
             heard = None  # what was heard before asked for no entry, and was answered
         if isinstance(action.entry.change, Started):
             self._signs.started(cluster.controller_shows_ms)
-        self._signs.note_time(cluster.controller_shows_ms)
+        self._signs.applied(cluster.controller_shows_ms)
         match heard:
             case (channel, RegisterBroker() as request):
                 self._registered(before, present, channel, request)

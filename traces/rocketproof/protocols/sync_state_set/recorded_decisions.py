@@ -66,7 +66,7 @@ class RecordedDecisions:
         self._group = after = before.read(record.state)
         if record.action != "EntryActed":
             return None
-        self._signs.note_time(record.shows_ms)
+        self._signs.applied(record.shows_ms)
         heard, self._request = self._request, None
         match heard:
             case (channel, RegisterBroker(broker_id=who, incarnation=incarnation)):
