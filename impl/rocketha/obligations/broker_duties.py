@@ -6,6 +6,8 @@
 | it is registered                                          | send heartbeats, and ask who is      |
 |                                                           | master, each in its interval         |
 | it sends a heartbeat                                      | say in it what it has                |
+| it sends a request                                        | give it a number that no request of  |
+|                                                           | any of its starts had                |
 | it hears a notice of an epoch that it does not know       | take its role in it                  |
 | it hears that there is no master                          | have asked for an election           |
 | it is master, and hears a newer set of its epoch          | take it                              |
@@ -108,6 +110,8 @@ class _Broker:
         """The answer of this step, and the code of the request."""
         self._sent_to_it: dict[str, list[SentMessage]] = {}
         """Answers that are under way to it, by their ids."""
+        self._numbers: set[str] = set()
+        """Of all its requests so far, whichever start they are of."""
         self._registered_ms = TimestampMs(0)
         self._puts: dict[int, TimestampMs] = {}
         self._elections: list[TimestampMs] = []
@@ -242,6 +246,10 @@ class _Broker:
             yield self._due(at_ms, at_ms, what, at_ms if times[0] == times[1] else None)
         for message in record.sent:
             if message.code is not None and message.id.endswith(_REQUEST):
+                number = message.id.split(":")[1]
+                what = f"give request {number} a number of its own"
+                yield self._due(at_ms, at_ms, what, None if number in self._numbers else at_ms)
+                self._numbers.add(number)
                 answer = message.id.replace(":request", ":response")
                 self._asked[answer] = message.code, at_ms
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocketha.broker import core as broker_core
-from rocketha.broker import roles, sync_state_set, timers
+from rocketha.broker import registration, roles, sync_state_set, timers
 from rocketha.broker.effects import AnswerPut, GroupStepped
 from rocketha.broker.state import GroupBroker
 from rocketha.controller import election, liveness
@@ -131,6 +131,15 @@ def test_a_producer_that_is_never_answered_is_seen(
     found = missed(20)
     assert found is not None
     assert found.startswith("answer put")
+
+
+def test_a_start_whose_requests_have_the_numbers_of_the_last_one_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registration, "first_opaque", lambda _: 1)
+    found = missed()
+    assert found is not None
+    assert found.endswith("a number of its own")
 
 
 def test_a_broker_without_heartbeats_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
