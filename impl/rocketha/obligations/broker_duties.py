@@ -5,14 +5,16 @@
 | it is not registered                                      | ask the controller, again and again  |
 | it is registered                                          | send heartbeats, and ask who is      |
 |                                                           | master, each in its interval         |
-| it sends a heartbeat                                      | say in it what it has                |
+| it sends a heartbeat                                      | say in it what it has, be registered,|
+|                                                           | and not have sent one just before    |
 | it sends a request                                        | give it a number that no request of  |
 |                                                           | any of its starts had                |
 | it hears a notice of an epoch that it does not know       | take its role in it                  |
 | it hears that there is no master                          | have asked for an election           |
 | it is master, and hears a newer set of its epoch          | take it                              |
 | a producer, or a consumer, asks it                        | answer in time, and refuse only with |
-|                                                           | a reason                             |
+|                                                           | a reason; PUT_OK, with a synchronous |
+|                                                           | flush, is after the next flush       |
 | it proposes another set                                   | send that, in the same step          |
 | it is master, and its proposal is not decided             | send it again                        |
 | it is master, and a member is not connected, for long     | propose to remove it                 |
@@ -114,6 +116,10 @@ class _Broker:
         """Of all its requests so far, whichever start they are of."""
         self._registered_ms = TimestampMs(0)
         self._puts: dict[int, TimestampMs] = {}
+        self._unflushed: set[int] = set()
+        """Puts after which the disk has not flushed the log."""
+        self._beat_ms: TimestampMs | None = None
+        """When its last heartbeat was since it is registered."""
         self._elections: list[TimestampMs] = []
         """When it asked for one."""
         self._repeated = {
@@ -139,7 +145,7 @@ class _Broker:
         self._have = have = before.after(record.state)
         at_ms = time_ms(record)
         if have.registration != before.registration:
-            self._registered_ms = at_ms
+            self._registered_ms, self._beat_ms = at_ms, None
         if record.event in (STARTED, STOPPED):
             self._begin_anew(record)
         if record.event == STOPPED:
@@ -159,6 +165,8 @@ class _Broker:
     def _begin_anew(self, record: NodeRecord) -> None:
         self._asked.clear()
         self._puts.clear()
+        self._unflushed.clear()
+        self._beat_ms = None
         self._elections.clear()
         self._lasting.clear()
         for one in self._repeated.values():
@@ -244,6 +252,7 @@ class _Broker:
             times = (request.timeout_ms, self._settings["heartbeat_timeout_ms"])
             what = f"say how long a heartbeat holds, {times[1]} ms, not {times[0]}"
             yield self._due(at_ms, at_ms, what, at_ms if times[0] == times[1] else None)
+        yield from self._beats_in_time(record, at_ms)
         for message in record.sent:
             if message.code is not None and message.id.endswith(_REQUEST):
                 number = message.id.split(":")[1]
@@ -252,6 +261,18 @@ class _Broker:
                 self._numbers.add(number)
                 answer = message.id.replace(":request", ":response")
                 self._asked[answer] = message.code, at_ms
+
+    def _beats_in_time(self, record: NodeRecord, at_ms: TimestampMs) -> Iterator[Due]:
+        for message in record.sent:
+            if message.code != RequestCode.BROKER_HEARTBEAT:
+                continue
+            before_ms, self._beat_ms = self._beat_ms, at_ms
+            interval = "heartbeat_interval_ms"
+            is_right = self._have.registration == _REGISTERED and (
+                before_ms is None or self._is_late(before_ms, at_ms, interval)
+            )
+            what = "send heartbeats once in an interval, when it is registered"
+            yield self._due(at_ms, at_ms, what, at_ms if is_right else None)
 
     def _hears(
         self,
@@ -316,10 +337,13 @@ class _Broker:
     # ---- clients ----
 
     def _clients(self, record: NodeRecord, before: _Have, at_ms: TimestampMs) -> Iterator[Due]:
+        if record.event == "LogFlushed":
+            self._unflushed.clear()
         for one in record.heard:
             match one:
                 case {"is": "PutHeard", "put": put}:
                     self._puts[put] = at_ms
+                    self._unflushed.add(put)
                     yield self._refuses(record, before, put, at_ms)
                 case {"is": "PullHeard", "pull": pull}:
                     shown = [a["data"] for a in record.answered if a.get("pull") == pull]
@@ -367,6 +391,9 @@ class _Broker:
             "FLUSH_SLAVE_TIMEOUT": self._is_late(since_ms, at_ms, "slave_timeout_ms")
             or before.known_epoch != self._have.known_epoch,
         }
+        if status == "PUT_OK" and self._settings["sync_flush"]:
+            what = f"answer put {put} with PUT_OK when it is on the disk"
+            yield self._due(at_ms, at_ms, what, None if put in self._unflushed else at_ms)
         if status in is_late:
             what = f"wait before it answers put {put} with {status}"
             yield self._due(at_ms, at_ms, what, at_ms if is_late[status] else None)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rocketha.broker import core as broker_core
-from rocketha.broker import registration, roles, sync_state_set, timers
+from rocketha.broker import puts, registration, roles, sync_state_set, timers
 from rocketha.broker.effects import AnswerPut, GroupStepped
-from rocketha.broker.state import GroupBroker
+from rocketha.broker.state import GroupBroker, WaitingPut
 from rocketha.controller import election, liveness
 from rocketha.controller.applied import NotifyBroker
 from rocketha.controller.core import ControllerCore
@@ -140,6 +140,29 @@ def test_a_start_whose_requests_have_the_numbers_of_the_last_one_is_seen(
     found = missed()
     assert found is not None
     assert found.endswith("a number of its own")
+
+
+def test_a_producer_that_is_answered_before_the_disk_has_its_message_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unflushed(*, flush_deadline_ms: TimestampMs | None, **fields: Any) -> WaitingPut:
+        del flush_deadline_ms
+        return WaitingPut(flush_deadline_ms=None, **fields)
+
+    monkeypatch.setattr(puts, "WaitingPut", unflushed)
+    assert any(what.endswith("when it is on the disk") for what in all_missed())
+
+
+def test_a_broker_that_sends_heartbeats_whenever_a_timer_fires_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    beat = timers._beat
+
+    def always(state: GroupBroker, **kwargs: Any) -> GroupStepped:
+        return beat(replace(state, heartbeat_at_ms=TimestampMs(0)), **kwargs)
+
+    monkeypatch.setattr(timers, "_beat", always)
+    assert any(what.startswith("send heartbeats once") for what in all_missed())
 
 
 def test_a_broker_without_heartbeats_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
