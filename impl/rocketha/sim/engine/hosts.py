@@ -122,8 +122,8 @@ class HostedCluster(ABC, Generic[S, E, A]):
 
     def ask_controller(self, node: Node[S], data: bytes, *, leaves: bool) -> None:
         """Carry a frame to the controller, or note what does not leave a node that ends."""
-        what = data if leaves else "before it ends"
-        raise AssertionError(f"{node.id} asks no controller in this protocol: {what!r}")
+        del leaves
+        raise AssertionError(f"{node.id} asks no controller in this protocol: {data!r}")
 
     def client_answered(self, node: Node[S], answer: AnswerClient) -> None:
         """Hear an answer to a client, also one that does not leave a node that ends."""
