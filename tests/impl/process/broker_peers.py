@@ -19,29 +19,14 @@ from rocketha.formats.epoch_entry_cache import EpochEntryCache, pull_epoch_entry
 from rocketha.formats.message import Record, RecordCheck, pull_record
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.types import Offset, SizeBytes
+from tests.free_ports import free_ports
 from tests.impl.process.controller_peers import CLUSTER, GROUP, Connection, until
 from tests.source_files import SOURCE_ROOTS
 
-__all__ = ["SEGMENT", "BrokerRun", "free_ports", "records_in"]
+__all__ = ["SEGMENT", "BrokerRun", "records_in"]
 
 SEGMENT: Final = 4096
 _TIMEOUT_S: Final = 60.0
-
-
-def free_ports() -> tuple[int, int]:
-    """Return a port for requests, with a free one two below it, and one for slaves."""
-    for _ in range(100):
-        with socket.create_server(("127.0.0.1", 0)) as first:
-            port: int = first.getsockname()[1]
-            try:
-                with (
-                    socket.create_server(("127.0.0.1", port - 2)),
-                    socket.create_server(("127.0.0.1", port - 1)),
-                ):
-                    return port, port - 1
-            except OSError:
-                continue
-    raise AssertionError("no free ports")
 
 
 class BrokerRun:
@@ -50,7 +35,7 @@ class BrokerRun:
     def __init__(self, folder: Path, controller_port: int, **settings: str) -> None:
         """Configure it; `settings` are those of its file, in RocketMQ's names."""
         self.folder = folder
-        self.port, self.ha_port = free_ports()
+        _, self.ha_port, self.port = free_ports(3)  # clients' VIP channel is two below
         self.store = folder / "store"
         self.output = folder / "out.txt"
         self._popen: subprocess.Popen[bytes] | None = None
@@ -79,8 +64,8 @@ class BrokerRun:
         self.configuration = folder / "broker.conf"
         self.configuration.write_text("".join(f"{n}={v}\n" for n, v in values.items() if v))
 
-    def start(self) -> None:
-        """Start it, and wait until it serves."""
+    def launch(self) -> subprocess.Popen[bytes]:
+        """Start it, without waiting."""
         paths = os.pathsep.join(str(path) for path in SOURCE_ROOTS)
         with self.output.open("wb") as file:
             self._popen = subprocess.Popen(
@@ -89,8 +74,13 @@ class BrokerRun:
                 stderr=file,
                 env={**os.environ, "PYTHONPATH": paths},
             )
-        popen = self._popen
+        return self._popen
+
+    def start(self) -> None:
+        """Start it, and wait until it serves."""
+        popen = self.launch()
         until(lambda: "serves" in self.said() or popen.poll() is not None, "it serves")
+        assert popen.poll() is None, self.said()
 
     def end(self, number: signal.Signals) -> int:
         """End it by a signal; return its exit code."""

@@ -30,9 +30,10 @@ from rocketha.formats.controller_responses import ReplicaInfo, Reply, pull_reply
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch
+from tests.free_ports import free_port
 from tests.source_files import SOURCE_ROOTS
 
-__all__ = ["GROUP", "Broker", "Connection", "ControllerRun", "free_port", "until"]
+__all__ = ["GROUP", "Broker", "Connection", "ControllerRun", "until"]
 
 GROUP: Final = "g"
 CLUSTER: Final = "rocketproof"
@@ -45,13 +46,6 @@ _CODES: Final = {
     Heartbeat: RequestCode.BROKER_HEARTBEAT,
     RegisterBroker: RequestCode.REGISTER_BROKER,
 }
-
-
-def free_port() -> int:
-    """Return a port that nobody has now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def until(holds: Callable[[], bool], what: str) -> None:

@@ -193,8 +193,7 @@ def test_files_have_one_process(calm: tuple[BrokerRun, BrokerRun]) -> None:
     first, _ = calm
     again = BrokerRun(first.folder / "again", 1, storePathRootDir=str(first.store))
     with again:
-        again.start()
-        assert again.wait() == 2
+        assert again.launch().wait(60) == 2
     assert "another process has these files" in again.said()
 
 
@@ -215,8 +214,7 @@ def test_files_have_one_process(calm: tuple[BrokerRun, BrokerRun]) -> None:
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str, said: str) -> None:
     with BrokerRun(tmp_path / "b1", 1, **{name: value}) as broker:
-        broker.start()
-        assert broker.wait() == 2
+        assert broker.launch().wait(60) == 2
     assert said in broker.said()
 
 
@@ -225,8 +223,7 @@ def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:
         folder = broker.store / "commitlog"
         folder.mkdir(parents=True)
         (folder / f"{7:020d}").write_bytes(b"x")
-        broker.start()
-        assert broker.wait() == 2
+        assert broker.launch().wait(60) == 2
     assert "is no segment of 4096 bytes" in broker.said()
 
 
@@ -234,6 +231,5 @@ def test_a_damaged_epoch_file_is_refused(tmp_path: Path) -> None:
     with BrokerRun(tmp_path / "b1", 1) as broker:
         broker.store.mkdir(parents=True)
         (broker.store / "epochFileCheckpoint").write_bytes(b"1\n0\n1-0\n")
-        broker.start()
-        assert broker.wait() == 2
+        assert broker.launch().wait(60) == 2
     assert "cannot start: checksum at byte 2" in broker.said()

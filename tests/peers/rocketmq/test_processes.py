@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import sys
 import time
 from pathlib import Path
@@ -12,18 +11,13 @@ import pytest
 
 from rocketmq_peer.errors import ProcessError
 from rocketmq_peer.processes import Process, run_program
+from tests.free_ports import free_port
 
 _LISTENS = "import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1]))); s.accept(); sys.stdin.read()"  # noqa: E501
 
 
 def sleeping(folder: Path, *, script: str = "exec sleep 60") -> Process:
     return Process("b1", ["sh", "-c", script], folder=folder, output=folder / "out.txt")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def state_of(process: Process) -> str:

@@ -17,6 +17,7 @@ import pytest
 from rocketmq_peer.errors import PeerError
 from rocketmq_peer.frame_rewriting import Rewrite
 from rocketmq_peer.proxy import OUTBOUND_HOST, LinkOptions, Proxies, Way
+from tests.free_ports import free_port
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="takes 127.0.0.2, as Linux has it")
 
@@ -79,12 +80,6 @@ class Ground:
     def pair(self) -> tuple[socket.socket, socket.socket]:
         client = self.connect()
         return client, self.server.connection()[0]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 @contextmanager
