@@ -64,7 +64,7 @@ class Registration(StrEnum):
 class Proposal:
     """A SyncStateSet that the master has asked for and of which it does not know what became.
 
-    Spec: ReplicaGroup!Proposal
+    Spec: ReplicaGroupState!Proposal
     """
 
     members: frozenset[BrokerId]
