@@ -30,7 +30,7 @@ from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.sim.replica_group.history import HistoryRecorder
 from rocketha.sim.replica_group.outsiders import Outsiders
 from rocketha.sim.replica_group.plan import GroupPlan
-from rocketha.types import BrokerId, PutId
+from rocketha.types import BrokerId
 
 __all__ = ["GroupWorkload"]
 
@@ -79,7 +79,12 @@ class GroupWorkload:
         )
         self._cleaning = Cleaning(cluster)
         self._idle_until_ms = 0
-        self._probes: set[PutId] = set()
+        self._compared: tuple[tuple[int, ...], bool] = (), False
+        """Versions of all logs, and whether they had the same bytes."""
+        self._folded = 0
+        """How many events of the history were looked at for what follows."""
+        self._probes_put: set[str | None] = set()
+        self._bodies_seen: set[str | None] = set()
 
     def begin(self) -> None:
         """Let all brokers register, and then start everything that repeats."""
@@ -159,27 +164,41 @@ class GroupWorkload:
             return False
         if state.confirm != end:
             return False
-        begin = node.log.min_offset
-        content = node.log.read(begin, end - begin)
-        return all(
-            other.log.max_phy_offset == end and other.log.read(begin, end - begin) == content
-            for other in nodes.values()
-        ) and not any(other.running().is_master for other in nodes.values() if other is not node)
+        if any(other.running().is_master for other in nodes.values() if other is not node):
+            return False
+        return self._logs_are_equal()
+
+    def _logs_are_equal(self) -> bool:
+        """Tell whether all logs have the same bytes; they are read when one has changed."""
+        nodes = self._cluster.nodes
+        versions = tuple([node.files.log_version for node in nodes.values()])
+        if versions != self._compared[0]:
+            logs = [
+                (node.log, node.log.min_offset, node.log.max_phy_offset) for node in nodes.values()
+            ]
+            begin, end = max(b for _, b, _ in logs), logs[0][2]
+            is_one = all(log_end == end for _, _, log_end in logs)
+            contents = {log.read(begin, end - begin) for log, _, _ in logs} if is_one else ()
+            self._compared = versions, len(contents) == 1
+        return self._compared[1]
 
     def _probe(self, numbers: Iterator[int]) -> None:
         point = InjectionPoint("probe", "", next(numbers))
         if self._streams.allows(point) and self._is_in_sync():
-            put = self._clients.produce(_PROBER, Injection(self._streams, point))
-            if put is not None:
-                self._probes.add(put)
+            self._clients.produce(_PROBER, Injection(self._streams, point))
 
     def _probe_was_seen(self) -> bool:
-        probes = {
-            event.body
-            for event in self._events
-            if isinstance(event, Put) and event.producer == _PROBER and event.outcome is Outcome.OK
-        }
-        return any(isinstance(e, Seen) and e.message.body in probes for e in self._events)
+        """Tell whether a consumer has seen a message that was written after the faults."""
+        for event in self._events[self._folded :]:
+            match event:
+                case Put(producer=producer, outcome=Outcome.OK) if producer == _PROBER:
+                    self._probes_put.add(event.body)
+                case Seen(message=message):
+                    self._bodies_seen.add(message.body)
+                case _:
+                    pass
+        self._folded = len(self._events)
+        return not self._probes_put.isdisjoint(self._bodies_seen)
 
     def unavailable_because(self) -> str | None:
         """Return why the group can have no master, if that is so."""
