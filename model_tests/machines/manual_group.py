@@ -24,6 +24,7 @@ Then the state is projected as it is for traces.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
 from model_tests.machines.group_actions import GroupActions
 from model_tests.machines.group_model import Bounds
@@ -105,8 +106,8 @@ class ManualGroup:
                 return self._can_connect(master, slave)
             case (("Replicate" | "HearEpoch"), [Node() as slave]):
                 return actions.served(slave)[1].next_offset != NOT_YET
-            case (("Healed" | "Heard" | "Settled" | "Unnotified"), _):
-                return False  # said of nodes, and nothing that they do
+            case (said, _) if said in _SAID:
+                return False
             case _:
                 return True
 
@@ -271,6 +272,25 @@ class ManualGroup:
                 actions.transfer(slave)
             case _:
                 raise AssertionError(f"nobody knows how to make {action}")
+
+
+_SAID: Final = frozenset(
+    {
+        "Healed",
+        "Heard",
+        "KeepMember",
+        "NoElection",
+        "RefuseCall",
+        "Settled",
+        "Shown",
+        "ShownNothing",
+        "Silent",
+        "TimeOut",
+        "Unnotified",
+        "Waiting",
+    }
+)
+"""What is said of nodes, and nothing that they do: it changes nothing."""
 
 
 _OF_CONTROLLER = frozenset({"ElectMaster", "DesignateMaster", "AlterSyncStateSet", "RefuseAlter"})

@@ -402,6 +402,56 @@ Disconnect(s) ==
   /\ link' = [link EXCEPT ![s] = None]
   /\ UNCHANGED <<ctlVars, brokerVars, masterVars, conn, alters, acked, seen>>
 
+\* ---- What is answered to clients, and what is missed; all of it changes nothing ----
+
+\* A producer or a consumer is refused (SERVICE_NOT_AVAILABLE): it has asked no master.
+RefuseCall(b) ==
+  /\ role[b] # "Master"
+
+  /\ UNCHANGED vars
+
+\* A producer still waits when a master is done with a step: its message, the last of n, is not safe.
+Waiting(m, n) ==
+  /\ role[m] = "Master" /\ confirm[m] < n
+
+  /\ UNCHANGED vars
+
+\* A producer has waited in vain (FLUSH_SLAVE_TIMEOUT), or its master is none any more.
+TimeOut(m, n) ==
+  /\ role[m] = "Master" => confirm[m] < n
+
+  /\ UNCHANGED vars
+
+\* A consumer is shown the log up to n.
+Shown(m, n) ==
+  /\ role[m] = "Master" /\ n = VisibleEnd(m)
+
+  /\ UNCHANGED vars
+
+\* A consumer is shown nothing, because it has seen n messages.
+ShownNothing(m, n) ==
+  /\ role[m] = "Master" /\ n >= VisibleEnd(m)
+
+  /\ UNCHANGED vars
+
+\* Something is missed of a broker: an answer to a client, a heartbeat, a query, its proposal anew.
+Silent(b) ==
+  /\ role[b] = "Down"
+
+  /\ UNCHANGED vars
+
+\* A master has let s be for long, with no connection to it.
+KeepMember(m, s) ==
+  /\ MayPropose(m) => s \notin local[m].set \/ conn[m][s] # NoConn
+
+  /\ UNCHANGED vars
+
+\* The controller has not looked for a master for long: it has one, or nobody can be it.
+NoElection ==
+  /\ NeedsElection => \A c \in Broker : ~Electable(c)
+
+  /\ UNCHANGED vars
+
 \* A run whose faults have ended comes to this: all have the master's log and are in the set that it
 \* and the controller know, and a message of its epoch went through.
 Healed ==
@@ -421,12 +471,14 @@ Next ==
        \/ BecomeMaster(b) \/ BecomeSlave(b) \/ LearnSyncStateSet(b) \/ Restart(b)
        \/ PutMessage(b) \/ Acknowledge(b) \/ Consume(b)
        \/ Replicate(b) \/ HearEpoch(b) \/ Disconnect(b) \/ Unnotified(b)
+       \/ RefuseCall(b) \/ Silent(b)
   \/ \E b \in Broker, n \in Nat :
        \/ EvictBroker(b, n) \/ HearAgain(b, n) \/ Crash(b, n) \/ Heard(b, n)
-  \/ CleanBrokerData
+       \/ Waiting(b, n) \/ TimeOut(b, n) \/ Shown(b, n) \/ ShownNothing(b, n)
+  \/ CleanBrokerData \/ NoElection
   \/ \E m \in Broker, S \in SUBSET Broker : MaybeShrink(m, S)
   \/ \E m, s \in Broker :
-       \/ ReceiveAck(m, s) \/ MaybeExpand(m, s) \/ Settled(m, s)
+       \/ ReceiveAck(m, s) \/ MaybeExpand(m, s) \/ Settled(m, s) \/ KeepMember(m, s)
        \/ CloseConnection(m, s) \/ Handshake(m, s)
   \/ Healed
 

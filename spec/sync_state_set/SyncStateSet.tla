@@ -200,10 +200,12 @@ Knows(e) ==
 
   /\ UNCHANGED vars
 
-\* A master has done all that follows from a report of s: it has proposed s if that may join.
+\* A master has done all that follows from a report of s: it has proposed s if that may join, and
+\* has sent what it proposed.
 Settled(s) ==
   /\ role = "Master"
   /\ ~MayExpand(s)
+  /\ queue = {}
 
   /\ UNCHANGED vars
 
@@ -371,6 +373,54 @@ Elect(b) ==
 
 \* ---- All ----
 
+\* ---- What is answered to clients, and what is missed; all of it changes nothing ----
+
+\* A producer or a consumer is refused (SERVICE_NOT_AVAILABLE): it has asked no master.
+RefuseCall ==
+  /\ role # "Master"
+
+  /\ UNCHANGED vars
+
+\* A producer still waits when the master is done with a step: its message, the last of n, is not
+\* safe.
+Waiting(n) ==
+  /\ role = "Master"
+  /\ confirm < n
+
+  /\ UNCHANGED vars
+
+\* A producer has waited in vain (FLUSH_SLAVE_TIMEOUT), or its master is none any more.
+TimeOut(n) ==
+  /\ role = "Master" => confirm < n
+
+  /\ UNCHANGED vars
+
+\* A consumer is shown the log up to n.
+Shown(n) ==
+  /\ role = "Master"
+  /\ n = Served
+
+  /\ UNCHANGED vars
+
+\* A consumer is shown nothing, because it has seen n messages.
+ShownNothing(n) ==
+  /\ role = "Master"
+  /\ n >= Served
+
+  /\ UNCHANGED vars
+
+\* Something is missed of the master: an answer to a client, a heartbeat, its proposal anew.
+Silent ==
+  /\ ~up[Master]
+
+  /\ UNCHANGED vars
+
+\* The master has let s be for long, with no connection to it.
+KeepMember(s) ==
+  /\ role = "Master" /\ MayPropose => s \notin Names(local) \/ conn[s] # NoConn
+
+  /\ UNCHANGED vars
+
 \* A run whose faults have ended comes to this: all are in the set, as the master and the controller
 \* know it, nothing is undecided, everybody has what the master has, and a message went through that
 \* came when the master had n records.
@@ -397,7 +447,7 @@ Next ==
   \/ SendAlter
   \/ \E e \in Nat : Learn(e)
   \/ \E e \in Nat : Knows(e)
-  \/ \E s \in Slave : Settled(s) \/ Disconnect(s)
+  \/ \E s \in Slave : Settled(s) \/ Disconnect(s) \/ KeepMember(s)
   \/ \E k \in Nat : CrashMaster(k)
   \/ RestartMaster
   \/ \E s \in Slave : Connect(s)
@@ -408,6 +458,8 @@ Next ==
   \/ ApplyAlter
   \/ \E amiss \in BOOLEAN : RefuseAlter(amiss)
   \/ \E b \in Slave : Elect(b)
+  \/ RefuseCall \/ Silent
+  \/ \E n \in Nat : Waiting(n) \/ TimeOut(n) \/ Shown(n) \/ ShownNothing(n)
   \/ \E n \in Nat : Healed(n)
 
 Spec == Init /\ [][Next]_vars

@@ -17,7 +17,7 @@ __all__ = ["pull"]
 def pull(state: GroupBroker, event: PullRequested, *, log: FlushedLogView) -> GroupStepped:
     """Show the log from an offset up to what is confirmed; a slave, or a fenced broker, refuses.
 
-    Spec: ReplicaGroup!Consume
+    Spec: ReplicaGroup!Consume, ReplicaGroup!Shown, ReplicaGroup!ShownNothing
     Source: DefaultMessageStore.getMessage
     """
     if not state.is_master or state.is_fenced:

@@ -44,7 +44,7 @@ def put(
 ) -> GroupStepped:
     """Append a producer's message, or say why not; a zombie does not know better.
 
-    Spec: ReplicaGroup!PutMessage
+    Spec: ReplicaGroup!PutMessage, ReplicaGroup!RefuseCall
     Source: DefaultMessageStore.asyncPutMessage, PutMessageHook, CommitLog.asyncPutMessage
     """
     options = state.options
@@ -90,6 +90,7 @@ def appended(state: GroupBroker, event: MessageAppended, *, now_ms: TimestampMs)
 def answer_replicated(state: GroupBroker) -> GroupStepped:
     """Let nobody wait for slaves whose message is confirmed.
 
+    Spec: ReplicaGroup!Waiting
     Source: GroupTransferService.doWaitTransfer
     """
     end = state.confirm
@@ -123,6 +124,7 @@ def _settled(state: GroupBroker, waiting: Iterable[WaitingPut]) -> GroupStepped:
 def answer_late(state: GroupBroker, *, now_ms: TimestampMs) -> GroupStepped:
     """Answer who has waited for too long: whether the message survives is not known.
 
+    Spec: ReplicaGroup!TimeOut
     Source: CommitLog.GroupCommitRequest, GroupTransferService.doWaitTransfer
     """
     left, effects = [], []

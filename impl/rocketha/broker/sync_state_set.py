@@ -159,7 +159,7 @@ def _send(
 def check_set(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> GroupStepped:
     """Send an undecided proposal again; without one, propose to remove who is behind for too long.
 
-    Spec: ReplicaGroup!MaybeShrink, SyncStateSet!Shrink
+    Spec: ReplicaGroup!MaybeShrink, ReplicaGroup!KeepMember, SyncStateSet!Shrink
     Source: ReplicasManager.checkSyncStateSetAndDoReport,
     AutoSwitchHAService.maybeShrinkSyncStateSet
     """

@@ -27,6 +27,8 @@ def fire(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> Gro
     """Do all that is due; a slave may give up its connection, or a master propose a smaller set.
 
     After an action the set is looked at by the next timer, which is due at once.
+
+    Spec: ReplicaGroup!Silent
     """
     stepped = replicate(state, TimerFired(), now_ms=now_ms, log=log)
     stepped = stepped.then(_expire(stepped.state, now_ms=now_ms))

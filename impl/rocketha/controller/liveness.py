@@ -130,6 +130,7 @@ def scan_inactive(
 
     The scan asks how it is and not what changed: where nobody can be elected now, it asks again.
 
+    Spec: ReplicaGroup!NoElection
     Source: DefaultBrokerHeartbeatManager.scanNotActiveBroker, ControllerManager.triggerElectMaster,
     ReplicasInfoManager.scanNeedReelectBrokerSets
     """

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
+from rocketha.broker.events import PutRequested
 from rocketha.broker.state import Registration
 from rocketha.sim.engine.faults import NO_FAULTS, FaultCounts
 from rocketha.sim.engine.network import Network
@@ -75,7 +76,7 @@ class World:
 
     def put(self, number: int = 1) -> None:
         message = message_of_epoch(Epoch(1), number)
-        self.cluster.put(self.master(), PutId(number), message)
+        self.cluster.call(self.master(), PutRequested(put=PutId(number), message=message))
 
 
 def test_brokers_get_their_identities_and_one_becomes_master() -> None:

@@ -38,6 +38,20 @@ class Subject:
     """Bug -> a seed at which no trace shows it."""
 
 
+_SAID_OF_BROKERS: Final = frozenset(
+    {
+        "KeepMember",
+        "NoElection",
+        "RefuseCall",
+        "Shown",
+        "ShownNothing",
+        "Silent",
+        "TimeOut",
+        "Waiting",
+    }
+)
+"""What clients hear of brokers of a group, and what is missed of them."""
+
 SUBJECTS: Final[dict[str, Subject]] = {
     "epoch_truncation": Subject(
         clean=range(6),
@@ -95,7 +109,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
     "replica_group": Subject(
         clean=(0, 3, 5, 78, 215, 392),
         seed_of_bug={Bug.B28: 4, Bug.B31: 0, Bug.B37: 1, Bug.B79: 0, Bug.HALF_OPEN: 0, Bug.W8: 3},
-        passed_by=frozenset({"Healed", "Heard", "Settled", "Unnotified"}),
+        passed_by=frozenset({"Healed", "Heard", "Settled", "Unnotified"}) | _SAID_OF_BROKERS,
         unseen={Bug.HAS_MASTER: 29},
     ),
     "snapshot_loading": Subject(
@@ -152,7 +166,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.W3: 6,
             Bug.W8: 3,
         },
-        passed_by=frozenset({"Healed", "Knows", "Settled"}),
+        passed_by=frozenset({"Healed", "Knows", "Settled"}) | _SAID_OF_BROKERS,
         unseen=dict.fromkeys(
             (
                 *(Bug.B11, Bug.B26, Bug.B28, Bug.B29, Bug.B31, Bug.B33, Bug.B35, Bug.B37),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never
 
 from rocketha.broker.effects import GroupAction, GroupActionName
-from rocketha.broker.events import GroupEvent
+from rocketha.broker.events import GroupEvent, PullRequested, PutRequested
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import Entry
 from rocketha.controller.state import ChannelId
@@ -19,6 +19,7 @@ from rocketha.types import BrokerId
 __all__ = [
     "ChannelEnded",
     "ClientAnswered",
+    "ClientAsked",
     "ControllerActed",
     "ControllerFrame",
     "EventTaken",
@@ -59,6 +60,14 @@ class ChannelEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientAsked:
+    """A call of a producer or a consumer has come to a broker that runs."""
+
+    broker: BrokerId
+    call: PutRequested | PullRequested
+
+
+@dataclass(frozen=True, slots=True)
 class ClientAnswered:
     """A broker answers a producer or a consumer."""
 
@@ -76,7 +85,7 @@ class EventTaken:
     """Something follows from it that is still to be taken."""
 
 
-Exchanged: TypeAlias = ControllerFrame | ChannelEnded | ClientAnswered | EventTaken
+Exchanged: TypeAlias = ControllerFrame | ChannelEnded | ClientAsked | ClientAnswered | EventTaken
 """What goes between the nodes and whoever they speak with."""
 
 GroupClusterAction: TypeAlias = SpecAction | GroupAction | Crashed | ControllerActed

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final
 
 from rocketha.broker.effects import AnswerPull, AnswerPut, PutStatus
+from rocketha.broker.events import PullRequested, PutRequested
 from rocketha.broker.state import GroupBroker, PullId
 from rocketha.histories.history import HistoryEvent, Outcome, Put, Seen
 from rocketha.sim.engine.faults import Fault
@@ -119,7 +120,7 @@ class Clients:
         call.epoch = node.state.ha.known_epoch
         message = message_of_epoch(call.epoch, put)
         call.body = shown_body(message.body)
-        self._cluster.put(broker, put, message)
+        self._cluster.call(broker, PutRequested(put=put, message=message))
 
     def put_answered(self, broker: BrokerId, answer: AnswerPut) -> None:
         """Carry an answer to its producer."""
@@ -178,7 +179,7 @@ class Clients:
 
     def _ask(self, broker: BrokerId, pull: PullId, offset: Offset) -> None:
         if self._cluster.nodes[broker].state is not None:
-            self._cluster.pull(broker, pull, offset)
+            self._cluster.call(broker, PullRequested(pull=pull, offset=offset))
 
     def pull_answered(self, broker: BrokerId, answer: AnswerPull) -> None:
         """Carry what a broker shows to its consumer."""

@@ -17,13 +17,12 @@ from rocketha.broker.connections import GroupCore
 from rocketha.broker.core import new_broker
 from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupActionName
 from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, PutRequested, Started
-from rocketha.broker.state import GroupBroker, PullId, Registration
+from rocketha.broker.state import GroupBroker, Registration
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import Entry
 from rocketha.controller.node import ControllerNode
 from rocketha.controller.state import NO_CHANNEL, ChannelId, Group
 from rocketha.formats.controller_codes import RequestCode
-from rocketha.formats.message import Message
 from rocketha.ha.effects import SpecAction
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
 from rocketha.runtime.broker_files import BrokerName
@@ -42,6 +41,7 @@ from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import (
     ChannelEnded,
     ClientAnswered,
+    ClientAsked,
     ControllerActed,
     ControllerFrame,
     EventTaken,
@@ -56,8 +56,6 @@ from rocketha.sim.replica_group.cut_steps import is_one_for_the_group
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.sim.replica_group.recorders import (
     BrokerRecorders,
-    PullHeard,
-    PutHeard,
     command_in,
     is_frame,
     note_channel_closed,
@@ -65,7 +63,7 @@ from rocketha.sim.replica_group.recorders import (
     note_frame_received,
     note_frame_sent,
 )
-from rocketha.types import BrokerId, ConnectionId, HaAddress, Offset, PutId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
 __all__ = ["GroupCluster", "GroupObserver"]
 
@@ -298,15 +296,11 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         """
         self._hosts.flush(node)
 
-    def put(self, broker: BrokerId, put: PutId, message: Message) -> None:
-        """Let a broker that runs take a producer's call."""
-        self._recorders.asked(broker, PutHeard(put))
-        self.deliver(self.nodes[broker], PutRequested(put=put, message=message))
-
-    def pull(self, broker: BrokerId, pull: PullId, offset: Offset) -> None:
-        """Let a broker that runs take a consumer's call."""
-        self._recorders.asked(broker, PullHeard(pull))
-        self.deliver(self.nodes[broker], PullRequested(pull=pull, offset=offset))
+    def call(self, broker: BrokerId, call: PutRequested | PullRequested) -> None:
+        """Let a broker that runs take a producer's or a consumer's call."""
+        self._recorders.asked(broker, call)
+        self._exchanged(ClientAsked(broker, call))
+        self.deliver(self.nodes[broker], call)
 
     def deliver(self, node: Node[GroupBroker], event: GroupEvent) -> None:
         """Let a broker take one event, and what that asks for.

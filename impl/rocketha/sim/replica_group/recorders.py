@@ -10,8 +10,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, assert_never
 
+from rocketha.broker.events import PullRequested, PutRequested
 from rocketha.broker.state import GroupBroker, PullId
 from rocketha.controller.state import ChannelId
 from rocketha.errors import PacketError
@@ -114,9 +115,15 @@ class BrokerRecorders:
         """Return the recorder of a broker."""
         return self._recorders[broker]
 
-    def asked(self, broker: BrokerId, asked: PutHeard | PullHeard) -> None:
+    def asked(self, broker: BrokerId, call: PutRequested | PullRequested) -> None:
         """Write what a client asks a broker for."""
-        self.of(broker).heard(asked)
+        match call:
+            case PutRequested(put=put):
+                self.of(broker).heard(PutHeard(put))
+            case PullRequested(pull=pull):
+                self.of(broker).heard(PullHeard(pull))
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def stopped(self, node: Node[GroupBroker]) -> None:
         """Write what is left of a broker that is down."""

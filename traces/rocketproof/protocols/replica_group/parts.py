@@ -19,7 +19,7 @@ from rocketha.known_bugs.storage import file_options
 from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
-from rocketha.sim.engine.records import SEGMENT_SIZE, record_count
+from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.protocols.epoch_truncation.values import (
@@ -30,6 +30,7 @@ from rocketproof.protocols.epoch_truncation.values import (
 )
 from rocketproof.protocols.replica_group.frames import SaidOfGroup
 from rocketproof.protocols.replica_group.values import (
+    NO_CONN,
     NO_PROPOSAL,
     NO_SET,
     conn_value,
@@ -131,8 +132,6 @@ class GroupStateReader:
         self.links: dict[BrokerId, BrokerId | None] = {}
         """slave -> the master that it hears."""
         self.changes: dict[Key, Value] = {}
-        self._claims: dict[Key, Value] = {}
-        """What brokers have said to clients since the last look, and is not so."""
         self._known: dict[Key, Value] = {}
         self._raw: dict[Key, object] = {}
         """What each part was read from the last time."""
@@ -217,18 +216,9 @@ class GroupStateReader:
         before, self._moved[broker] = self._moved.get(broker), (*own, *ends)
         return before != self._moved[broker]
 
-    def hear_unconfirmed(self, node: Node[GroupBroker], count: int) -> None:
-        """Take it from a broker that so many records are not confirmed: a producer waits no more.
-
-        A master that is none any more says so of all that it has.
-        """
-        state = node.state
-        if (
-            state is not None
-            and state.ha.role is Role.MASTER
-            and record_count(state.confirm) >= count
-        ):
-            self._claims["confirm", broker_name(node.id), ""] = count - 1
+    def is_connected(self, master: BrokerId, slave: BrokerId) -> bool:
+        """Tell whether a master has a connection of a slave that has reported."""
+        return self._known["conn", broker_name(master), broker_name(slave)] != NO_CONN
 
     def hear_of_controller(self, said: SaidOfGroup) -> None:
         """Take what the controller says of the group for what it has."""
@@ -280,8 +270,6 @@ class GroupStateReader:
         self.promised.clear()
         self._note(("acked", "", ""), self.acked, _itself)
         self._note(("seen", "", ""), self.seen, _itself)
-        self.changes |= self._claims
-        self._claims.clear()
 
     def look_at_alive(self) -> None:
         """Read who counts as alive, alone."""

@@ -28,8 +28,8 @@ operator's request, an election is an `ElectMaster`, whether the group needs one
 is the best candidate by what was heard. So is a proposal taken if nothing speaks against it.
 
 Whom the controller hears and does not notify of an election is `Unnotified`.
-What the controller answers shows `ctl`, what a producer is answered `acked`, or that its message is
-beyond `confirm`, what a consumer is answered `seen`. A request of a
+What the controller answers shows `ctl`, what a producer is answered `acked`, what a consumer is
+answered `seen`; what else clients hear, and what is missed of a broker, `owed` says. A request of a
 master shows `alters`, and a slave's packet what it has reported. Where they show something else
 than there is, that is a step of its own.
 
@@ -44,26 +44,24 @@ from typing import Final, assert_never
 from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupActionName, PutStatus
 from rocketha.broker.events import CommandReceived
 from rocketha.broker.state import Registration
-from rocketha.controller.entry import ChannelClosed, InactiveScanned, Started
+from rocketha.controller.entry import InactiveScanned
 from rocketha.controller.state import ChannelId, Group
 from rocketha.errors import PacketError
 from rocketha.formats.controller_requests import (
     AlterSyncStateSet,
     ControllerRequest,
     ElectMaster,
-    Heartbeat,
     RegisterBroker,
 )
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import PacketReceived
-from rocketha.obligations.controller_choices import ControllerChoices
 from rocketha.obligations.recorded_frames import request_in
-from rocketha.obligations.signs_of_life import SignsOfLife
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import (
     ChannelEnded,
     ClientAnswered,
+    ClientAsked,
     ControllerActed,
     ControllerFrame,
     EventTaken,
@@ -76,11 +74,11 @@ from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name, index
 from rocketproof.protocols.replica_group.frames import (
     asks_who_lives,
-    said_in_answer,
-    said_in_notice,
 )
 from rocketproof.protocols.replica_group.heard import HeardByBrokers, NoticesOwed
+from rocketproof.protocols.replica_group.heard_by_controller import HeardByController
 from rocketproof.protocols.replica_group.losses import losses
+from rocketproof.protocols.replica_group.owed_by_group import OwedByGroup
 from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
 from rocketproof.protocols.replica_group.values import known, longer, names
 from tlatrace.trace import Event
@@ -103,14 +101,10 @@ class GroupProjection:
         self.events: list[Event] = []
         self._cluster: GroupCluster | None = None
         self._parts_or_none: GroupStateReader | None = None
-        self._signs = SignsOfLife()
-        self._choices = ControllerChoices(self._signs)
-        self._request: tuple[ChannelId, ControllerRequest] | None = None
-        """What the controller has received, until it is applied."""
+        self._controller = HeardByController()
         self._heard = HeardByBrokers(answers_within_ms=0)
         self._notices = NoticesOwed()
-        self._codes: dict[tuple[ChannelId, int], int] = {}
-        """Channel and number of a request -> what it asks."""
+        self._owed_or_none: OwedByGroup | None = None
 
     @property
     def brokers(self) -> tuple[BrokerId, ...]:
@@ -122,13 +116,18 @@ class GroupProjection:
         assert self._parts_or_none is not None, "the run has not begun"
         return self._parts_or_none
 
+    @property
+    def _owed(self) -> OwedByGroup:
+        assert self._owed_or_none is not None, "the run has not begun"
+        return self._owed_or_none
+
     # ---- the observer ----
 
     def started(self, cluster: GroupCluster) -> None:
         """Record the initial state: everybody is registered, nobody is elected."""
         self._cluster, self._parts_or_none = cluster, GroupStateReader(cluster)
-        self._choices.broker_name = cluster.plan.broker.broker_name
-        self._choices.elects_unclean = cluster.plan.controller.elect_unclean
+        self._owed_or_none = OwedByGroup(cluster)
+        self._controller.started(cluster)
         self._heard.answers_within_ms = cluster.plan.broker.request_timeout_ms
         self._record(cluster, None, "Init", ())
 
@@ -153,19 +152,20 @@ class GroupProjection:
 
     def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
         """Note what nodes say to each other and to clients."""
+        if self.events:
+            self._owed.hear(cluster, what)
         if not (isinstance(what, ControllerFrame) and what.by_controller):
             self._record_unnotified(cluster)
         match what:
             case ChannelEnded(channel=channel):
-                self._signs.note_time(cluster.controller_shows_ms)
-                self._signs.closed(channel)
+                self._controller.channel_ended(cluster, channel)
             case ClientAnswered(broker=broker, answer=answer):
                 if isinstance(answer, AnswerPut | AnswerPull):
                     self._client_answered(cluster, broker, answer)
             case ControllerFrame(by_controller=True):
                 self._controller_said(cluster, what)
             case ControllerFrame(has_arrived=True):
-                self._controller_heard(cluster, what)
+                self._controller.heard(cluster, what)
             case ControllerFrame(broker=broker) if broker is not None:
                 command = command_in(what.data)
                 request = request_in(command)
@@ -175,7 +175,7 @@ class GroupProjection:
                     self._parts.add_proposal(broker, request)
             case EventTaken():
                 self._taken(cluster, what)
-            case ControllerFrame():
+            case ControllerFrame() | ClientAsked():
                 pass
             case _ as unreachable:
                 assert_never(unreachable)
@@ -223,7 +223,17 @@ class GroupProjection:
                     known.reported(node.id, connection.client)
             case _:
                 pass
-        if taken.is_continued or not self.events:
+        if not self.events:
+            return
+        for shows in self._owed.after(cluster, taken, self._parts.is_connected):
+            params: tuple[Value, ...] = (broker_name(node.id),)
+            if shows.action == "KeepMember":
+                assert shows.argument is not None
+                params = (*params, broker_name(BrokerId(shows.argument)))
+            elif shows.argument is not None:
+                params = (*params, shows.argument)
+            self._record(cluster, node.id, shows.action, params)
+        if taken.is_continued:
             return
         views, slave = known.take_views(node.id), known.take_reporter(node.id)
         state, me = node.state, broker_name(node.id)
@@ -250,41 +260,14 @@ class GroupProjection:
             case AnswerPull(data=bytes() as data, offset=offset) if data:
                 shown = record_epochs[: index(Offset(offset + len(data)))]
                 self._parts.seen = longer(self._parts.seen, shown)
-            case AnswerPut(status=PutStatus.FLUSH_SLAVE_TIMEOUT, end=end) if end is not None:
-                if not cluster.plan.controller.elect_unclean:
-                    self._parts.hear_unconfirmed(cluster.nodes[broker], index(end))
-            case _:
-                pass
-
-    def _controller_heard(self, cluster: GroupCluster, frame: ControllerFrame) -> None:
-        command, signs, channel = command_in(frame.data), self._signs, frame.channel
-        request = request_in(command)
-        if request is None or channel is None:
-            return
-        signs.note_time(cluster.controller_shows_ms)
-        self._codes[channel, command.opaque] = command.code
-        self._request = (channel, request)
-        match request:
-            case Heartbeat(broker_id=broker, incarnation=incarnation):
-                group = cluster.group
-                replica = None if group is None else group.replicas.get(broker)
-                if replica is not None and replica.incarnation == incarnation:
-                    signs.beat(broker_name(broker), channel, request.timeout_ms)
-                    self._choices.beat(request)
-            case RegisterBroker(broker_id=broker) if not self.events:
-                signs.registered(broker_name(broker), channel, restarted=False)
             case _:
                 pass
 
     def _controller_said(self, cluster: GroupCluster, frame: ControllerFrame) -> None:
         """Record what the controller says of the group, if it is not what it has."""
-        command = command_in(frame.data)
+        said = self._controller.said(frame)
         if frame.channel is None:
-            said = said_in_notice(command)
             self._notices.given(frame.broker)
-        else:
-            code = self._codes.pop((frame.channel, command.opaque), None)
-            said = None if code is None else said_in_answer(command, code)
         if said is not None and self.events:
             self._parts.hear_of_controller(said)
             self._record_rest(cluster, None)
@@ -294,21 +277,26 @@ class GroupProjection:
     def _controller_acted(self, cluster: GroupCluster, action: ControllerActed) -> None:
         parts, before = self._parts, self._parts.group
         present = cluster.group or before
-        heard, self._request = self._request, None
-        if isinstance(action.entry.change, ChannelClosed | InactiveScanned | Started):
-            heard = None  # what was heard before asked for no entry, and was answered
-        if isinstance(action.entry.change, Started):
-            self._signs.started(cluster.controller_shows_ms)
+        heard = self._controller.applied(cluster, action.entry.change)
         request = None if heard is None else heard[1]
-        self._signs.applied(cluster.controller_shows_ms)
         self._notice_silence(cluster, request)
         restarted = None if heard is None else self._registered(present, *heard)
         parts.look(cluster)
         if restarted is not None:
             self._record(cluster, restarted, "Restart", (broker_name(restarted),))
+            if before.master is not None and present.master is None:
+                self._controller.lost_master.lost(cluster.now_ms)
         else:
             scans = isinstance(action.entry.change, InactiveScanned)
-            decision = self._choices.decision(request, known(before), known(present), scans=scans)
+            if (
+                scans
+                and self._controller.lost_master.is_late(cluster.now_ms)
+                and self._controller.choices.owed(known(before))
+            ):
+                self._record(cluster, None, "NoElection", (), only=())
+            decision = self._controller.choices.decision(
+                request, known(before), known(present), scans=scans
+            )
             self._decided(cluster, decision, before.master, request)
         self._record_rest(cluster, None)
 
@@ -324,10 +312,10 @@ class GroupProjection:
             return None
         of, parts = self._parts.of[broker], self._parts
         restarted = int(incarnation) not in of.starts
-        self._signs.registered(broker_name(broker), channel, restarted=restarted)
+        self._controller.signs.registered(broker_name(broker), channel, restarted=restarted)
         if not restarted:
             return None
-        self._choices.restarted(broker)
+        self._controller.choices.restarted(broker)
         of.starts[int(incarnation)] = of.crashes
         of.registered_epoch, of.is_torn = int(present.master_epoch), False
         parts.alive |= {broker}
@@ -345,24 +333,24 @@ class GroupProjection:
             return
         action, who = decision[0], None if decision[1] is None else BrokerId(decision[1])
         if action == "CleanBrokerData":
-            self._signs.forget()
+            self._controller.signs.forget()
         elif action == "ElectMaster" and who is not None:
-            is_silent = master is not None and not self._choices.lives(master)
-            if not self._choices.lives(who):
+            is_silent = master is not None and not self._controller.choices.lives(master)
+            if not self._controller.choices.lives(who):
                 self._record_alive(cluster, who, "EvictBroker")
             is_asked = isinstance(request, ElectMaster) and request.designate_elect
             needed = master is None or master not in self._parts.alive
             action = "DesignateMaster" if not needed and (is_silent or is_asked) else action
         self._record(cluster, None, action, () if who is None else (broker_name(who),))
         if action in _ELECTIONS:
-            self._notices.owed = {b for b in self.brokers if self._choices.lives(b)}
+            self._notices.owed = {b for b in self.brokers if self._controller.choices.lives(b)}
 
     def _notice_silence(self, cluster: GroupCluster, request: ControllerRequest | None) -> None:
         """Record who is gone and silent, and who is heard although it is gone."""
         parts = self._parts
         for broker in self.brokers:
             is_gone = parts.incarnations.get(broker, 0) != parts.of[broker].crashes
-            is_heard = self._signs.is_alive(broker_name(broker))
+            is_heard = self._controller.signs.is_alive(broker_name(broker))
             if is_gone and is_heard and broker not in parts.alive:
                 self._record_alive(cluster, broker, "HearAgain")
             elif is_gone and not is_heard and broker in parts.alive and asks_who_lives(request):
@@ -386,6 +374,7 @@ class GroupProjection:
         parts, of = self._parts, self._parts.of[broker]
         of.crashes += 1
         self._heard.stopped(broker)
+        self._owed.stopped(broker)
         kept = len(parts.record_epochs(cluster.nodes[broker]))
         of.is_torn = of.is_torn or kept < of.length
         parts.look(cluster)

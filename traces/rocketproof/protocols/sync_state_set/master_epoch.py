@@ -407,6 +407,14 @@ class MasterEpochTrace:
         """Write that the master has done what follows from the report of a slave."""
         self.record(cluster, self.master, "Settled", (self.names[slave],))
 
+    def record_shown(self, cluster: GroupCluster, action: str, argument: int | None) -> None:
+        """Write what the master has shown to a client, or that something is missed of it."""
+        params: tuple[Value, ...] = () if argument is None else (argument,)
+        if action == "KeepMember":
+            assert argument is not None
+            params = (self.names[BrokerId(argument)],)
+        self.record(cluster, self.master, action, params)
+
     def record_losses(self, cluster: GroupCluster) -> None:
         """Write that the master has lost connections, one after the other."""
         was, now = self._recorded["conn"], self._state["conn"]

@@ -57,6 +57,7 @@ from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import (
     ChannelEnded,
     ClientAnswered,
+    ClientAsked,
     ControllerActed,
     ControllerFrame,
     EventTaken,
@@ -68,6 +69,7 @@ from rocketha.sim.replica_group.recorders import command_in
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import index
 from rocketproof.protocols.replica_group.heard import HeardByBrokers
+from rocketproof.protocols.replica_group.owed_by_group import OwedByGroup
 from rocketproof.protocols.sync_state_set.decisions import Decision, Decisions
 from rocketproof.protocols.sync_state_set.master_epoch import MasterEpochTrace
 from rocketproof.protocols.sync_state_set.memory import Memory
@@ -92,6 +94,7 @@ class SetProjection:
         self._open: list[MasterEpochTrace] = []
         self._decisions = Decisions()
         self._heard = HeardByBrokers(answers_within_ms=0)
+        self._owed: OwedByGroup | None = None
         self._cluster: GroupCluster | None = None
         self._memory_or_none: Memory | None = None
         self._reader: RecordEpochReader | None = None
@@ -110,6 +113,7 @@ class SetProjection:
         assert group is not None
         self._cluster = cluster
         self._decisions.started(cluster)
+        self._owed = OwedByGroup(cluster)
         self._heard.answers_within_ms = cluster.plan.broker.request_timeout_ms
         self.brokers = tuple(cluster.nodes)
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
@@ -136,6 +140,8 @@ class SetProjection:
 
     def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
         """Note what masters ask the controller for, and tell producers and consumers."""
+        if self._owed is not None:
+            self._owed.hear(cluster, what)
         match what:
             case ClientAnswered(broker=broker, answer=answer):
                 for epoch_trace in self._of_master(broker):
@@ -144,7 +150,7 @@ class SetProjection:
                 self._decisions.heard(cluster, what)
             case ControllerFrame(by_controller=False, broker=broker) if broker is not None:
                 self._asked(cluster, broker, command_in(what.data))
-            case ControllerFrame():
+            case ControllerFrame() | ClientAsked():
                 pass
             case ChannelEnded():
                 self._decisions.ended(cluster, what)
@@ -174,6 +180,7 @@ class SetProjection:
                     self._heard.reported(node.id, connection.client)
             case _:
                 pass
+        self._record_owed(cluster, taken)
         if taken.is_continued:
             return
         views, slave = self._heard.take_views(node.id), self._heard.take_reporter(node.id)
@@ -185,6 +192,20 @@ class SetProjection:
                     epoch_trace.record_heard(cluster, views)
                 if slave is not None and slave not in node.state.local.members:
                     epoch_trace.record_settled(cluster, slave)
+
+    def _record_owed(self, cluster: GroupCluster, taken: EventTaken) -> None:
+        """Record what a step of a master shows to clients, and what is missed of it."""
+        assert self._owed is not None
+        masters = [
+            one for one in self._of_master(taken.broker) if one.is_master(cluster.nodes[one.master])
+        ]
+
+        def is_connected(_: BrokerId, slave: BrokerId) -> bool:
+            return all(one.hears(slave) for one in masters)
+
+        for shows in self._owed.after(cluster, taken, is_connected):
+            for epoch_trace in masters:
+                epoch_trace.record_shown(cluster, shows.action, shows.argument)
 
     def _of_master(self, broker: BrokerId | None) -> list[MasterEpochTrace]:
         """Return the master epochs of a broker that have not ended."""
@@ -300,6 +321,8 @@ class SetProjection:
 
     def _crashed(self, cluster: GroupCluster, broker: BrokerId) -> None:
         self._heard.stopped(broker)
+        if self._owed is not None:
+            self._owed.stopped(broker)
         record_epochs = self._record_epochs(cluster.nodes[broker])
         for epoch_trace in list(self._open):
             if epoch_trace.has_left(broker):
