@@ -229,6 +229,10 @@ class Channels:
         for delivery in held:
             delivery()
 
+    def lose(self, broker: BrokerId) -> None:
+        """Lose what waits on its way from the controller to a broker."""
+        self._way(broker, up=False).held.clear()
+
     def heal(self) -> None:
         """End all partitions."""
         for broker, up in sorted(self._ways):

@@ -43,6 +43,8 @@ _BEHIND_MAX_MS: Final = 600
 """A controller's clock may be behind the last entry of its log when it comes back."""
 _AGAIN_PERCENT: Final = 90
 _AGAIN_MAX_MS: Final = 12
+_DEAF_PERCENT: Final = 60
+"""How often the one who is wanted again hears nothing in between."""
 """An operator takes an election back so soon that the master has not heard of it, perhaps."""
 _IDLE_MS: Final = (200, 1_500)
 _LAST_WHOLE_PERCENT: Final = 2
@@ -341,16 +343,30 @@ class GroupWorkload:
         )
         cluster.channels.operate(push_command(push_request(request, opaque=0)))
         if self._plan.controller.elect_unclean:
-            self._take_back(injection, replace(request, broker_id=group.master))
+            self._take_back(injection, replace(request, broker_id=group.master), group.master)
 
-    def _take_back(self, injection: Injection, request: ElectMaster) -> None:
-        """Let the operator want the old master again: it may be elected while it still is one."""
-        cluster, rng = self._cluster, self._streams.of("designate again")
+    def _take_back(self, injection: Injection, request: ElectMaster, master: BrokerId) -> None:
+        """Let the operator want the old master again, which may not have heard of the other one.
+
+        Then it is elected while it still is master.
+        """
+        channels, rng = self._cluster.channels, self._streams.of("designate again")
         wait_ms = rng.randrange(1, _AGAIN_MAX_MS)
-        if rng.randrange(100) < _AGAIN_PERCENT:
-            injection.note(f"and wants the old master again after {wait_ms} ms")
-            frame = push_command(push_request(request, opaque=0))
-            cluster.scheduler.after(wait_ms, partial(cluster.channels.operate, frame))
+        if rng.randrange(100) >= _AGAIN_PERCENT:
+            return
+        is_deaf = rng.randrange(100) < _DEAF_PERCENT
+        deaf = ", which hears nothing of the other one" if is_deaf else ""
+        injection.note(f"and wants the old master again after {wait_ms} ms{deaf}")
+        if is_deaf:
+            channels.block(master, up=False)
+
+        def again() -> None:
+            if is_deaf:
+                channels.lose(master)
+                channels.unblock(master, up=False)
+            channels.operate(push_command(push_request(request, opaque=0)))
+
+        self._cluster.scheduler.after(wait_ms, again)
 
     def _slow_down(self, injection: Injection) -> None:
         """Let a disk be slow for a while; what is hurt by it is counted then."""
