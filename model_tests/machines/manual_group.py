@@ -43,7 +43,7 @@ from tlatrace.testing.calls import Call, call_of
 from tlatrace.testing.moves import Moves
 from tlatrace.values import Fcn, State, Value
 
-__all__ = ["ManualGroup"]
+__all__ = ["SAID_OF_NODES", "ManualGroup"]
 
 
 class ManualGroup:
@@ -106,7 +106,7 @@ class ManualGroup:
                 return self._can_connect(master, slave)
             case (("Replicate" | "HearEpoch"), [Node() as slave]):
                 return actions.served(slave)[1].next_offset != NOT_YET
-            case (said, _) if said in _SAID:
+            case (said, _) if said in SAID_OF_NODES:
                 return False
             case _:
                 return True
@@ -274,7 +274,7 @@ class ManualGroup:
                 raise AssertionError(f"nobody knows how to make {action}")
 
 
-_SAID: Final = frozenset(
+SAID_OF_NODES: Final = frozenset(
     {
         "Healed",
         "Heard",

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from model_tests.machines.group_model import SPEC, bounds, goals, moves
-from model_tests.machines.manual_group import ManualGroup
+from model_tests.machines.manual_group import SAID_OF_NODES, ManualGroup
 from model_tests.machines.scenarios import ALONE, assert_scenario_fails, scenario
 from rocketha.known_bugs import GROUP_BUGS, Bug
 from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, machine, replay
@@ -35,9 +35,6 @@ _RARE: Final = frozenset(
     {"Crash", "CleanBrokerData", "LearnSyncStateSet", "Disconnect", "CloseConnection"}
 )
 """Possible so often that there would be little else."""
-
-SAID_OF_NODES: Final = ("Healed", "Heard", "Settled", "Unnotified")
-"""Nothing that nodes do: what they have done."""
 
 NOT_TOLD: Final = ("Handshake", "conn epochs known link log")
 """A master that restarts was told that there is none, and connects to nobody before it is told of
