@@ -226,7 +226,7 @@ def test_a_producer_waits_for_the_disk_and_no_longer_than_that() -> None:
     [
         ("FLUSH_SLAVE_TIMEOUT", 300, [Shows("TimeOut", 3)]),
         ("FLUSH_SLAVE_TIMEOUT", 299, [Shows("RefuseCall"), Shows("TimeOut", 3)]),
-        ("FLUSH_DISK_TIMEOUT", 500, []),
+        ("FLUSH_DISK_TIMEOUT", 500, [Shows("Silent")]),
         ("FLUSH_DISK_TIMEOUT", 499, [Shows("RefuseCall")]),
         ("SERVICE_NOT_AVAILABLE", 0, [Shows("RefuseCall")]),
         ("PUT_OK", 0, []),
@@ -246,6 +246,14 @@ def test_a_timeout_of_what_is_on_the_disk_says_that_it_is_not_confirmed() -> Non
     owed.flushed()
     owed.put_answered(1, "FLUSH_DISK_TIMEOUT", 3, 500)
     assert over(owed, 500) == [Shows("TimeOut", 3)]
+
+
+def test_a_slow_disk_is_a_reason_to_wait_in_vain() -> None:
+    owed = OwedByBroker(DURATIONS)
+    owed.put_asked(1, 0)
+    owed.disk_is_slow()
+    owed.put_answered(1, "FLUSH_DISK_TIMEOUT", 3, 500)
+    assert over(owed, 500) == []
 
 
 def test_who_waited_for_the_epoch_before_is_not_asked_about() -> None:

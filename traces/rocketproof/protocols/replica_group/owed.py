@@ -9,6 +9,7 @@ durations of its settings are meant.
 |----------------------------------------------|--------------------------------------------------|
 | the answer to a consumer                     | in the step that takes the call                  |
 | the one answer to a producer                 | when it need not wait for slaves, nor the disk   |
+| the flush that a producer waits for          | before it has waited in vain, but for slow disks |
 | a heartbeat, a query who is master           | an interval after the last one                   |
 | its proposal, while it is not decided        | when it looks again, and an answer is late       |
 | a smaller set, of who is not connected       | when that has not caught up for too long         |
@@ -86,6 +87,7 @@ class _Put:
     end: int | None = None
     """Where its message ends, in records; None: it is not known to be taken yet."""
     is_flushed: bool = False
+    has_slow_disk: bool = False
     is_of_before: bool = False
     """Its master has begun another epoch since: it is answered when the next message is safe."""
 
@@ -126,6 +128,8 @@ class OwedByBroker:
             return
         if status == "SERVICE_NOT_AVAILABLE" or self._is_early(status, now_ms - asked.asked_ms):
             self._shows.append(Shows("RefuseCall"))
+        elif status == "FLUSH_DISK_TIMEOUT" and not (asked.is_flushed or asked.has_slow_disk):
+            self._shows.append(Shows("Silent"))
         if asked.is_of_before:
             return
         is_safe_on_disk = status == "FLUSH_DISK_TIMEOUT" and asked.is_flushed
@@ -154,6 +158,11 @@ class OwedByBroker:
         """Note that all that was written is on the disk, as the broker hears."""
         for put in self._puts.values():
             put.is_flushed = True
+
+    def disk_is_slow(self) -> None:
+        """Note that the disk takes longer than it should for what is written now."""
+        for put in self._puts.values():
+            put.has_slow_disk = True
 
     def began_epoch(self) -> None:
         """Note that a broker is master anew, and keeps who waited for it."""

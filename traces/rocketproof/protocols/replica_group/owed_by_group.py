@@ -74,6 +74,8 @@ class OwedByGroup:
         state, now_ms = node.state, node.shows_ms(cluster.scheduler)
         if isinstance(taken.event, LogFlushed):
             of.flushed()
+        if cluster.now_ms <= sum(cluster.slow_disks.get(node.id, ())):
+            of.disk_is_slow()
         if state is None or node.id in cluster.starting:
             return
         epoch = state.ha.known_epoch if state.is_master else None
