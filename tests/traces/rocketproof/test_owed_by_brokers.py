@@ -286,6 +286,15 @@ def test_a_member_is_away_without_a_break() -> None:
     assert list(owed.members_away([2], 2_362)) == [Shows("KeepMember", 2)]
 
 
+def test_what_is_said_before_the_controller_knows_of_a_broker_shows_nothing() -> None:
+    owed = OwedByBroker(DURATIONS)
+    owed.pull_asked(1)
+    owed.pull_answered(1, 0, None)
+    owed.pull_asked(2)
+    owed.is_unknown()
+    assert over(owed, 0) == []
+
+
 def test_a_second_answer_speaks_of_a_message_that_nobody_sent() -> None:
     owed = OwedByBroker(DURATIONS)
     owed.put_answered(1, "PUT_OK", 3, 0)

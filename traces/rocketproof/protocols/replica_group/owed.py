@@ -234,6 +234,11 @@ class OwedByBroker:
                 self._away_ms[member] = now_ms
                 yield Shows("KeepMember", member)
 
+    def is_unknown(self) -> None:
+        """Forget what a step shows of a broker that the controller does not know: it is down."""
+        for known in (self._pulls, self._shows, self._since_ms, self._away_ms):
+            known.clear()
+
     def stopped(self) -> None:
         """Forget what a broker owed that is down."""
         for known in (self._puts, self._pulls, self._shows, self._since_ms, self._away_ms):

@@ -77,6 +77,7 @@ class OwedByGroup:
         if cluster.now_ms <= sum(cluster.slow_disks.get(node.id, ())):
             of.disk_is_slow()
         if state is None or node.id in cluster.starting:
+            of.is_unknown()
             return
         epoch = state.ha.known_epoch if state.is_master else None
         if self._epochs.get(node.id) not in (None, epoch):
