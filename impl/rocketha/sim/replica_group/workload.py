@@ -175,13 +175,12 @@ class GroupWorkload:
         nodes = self._cluster.nodes
         versions = tuple([node.files.log_version for node in nodes.values()])
         if versions != self._compared[0]:
-            logs = [
-                (node.log, node.log.min_offset, node.log.max_phy_offset) for node in nodes.values()
-            ]
-            begin, end = max(b for _, b, _ in logs), logs[0][2]
-            is_one = all(log_end == end for _, _, log_end in logs)
-            contents = {log.read(begin, end - begin) for log, _, _ in logs} if is_one else ()
-            self._compared = versions, len(contents) == 1
+            logs = [node.log for node in nodes.values()]
+            begin, end = logs[0].min_offset, logs[0].max_phy_offset
+            is_equal = all(log.max_phy_offset == end for log in logs) and (
+                len({log.read(begin, end - begin) for log in logs}) == 1
+            )
+            self._compared = versions, is_equal
         return self._compared[1]
 
     def _probe(self, numbers: Iterator[int]) -> None:
