@@ -5,8 +5,8 @@ from __future__ import annotations
 from benchmarks.stopwatch import median_seconds
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.runs import simulate_trace
+from tlatrace.judgement.specification import load_spec
 from tlatrace.judgement.verdict import Conforms
-from tlatrace.tla.spec import load_spec
 from tlatrace.tlc.traces import validate_traces
 from tlatrace.tools.spec_root import find_spec_root
 

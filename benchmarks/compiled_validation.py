@@ -16,11 +16,11 @@ from benchmarks.stopwatch import median_seconds
 from benchmarks.tlc_loader import javac, seconds_by_loader
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.runs import simulate_trace
+from tlatrace.judgement.specification import SpecUnderTest, load_spec
 from tlatrace.judgement.transition import Allowed
 from tlatrace.judgement.verdict import Conforms
-from tlatrace.model import Model, load_model
-from tlatrace.model.checker import Checker
-from tlatrace.tla.spec import SpecUnderTest, load_spec
+from tlatrace.oracle import Model, load_model
+from tlatrace.oracle.checker import Checker
 from tlatrace.tlc.traces import validate_traces
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc_config import invariants_of

@@ -19,7 +19,7 @@ from rocketproof.runs import simulate_trace
 from tlatrace.judgement.verdict import Diverges, Verdict, kind
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.hiding import hide, some_of
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Trace
 

@@ -9,7 +9,7 @@ from typing import Final
 from tlatrace.judgement.verdict import Conforms
 from tlatrace.matching import match_traces
 from tlatrace.matching.hiding import hide
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Event, Header, Trace
 

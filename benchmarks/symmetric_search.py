@@ -14,7 +14,7 @@ from typing import Final
 
 from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
 from tlatrace.matching import Budget, match_traces
-from tlatrace.model import load_model
+from tlatrace.oracle import load_model
 from tlatrace.tla.config import parse_config
 from tlatrace.trace import Event, Header, Trace
 

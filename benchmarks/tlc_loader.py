@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tlatrace.tla.spec import SpecUnderTest
+from tlatrace.judgement.specification import SpecUnderTest
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.java import find_java
 from tlatrace.trace import Trace

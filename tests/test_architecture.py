@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
 from pathlib import Path
 from typing import Final
 
@@ -68,6 +69,19 @@ RULES: Final = (
     ImportRule(where="rocketha", what="rocketproof", why="the subject does not know its judge"),
     ImportRule(where="tlatrace", what="rocketha", why="the oracle does not know the subject"),
     ImportRule(where="tlatrace", what="rocketproof", why="the toolchain serves any system"),
+    *(
+        ImportRule(
+            where=f"tlatrace.{earlier}", what=f"tlatrace.{later}", why="a pipeline has no way back"
+        )
+        for stages in (
+            ("tla", "compiler", "oracle", "explore", "selfcheck"),
+            ("compiler.ir", "compiler.lower", "compiler.passes", "compiler.emit_python"),
+            ("runtime", "compiler"),
+            ("oracle", "matching", "testing"),
+            ("oracle", "corpus"),
+        )
+        for earlier, later in combinations(stages, 2)
+    ),
     ImportRule(where="", what="pyspark", except_in="tlatrace.corpus", why="Spark has one place"),
     ImportRule(where="", what="hypothesis", except_in="tlatrace.testing", why="tests have it"),
     *(
@@ -200,6 +214,11 @@ def test_only_corpora_have_worker_processes() -> None:
         ("rocketha.ha.slave", "import rocketmq_peer.group"),
         ("rocketproof.commands.demo", "from . import check"),
         ("tlatrace.tools.tlc", "from multiprocessing import Process"),
+        ("tlatrace.tla.sources", "from tlatrace.compiler.ir.nodes import Expr"),
+        ("tlatrace.compiler.job", "from tlatrace.oracle.model import Model"),
+        ("tlatrace.compiler.ir.analysis", "from tlatrace.compiler.passes.paths import Path"),
+        ("tlatrace.compiler.passes.paths", "from tlatrace.compiler.emit_python import writer"),
+        ("tlatrace.oracle.model", "from tlatrace.matching.verdict import Verdict"),
         ("tlatrace.corpus.session", "from tests.source_files import ROOT"),
     ],
 )
@@ -212,6 +231,10 @@ def test_a_forbidden_import_is_seen(module: str, text: str) -> None:
     [
         ("tlatrace.corpus.session", "from pyspark.sql import SparkSession"),
         ("tlatrace.tools.tlc", "import subprocess"),
+        (
+            "tlatrace.compiler.emit_python.actions",
+            "from tlatrace.compiler.passes.paths import Path",
+        ),
         ("rocketmq_peer.processes", "import subprocess"),
         ("rocketproof.commands.peer", "import rocketmq_peer.group"),
         ("rocketproof.commands.peer_interop", "import rocketmq_peer.interop"),

@@ -15,7 +15,7 @@ from tlatrace.judgement.verdict import Diverges
 from tlatrace.matching.explain import explain_verdict
 from tlatrace.matching.false_conjuncts import ForbiddenAction
 from tlatrace.matching.match import match_traces
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.tools.manifest import Mutant, read_manifest
 
 SPEC = Path(__file__).parents[2] / "spec"

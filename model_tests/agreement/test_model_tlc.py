@@ -13,7 +13,7 @@ from tests.source_files import ROOT
 from tlatrace.errors import EvaluationError
 from tlatrace.explore import explore
 from tlatrace.judgement.transition import Allowed, Failed, Transition
-from tlatrace.model import load_model
+from tlatrace.oracle import load_model
 from tlatrace.selfcheck.agreement import Agreement, state_text
 from tlatrace.selfcheck.corruption import corruptions
 from tlatrace.selfcheck.examine import (

@@ -10,7 +10,7 @@ from typing import Final
 
 from rocketproof.protocols.epoch_truncation.values import NONE
 from rocketproof.protocols.replica_group.values import NO_CONN
-from tlatrace.model import Model, ModelState, Step, load_model
+from tlatrace.oracle import Model, ModelState, Step, load_model
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.testing import Call, Goals, Moves

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from rocketproof.protocols.epoch_truncation.values import NONE
-from tlatrace.model import load_model
+from tlatrace.oracle import load_model
 from tlatrace.testing import Goals, Moves
 from tlatrace.tla.config import TlcConfig, read_config
 from tlatrace.values import TlaSet, Value, tla_set

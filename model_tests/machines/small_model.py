@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rocketproof.protocols.epoch_truncation.values import NONE
-from tlatrace.model import load_model
+from tlatrace.oracle import load_model
 from tlatrace.testing import Call, Goals, Moves
 from tlatrace.testing.calls import call_of
 from tlatrace.tla.config import TlcConfig, read_config

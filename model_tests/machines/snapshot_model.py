@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tlatrace.model import load_model
+from tlatrace.oracle import load_model
 from tlatrace.testing import Goals, Moves
 from tlatrace.tla.config import read_config
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import z3
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model import Model, ModelState
+from tlatrace.oracle import Model, ModelState
 from tlatrace.runtime.values import RuntimeValue, model_value
 from tlatrace.symbolic import Specification, Step
 from tlatrace.symbolic.values import equal, literal

@@ -9,7 +9,7 @@ from typing import Final
 import z3
 
 from rocketproof.theorems.lock_state import NOBODY, SOMEBODY, Group
-from tlatrace.model import Model, ModelState
+from tlatrace.oracle import Model, ModelState
 from tlatrace.runtime.values import Fcn, RuntimeValue
 
 __all__ = ["NONE", "Lock", "after", "lock_of", "members", "part", "pinned", "whole"]

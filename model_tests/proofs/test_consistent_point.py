@@ -28,7 +28,7 @@ from rocketproof.theorems.consistent_point import (
     opened,
     theorem,
 )
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.proofs import Broken, InductionProof, Proved, prove_induction
 from tlatrace.runtime.values import RuntimeValue, from_runtime, function, model_value
 from tlatrace.symbolic.values import equal, literal

@@ -11,7 +11,7 @@ import pytest
 
 from model_tests.machines.small_model import SPEC, goals, moves, small_config
 from rocketproof.theorems.consistent_point import ASSUMPTIONS, CLAIMS
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.values import Fcn, fcn
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("small model")]

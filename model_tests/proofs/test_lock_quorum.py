@@ -33,8 +33,8 @@ from rocketproof.theorems.lock_state import (
     time_constants,
 )
 from rocketproof.theorems.lock_steps import RIGHT, STEPS, Rules, choice_constants
-from tlatrace.model import Model, ModelState, load_model
-from tlatrace.model.states import Step
+from tlatrace.oracle import Model, ModelState, load_model
+from tlatrace.oracle.states import Step
 from tlatrace.proofs import prove_induction
 from tlatrace.runtime.values import Fcn, RuntimeValue
 from tlatrace.tla.config import parse_config

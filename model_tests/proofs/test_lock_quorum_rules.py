@@ -22,7 +22,7 @@ from model_tests.proofs.lock_states import NONE, Lock, after, lock_of, pinned, w
 from rocketproof.theorems.lock_quorum import VARIANTS
 from rocketproof.theorems.lock_state import Group, group_constants, time_constants
 from rocketproof.theorems.lock_steps import RIGHT, STEPS, Choice, Rules, Step, choice_constants
-from tlatrace.model import Model, ModelState, load_model
+from tlatrace.oracle import Model, ModelState, load_model
 from tlatrace.runtime.values import FALSE, RuntimeValue, function, model_value
 from tlatrace.tla.config import parse_config
 

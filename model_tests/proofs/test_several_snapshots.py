@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from tlatrace.model import Model, ModelState, load_model
+from tlatrace.oracle import Model, ModelState, load_model
 from tlatrace.runtime.values import FALSE, RuntimeValue
 from tlatrace.tla.config import parse_config
 

@@ -35,7 +35,7 @@ from rocketproof.theorems.snapshot_loading import (
     theorem,
 )
 from tlatrace.errors import EvaluationError
-from tlatrace.model import Model, ModelState, load_model
+from tlatrace.oracle import Model, ModelState, load_model
 from tlatrace.proofs import Limits, prove_induction
 from tlatrace.runtime.values import FALSE, Fcn, function
 from tlatrace.tla.config import parse_config

@@ -31,7 +31,7 @@ from rocketproof.theorems.sync_state_set import (
     theorem,
 )
 from tlatrace.errors import EvaluationError
-from tlatrace.model import Model, ModelState, load_model
+from tlatrace.oracle import Model, ModelState, load_model
 from tlatrace.proofs import Limits, Proved, Unknown, prove_induction
 from tlatrace.tla.config import parse_config
 

@@ -11,14 +11,14 @@ from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.corpus.result import CorpusResult
 from tlatrace.errors import CorpusError, EvaluationError, ModelGapError, SubsetError
 from tlatrace.judgement.difference import difference
-from tlatrace.judgement.transition import Transition
-from tlatrace.model import Model
-from tlatrace.readings import differing_values
-from tlatrace.tla.spec import (
+from tlatrace.judgement.specification import (
     SpecUnderTest,
     differing_constants,
     module_sha256,
 )
+from tlatrace.judgement.transition import Transition
+from tlatrace.oracle import Model
+from tlatrace.readings import differing_values
 from tlatrace.trace import Header
 from tlatrace.values import State, state_from_json
 

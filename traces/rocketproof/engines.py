@@ -11,16 +11,16 @@ from typing import Final
 
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import SpecError, SubsetError, ToolError
+from tlatrace.judgement.bounds import out_of_bounds
+from tlatrace.judgement.specification import SpecUnderTest
 from tlatrace.judgement.verdict import Diverges, Undecided, Verdict
 from tlatrace.logged import Logged, logged_in
 from tlatrace.matching import DEFAULT_BUDGET, Budget, is_partial, match_traces
 from tlatrace.matching.explain import Reasons, explain_verdict
 from tlatrace.matching.false_conjuncts import ForbiddenAction
-from tlatrace.model import Model
+from tlatrace.oracle import Model
 from tlatrace.readings import differing_values
 from tlatrace.report.results import SpecPlace
-from tlatrace.tla.bounds import out_of_bounds
-from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.tlc.judge import DEFAULT_BATCH
 from tlatrace.tlc.traces import Names, validate_traces
 from tlatrace.trace import Header, Trace

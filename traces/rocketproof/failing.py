@@ -17,7 +17,7 @@ from rocketproof.shrinking import Failure, How, Outcome
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import ToolError
 from tlatrace.judgement.verdict import Diverges, Undecided
-from tlatrace.model import Model
+from tlatrace.oracle import Model
 from tlatrace.trace import Trace
 from tlatrace.values import canonical_state
 

@@ -12,7 +12,7 @@ from typing import Final
 from tlatrace.errors import EvaluationError, SpecError
 from tlatrace.explore import CheckedModel, Images, check_model, images_of
 from tlatrace.judgement.difference import call_text
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.tla_text import to_tla
 from tlatrace.tools.jar import TlcJar
 from tlatrace.tools.sany import require_module

@@ -17,8 +17,8 @@ from rocketproof.engines import Judges, match_by_model
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.errors import ModelGapError, SpecError, SubsetError
 from tlatrace.judgement.verdict import Conforms, Diverges, Verdict
-from tlatrace.model.load import load_model
-from tlatrace.model.model import Model
+from tlatrace.oracle.load import load_model
+from tlatrace.oracle.model import Model
 from tlatrace.tla.config import Assignment, parse_config
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.spec_root import find_spec_root

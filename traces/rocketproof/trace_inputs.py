@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import InvariantError, SpecError, TraceFormatError
+from tlatrace.judgement.specification import SpecUnderTest, load_spec, module_sha256
 from tlatrace.matching import LogCounts, LogMapping, read_log, read_mapping
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.tla.config import TlcConfig, read_config
 from tlatrace.tla.declarations import read_declarations
-from tlatrace.tla.spec import SpecUnderTest, load_spec, module_sha256
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.tools.module_folders import module_folders
 from tlatrace.tools.sany import require_module
@@ -214,7 +214,7 @@ class SpecChoice:
 
         It can evaluate `expressions`, and with `conjuncts` say which one of an action is false.
 
-        Raises: as `module_of` and `tlatrace.model.load_model`.
+        Raises: as `module_of` and `tlatrace.oracle.load_model`.
         """
         module, libraries = self.module_of(header), self.folders_of(header)[1:]
         judged = _with_properties(module)

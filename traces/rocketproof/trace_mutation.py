@@ -14,7 +14,7 @@ from rich.console import Console
 
 from rocketproof.output import print_text
 from rocketproof.trace_inputs import SpecChoice, TraceFile
-from tlatrace.model import Model
+from tlatrace.oracle import Model
 from tlatrace.readings import differing_values
 from tlatrace.tlc.traces import EMPTY_FILE
 from tlatrace.trace import Trace

@@ -3,8 +3,8 @@
 JSON has no model values, so a recorder writes `"b1"` where the specification has the model value
 b1. A configuration with `Brokers = {b1, b2}` says which strings may stand for model values. Where
 the text of the specification has strings of the same names, too, the types of variables and
-parameters decide (`tlatrace.model.types`); where they do not, nobody knows what is meant, and the
-trace has to say it: `{"#str":"b1"}` or `{"#model":"b1"}`.
+parameters decide (`tlatrace.compiler.passes.types`); where they do not, nobody knows what is meant,
+and the trace has to say it: `{"#str":"b1"}` or `{"#model":"b1"}`.
 
 A value is read once: what comes from here has no `ExactString`, and is not read again.
 """

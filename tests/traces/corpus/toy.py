@@ -19,8 +19,8 @@ from tlatrace.corpus.result import CorpusResult
 from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA
 from tlatrace.corpus.validate import Driver, Subject, validate_corpus
 from tlatrace.errors import ValueFormatError
+from tlatrace.judgement.specification import SpecUnderTest, load_spec
 from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
-from tlatrace.tla.spec import SpecUnderTest, load_spec
 from tlatrace.trace import Event, Header, Trace
 from tlatrace.values import Json, canonical, canonical_state
 

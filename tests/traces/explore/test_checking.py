@@ -10,7 +10,7 @@ import pytest
 from tests.traces.explore.tide import MAX, Tide
 from tlatrace.errors import EvaluationError
 from tlatrace.explore import ModelState, PathState, check_model, images_of
-from tlatrace.model import Step
+from tlatrace.oracle import Step
 from tlatrace.runtime.values import Fcn, RuntimeValue, model_value
 from tlatrace.tools.tlc_output import Outcome
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tlatrace.explore import ModelState
-from tlatrace.model import Step
+from tlatrace.oracle import Step
 from tlatrace.values import State
 
 MAX: Final = 3

@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from tlatrace.matching.oracle import ModelState
-from tlatrace.model import Step
+from tlatrace.oracle import Step
 from tlatrace.readings import Reading, Types
 from tlatrace.runtime.values import (
     Fcn,

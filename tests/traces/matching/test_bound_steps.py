@@ -9,7 +9,7 @@ import pytest
 
 from rocketproof.runs import simulate_trace
 from tlatrace.errors import EvaluationError, ModelGapError
-from tlatrace.model import Model, ModelState, load_model
+from tlatrace.oracle import Model, ModelState, load_model
 from tlatrace.tools.spec_root import find_spec_root
 
 ROOT: Final = Path(__file__).parents[3]

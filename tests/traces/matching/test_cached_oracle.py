@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tlatrace.matching.oracle import CachedOracle, ModelState
-from tlatrace.model import Model, load_model
-from tlatrace.model.states import Step
+from tlatrace.oracle import Model, load_model
+from tlatrace.oracle.states import Step
 from tlatrace.runtime import values
 from tlatrace.runtime.values import Fcn, RuntimeValue, eq
 

@@ -10,7 +10,7 @@ from tests.traces.matching.toy import ToyModel, counters, lock_server
 from tlatrace.errors import ValueFormatError
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.matching import match_traces, read_log, read_mapping
-from tlatrace.model import ModelState, Step
+from tlatrace.oracle import ModelState, Step
 from tlatrace.trace import Change, Clues, Event, Header, ParamPart, Part, Silent, Trace
 from tlatrace.trace.itf import itf_text
 from tlatrace.trace.ndjson import write_trace

@@ -14,7 +14,7 @@ from tests.traces.matching.toy import ToyModel, counters
 from tlatrace.judgement.verdict import Diverges, Undecided, Verdict
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
-from tlatrace.model import ModelState, Step
+from tlatrace.oracle import ModelState, Step
 from tlatrace.trace import Event, Header, State, Trace
 from tlatrace.values import Value
 

@@ -12,7 +12,7 @@ from rocketproof.runs import simulate_trace
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.matching import DEFAULT_BUDGET, Budget, match_traces
 from tlatrace.matching.hiding import hide, some_of
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Event, Header, Part, Silent, Trace
 

@@ -12,7 +12,7 @@ from rocketproof.cli import main
 from tests.source_files import ROOT
 from tlatrace.matching import match_traces
 from tlatrace.matching.explain import Reasons, explain_verdict
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.trace import Event, Header, Silent, Trace
 from tlatrace.values import ModelValue
 

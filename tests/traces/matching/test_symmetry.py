@@ -18,7 +18,7 @@ from tlatrace.matching.observation import observe
 from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Search
 from tlatrace.matching.symmetry import Symmetry, futures
-from tlatrace.model.interchange import renamed
+from tlatrace.oracle.interchange import renamed
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Event, Header, Silent, Trace
 from tlatrace.values import ModelValue, Value, tla_set

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model import ModelState, Step
+from tlatrace.oracle import ModelState, Step
 from tlatrace.readings import Reading, Types
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.values import Fcn, ModelValue, State, Value, canonical, from_json, same

@@ -12,8 +12,8 @@ from rocketproof.protocols import PROTOCOLS
 from rocketproof.runs import simulate_trace
 from rocketproof.timeline import timeline
 from tests.traces.rocketproof.legacy_invariants import violations
+from tlatrace.judgement.specification import load_spec
 from tlatrace.judgement.verdict import Conforms, Diverges
-from tlatrace.tla.spec import load_spec
 from tlatrace.tlc.traces import validate_traces
 from tlatrace.trace import Trace
 from tlatrace.values import tla_set

@@ -18,8 +18,8 @@ from rocketproof.protocols import PROTOCOLS
 from rocketproof.runs import simulate_trace
 from tests.traces.rocketproof.epoch_invariants import violations
 from tlatrace.errors import ModelGapError
+from tlatrace.judgement.specification import load_spec
 from tlatrace.judgement.transition import Allowed, Judged, Refused, Transition
-from tlatrace.tla.spec import load_spec
 from tlatrace.tlc.judge import judge
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import dump_trace

@@ -11,8 +11,8 @@ import pytest
 
 from tlatrace.corpus.kernel import Kernel
 from tlatrace.errors import TraceFormatError, ValueFormatError
-from tlatrace.model import Model
-from tlatrace.model.checker import Checker
+from tlatrace.oracle import Model
+from tlatrace.oracle.checker import Checker
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.hostile.changes import change_bytes, change_text
 from tlatrace.selfcheck.hostile.examine import examine_hostile

@@ -8,7 +8,7 @@ import pytest
 
 from tests.traces.testing.toy import Tank, TankModel
 from tlatrace.errors import ModelGapError
-from tlatrace.model import Step
+from tlatrace.oracle import Step
 from tlatrace.testing.calls import call_of
 from tlatrace.testing.lockstep import Lockstep, Mismatch
 from tlatrace.testing.moves import Moves

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from tlatrace.errors import ModelGapError
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.testing import Mismatch, check, machine
 from tlatrace.testing.lockstep import Lockstep
 from tlatrace.testing.moves import Moves

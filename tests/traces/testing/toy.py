@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from tlatrace.model import Step
+from tlatrace.oracle import Step
 from tlatrace.readings import Reading, Types
 from tlatrace.runtime.values import RuntimeValue, part_of
 from tlatrace.testing.oracle import ModelState
@@ -24,7 +24,7 @@ _HOLDS: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TankModel:
-    """What `tlatrace.model.load_model` would make of it; a state is (level, lost)."""
+    """What `tlatrace.oracle.load_model` would make of it; a state is (level, lost)."""
 
     most_lost: int = 99
     """An invariant: no more than this is lost."""

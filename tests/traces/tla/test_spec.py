@@ -8,9 +8,9 @@ import pytest
 
 from tests.traces.tlc.toy import SPECS
 from tlatrace.errors import ModelGapError, SpecError
+from tlatrace.judgement.specification import differing_constants, load_spec
 from tlatrace.tla.config import TlcConfig, parse_config, read_config
 from tlatrace.tla.declarations import Operator, Place, read_declarations
-from tlatrace.tla.spec import differing_constants, load_spec
 from tlatrace.values import ModelValue, record, tla_set
 
 pytestmark = pytest.mark.java

@@ -17,11 +17,11 @@ from tests.traces.tlc.toy import (
     transition_of,
 )
 from tlatrace.errors import SpecError, ToolError
+from tlatrace.judgement.specification import SpecUnderTest, load_spec
 from tlatrace.judgement.transition import Allowed, Failed, Judgement, Refused, Transition
 from tlatrace.readings import Reading, Types
 from tlatrace.tla.config import read_config
 from tlatrace.tla.declarations import Declarations, Operator, Place
-from tlatrace.tla.spec import SpecUnderTest, load_spec
 from tlatrace.tlc.batch_module import AT, YES, BatchItem
 from tlatrace.tlc.judge import judge
 from tlatrace.tools.tlc_run import TlcRun, read_run

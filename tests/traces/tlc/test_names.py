@@ -10,14 +10,14 @@ from typing import TypeAlias
 
 import pytest
 
+from tlatrace.judgement.specification import SpecUnderTest, load_spec
 from tlatrace.judgement.transition import Allowed, Refused
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.matching import match_traces, read_log, read_mapping
 from tlatrace.matching.view import View, view_trace
-from tlatrace.model import Model, load_model
-from tlatrace.model.checker import Checker
+from tlatrace.oracle import Model, load_model
+from tlatrace.oracle.checker import Checker
 from tlatrace.tla.config import read_config
-from tlatrace.tla.spec import SpecUnderTest, load_spec
 from tlatrace.tlc.traces import validate_traces
 from tlatrace.trace import Event, Header, Part, Trace
 from tlatrace.trace.itf import read_itf, write_itf

@@ -7,10 +7,10 @@ from pathlib import Path
 from hypothesis import given
 
 from model_tests.value_strategies import values
+from tlatrace.judgement.specification import SpecUnderTest
 from tlatrace.judgement.transition import Transition, transition_key, transition_keys
 from tlatrace.readings import Kind, Reading, Types
 from tlatrace.tla.declarations import Declarations, Operator
-from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.tlc.read import read_transitions
 from tlatrace.values import (
     MAX_DEPTH,

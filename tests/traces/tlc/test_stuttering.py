@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from rocketproof.cli import main
+from tlatrace.judgement.specification import load_spec
 from tlatrace.judgement.transition import Transition
 from tlatrace.matching import match_traces
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.tla.config import TlcConfig, parse_config
-from tlatrace.tla.spec import load_spec
 from tlatrace.tlc.judge import judge
 from tlatrace.trace.ndjson import read_trace
 

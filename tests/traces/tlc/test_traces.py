@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.traces.tlc.toy import INITIAL, SPECS, Toy, state_of, steps_from, transition_of
+from tlatrace.judgement.specification import SpecUnderTest, load_spec
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided
 from tlatrace.tla.config import read_config
-from tlatrace.tla.spec import SpecUnderTest, load_spec
 from tlatrace.tlc.explain import explain
 from tlatrace.tlc.traces import EMPTY_FILE, HEADER_ONLY, transitions_of, validate_traces
 from tlatrace.trace import Event, Header, Trace

@@ -10,10 +10,10 @@ from typing import Final
 import pytest
 
 from tlatrace.errors import EvaluationError
+from tlatrace.judgement.specification import load_spec
 from tlatrace.judgement.transition import Transition
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.tla.config import read_config
-from tlatrace.tla.spec import load_spec
 from tlatrace.tlc.judge import judge
 
 SPECS: Final = Path(__file__).with_name("specs")

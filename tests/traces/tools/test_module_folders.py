@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from tlatrace.errors import SpecError
-from tlatrace.model import load_model
+from tlatrace.oracle import load_model
 from tlatrace.tla.declarations import read_declarations
 from tlatrace.tools.module_folders import COMMUNITY, library_folders, module_folders
 from tlatrace.tools.tlc import Outcome, run_tlc

@@ -13,7 +13,7 @@ from tlatrace.errors import EvaluationError
 from tlatrace.judgement.verdict import Conforms
 from tlatrace.matching.match import match_traces
 from tlatrace.matching.oracle import ModelState
-from tlatrace.model import Step
+from tlatrace.oracle import Step
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Event, Header, Silent, Trace
 from tlatrace.trace_mutation import (

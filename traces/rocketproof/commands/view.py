@@ -11,10 +11,10 @@ from rocketproof.output import print_text
 from rocketproof.trace_inputs import SpecChoice, TraceFile, read_trace_files
 from tlatrace.errors import ModelGapError, SpecError, ToolError
 from tlatrace.harmless import harmless
+from tlatrace.judgement.specification import module_sha256
 from tlatrace.matching.view import View, view_trace
-from tlatrace.model import Model
+from tlatrace.oracle import Model
 from tlatrace.tla.declarations import read_declarations
-from tlatrace.tla.spec import module_sha256
 from tlatrace.trace import Header, Trace
 from tlatrace.trace.itf import write_itf
 from tlatrace.trace.ndjson import write_trace

@@ -42,7 +42,7 @@ from rocketproof.schedule import Scheduled
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.judgement.verdict import Diverges, Undecided
 from tlatrace.matching import Budget
-from tlatrace.model import Model
+from tlatrace.oracle import Model
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import dump_trace
 

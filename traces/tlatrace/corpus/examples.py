@@ -13,9 +13,9 @@ from tlatrace.corpus.text_reader import StateReader
 from tlatrace.corpus.verdicts import call_of, end_of
 from tlatrace.errors import TlatraceError
 from tlatrace.judgement.difference import difference
+from tlatrace.judgement.specification import SpecUnderTest
 from tlatrace.judgement.transition import Transition
 from tlatrace.judgement.verdict import Conforms, Diverges
-from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.tlc.successors import action_successors
 
 __all__ = ["Allowed", "ExampleMaker", "NearestSuccessor", "examples_of"]

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import cast
 
 from tlatrace.corpus.checker import Checker as AnyChecker
-from tlatrace.model import Model, ModelSource
-from tlatrace.model.checker import Checker
+from tlatrace.oracle import Model, ModelSource
+from tlatrace.oracle.checker import Checker
 
 __all__ = ["ModelCheckerSource"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tlatrace.judgement.specification import SpecUnderTest
 from tlatrace.judgement.transition import Judged, Transition
-from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.tlc.batch_module import BatchItem
 from tlatrace.tlc.judge import judge, run_batch_in
 from tlatrace.tools.jar import TlcJar, find_jar

@@ -1,11 +1,11 @@
-"""What the explorer asks of a model: the methods of `tlatrace.model.Model` that it calls."""
+"""What the explorer asks of a model: the methods of `tlatrace.oracle.Model` that it calls."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from tlatrace.model.states import ModelState, Step
+from tlatrace.oracle.states import ModelState, Step
 
 __all__ = ["Machine", "ModelState"]
 

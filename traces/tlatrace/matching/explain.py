@@ -12,7 +12,7 @@ from tlatrace.judgement.verdict import Diverges, Verdict
 from tlatrace.logged import Logged
 from tlatrace.matching.false_conjuncts import ForbiddenAction, false_conjuncts
 from tlatrace.matching.nearest import nearest_explanation
-from tlatrace.model import Model, ModelState, Step
+from tlatrace.oracle import Model, ModelState, Step
 from tlatrace.tlc.explain import Candidate, Explanation, nearest
 from tlatrace.trace import Event, Trace
 from tlatrace.values import Value

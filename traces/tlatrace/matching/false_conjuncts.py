@@ -13,7 +13,7 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.judgement.difference import Change, brief, call_text, difference
-from tlatrace.model import FalseConjunct, Model, ModelState
+from tlatrace.oracle import FalseConjunct, Model, ModelState
 from tlatrace.values import Value
 
 __all__ = ["ForbiddenAction", "false_conjuncts", "forbidden_action"]

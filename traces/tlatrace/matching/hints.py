@@ -20,7 +20,7 @@ from tlatrace.matching.observation import Observation, fits, params_fit
 from tlatrace.matching.observation import claimed_steps as steps_of
 from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Search
-from tlatrace.model import Step
+from tlatrace.oracle import Step
 
 __all__ = ["what_to_log"]
 

@@ -30,7 +30,7 @@ from tlatrace.matching.observation import (
 )
 from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
-from tlatrace.model import FalseConjunct, Model
+from tlatrace.oracle import FalseConjunct, Model
 from tlatrace.runtime.lazy import elements_of
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.tlc.explain import Candidate

@@ -10,7 +10,7 @@ from tlatrace.judgement.difference import Change as Difference
 from tlatrace.judgement.difference import brief, difference
 from tlatrace.matching.changes import PLACES, changed
 from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
-from tlatrace.model import Step
+from tlatrace.oracle import Step
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Change, Event, ParamPart, Part, Silent

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from tlatrace.errors import EvaluationError
-from tlatrace.model import ModelState, Step
+from tlatrace.oracle import ModelState, Step
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.values import State, Value

@@ -4,7 +4,7 @@ Two candidates for the events up to k have the same future if one becomes the ot
 of values that the specification mixes up and that the events after k do not name, or name in a way
 that the permutation keeps. So one of them is enough: what explains the rest of the trace from one
 explains it from the other, renamed. Which values the specification mixes up is the model's answer,
-see `tlatrace.model.interchange`; which the events name is found here, from the last one backwards.
+see `tlatrace.oracle.interchange`; which the events name is found here, from the last one backwards.
 
 Only the *key* under which a candidate is remembered is renamed, never the candidate: a trace is
 accepted on account of steps that the model allowed as they are. A key is the state under some
@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 
 from tlatrace.matching.observation import Observation
 from tlatrace.matching.oracle import MEMO, ModelState, SpecModel
-from tlatrace.model.interchange import atoms_in, renamed, split_by
+from tlatrace.oracle.interchange import atoms_in, renamed, split_by
 from tlatrace.runtime.values import Atom, Boolean, Fcn, LazyValue, RuntimeValue
 from tlatrace.values import Fcn as FcnValue
 from tlatrace.values import ModelValue, TlaSet

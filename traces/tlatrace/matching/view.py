@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tlatrace.errors import ModelGapError
-from tlatrace.model import Model
+from tlatrace.oracle import Model
 from tlatrace.trace import INIT, Event, Header, Trace
 from tlatrace.values import Fcn, Json, State, canonical_state
 

@@ -13,9 +13,10 @@ from typing import Final
 
 from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.explore import Exploration, explore
+from tlatrace.judgement.specification import load_spec
 from tlatrace.judgement.transition import Judged, Transition
-from tlatrace.model import Model, load_model
-from tlatrace.model.checker import Checker
+from tlatrace.oracle import Model, load_model
+from tlatrace.oracle.checker import Checker
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
 from tlatrace.selfcheck.corruption import Corrupted, corruptions
@@ -32,7 +33,6 @@ from tlatrace.selfcheck.graphs import compare_graphs, tlc_graph
 from tlatrace.selfcheck.subjects import Subject
 from tlatrace.selfcheck.verdicts import compare_verdicts
 from tlatrace.tla.config import parse_config, read_config
-from tlatrace.tla.spec import load_spec
 from tlatrace.tlc.judge import judge
 from tlatrace.values import State, Value, canonical, canonical_state
 

@@ -21,8 +21,8 @@ from typing import Final, TypeAlias
 import msgspec
 
 from tlatrace.judgement.transition import Failed, Judged, Transition
-from tlatrace.model import load_model
-from tlatrace.model.checker import Checker
+from tlatrace.oracle import load_model
+from tlatrace.oracle.checker import Checker
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.subjects import Subject
 from tlatrace.tools.python import run_python

@@ -13,8 +13,7 @@ from typing import Final, TypeAlias
 
 import z3
 
-from tlatrace.errors import EvaluationError
-from tlatrace.model.tree import (
+from tlatrace.compiler.ir.nodes import (
     Apply,
     Call,
     Case,
@@ -30,6 +29,7 @@ from tlatrace.model.tree import (
     Variable,
     unsupported,
 )
+from tlatrace.errors import EvaluationError
 from tlatrace.runtime.values import Atom, RuntimeValue
 from tlatrace.symbolic.elements import (
     constant_in,

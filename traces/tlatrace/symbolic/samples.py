@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tlatrace.model.tree import (
+from tlatrace.compiler.ir.nodes import (
     Apply,
     Call,
     Definition,

@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 import z3
 
+from tlatrace.compiler.ir.nodes import Call, Expr, Operand, Variable, children
+from tlatrace.compiler.lower.reader import Reader
+from tlatrace.compiler.reading import read_tree
 from tlatrace.errors import ModelGapError, SubsetError
-from tlatrace.model.load import read_tree
-from tlatrace.model.reader import Reader
-from tlatrace.model.tree import Call, Expr, Operand, Variable, children
 from tlatrace.runtime.values import Atom, model_value
 from tlatrace.symbolic.elements import length_of
 from tlatrace.symbolic.evaluator import Evaluator

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import z3
 
-from tlatrace.model.tree import (
+from tlatrace.compiler.ir.nodes import (
     Apply,
     Call,
     Case,

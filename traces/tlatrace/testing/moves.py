@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Final, TypeAlias, TypeVar
 
-from tlatrace.model import Step
+from tlatrace.oracle import Step
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.testing.calls import Call, call_of
 from tlatrace.testing.oracle import ModelState, Oracle

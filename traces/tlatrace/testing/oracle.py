@@ -1,11 +1,11 @@
-"""What model-based tests ask of a model: the methods of `tlatrace.model.Model` that they call."""
+"""What model-based tests ask of a model: the methods of `tlatrace.oracle.Model` that they call."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from tlatrace.model import ModelState, Step
+from tlatrace.oracle import ModelState, Step
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.values import State, Value

@@ -39,8 +39,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tlatrace.judgement.specification import PREFIX, SpecUnderTest
 from tlatrace.judgement.transition import Transition
-from tlatrace.tla.spec import PREFIX, SpecUnderTest
 from tlatrace.tlc.pack import Node, Packer
 from tlatrace.values import State, Value, canonical_state
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from tlatrace.errors import ModelGapError, SpecError, ToolError
 from tlatrace.judgement.difference import Change, difference
+from tlatrace.judgement.specification import SpecUnderTest
 from tlatrace.judgement.verdict import Diverges, Verdict
-from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.tlc.successors import action_successors, initial_states, survey
 from tlatrace.tlc.traces import validate_traces
 from tlatrace.trace import Event, Trace

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from tlatrace.errors import ModelGapError, SpecError, ToolError
+from tlatrace.judgement.bounds import out_of_bounds
+from tlatrace.judgement.specification import SpecUnderTest
 from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Refused, Transition
-from tlatrace.tla.bounds import out_of_bounds
-from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.tlc.batch_module import (
     AT,
     DONE,

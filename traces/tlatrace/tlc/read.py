@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tlatrace.errors import ModelGapError, ValueFormatError
+from tlatrace.judgement.specification import SpecUnderTest
 from tlatrace.judgement.transition import Transition
-from tlatrace.tla.spec import SpecUnderTest
 from tlatrace.values import State, Value, canonical
 
 __all__ = ["read_transitions"]

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import SpecError, TlatraceError
+from tlatrace.judgement.specification import PREFIX, SpecUnderTest
 from tlatrace.judgement.transition import Allowed, Refused, Transition
-from tlatrace.tla.spec import PREFIX, SpecUnderTest
 from tlatrace.tlc.pack import Packer
 from tlatrace.tlc.state_graph import read_dot
 from tlatrace.tools.tlc import QUICK_JVM_ARGS, Outcome, run_tlc

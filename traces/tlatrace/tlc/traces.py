@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tlatrace.judgement.bounds import out_of_bounds
 from tlatrace.judgement.difference import call_text, difference
+from tlatrace.judgement.specification import SpecUnderTest, differing_constants
 from tlatrace.judgement.transition import (
     Allowed,
     Failed,
@@ -21,8 +23,6 @@ from tlatrace.judgement.transition import (
     transition_keys,
 )
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
-from tlatrace.tla.bounds import out_of_bounds
-from tlatrace.tla.spec import SpecUnderTest, differing_constants
 from tlatrace.tlc.judge import DEFAULT_BATCH, RunBatch, judge
 from tlatrace.trace import Event, Trace
 from tlatrace.values import State

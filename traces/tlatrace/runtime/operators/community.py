@@ -1,8 +1,8 @@
 """What the operators of the community modules do that Python does better than their text.
 
 A fold over a set has a value if all orders of its elements have the same one: either the compiler
-has seen it in the operator's text (`tlatrace.model.folding`), or it is tried here. TLC takes one
-order, its own, which other definitions can change.
+has seen it in the operator's text (`folding` of `tlatrace.compiler.emit_python`), or it is tried
+here. TLC takes one order, its own, which other definitions can change.
 
 Source: tlc2.overrides of the community modules: `FiniteSetsExt.foldSet`,
 `Functions.foldFunctionOnSet`, `BagsExt.foldBag`, `SequencesExt`.

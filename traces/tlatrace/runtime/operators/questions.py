@@ -1,4 +1,4 @@
-"""What `tlatrace.model.membership` asks of a value instead of building a set."""
+"""What `tlatrace.compiler.passes.membership` asks of a value instead of building a set."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from tlatrace.corpus.result import nothing_in
 from tlatrace.corpus.validate import Subject, validate_corpus
 from tlatrace.errors import CorpusError, TlatraceError
 from tlatrace.judgement.verdict import Diverges, kind
-from tlatrace.model import Model
+from tlatrace.oracle import Model
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.hostile.material import draw_state, load_anything
 from tlatrace.trace import INIT, Event, Header, Trace

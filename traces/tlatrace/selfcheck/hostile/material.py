@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from tlatrace.model import Model, load_model
+from tlatrace.oracle import Model, load_model
 from tlatrace.values import ExactString, ModelValue, State, Value, fcn, record, tla_set
 
 __all__ = ["draw_state", "draw_value", "load_anything"]

@@ -20,8 +20,8 @@ from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, first_row
 from tlatrace.errors import TlatraceError
 from tlatrace.judgement.transition import Allowed
-from tlatrace.model import Model, ModelState
-from tlatrace.model.checker import Checker
+from tlatrace.oracle import Model, ModelState
+from tlatrace.oracle.checker import Checker
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.hostile.changes import change_text
 from tlatrace.selfcheck.hostile.material import draw_state

@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 from tlatrace.corpus.text_reader import StateReader
 from tlatrace.errors import TlatraceError
 from tlatrace.judgement.transition import Allowed, Failed, Judgement, Refused
-from tlatrace.model import Model, ModelState
-from tlatrace.model.checker import Checker
+from tlatrace.oracle import Model, ModelState
+from tlatrace.oracle.checker import Checker
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.hostile.changes import change_text
 from tlatrace.selfcheck.hostile.material import draw_state, draw_value

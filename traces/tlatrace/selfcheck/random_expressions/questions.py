@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError, ToolError
-from tlatrace.model import load_model
+from tlatrace.oracle import load_model
 from tlatrace.selfcheck.expressions import JVM_ARGS, Answer, Is, Raises, read_answers
 from tlatrace.selfcheck.random_expressions.forms import STATE_TYPES
 from tlatrace.selfcheck.random_expressions.term import Term, written

@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError, SubsetError
+from tlatrace.judgement.specification import load_spec
 from tlatrace.judgement.transition import Allowed, Failed, Judged, Refused, Transition
-from tlatrace.model import load_model
-from tlatrace.model.states import ModelState
+from tlatrace.oracle import load_model
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.examine import model_judge
 from tlatrace.selfcheck.random_steps.claims import Claim, claims
@@ -21,7 +22,6 @@ from tlatrace.selfcheck.random_steps.machine import Machine, Relation
 from tlatrace.selfcheck.random_steps.successors import successor_lists
 from tlatrace.selfcheck.verdicts import Judge
 from tlatrace.tla.config import parse_config
-from tlatrace.tla.spec import load_spec
 from tlatrace.tlc.judge import judge
 from tlatrace.values import State
 

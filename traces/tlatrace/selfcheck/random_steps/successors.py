@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import ToolError
-from tlatrace.tla.spec import PREFIX
+from tlatrace.judgement.specification import PREFIX
 from tlatrace.tla_text import to_tla
 from tlatrace.tlc.state_graph import read_dot
 from tlatrace.tools.tlc import Outcome, run_tlc

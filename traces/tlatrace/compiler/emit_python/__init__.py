@@ -1,0 +1,1 @@
+"""The closed tree as Python: predicates, successors, and which conjunct is false."""
