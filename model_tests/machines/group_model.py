@@ -135,6 +135,10 @@ class _Realizable:
         """Name the invariants that are FALSE in a state."""
         return self._model.violated(state)
 
+    def within_step(self, pre: ModelState, post: ModelState) -> bool:
+        """Tell whether the configuration's action constraints have the step explored."""
+        return self._model.within_step(pre, post)
+
     def within(self, state: ModelState) -> bool:
         """Tell whether the configuration's constraints have the state explored."""
         return self._model.within(state)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from tlatrace.matching.oracle import ModelState
+from tests.traces.oracle.toys import Unconstrained
 from tlatrace.oracle import Step
+from tlatrace.oracle.states import ModelState
 from tlatrace.readings import Reading, Types
 from tlatrace.runtime.values import (
     Fcn,
@@ -31,7 +32,7 @@ Rule = Callable[[ModelState], Iterator[tuple[tuple[RuntimeValue, ...], ModelStat
 
 
 @dataclass(slots=True, kw_only=True)
-class Meeting:
+class Meeting(Unconstrained):
     """A machine with the methods of a compiled model."""
 
     rules: Mapping[str, tuple[int, Rule]]

@@ -11,7 +11,7 @@ import pytest
 from tests.traces.matching.toy import ToyModel, counters, lock_server
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided
 from tlatrace.matching import match_traces
-from tlatrace.matching.oracle import ModelState
+from tlatrace.oracle.states import ModelState
 from tlatrace.trace import Event, Header, Part, Silent, State, Trace
 from tlatrace.values import Value, canonical
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.oracle import Model, load_model
-from tlatrace.oracle.states import Step
+from tlatrace.oracle.cached import CachedOracle
+from tlatrace.oracle.states import ModelState, Step
 from tlatrace.runtime import values
 from tlatrace.runtime.values import Fcn, RuntimeValue, eq
 

@@ -15,10 +15,11 @@ from tests.traces.matching.test_against_naive_search import naive
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.matching import Budget, match_traces
 from tlatrace.matching.observation import observe
-from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Search
 from tlatrace.matching.symmetry import Symmetry, futures
+from tlatrace.oracle.cached import CachedOracle
 from tlatrace.oracle.interchange import renamed
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Event, Header, Silent, Trace
 from tlatrace.values import ModelValue, Value, tla_set

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from tests.traces.oracle.toys import Unconstrained
 from tlatrace.errors import EvaluationError
 from tlatrace.oracle import ModelState, Step
 from tlatrace.readings import Reading, Types
@@ -22,7 +23,7 @@ Toy: TypeAlias = ModelState
 
 
 @dataclass(slots=True, kw_only=True)
-class ToyModel:
+class ToyModel(Unconstrained):
     """A model from a function that lists the steps of a state."""
 
     module: str

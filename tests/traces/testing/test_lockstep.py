@@ -9,10 +9,10 @@ import pytest
 from tests.traces.testing.toy import Tank, TankModel
 from tlatrace.errors import ModelGapError
 from tlatrace.oracle import Step
+from tlatrace.oracle.states import ModelState
 from tlatrace.testing.calls import call_of
 from tlatrace.testing.lockstep import Lockstep, Mismatch
 from tlatrace.testing.moves import Moves
-from tlatrace.testing.oracle import ModelState
 from tlatrace.values import State, Value
 
 

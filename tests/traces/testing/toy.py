@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tlatrace.oracle import Step
+from tlatrace.oracle.states import ModelState
 from tlatrace.readings import Reading, Types
 from tlatrace.runtime.values import RuntimeValue, part_of
-from tlatrace.testing.oracle import ModelState
 from tlatrace.values import State, Value
 
 __all__ = ["Tank", "TankModel"]
@@ -124,6 +124,9 @@ class TankModel:
 
     def interchangeable(self) -> tuple[tuple[RuntimeValue, ...], ...]:
         return ()
+
+    def within_step(self, _pre: ModelState, _post: ModelState) -> bool:
+        return True
 
     def within(self, state: ModelState) -> bool:
         return _numbers(state)[1] <= self.bound

@@ -12,8 +12,8 @@ from tests.traces.testing.toy import TankModel
 from tlatrace.errors import EvaluationError
 from tlatrace.judgement.verdict import Conforms
 from tlatrace.matching.match import match_traces
-from tlatrace.matching.oracle import ModelState
 from tlatrace.oracle import Step
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Event, Header, Silent, Trace
 from tlatrace.trace_mutation import (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from tlatrace.explore.checking import CheckedModel, PathState, check_model
 from tlatrace.explore.coverage import ActionCoverage, Coverage, TakenStep, coverage_of
 from tlatrace.explore.explorer import Exploration, Transit, Violation, explore
-from tlatrace.explore.machine import Machine, ModelState
 from tlatrace.explore.symmetry import Images, images_of
+from tlatrace.oracle.oracle import StateSpace
+from tlatrace.oracle.states import ModelState
 
 __all__ = [
     "ActionCoverage",
@@ -14,9 +15,9 @@ __all__ = [
     "Coverage",
     "Exploration",
     "Images",
-    "Machine",
     "ModelState",
     "PathState",
+    "StateSpace",
     "TakenStep",
     "Transit",
     "Violation",

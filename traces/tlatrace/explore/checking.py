@@ -13,8 +13,9 @@ from itertools import pairwise
 
 from tlatrace.errors import EvaluationError
 from tlatrace.explore.explorer import PROGRESS_EVERY, Search
-from tlatrace.explore.machine import Machine, ModelState
 from tlatrace.explore.symmetry import Images
+from tlatrace.oracle.oracle import StateSpace
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.tools.tlc_output import Outcome
 
@@ -49,7 +50,7 @@ class CheckedModel:
 
 
 def check_model(
-    machine: Machine,
+    space: StateSpace,
     *,
     deadlock: bool = True,
     images: Images | None = None,
@@ -64,7 +65,7 @@ def check_model(
     found and how many of them are expanded. The search ends without a verdict beyond `max_states`,
     and after `timeout_s` seconds of `clock`.
     """
-    search = Search(machine, images=images)
+    search = Search(space, images=images)
     started = clock()
 
     def ended(
@@ -77,7 +78,7 @@ def check_model(
             distinct=len(search.states),
             generated=search.generated,
             depth=max(search.levels, default=0),
-            path=_path(machine, search, at, last),
+            path=_path(space, search, at, last),
             message=why,
         )
 
@@ -109,7 +110,7 @@ def check_model(
 
 
 def _path(
-    machine: Machine, search: Search, at: int | None, last: ModelState | None
+    space: StateSpace, search: Search, at: int | None, last: ModelState | None
 ) -> tuple[PathState, ...]:
     """Go back from a place, and from a state behind it if there is one."""
     places: list[int] = []
@@ -121,6 +122,6 @@ def _path(
         states.append(last)
     path = [PathState(None, (), state) for state in states[:1]]
     for before, after in pairwise(states):
-        step = next(step for step in machine.successors(before) if step.post == after)
+        step = next(step for step in space.successors(before) if step.post == after)
         path.append(PathState(step.action, step.params, after))
     return tuple(path)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tlatrace.explore.explorer import Exploration
-from tlatrace.explore.machine import ModelState
+from tlatrace.oracle.states import ModelState
 
 __all__ = ["ActionCoverage", "Coverage", "TakenStep", "coverage_of"]
 

@@ -9,12 +9,14 @@ Source: tlc2.tool.ModelChecker and tlc2.tool.Worker of TLC 2.15.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tlatrace.explore.machine import Machine, ModelState
 from tlatrace.explore.symmetry import Images
+from tlatrace.oracle.oracle import StateSpace
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
 
 __all__ = ["PROGRESS_EVERY", "Exploration", "Search", "Transit", "Violation", "explore"]
@@ -76,7 +78,7 @@ class Exploration:
 
 
 def explore(
-    machine: Machine,
+    space: StateSpace,
     *,
     max_states: int | None = None,
     check_invariants: bool = True,
@@ -89,7 +91,7 @@ def explore(
     Raises:
         EvaluationError: Next, a constraint or an invariant has no value in some state.
     """
-    search = Search(machine, check_invariants=check_invariants)
+    search = Search(space, check_invariants=check_invariants)
     steps: list[Transit] = []
     search.begin()
     at = 0
@@ -114,10 +116,17 @@ class Search:
     """The states that were found so far, each with the one that it was first reached from."""
 
     def __init__(
-        self, machine: Machine, *, check_invariants: bool = True, images: Images | None = None
+        self,
+        space: StateSpace,
+        *,
+        check_invariants: bool = True,
+        images: Images | None = None,
+        most: int | None = None,
     ) -> None:
-        self._machine = machine
+        """Find nothing yet, and at most `most` states: those that are nearest."""
+        self._space = space
         self._check_invariants = check_invariants
+        self._most = sys.maxsize if most is None else most
         self._images = images
         self._places: dict[ModelState, int] = {}
         self._checked: set[ModelState] = set()
@@ -133,20 +142,20 @@ class Search:
 
     def begin(self) -> None:
         """Arrive at the initial states."""
-        for state in self._machine.initial_states():
+        for state in self._space.initial_states():
             self.generated += 1
             self.looking_at = None, state
             self._arrive(state, 1, None)
 
     def _arrive(self, state: ModelState, level: int, source: int | None) -> int | None:
-        """Return the place of a state; None if the constraints throw it away."""
+        """Return the place of a state; None if it is thrown away, or there is no room for it."""
         place = self._place_of(state)
         if place is not None:
             return place
-        if state in self.outside:
+        if state in self.outside or len(self.states) >= self._most:
             return None
         self._check(state, source)
-        if not self._machine.within(state):
+        if not self._space.within(state):
             self.outside.add(state)
             return None
         place = self._places[state] = len(self.states)
@@ -169,18 +178,18 @@ class Search:
         if not self._check_invariants or state in self._checked:
             return
         self._checked.add(state)
-        if names := tuple(self._machine.violated(state)):
+        if names := tuple(self._space.violated(state)):
             self.violations.append(Violation(state, names, source))
 
     def expand(self, at: int, steps: list[Transit] | None = None) -> int:
         """Follow every step from a state, note those between states; return how many there are."""
         state, level = self.states[at], self.levels[at] + 1
         self.looking_at = at, None
-        moves = self._machine.successors(state)
+        moves = self._space.successors(state)
         self.generated += len(moves)
         for move in moves:
             self.looking_at = at, move.post
-            if not self._machine.within_step(state, move.post):
+            if not self._space.within_step(state, move.post):
                 self._check(move.post, at)
                 continue
             target = self._arrive(move.post, level, at)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from tlatrace.errors import EvaluationError
-from tlatrace.explore.machine import ModelState
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import Atom, Fcn, LazyValue, RuntimeValue, function
 
 __all__ = ["Images", "images_of"]

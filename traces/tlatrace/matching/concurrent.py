@@ -26,8 +26,9 @@ from tlatrace.matching.observation import (
     quiet_before,
     quiet_steps,
 )
-from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Budget, Gap
+from tlatrace.oracle.cached import CachedOracle
+from tlatrace.oracle.states import ModelState
 from tlatrace.trace import Silent
 
 __all__ = ["Concurrent", "Stuck"]

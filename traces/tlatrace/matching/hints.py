@@ -18,9 +18,10 @@ from tlatrace.errors import EvaluationError
 from tlatrace.matching.deadline import Clock, TimeIsUpError, time_limit
 from tlatrace.matching.observation import Observation, fits, params_fit
 from tlatrace.matching.observation import claimed_steps as steps_of
-from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Search
 from tlatrace.oracle import Step
+from tlatrace.oracle.cached import CachedOracle
+from tlatrace.oracle.states import ModelState
 
 __all__ = ["what_to_log"]
 

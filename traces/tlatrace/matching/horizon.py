@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from tlatrace.matching.deadline import Clock
 from tlatrace.matching.observation import Observation
-from tlatrace.matching.oracle import CachedOracle
 from tlatrace.matching.search import Budget, Search
+from tlatrace.oracle.cached import CachedOracle
 from tlatrace.trace import Silent
 
 __all__ = ["SearchAhead"]

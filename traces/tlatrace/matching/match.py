@@ -15,9 +15,11 @@ from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.judgement.transition import Allowed, Failed, Judged, Judgement, Refused
 from tlatrace.judgement.verdict import Conforms, Undecided, Verdict
 from tlatrace.matching.observation import Observation, observe
-from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.matching.verdict import concurrent_verdict, search_verdict
+from tlatrace.oracle.cached import CachedOracle
+from tlatrace.oracle.oracle import Oracle
+from tlatrace.oracle.states import ModelState
 from tlatrace.tlc.traces import Names, early_verdict, step_verdict
 from tlatrace.trace import Clues, Event, Trace
 from tlatrace.values import State, Value
@@ -26,7 +28,7 @@ __all__ = ["is_partial", "match_traces"]
 
 
 def match_traces(
-    model: SpecModel,
+    model: Oracle,
     traces: Sequence[Trace],
     *,
     names: Names | None = None,

@@ -28,9 +28,10 @@ from tlatrace.matching.observation import (
     observe,
     params_fit,
 )
-from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import DEFAULT_BUDGET, Budget
 from tlatrace.oracle import FalseConjunct, Model
+from tlatrace.oracle.cached import CachedOracle
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.lazy import elements_of
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.tlc.explain import Candidate

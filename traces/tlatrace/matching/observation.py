@@ -9,8 +9,10 @@ from tlatrace.errors import EvaluationError, ModelGapError
 from tlatrace.judgement.difference import Change as Difference
 from tlatrace.judgement.difference import brief, difference
 from tlatrace.matching.changes import PLACES, changed
-from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
 from tlatrace.oracle import Step
+from tlatrace.oracle.cached import CachedOracle
+from tlatrace.oracle.oracle import Oracle
+from tlatrace.oracle.states import ModelState
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.trace import Change, Event, ParamPart, Part, Silent
@@ -78,7 +80,7 @@ class Observation:
     """The arguments, if all of them are logged; `()` where no action is."""
 
 
-def observe(model: SpecModel, event: Event, expressions: Collection[str] = ()) -> Observation:
+def observe(model: Oracle, event: Event, expressions: Collection[str] = ()) -> Observation:
     """Prepare an event; `expressions` are those that the model was loaded with.
 
     Raises:
@@ -154,7 +156,7 @@ class _Read:
         return tuple([(at, tuple(done)) for at, done in found.items()])
 
 
-def _check_action(model: SpecModel, event: Event) -> None:
+def _check_action(model: Oracle, event: Event) -> None:
     assert event.action is not None
     arity = model.actions.get(event.action)
     if arity is None:

@@ -45,8 +45,9 @@ from tlatrace.matching.observation import (
     quiet_before,
     quiet_steps,
 )
-from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.symmetry import Symmetry, futures
+from tlatrace.oracle.cached import CachedOracle
+from tlatrace.oracle.states import ModelState
 from tlatrace.trace import Silent
 
 __all__ = ["DEFAULT_BUDGET", "Budget", "Found", "Gap", "Search", "ViolatingCandidate"]

@@ -20,8 +20,10 @@ from hashlib import blake2b
 from typing import Final, TypeAlias
 
 from tlatrace.matching.observation import Observation
-from tlatrace.matching.oracle import MEMO, ModelState, SpecModel
+from tlatrace.oracle.cached import MEMO
 from tlatrace.oracle.interchange import atoms_in, renamed, split_by
+from tlatrace.oracle.oracle import Oracle
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import Atom, Boolean, Fcn, LazyValue, RuntimeValue
 from tlatrace.values import Fcn as FcnValue
 from tlatrace.values import ModelValue, TlaSet
@@ -206,7 +208,7 @@ def _text(text: str) -> int:
 # ---- which values the events name ---------------------------------------------------------
 
 
-def futures(model: SpecModel, events: Sequence[Observation]) -> list[Symmetry | None]:
+def futures(model: Oracle, events: Sequence[Observation]) -> list[Symmetry | None]:
     """Say for each number k of events which permutations all events from k on keep.
 
     None where there is none but the identity.
@@ -227,7 +229,7 @@ def futures(model: SpecModel, events: Sequence[Observation]) -> list[Symmetry | 
     return found
 
 
-def _named(model: SpecModel, seen: Observation) -> list[RuntimeValue]:
+def _named(model: Oracle, seen: Observation) -> list[RuntimeValue]:
     """List all values of an event."""
     found: list[RuntimeValue] = []
 

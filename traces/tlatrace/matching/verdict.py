@@ -23,8 +23,9 @@ from tlatrace.matching.observation import (
     fits_earlier,
     params_fit,
 )
-from tlatrace.matching.oracle import CachedOracle, ModelState
 from tlatrace.matching.search import Budget, Search, ViolatingCandidate
+from tlatrace.oracle.cached import CachedOracle
+from tlatrace.oracle.states import ModelState
 from tlatrace.tlc.traces import Names
 from tlatrace.trace import Silent
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final, TypeAlias
 
+from tlatrace.oracle.states import ModelState
 from tlatrace.testing.calls import Call
 from tlatrace.testing.lockstep import Lockstep
 from tlatrace.testing.moves import Moves
-from tlatrace.testing.oracle import ModelState
 
 __all__ = ["Goal", "Goals", "walk"]
 

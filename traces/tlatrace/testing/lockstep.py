@@ -13,12 +13,12 @@ from typing import Final
 
 from tlatrace.errors import ModelGapError
 from tlatrace.judgement.difference import Change, brief, difference
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.testing.adapter import Adapter, Selective, Stuttering
 from tlatrace.testing.calls import Call, Step, plain
 from tlatrace.testing.moves import Moves
 from tlatrace.testing.observed import values_of
-from tlatrace.testing.oracle import ModelState
 from tlatrace.trace import INIT, Event, Header, Trace
 from tlatrace.values import State, Value
 

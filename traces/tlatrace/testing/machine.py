@@ -23,13 +23,13 @@ from hypothesis.stateful import (
 )
 
 from tlatrace.errors import ModelGapError
+from tlatrace.oracle.oracle import DrivingModel
 from tlatrace.testing.adapter import Adapter, close
 from tlatrace.testing.calls import Call, Step
 from tlatrace.testing.coverage import Coverage
 from tlatrace.testing.goals import Goals, walk
 from tlatrace.testing.lockstep import Lockstep, Mismatch
 from tlatrace.testing.moves import Moves
-from tlatrace.testing.oracle import Oracle
 from tlatrace.trace.ndjson import write_trace
 
 __all__ = ["ModelMachine", "check", "machine", "replay"]
@@ -155,7 +155,7 @@ class ModelMachine(RuleBasedStateMachine):
 
 
 def machine(
-    model: Oracle | Moves,
+    model: DrivingModel | Moves,
     adapter: Callable[[], Adapter],
     *,
     goals: Goals | None = None,

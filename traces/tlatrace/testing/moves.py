@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final, TypeAlias, TypeVar
 
 from tlatrace.oracle import Step
+from tlatrace.oracle.oracle import DrivingModel
+from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.testing.calls import Call, call_of
-from tlatrace.testing.oracle import ModelState, Oracle
 from tlatrace.values import Value, canonical
 
 __all__ = ["LeaveOut", "Moves"]
@@ -27,7 +28,7 @@ _REMEMBERED: Final = 2**17
 class Moves:
     """What a model has said, remembered over all runs of a test."""
 
-    def __init__(self, model: Oracle, leave_out: LeaveOut | None = None) -> None:
+    def __init__(self, model: DrivingModel, leave_out: LeaveOut | None = None) -> None:
         """Remember nothing yet."""
         self.model = model
         self._leave_out = leave_out

@@ -21,8 +21,10 @@ from tlatrace.matching.observation import (
     quiet_before,
     quiet_steps,
 )
-from tlatrace.matching.oracle import CachedOracle, ModelState, SpecModel
 from tlatrace.matching.search import DEFAULT_BUDGET
+from tlatrace.oracle.cached import CachedOracle
+from tlatrace.oracle.oracle import Oracle
+from tlatrace.oracle.states import ModelState
 from tlatrace.trace import Event, Trace
 
 __all__ = ["Fit", "Fitting"]
@@ -46,7 +48,7 @@ Fit: TypeAlias = frozenset[ModelState] | Unknown
 class Fitting:
     """One trace, and which states fit each beginning of it."""
 
-    def __init__(self, model: SpecModel, trace: Trace) -> None:
+    def __init__(self, model: Oracle, trace: Trace) -> None:
         """Look at the trace as it is.
 
         Raises:

@@ -26,7 +26,7 @@ from random import Random
 from typing import Final, TypeAlias
 
 from tlatrace.errors import ModelGapError
-from tlatrace.matching.oracle import SpecModel
+from tlatrace.oracle.oracle import Oracle
 from tlatrace.trace import Event, Trace
 from tlatrace.trace_mutation.fitting import Fit, Fitting, Unknown
 from tlatrace.trace_mutation.kinds import Kind, Mutation
@@ -118,7 +118,7 @@ class MutationResult:
 
 
 def measure(
-    traces: Sequence[tuple[str, SpecModel, Trace]],
+    traces: Sequence[tuple[str, Oracle, Trace]],
     count: int,
     *,
     seed: int = 0,
@@ -158,7 +158,7 @@ def measure(
 class _Subject:
     """An accepted trace, and which of its corruptions were judged."""
 
-    def __init__(self, name: str, model: SpecModel, trace: Trace, fitting: Fitting) -> None:
+    def __init__(self, name: str, model: Oracle, trace: Trace, fitting: Fitting) -> None:
         self._name = name
         self._fitting = fitting
         named = {name: arity for name, arity in model.actions.items() if model.calls(name)}
@@ -187,7 +187,7 @@ class _Subject:
         )
 
 
-def _subject(name: str, model: SpecModel, trace: Trace) -> _Subject | str:
+def _subject(name: str, model: Oracle, trace: Trace) -> _Subject | str:
     """Look at a trace; return why it is not to be corrupted."""
     if not trace.events:
         return "it has no events"

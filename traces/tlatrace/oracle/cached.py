@@ -1,19 +1,19 @@
-"""What the search asks of a model of a specification, and a bounded memory of its answers."""
+"""A bounded memory of what a model has answered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 
 from tlatrace.errors import EvaluationError
-from tlatrace.oracle import ModelState, Step
-from tlatrace.readings import Reading
+from tlatrace.oracle.oracle import Oracle
+from tlatrace.oracle.states import ModelState, Step
 from tlatrace.runtime.values import RuntimeValue
-from tlatrace.values import State, Value
+from tlatrace.values import Value
 
-__all__ = ["MEMO", "CachedOracle", "ModelState", "SpecModel"]
+__all__ = ["MEMO", "CachedOracle"]
 
 MEMO: Final = 4096
 """Answers of each kind that are remembered: enough for the states around one event, and so the
@@ -28,97 +28,10 @@ _PAUSE: Final = 16 * _SAMPLE
 """...or as many as these are asked without a look at the answers."""
 
 
-class SpecModel(Protocol):
-    """The part of a compiled model that matching needs; `EvaluationError` where it has no value."""
-
-    @property
-    def module(self) -> str:
-        """The name of the TLA+ module."""
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The variables, sorted."""
-
-    @property
-    def actions(self) -> Mapping[str, int]:
-        """Each operator that a trace may name, with its number of parameters."""
-
-    @property
-    def invariants(self) -> tuple[str, ...]:
-        """The invariants that `violated` evaluates."""
-
-    @property
-    def box(self) -> str:
-        """What stays as it is in a step of [Next]_v that is none of Next.
-
-        "whole": all variables; "part": what the specification says; "": there are no such steps.
-        """
-
-    def adopt(self, state: State) -> ModelState:
-        """Turn a whole state into the model's."""
-
-    def show(self, state: ModelState) -> State:
-        """Turn a state of the model back."""
-
-    @property
-    def reading(self) -> Reading:
-        """How values of traces are read."""
-
-    def adopt_value(self, value: Value) -> RuntimeValue:
-        """Turn one value that is read into the model's."""
-
-    def show_value(self, value: RuntimeValue) -> Value:
-        """Turn a value of the model back."""
-
-    def initial_states(self) -> Sequence[ModelState]:
-        """List the initial states."""
-
-    def is_initial(self, state: ModelState) -> bool:
-        """Tell whether a state is an initial one."""
-
-    def allows(
-        self,
-        action: str | None,
-        params: tuple[RuntimeValue, ...],
-        pre: ModelState,
-        post: ModelState,
-    ) -> bool:
-        """Tell whether a step is one of an action; None: of Next."""
-
-    def successors(self, state: ModelState) -> Sequence[Step]:
-        """List the steps from a state."""
-
-    def action_successors(self, state: ModelState, action: str) -> Sequence[Step]:
-        """List those that are an action, wherever Next calls it."""
-
-    def bound_successors(
-        self, state: ModelState, action: str, params: tuple[RuntimeValue, ...]
-    ) -> Sequence[Step]:
-        """List those that are an action with these arguments."""
-
-    def calls(self, action: str) -> bool:
-        """Tell whether Next calls an action by name, so that its steps can be told from others."""
-
-    def violated(self, state: ModelState) -> tuple[str, ...]:
-        """Name the invariants that are FALSE in a state."""
-
-    def holder(self) -> Callable[[ModelState], bool]:
-        """Return what tells of one state after another whether all invariants are TRUE."""
-
-    def evaluate(self, name: str, state: ModelState | None = None) -> RuntimeValue:
-        """Evaluate an expression that the model was loaded with."""
-
-    def part(self, value: RuntimeValue, at: Sequence[RuntimeValue]) -> RuntimeValue | None:
-        """Apply a value to arguments one by one; None where one is outside of its domain."""
-
-    def interchangeable(self) -> Sequence[tuple[RuntimeValue, ...]]:
-        """List classes of values of which any two may be swapped everywhere."""
-
-
 class CachedOracle:
     """A model with its last answers."""
 
-    def __init__(self, model: SpecModel, size: int = MEMO) -> None:
+    def __init__(self, model: Oracle, size: int = MEMO) -> None:
         """Remember at most `size` answers of each kind."""
         self.model = model
         self.successors: Callable[[ModelState], Sequence[Step]] = _Steps(model.successors, size)
