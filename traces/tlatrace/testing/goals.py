@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final, TypeAlias
 
-from tlatrace.oracle.states import ModelState
+from tlatrace.explore.explorer import Search
+from tlatrace.oracle.states import ModelState, Step
 from tlatrace.testing.calls import Call
 from tlatrace.testing.lockstep import Lockstep
 from tlatrace.testing.moves import Moves
@@ -33,46 +34,68 @@ class Goals:
         Raises:
             EvaluationError: the model gives no value.
         """
-        self._came_by: dict[ModelState, tuple[ModelState, Call] | None] = {}
+        self._moves = moves
+        self._search = search = Search(_Reachable(moves), check_invariants=False, most=states)
+        search.begin()
         groups: dict[tuple[str, str], list[Goal]] = {}
-        self._distance: dict[ModelState, int] = {}
-        for state in moves.model.initial_states():
-            self._came_by.setdefault(state, None)
-            self._distance[state] = 0
-        waiting = list(self._came_by)
-        for state in waiting:  # it grows meanwhile
+        for at, state in enumerate(search.states):  # it grows meanwhile
+            search.expand(at)
             for call, posts in moves.of(state).items():
                 changes = {_changed(moves.model.variables, state, post): None for post in posts}
                 for changed in changes:
                     groups.setdefault((call.action, changed), []).append((state, call))
-                for post in posts:
-                    if post not in self._came_by and len(waiting) < states:
-                        self._came_by[post] = state, call
-                        self._distance[post] = self._distance[state] + 1
-                        waiting.append(post)
+        self._places = {state: at for at, state in enumerate(search.states)}
         self.groups = groups
         """(action, variables that it changes) -> goals, the nearest ones first."""
 
     @property
     def states(self) -> Collection[ModelState]:
         """Return the states that were explored."""
-        return self._came_by.keys()
+        return self._places.keys()
 
     def nearest(self, each: int, action: str | None = None) -> list[Goal]:
         """Return the nearest goals of each kind, the nearest of all first; None: of all actions."""
         kinds = [group for kind, group in self.groups.items() if action in (None, kind[0])]
         found = [goal for group in kinds for goal in group[:each]]
-        return sorted(found, key=lambda goal: self._distance[goal[0]])
+        return sorted(found, key=lambda goal: self._search.levels[self._places[goal[0]]])
 
     def way_to(self, goal: Goal) -> list[Call]:
         """Return the calls of a shortest way to a step, the step itself being the last one."""
         state, last = goal
         calls = [last]
-        before = self._came_by[state]
-        while before is not None:
-            calls.append(before[1])
-            before = self._came_by[before[0]]
+        parent = self._search.parents[self._places[state]]
+        while parent is not None:
+            before = self._search.states[parent]
+            possible = self._moves.of(before).items()
+            calls.append(next(call for call, posts in possible if state in posts))
+            state, parent = before, self._search.parents[parent]
         return calls[::-1]
+
+
+class _Reachable:
+    """What calls lead to, as a search takes it: each step is named after its call.
+
+    Nothing can be called beyond the constraints, so no state needs to be thrown away.
+    """
+
+    def __init__(self, moves: Moves) -> None:
+        self._moves = moves
+
+    def initial_states(self) -> Sequence[ModelState]:
+        return self._moves.model.initial_states()
+
+    def successors(self, state: ModelState) -> Sequence[Step]:
+        found = self._moves.of(state).items()
+        return [Step(call.action, (), post) for call, posts in found for post in posts]
+
+    def violated(self, state: ModelState) -> tuple[str, ...]:
+        return self._moves.violated(state)
+
+    def within(self, _state: ModelState) -> bool:
+        return True
+
+    def within_step(self, _pre: ModelState, _post: ModelState) -> bool:
+        return True
 
 
 def _changed(variables: tuple[str, ...], before: ModelState, after: ModelState) -> str:
