@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,8 +18,6 @@ MAX_STEPS: Final = 500_000
 
 _INDENT: Final = "    "
 _STRANGE: Final = re.compile(r"[^A-Za-z0-9_]")
-_UNPACKED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\b([st][0-9]+)\b")
-"""A literal text, or the name of a variable before or after the step."""
 
 
 @dataclass(slots=True)
@@ -101,25 +98,16 @@ class Writer:
 
     def finish(self, header: str, function: Function, epilogue: str = "") -> None:
         """Append a function to the module: its header, what it unpacks, and its lines."""
-        body = "\n".join([_INDENT * depth + text for depth, text in function.lines])
-        wanted: list[str] = []
         lines = [header]
         for state, indexes in (("s", function.unprimed), ("t", function.primed)):
             if state == "t" and function.assigned is not None:
                 continue
-            names = [f"{state}{index}" for index in range(self._width)]
             if 2 * len(indexes) > self._width > 1:  # all at once costs less
-                targets = [name if at in indexes else "_" for at, name in enumerate(names)]
-                lines.append(f"{_INDENT}{', '.join(targets)} = {state}")
+                names = [f"{state}{at}" if at in indexes else "_" for at in range(self._width)]
+                lines.append(f"{_INDENT}{', '.join(names)} = {state}")
             else:
-                wanted += [f"{state}{index}" for index in sorted(indexes)]
-        uses = Counter([match[1] for match in _UNPACKED.finditer(body)])
-        item_of = {name: f"{name[0]}[{name[1:]}]" for name in wanted}
-        once = {name: item for name, item in item_of.items() if uses[name] == 1}
-        lines += [f"{_INDENT}{name} = {item}" for name, item in item_of.items() if name not in once]
-        if once:  # what is read once needs no name
-            body = _UNPACKED.sub(lambda match: once.get(match[1], match[0]), body)
-        lines += [body] if body else []
+                lines += [f"{_INDENT}{state}{at} = {state}[{at}]" for at in sorted(indexes)]
+        lines += [_INDENT * depth + text for depth, text in function.lines]
         if len(lines) == 1:
             lines.append(f"{_INDENT}pass")
         self._done.append("\n".join(lines))
