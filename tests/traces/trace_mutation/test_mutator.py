@@ -1,4 +1,4 @@
-"""Mutations keep types, change one place, and fit events that log a part only."""
+"""Mutations change one place, and fit events that log a part only."""
 
 from __future__ import annotations
 
@@ -9,50 +9,6 @@ import pytest
 from tlatrace.trace import Event, Header, Part, Trace
 from tlatrace.trace_mutation.kinds import Kind, Mutation
 from tlatrace.trace_mutation.mutator import Mutator
-from tlatrace.trace_mutation.places import Pool, changed
-from tlatrace.values import ModelValue, Value, canonical, fcn, record, tla_set
-
-NAMES = Pool()
-NAMES.learn("role", record({"b1": "Slave", "b2": "Master"}))
-NAMES.learn("role", record({"b1": "Down", "b2": "Slave"}))
-NAMES.learn("owner", ModelValue("p1"))
-NAMES.learn("owner", ModelValue("p2"))
-
-
-def results(value: Value, shape: str = "x") -> set[str]:
-    found = [changed(value, shape, NAMES, Random(seed)) for seed in range(200)]
-    return {canonical(one) for one in found if one is not None}
-
-
-@pytest.mark.parametrize(
-    ("value", "shape", "expected"),
-    [
-        (True, "x", {"false"}),
-        (3, "x", {"2", "4"}),
-        ((), "x", set()),
-        ((1,), "x", {"[]", "[1,1]", "[0]", "[2]"}),
-        (tla_set([1]), "x", {'{"#set":[]}', '{"#set":[0]}', '{"#set":[2]}'}),
-        (record({"a": True}), "x", {'{"a":false}'}),
-        (fcn([(0, False)]), "x", {'{"#map":[[0,true]]}'}),
-        ("Slave", 'role."b1"', {'"Down"'}),
-        (record({"b1": "Slave"}), "role", {'{"b1":"Down"}'}),
-        (ModelValue("p1"), "owner", {'{"#model":"p2"}'}),
-        ("nobody has another", "x", set()),
-    ],
-)
-def test_one_place_gets_another_value_of_its_type(
-    value: Value, shape: str, expected: set[str]
-) -> None:
-    assert results(value, shape) == expected
-
-
-def test_names_of_a_field_come_from_fields_of_the_same_name_where_there_are_no_others() -> None:
-    pool = Pool()
-    pool.learn("link", record({"phase": "Handshake"}))
-    pool.learn("old", record({"phase": "Transfer"}))
-
-    assert pool.others('link."phase"', "Handshake") == ["Transfer"]
-
 
 PART = Part(variable="n", at=("b1",), value=7)
 PARTIAL = Trace(

@@ -20,24 +20,15 @@ build are not drawn.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias, assert_never
+from typing import Final
 
+from tlatrace.corruption.changes import changed, of_another_kind, of_its_kind
+from tlatrace.corruption.places import Pool
 from tlatrace.judgement.transition import Transition, transition_key
 from tlatrace.tlc.comparable import is_doubtful, state_is_doubtful
-from tlatrace.values import (
-    ExactString,
-    Fcn,
-    ModelValue,
-    State,
-    TlaSet,
-    Value,
-    canonical,
-    fcn,
-    same,
-    tla_set,
-)
+from tlatrace.values import State, Value, same
 
 __all__ = ["KINDS", "Corrupted", "corruptions"]
 
@@ -54,9 +45,6 @@ KINDS: Final = (
 )
 _WEIGHTS: Final = (8, 2, 5, 3, 4, 2, 3, 1, 1)
 _TRIES: Final = 40
-_OTHERS: Final[tuple[Value, ...]] = (0, 1, "other", True, (), (1,), tla_set([]), tla_set([1]))
-
-_Atom: TypeAlias = "bool | int | str | ExactString | ModelValue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +86,10 @@ class _Corruptor:
         self._draw = draw
         self._states = _distinct_states(steps, initial)
         self._clean: set[str] = set()
-        self._pool: dict[str, list[_Atom]] = {}
-        seen: set[str] = set()
-        for value in [v for state in self._states for v in state.values()]:
-            for atom in _atoms(value):
-                if (text := canonical(atom)) not in seen:
-                    seen.add(text)
-                    self._pool.setdefault(type(atom).__name__, []).append(atom)
+        self._pool = Pool()
+        for state in self._states:
+            for name, value in state.items():
+                self._pool.learn(name, value)
         self._of_action: dict[str, list[tuple[Value, ...]]] = {}
         for step in steps:
             if step.action is not None:
@@ -162,7 +147,7 @@ class _Corruptor:
         if self._draw.random() < 0.5:
             others = self._of_action[action]
             return self._draw.choice(others)[at]
-        return self._change(value, wild=False)
+        return self._change(value, "", wild=False)
 
     def _cannot_be_built(self, made: Transition) -> bool:
         states = [state for state in (made.pre, made.post) if state is not None]
@@ -173,84 +158,14 @@ class _Corruptor:
     def _changed(self, state: State, *, wild: bool) -> State | None:
         """Change a part of one variable."""
         name = self._draw.choice(sorted(state))
-        value = self._change(state[name], wild)
+        value = self._change(state[name], name, wild=wild)
         return None if same(value, state[name]) else {**state, name: value}
 
-    def _change(self, value: Value, wild: bool) -> Value:
-        """Change a part of a value; the result may happen to be the same."""
-        match value:
-            case bool() | int() | str() | ExactString() | ModelValue():
-                return self._other_kind(value) if wild else self._other_atom(value)
-            case tuple():
-                return self._change_tuple(value, wild)
-            case TlaSet():
-                return self._change_set(value, wild)
-            case Fcn():
-                return self._change_function(value, wild)
-            case _ as unreachable:
-                assert_never(unreachable)
-
-    def _other_kind(self, value: Value) -> Value:
-        """Draw a value, mostly of another kind; see `differences` for strings and tuples."""
-        texts = isinstance(value, str | tuple)
-        others = [v for v in _OTHERS if not (texts and isinstance(v, str | tuple))]
-        return self._draw.choice(others)
-
-    def _other_atom(self, value: _Atom) -> Value:
-        if isinstance(value, bool):
-            return not value
-        if isinstance(value, int) and self._draw.random() < 0.6:
-            return value + self._draw.choice((-1, 1, 1, 2))
-        return self._draw.choice(self._pool.get(type(value).__name__, [value]))
-
-    def _change_tuple(self, value: tuple[Value, ...], wild: bool) -> Value:
-        draw = self._draw
-        if not value:
-            return self._other_kind(value) if wild else (self._any_atom(),)
-        at = draw.randrange(len(value))
-        match draw.randrange(6):
-            case 0:
-                return value[:-1]
-            case 1:
-                return (*value, value[at])
-            case 2 if len(value) > 1:
-                at = draw.randrange(len(value) - 1)
-                return (*value[:at], value[at + 1], value[at], *value[at + 2 :])
-            case _:
-                return (*value[:at], self._change(value[at], wild), *value[at + 1 :])
-
-    def _change_set(self, value: TlaSet, wild: bool) -> Value:
-        draw = self._draw
-        if not len(value):
-            return self._other_kind(value) if wild else tla_set([self._any_atom()])
-        at = draw.randrange(len(value))
-        others = [element for i, element in enumerate(value) if i != at]
-        match draw.randrange(4):
-            case 0:
-                return tla_set(others)
-            case 1:
-                return tla_set([*value, self._change(value.elements[at], wild)])
-            case _:
-                return tla_set([*others, self._change(value.elements[at], wild)])
-
-    def _change_function(self, value: Fcn, wild: bool) -> Value:
-        at = self._draw.randrange(len(value))
-        key, image = value.pairs[at]
-        others = [pair for i, pair in enumerate(value.pairs) if i != at]
-        match self._draw.randrange(12):
-            case 0:
-                return fcn(others)
-            case 1:
-                other = self._change(key, wild)
-                if any(same(other, taken) for taken, _ in others):
-                    return value
-                return fcn([*others, (other, image)])
-            case _:
-                return fcn([*others, (key, self._change(image, wild))])
-
-    def _any_atom(self) -> Value:
-        kinds = sorted(self._pool)
-        return self._draw.choice(self._pool[self._draw.choice(kinds)]) if kinds else 1
+    def _change(self, value: Value, shape: str, *, wild: bool) -> Value:
+        """Change a part of a value; the result may be the same."""
+        others = of_another_kind if wild else of_its_kind
+        new = changed(value, shape, self._pool, self._draw, others)
+        return value if new is None else new
 
 
 def _distinct_states(steps: Sequence[Transition], initial: Sequence[State]) -> list[State]:
@@ -262,18 +177,3 @@ def _distinct_states(steps: Sequence[Transition], initial: Sequence[State]) -> l
         if step.pre is not None:
             found.setdefault(id(step.pre), step.pre)
     return list(found.values())
-
-
-def _atoms(value: Value) -> Iterator[_Atom]:
-    match value:
-        case bool() | int() | str() | ExactString() | ModelValue():
-            yield value
-        case tuple() | TlaSet():
-            for element in value:
-                yield from _atoms(element)
-        case Fcn():
-            for pair in value.pairs:
-                for part in pair:
-                    yield from _atoms(part)
-        case _ as unreachable:
-            assert_never(unreachable)

@@ -8,10 +8,11 @@ from dataclasses import replace
 from random import Random
 from typing import Final, assert_never
 
+from tlatrace.corruption.changes import changed, of_its_type
+from tlatrace.corruption.places import Pool
 from tlatrace.judgement.difference import brief, call_text, difference
 from tlatrace.trace import Event, Part, Trace
 from tlatrace.trace_mutation.kinds import Kind, Mutation
-from tlatrace.trace_mutation.places import Pool, changed
 from tlatrace.values import State, Value
 
 __all__ = ["Mutator"]
@@ -91,7 +92,7 @@ class Mutator:
         if drawn >= len(names):
             return self._with_part(at, drawn - len(names), draw)
         name = names[drawn]
-        value = changed(state[name], name, self._states, draw)
+        value = changed(state[name], name, self._states, draw, of_its_type)
         if value is None:
             return None
         change = difference({name: state[name]}, {name: value})[0]
@@ -105,7 +106,7 @@ class Mutator:
     def _with_part(self, at: int, number: int, draw: Random) -> Mutation | None:
         event = self._events[at]
         part = event.parts[number]
-        value = changed(part.value, part.variable, self._states, draw)
+        value = changed(part.value, part.variable, self._states, draw, of_its_type)
         if value is None:
             return None
         new = Part(variable=part.variable, at=part.at, value=value)
@@ -120,7 +121,7 @@ class Mutator:
         if not event.params or event.action is None:
             return None
         number = draw.randrange(len(event.params))
-        value = changed(event.params[number], "", self._params, draw)
+        value = changed(event.params[number], "", self._params, draw, of_its_type)
         if value is None:
             return None
         params = (*event.params[:number], value, *event.params[number + 1 :])

@@ -1,14 +1,13 @@
-"""Places inside values, and other values of the same type for them."""
+"""Places inside values, and the names that values have had at them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from random import Random
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from tlatrace.values import ExactString, Fcn, ModelValue, TlaSet, Value, canonical, fcn, tla_set
 
-__all__ = ["Path", "Pool", "changed"]
+__all__ = ["Path", "Pool", "places", "put", "shape_of"]
 
 Path: TypeAlias = tuple[int, ...]
 """Which element of a tuple or set, or which pair of a function, from the outside in; from 0."""
@@ -19,58 +18,39 @@ class Pool:
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._by_shape: dict[str, dict[str, Value]] = {}
+        self._by_shape: dict[str | type, dict[str, Value]] = {}
 
     def learn(self, shape: str, value: Value) -> None:
         """Note the names in a value that stands at a place of this shape."""
-        for path, leaf in _places(value):
+        for path, leaf in places(value):
             if isinstance(leaf, str | ExactString | ModelValue):
-                inner = shape + _shape(value, path)
-                for key in (inner, _last_name(inner)):
+                inner = shape + shape_of(value, path)
+                for key in (inner, _last_name(inner), type(leaf)):
                     self._by_shape.setdefault(key, {})[canonical(leaf)] = leaf
 
     def others(self, shape: str, value: Value) -> list[Value]:
         """Return other names of a place, else of places with the same last name."""
-        for key in (shape, _last_name(shape)):
+        return self._first_of((shape, _last_name(shape)), value)
+
+    def anywhere(self, shape: str, value: Value) -> list[Value]:
+        """Return other names of a place, else of any: strings for a string, ..."""
+        return self._first_of((shape, _last_name(shape), type(value)), value)
+
+    def _first_of(self, keys: Iterable[str | type], value: Value) -> list[Value]:
+        own = canonical(value)
+        for key in keys:
             known: Mapping[str, Value] = self._by_shape.get(key, {})
-            own = canonical(value)
             found = [known[text] for text in sorted(known) if text != own]
             if found:
                 return found
         return []
 
 
-def changed(value: Value, shape: str, pool: Pool, draw: Random) -> Value | None:
-    """Change one place in a value; None where the place that was drawn has no other value."""
-    places = list(_places(value))
-    path, part = places[draw.randrange(len(places))]
-    others = _others(part, shape + _shape(value, path), pool)
-    if not others:
-        return None
-    return _put(value, path, others[draw.randrange(len(others))])
-
-
-def _others(part: Value, shape: str, pool: Pool) -> list[Value]:
-    match part:
-        case bool():
-            return [not part]
-        case int():
-            return [part + 1, part - 1]
-        case str() | ExactString() | ModelValue():
-            return pool.others(shape, part)
-        case tuple():
-            return [part[:-1], (*part, part[-1])] if part else []
-        case TlaSet():
-            gone = range(len(part))
-            return [tla_set([one for at, one in enumerate(part) if at != out]) for out in gone]
-        case Fcn():
-            return []  # a function with another domain is of another type
-
-
-def _places(value: Value, path: Path = ()) -> Iterator[tuple[Path, Value]]:
+def places(value: Value, path: Path = ()) -> Iterator[tuple[Path, Value]]:
+    """Yield each place in a value with what stands there; the value itself first."""
     yield path, value
     for at, part in enumerate(_parts(value)):
-        yield from _places(part, (*path, at))
+        yield from places(part, (*path, at))
 
 
 def _parts(value: Value) -> tuple[Value, ...]:
@@ -85,12 +65,13 @@ def _parts(value: Value) -> tuple[Value, ...]:
             return ()
 
 
-def _put(value: Value, path: Path, new: Value) -> Value:
+def put(value: Value, path: Path, new: Value) -> Value:
+    """Return a value that has another one at a place."""
     if not path:
         return new
     at, rest = path[0], path[1:]
     parts = list(_parts(value))
-    parts[at] = _put(parts[at], rest, new)
+    parts[at] = put(parts[at], rest, new)
     match value:
         case tuple():
             return tuple(parts)
@@ -103,7 +84,7 @@ def _put(value: Value, path: Path, new: Value) -> Value:
             raise AssertionError(f"a path into {value!r}")
 
 
-def _shape(value: Value, path: Path) -> str:
+def shape_of(value: Value, path: Path) -> str:
     """Write the fields and arguments on a path; all elements of a sequence or set are alike."""
     shape = ""
     for at in path:
