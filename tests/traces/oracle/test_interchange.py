@@ -15,7 +15,7 @@ from tlatrace.oracle import Model, ModelState
 from tlatrace.oracle.interchange import BLIND, renamed, split_by
 from tlatrace.runtime import operators
 from tlatrace.runtime.values import RuntimeValue, model_value
-from tlatrace.tools.sany import export_xml
+from tlatrace.tla.sany_tree import read_sany
 
 MODULE: Final = r"""---- MODULE Mixed ----
 EXTENDS Naturals, Sequences, FiniteSets, TLC
@@ -54,7 +54,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     module = folder / "Mixed.tla"
     module.write_text(MODULE)
     return Job(
-        root=export_xml(module),
+        tree=read_sany(module),
         folders=(folder,),
         overrides={
             "Node": frozenset(NODES),

@@ -93,7 +93,7 @@ def deeply(work: Callable[[], T]) -> T:
 
 def _compile(job: Job) -> ModelSource:
     reader = Reader(
-        job.root, job.folders, job.overrides, job.module_overrides, choose_any=job.choose_any
+        job.tree, job.folders, job.overrides, job.module_overrides, choose_any=job.choose_any
     )
     try:
         return _written(job, reader)
@@ -256,7 +256,7 @@ def types_of(job: Job, reader: Reader, actions: Mapping[str, int]) -> Types:
             named[name] = None, arity
     return infer(
         model_values_of(known),
-        strings_of(job.root, known),
+        strings_of(job.tree, known),
         reader.variables,
         [reader.definition(job.init), next_definition],
         named,

@@ -9,16 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from xml.etree import ElementTree
 
 from tlatrace.compiler.lower.scope import Redirect
 from tlatrace.errors import ModelGapError, SpecError
 from tlatrace.runtime.values import RuntimeValue, to_runtime
 from tlatrace.tla.config import TlcConfig
 from tlatrace.tla.declarations import read_declarations
+from tlatrace.tla.sany_tree import SanyTree, read_sany
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.module_folders import module_folders
-from tlatrace.tools.sany import export_xml
 from tlatrace.values import State, canonical
 
 __all__ = ["Job", "fingerprint_of", "job_of", "overrides_of"]
@@ -42,7 +41,7 @@ _MADE_BY: Final = (
 class Job:
     """What the compiler is asked for."""
 
-    root: ElementTree.Element
+    tree: SanyTree
     folders: Sequence[Path]
     overrides: Mapping[str, RuntimeValue | Redirect]
     """Name of a constant or definition -> its value, or the definition after "<-"."""
@@ -78,7 +77,7 @@ def job_of(module: Path, config: TlcConfig, constants: State, libraries: Sequenc
                 raise ModelGapError(f"{declarations.module} has no constant {name}")
             overrides[name] = to_runtime(value)
     return Job(
-        root=export_xml(module, libraries=tuple(libraries)),
+        tree=read_sany(module, libraries),
         folders=module_folders(module, libraries),
         overrides=overrides,
         module_overrides=module_overrides,

@@ -16,8 +16,8 @@ from tlatrace.errors import InvariantError, SpecError, SubsetError
 from tlatrace.readings import Types
 from tlatrace.tla.config import TlcConfig
 from tlatrace.tla.declarations import read_declarations
+from tlatrace.tla.sany_tree import read_sany
 from tlatrace.tools.module_folders import module_folders
-from tlatrace.tools.sany import export_xml
 from tlatrace.values import State
 
 __all__ = ["read_tree", "read_types", "require_boolean_invariants"]
@@ -32,8 +32,8 @@ def read_tree(module: Path, config: TlcConfig, *, libraries: Sequence[Path] = ()
     """
     module = module.resolve()
     overrides, module_overrides = overrides_of(config)
-    root = export_xml(module, libraries=tuple(libraries))
-    return Reader(root, module_folders(module, libraries), overrides, module_overrides)
+    tree = read_sany(module, libraries)
+    return Reader(tree, module_folders(module, libraries), overrides, module_overrides)
 
 
 def read_types(
@@ -54,13 +54,13 @@ def read_types(
     values = [*job.overrides.values(), *job.module_overrides.values()]
     known = [value for value in values if not isinstance(value, Redirect)]
     names = model_values_of(known)
-    strings = strings_of(job.root, known)
+    strings = strings_of(job.tree, known)
     declared = read_declarations(module, libraries)
     actions = {name: one.arity for name, one in declared.operators.items() if one.is_action}
     wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
 
     def read() -> Types:
-        reader = Reader(job.root, job.folders, job.overrides, job.module_overrides)
+        reader = Reader(job.tree, job.folders, job.overrides, job.module_overrides)
         parts = replace(job, invariants=wanted)
         if job.specification is not None:
             init, next_name = reader.behaviours.behaviour(job.specification)
@@ -93,7 +93,7 @@ def require_boolean_invariants(
 
     def read() -> None:
         job = job_of(module.resolve(), config, constants, libraries)
-        reader = Reader(job.root, job.folders, job.overrides, job.module_overrides)
+        reader = Reader(job.tree, job.folders, job.overrides, job.module_overrides)
         require_booleans(reader, invariants)
 
     try:

@@ -12,18 +12,17 @@ Source: the XML of tla2sany.xml.XMLExporter, whose node kinds are those of tla2s
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NewType
+from typing import Final
 
-from tlatrace.errors import ToolError
 from tlatrace.tla.excerpts import Excerpts
 from tlatrace.tla.operator import ACTION_LEVEL, Operator
+from tlatrace.tla.sany_nodes import Element, text_of, uid_of
+from tlatrace.tla.sany_tree import SanyTree, read_sany
 from tlatrace.tools.module_folders import module_folders
-from tlatrace.tools.sany import export_xml
 
 __all__ = [
     "Box",
@@ -35,13 +34,10 @@ __all__ = [
     "read_declarations",
 ]
 
-_CONSTANT, _VARIABLE = "2", "3"
+_VARIABLE: Final = "3"
 _TEMPORAL_LEVEL: Final = "3"
 _MAX_PLACES: Final = 64
 _MAX_DEPTH: Final = 32
-
-_Uid = NewType("_Uid", str)
-_Element = ElementTree.Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +96,7 @@ _LOGICAL: Final = frozenset(
 )
 
 
-def forbids_steps(node: _Element, nodes: Mapping[str, _Element], depth: int = 0) -> bool:
+def forbids_steps(node: Element, nodes: Mapping[str, Element], depth: int = 0) -> bool:
     """Tell whether a temporal formula forbids states or steps, as fairness does not.
 
     It does where it says []P of a P without temporal operators. `nodes` are SANY's, by unique id.
@@ -111,10 +107,10 @@ def forbids_steps(node: _Element, nodes: Mapping[str, _Element], depth: int = 0)
         below = node.findall("body/*")
     else:
         ref = node.find("operator/*")
-        operator = nodes.get(_uid(ref)) if ref is not None else None
-        name = "" if operator is None else _text(operator, "uniquename")
+        operator = nodes.get(uid_of(ref)) if ref is not None else None
+        name = "" if operator is None else text_of(operator, "uniquename")
         below = node.findall("operands/*")
-        if name == "[]" and any(_text(part, "level") != _TEMPORAL_LEVEL for part in below):
+        if name == "[]" and any(text_of(part, "level") != _TEMPORAL_LEVEL for part in below):
             return True
         if operator is not None and operator.tag == "UserDefinedOpKind":
             below = operator.findall("body/*")
@@ -138,21 +134,21 @@ def read_declarations(module: Path, libraries: Sequence[Path] = ()) -> Declarati
 
 @lru_cache(maxsize=32)
 def _read(module: Path, libraries: tuple[Path, ...], stamp: int) -> Declarations:  # noqa: ARG001
-    tree = _Tree(export_xml(module, libraries=libraries), module_folders(module, libraries))
+    tree = _Tree(read_sany(module, libraries), module_folders(module, libraries))
     uses = {
         name: tree.uses(name)
         for name, node in tree.definitions.items()
-        if (_text(node, "arity"), _text(node, "level")) == ("0", str(ACTION_LEVEL))
+        if (text_of(node, "arity"), text_of(node, "level")) == ("0", str(ACTION_LEVEL))
     }
     return Declarations(
         module=tree.module,
-        constants=tree.declared(_CONSTANT),
-        variables=tree.declared(_VARIABLE),
+        constants=tree.constants,
+        variables=tree.variables,
         operators={
             name: Operator(
-                int(_text(node, "arity")),
-                int(_text(node, "level")),
-                _text(node, "location/filename"),
+                int(text_of(node, "arity")),
+                int(text_of(node, "level")),
+                text_of(node, "location/filename"),
                 tree.of_instance(name, node),
             )
             for name, node in tree.definitions.items()
@@ -178,65 +174,48 @@ class _Uses:
 class _Tree:
     """The exported document, by unique id."""
 
-    def __init__(self, root: _Element, folders: tuple[Path, ...]) -> None:
-        self._nodes: dict[str, _Element] = {
-            _Uid(_text(entry, "UID")): entry[1] for entry in root.iterfind("context/entry")
-        }
-        self.module = _text(root, "RootModule")
-        modules = [
-            node
-            for node in self._nodes.values()
-            if node.tag == "ModuleNode" and _text(node, "uniquename") == self.module
-        ]
-        if not modules:
-            raise ToolError("SANY", f"its XML has no module {self.module}")
-        self._root = modules[0]
-        self.excerpts = Excerpts(self._nodes, self._root, folders)
-        refs = [self._nodes[_uid(ref)] for ref in self._root.iterfind("UserDefinedOpKindRef")]
-        self.definitions = {
-            _text(node, "uniquename"): node for node in refs if node.tag == "UserDefinedOpKind"
-        }
+    def __init__(self, tree: SanyTree, folders: tuple[Path, ...]) -> None:
+        self._nodes, self.module = tree.nodes, tree.module
+        self.constants, self.variables = tuple(tree.constants), tuple(tree.variables)
+        self.excerpts = Excerpts(tree.nodes, tree.root, folders)
+        self.definitions = {name: tree.nodes[uid] for name, uid in tree.operators.items()}
         self.boxes: dict[str, Box] = {}
 
-    def declared(self, kind: str) -> tuple[str, ...]:
-        nodes = [self._nodes[_uid(ref)] for ref in self._root.iterfind("OpDeclNodeRef")]
-        return tuple([_text(node, "uniquename") for node in nodes if _text(node, "kind") == kind])
-
-    def of_instance(self, name: str, node: _Element) -> int:
+    def of_instance(self, name: str, node: Element) -> int:
         """Count the parameters of an operator's INSTANCE; 0 for an instance in an instance."""
         own = name.partition("!")[2]
-        module = _text(node, "body/SubstInNode/body/*/location/filename")
+        module = text_of(node, "body/SubstInNode/body/*/location/filename")
         if not own or "!" in own or not module:
             return 0
         arities = [
-            int(_text(other, "arity"))
+            int(text_of(other, "arity"))
             for other in self._nodes.values()
             if other.tag == "UserDefinedOpKind"
-            and _text(other, "uniquename") == own
-            and _text(other, "location/filename") == module
+            and text_of(other, "uniquename") == own
+            and text_of(other, "location/filename") == module
         ]
-        return int(_text(node, "arity")) - arities[0] if arities else 0
+        return int(text_of(node, "arity")) - arities[0] if arities else 0
 
     # ---- Init /\ [][Next]_v ----
 
     def formulas(self) -> dict[str, tuple[str, str]]:
         found: dict[str, tuple[str, str]] = {}
         for name, node in self.definitions.items():
-            if _text(node, "level") != "3" or _text(node, "arity") != "0":
+            if text_of(node, "level") != "3" or text_of(node, "arity") != "0":
                 continue
             inits: list[str | None] = []
             nexts: list[str | None] = []
             boxes: list[Box] = []
             for part in self._conjuncts(node.find("body/*"), 0):
                 operator = self._operator(part)
-                if operator is not None and _text(operator, "uniquename") == "[]":
+                if operator is not None and text_of(operator, "uniquename") == "[]":
                     nexts.append(self._boxed(part))
                     boxes.append(self._box(part))
-                elif _text(part, "level") in ("0", "1"):
+                elif text_of(part, "level") in ("0", "1"):
                     named = operator is not None and operator.tag == "UserDefinedOpKind"
                     whole = named and not part.findall("operands/*")
                     inits.append(
-                        _text(operator, "uniquename") if operator is not None and whole else None
+                        text_of(operator, "uniquename") if operator is not None and whole else None
                     )
                 elif forbids_steps(part, self._nodes):
                     nexts.append(None)
@@ -248,27 +227,27 @@ class _Tree:
                     pass  # parts without names: nothing that a judge could call
         return found
 
-    def _conjuncts(self, node: _Element | None, depth: int) -> Iterator[_Element]:
+    def _conjuncts(self, node: Element | None, depth: int) -> Iterator[Element]:
         operator = self._operator(node) if node is not None else None
         if node is None or operator is None or depth > _MAX_DEPTH:
             return
-        if _text(operator, "uniquename") in ("$ConjList", "\\land"):
+        if text_of(operator, "uniquename") in ("$ConjList", "\\land"):
             for operand in node.iterfind("operands/*"):
                 yield from self._conjuncts(operand, depth + 1)
-        elif operator.tag == "UserDefinedOpKind" and _text(operator, "level") == "3":
+        elif operator.tag == "UserDefinedOpKind" and text_of(operator, "level") == "3":
             yield from self._conjuncts(operator.find("body/*"), depth + 1)
         else:
             yield node
 
-    def _boxed(self, node: _Element) -> str | None:
+    def _boxed(self, node: Element) -> str | None:
         square = node.find("operands/*")
         relation = square.find("operands/*") if square is not None else None
         operator = self._operator(relation) if relation is not None else None
         if operator is None or operator.tag != "UserDefinedOpKind":
             return None
-        return _text(operator, "uniquename")
+        return text_of(operator, "uniquename")
 
-    def _box(self, part: _Element) -> Box:
+    def _box(self, part: Element) -> Box:
         """Read the v of a part [][Next]_v."""
         square = part.find("operands/*")
         subscript = square.findall("operands/*")[1:] if square is not None else []
@@ -277,21 +256,21 @@ class _Tree:
         variables = self._variables_of(subscript[0], 0)
         return Box(
             text=self.excerpts.lines(subscript[0]),
-            is_whole=variables is not None and variables == set(self.declared(_VARIABLE)),
+            is_whole=variables is not None and variables == set(self.variables),
         )
 
-    def _variables_of(self, node: _Element, depth: int) -> set[str] | None:
+    def _variables_of(self, node: Element, depth: int) -> set[str] | None:
         """Return the variables of a tuple of variables and of such tuples; None for all else."""
         operator = self._operator(node)
         if operator is None or depth > _MAX_DEPTH:
             return None
         if operator.tag == "OpDeclNode":
-            is_variable = _text(operator, "kind") == _VARIABLE
-            return {_text(operator, "uniquename")} if is_variable else None
+            is_variable = text_of(operator, "kind") == _VARIABLE
+            return {text_of(operator, "uniquename")} if is_variable else None
         parts = node.findall("operands/*")
         if operator.tag == "UserDefinedOpKind" and not parts:
             parts = operator.findall("body/*")
-        elif _text(operator, "uniquename") != "$Tuple":
+        elif text_of(operator, "uniquename") != "$Tuple":
             return None
         found = [self._variables_of(part, depth + 1) for part in parts]
         known = [variables for variables in found if variables is not None]
@@ -310,21 +289,21 @@ class _Tree:
         while waiting:
             node = waiting.pop(0)
             operator = self._operator(node)
-            if operator is not None and _text(operator, "uniquename") in ("$DisjList", "\\lor"):
+            if operator is not None and text_of(operator, "uniquename") in ("$DisjList", "\\lor"):
                 waiting = node.findall("operands/*") + waiting
                 continue
             lines = self.excerpts.lines(node, closed=True)
             if lines is None:
                 return ()
-            below = [_text(definition, "uniquename") for definition in self.below(node)]
+            below = [text_of(definition, "uniquename") for definition in self.below(node)]
             woven = _Walk(self).of(node).woven
             found.append(Side(text=lines, calls=frozenset(below), woven=woven))
         return tuple(found)
 
-    def operator(self, node: _Element) -> _Element | None:
+    def operator(self, node: Element) -> Element | None:
         return self._operator(node)
 
-    def below(self, node: _Element) -> Iterator[_Element]:
+    def below(self, node: Element) -> Iterator[Element]:
         """Yield the definitions that an expression calls, at any depth, where a step may be."""
         seen: set[str] = set()
         waiting = [node]
@@ -333,12 +312,12 @@ class _Tree:
             parts = list(item)
             if item.tag == "OpApplNode":
                 operator = self._operator(item)
-                name = "" if operator is None else _text(operator, "uniquename")
+                name = "" if operator is None else text_of(operator, "uniquename")
                 if name in ("ENABLED", "\\lnot"):
                     continue
                 if name == "=>":
                     parts = item.findall("operands/*")[1:]
-            if item.tag == "UserDefinedOpKindRef" and (uid := _uid(item)) not in seen:
+            if item.tag == "UserDefinedOpKindRef" and (uid := uid_of(item)) not in seen:
                 seen.add(uid)
                 definition = self._nodes.get(uid)
                 if definition is not None and definition.tag == "UserDefinedOpKind":
@@ -346,39 +325,39 @@ class _Tree:
                     parts = definition.findall("body/*")
             waiting += parts
 
-    def primed(self, definition: _Element) -> set[_Uid]:
+    def primed(self, definition: Element) -> set[str]:
         """Return the parameters that a definition may prime: their values tell too little."""
-        found: set[_Uid] = set()
-        seen: set[_Uid] = set()
+        found: set[str] = set()
+        seen: set[str] = set()
         waiting = definition.findall("body/*")
         while waiting:
             for node in waiting.pop().iter():
                 operator = self._operator(node)
                 if operator is not None and (
-                    _text(operator, "uniquename") in ("'", "UNCHANGED")
+                    text_of(operator, "uniquename") in ("'", "UNCHANGED")
                     or (operator.tag == "UserDefinedOpKind" and _is_of_action(node))
                 ):
                     found |= {
-                        _uid(ref)
+                        uid_of(ref)
                         for part in node.findall("operands/*")
                         for ref in part.iter("FormalParamNodeRef")
                     }
                 if node.tag == "LetInNode":
-                    new = {_uid(ref) for ref in node.iterfind("opDefs/*")} - seen
+                    new = {uid_of(ref) for ref in node.iterfind("opDefs/*")} - seen
                     seen |= new
                     waiting += [part for uid in new for part in self._nodes[uid].iterfind("body/*")]
         return found
 
-    def _operator(self, node: _Element) -> _Element | None:
+    def _operator(self, node: Element) -> Element | None:
         ref = node.find("operator/*") if node.tag == "OpApplNode" else None
-        return None if ref is None else self._nodes.get(_uid(ref))
+        return None if ref is None else self._nodes.get(uid_of(ref))
 
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
     """What is known of a local name, or of an argument."""
 
-    symbol: _Uid | None = None
+    symbol: str | None = None
     """The name that a quantifier has bound, if it is one."""
     text: str | None = None
     r"""`\in S` or `= e`; None if nothing can be written."""
@@ -395,7 +374,7 @@ class _Walk:
         self._woven: set[str] = set()
         self._foreign: set[str] = set()
 
-    def of(self, relation: _Element) -> _Uses:
+    def of(self, relation: Element) -> _Uses:
         self._walk(relation, {}, (), 0)
         distinct = {name: tuple(dict.fromkeys(found)) for name, found in self._places.items()}
         places = {name: found for name, found in distinct.items() if len(found) <= _MAX_PLACES}
@@ -404,14 +383,14 @@ class _Walk:
 
     def _walk(
         self,
-        node: _Element,
-        known: Mapping[_Uid, _Argument],
-        chosen: tuple[_Uid, ...],
+        node: Element,
+        known: Mapping[str, _Argument],
+        chosen: tuple[str, ...],
         depth: int,
     ) -> None:
         """Note the places below a disjunct; `chosen` are the names that quantifiers have bound."""
         operator = self._tree.operator(node)
-        name = "" if operator is None else _text(operator, "uniquename")
+        name = "" if operator is None else text_of(operator, "uniquename")
         operands = node.findall("operands/*")
         if operator is None or depth > _MAX_DEPTH:
             self._weave(node)
@@ -421,7 +400,7 @@ class _Walk:
         elif name == "$BoundedExists":
             inner = dict(known)
             for bound in node.iterfind("boundSymbols/bound"):
-                symbols = [_uid(ref) for ref in bound.iterfind("FormalParamNodeRef")]
+                symbols = [uid_of(ref) for ref in bound.iterfind("FormalParamNodeRef")]
                 among = (
                     self._tree.excerpts.slice(bound[-1]) if bound.find("tuple") is None else None
                 )
@@ -432,7 +411,7 @@ class _Walk:
         elif _is_action(operator) and operator.find("recursive") is None:
             for operand in operands:
                 self._weave(operand)
-            formals = [_uid(ref) for ref in operator.iterfind("params/*/FormalParamNodeRef")]
+            formals = [uid_of(ref) for ref in operator.iterfind("params/*/FormalParamNodeRef")]
             primed = self._tree.primed(operator)
             arguments = [
                 _Argument() if found.varies and formal in primed else found
@@ -447,21 +426,19 @@ class _Walk:
         else:
             self._weave(node)
 
-    def _weave(self, node: _Element) -> None:
+    def _weave(self, node: Element) -> None:
         """Note the actions that are called below a node, wherever that is."""
         for definition in self._tree.below(node):
             if not _is_action(definition):
                 continue
-            name = _text(definition, "uniquename")
+            name = text_of(definition, "uniquename")
             if self._tree.definitions.get(name) is definition:
                 self._woven.add(name)
             else:
                 self._foreign.add(name)
 
-    def _note(
-        self, operator: _Element, arguments: list[_Argument], chosen: tuple[_Uid, ...]
-    ) -> None:
-        name = _text(operator, "uniquename")
+    def _note(self, operator: Element, arguments: list[_Argument], chosen: tuple[str, ...]) -> None:
+        name = text_of(operator, "uniquename")
         if self._tree.definitions.get(name) is not operator:
             self._foreign.add(name)
             return
@@ -472,26 +449,18 @@ class _Walk:
         else:
             self._places.setdefault(name, []).append(Place(tuple(texts)))
 
-    def _argument(self, node: _Element, known: Mapping[_Uid, _Argument]) -> _Argument:
+    def _argument(self, node: Element, known: Mapping[str, _Argument]) -> _Argument:
         operator = node.find("operator/FormalParamNodeRef")
         if operator is not None and not node.findall("operands/*"):
-            return known.get(_uid(operator), _Argument())
+            return known.get(uid_of(operator), _Argument())
         text = self._tree.excerpts.slice(node)
-        varies = _text(node, "level") != "0"
+        varies = text_of(node, "level") != "0"
         return _Argument(text=None if text is None else f"= {text}", varies=varies)
 
 
-def _is_action(operator: _Element) -> bool:
+def _is_action(operator: Element) -> bool:
     return operator.tag == "UserDefinedOpKind" and _is_of_action(operator)
 
 
-def _is_of_action(node: _Element) -> bool:
-    return _text(node, "level") == str(ACTION_LEVEL)
-
-
-def _text(node: _Element, path: str) -> str:
-    return node.findtext(path, "")
-
-
-def _uid(ref: _Element) -> _Uid:
-    return _Uid(_text(ref, "UID"))
+def _is_of_action(node: Element) -> bool:
+    return text_of(node, "level") == str(ACTION_LEVEL)

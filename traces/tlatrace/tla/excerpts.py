@@ -7,38 +7,36 @@ instanced one names of its own: an expression with such a name is not cut out.
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
+
+from tlatrace.tla.sany_nodes import Element, uid_of
 
 __all__ = ["Excerpts"]
-
-_Element: TypeAlias = ElementTree.Element
 
 
 class Excerpts:
     """Cuts expressions out of the modules in some folders."""
 
     def __init__(
-        self, nodes: Mapping[str, _Element], root: _Element, folders: tuple[Path, ...]
+        self, nodes: Mapping[str, Element], root: Element, folders: tuple[Path, ...]
     ) -> None:
         self._nodes = nodes
         self._folders = folders
         self._known = {
-            _uid(ref)
+            uid_of(ref)
             for kind in ("UserDefinedOpKindRef", "OpDeclNodeRef")
             for ref in root.iterfind(kind)
         }
 
-    def slice(self, node: _Element) -> str | None:
+    def slice(self, node: Element) -> str | None:
         """Cut out an expression; None if it has local names or does not fit a line."""
         lines = self.lines(node)
         if lines is None or len(lines) > 1 or "\t" in lines[0]:
             return None
         return f"({lines[0].strip()})"
 
-    def lines(self, node: _Element, *, closed: bool = False) -> tuple[str, ...] | None:
+    def lines(self, node: Element, *, closed: bool = False) -> tuple[str, ...] | None:
         """Cut out the lines of an expression without local names; what stands before is blank.
 
         Where the expression is known to be closed, it binds all its local names.
@@ -64,7 +62,7 @@ class Excerpts:
         lines[0] = " " * (begin - 1) + lines[0][begin - 1 :]
         return tuple(lines)
 
-    def _means_the_same(self, node: _Element) -> bool:
+    def _means_the_same(self, node: Element) -> bool:
         """Tell whether the root module knows what an expression calls, or LET defines it there."""
         own: set[str] = set()
         used: set[str] = set()
@@ -72,9 +70,9 @@ class Excerpts:
         while waiting:
             for item in waiting.pop().iter():
                 if item.tag == "OpDeclNodeRef":
-                    used.add(_uid(item))
+                    used.add(uid_of(item))
                 elif item.tag == "UserDefinedOpKindRef":
-                    uid = _uid(item)
+                    uid = uid_of(item)
                     used.add(uid)
                     definition = self._nodes[uid]
                     is_own = definition.findtext("uniquename") == "LAMBDA"
@@ -82,11 +80,7 @@ class Excerpts:
                         own.add(uid)
                         waiting.append(definition)
                 elif item.tag == "LetInNode":
-                    new = {_uid(ref) for ref in item.iterfind("opDefs/*")} - own
+                    new = {uid_of(ref) for ref in item.iterfind("opDefs/*")} - own
                     own |= new
                     waiting += [self._nodes[uid] for uid in new]
         return used - own <= self._known
-
-
-def _uid(ref: _Element) -> str:
-    return ref.findtext("UID", "")

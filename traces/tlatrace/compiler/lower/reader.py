@@ -61,15 +61,13 @@ from tlatrace.tla.sany_nodes import (
     is_known_in,
     is_told,
     location_of,
-    nodes_of,
     text_of,
     uid_of,
 )
+from tlatrace.tla.sany_tree import SanyTree
 from tlatrace.tla.sources import Sources
 
 __all__ = ["Reader"]
-
-_VARIABLE_KIND, _CONSTANT_KIND = "3", "2"
 
 
 class Reader:
@@ -83,7 +81,7 @@ class Reader:
 
     def __init__(
         self,
-        root: Element,
+        tree: SanyTree,
         folders: Sequence[Path],
         overrides: Mapping[str, RuntimeValue | Redirect],
         module_overrides: Mapping[tuple[str, str], RuntimeValue | Redirect],
@@ -91,31 +89,11 @@ class Reader:
         choose_any: bool = False,
     ) -> None:
         self.choose_any = choose_any
-        self.nodes = nodes_of(root)
-        self.module = text_of(root, "RootModule")
-        modules = {
-            text_of(node, "uniquename"): node
-            for node in self.nodes.values()
-            if node.tag == "ModuleNode"
-        }
-        if self.module not in modules:
-            raise SpecError(self.module, "SANY's XML does not have the root module")
-        self._root = modules[self.module]
-        references = [uid_of(ref) for ref in self._root.iterfind("UserDefinedOpKindRef")]
-        self.by_name = {
-            text_of(self.nodes[uid], "uniquename"): uid
-            for uid in references
-            if self.nodes[uid].tag == "UserDefinedOpKind"
-        }
-        declared = [uid_of(ref) for ref in self._root.iterfind("OpDeclNodeRef")]
-        kinds = {uid: text_of(self.nodes[uid], "kind") for uid in declared}
-        names = {uid: text_of(self.nodes[uid], "uniquename") for uid in declared}
-        variables = sorted(names[uid] for uid in declared if kinds[uid] == _VARIABLE_KIND)
-        self.variables = tuple(variables)
-        self._variable_index = {
-            uid: variables.index(names[uid]) for uid in declared if kinds[uid] == _VARIABLE_KIND
-        }
-        self.constants = {names[uid]: uid for uid in declared if kinds[uid] == _CONSTANT_KIND}
+        self.nodes, self.module = tree.nodes, tree.module
+        self.by_name, self.constants = tree.operators, tree.constants
+        self._root = tree.root
+        self.variables = tuple(sorted(tree.variables))
+        self._variable_index = {tree.variables[name]: at for at, name in enumerate(self.variables)}
         self.fresh: Iterator[int] = count(1)
         self.depth = 0
         self._read: dict[tuple[str, int, bool], Definition] = {}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from tlatrace.compiler.lower.builtin import STANDARD_MODULES
 from tlatrace.runtime.values import Atom, Fcn, RuntimeValue
-from tlatrace.tla.sany_nodes import Element, text_of
+from tlatrace.tla.sany_nodes import Element, text_of, uid_of
+from tlatrace.tla.sany_tree import SanyTree
 
 __all__ = ["Strings", "model_values_of", "strings_of"]
 
@@ -38,9 +39,11 @@ class Strings:
         return ends[-1]
 
 
-def strings_of(root: Element, values: Iterable[RuntimeValue]) -> Strings:
+def strings_of(tree: SanyTree, values: Iterable[RuntimeValue]) -> Strings:
     """Find the strings of SANY's document, field names included, and of a configuration."""
-    known = {text_of(node, "StringValue") for node in root.iter("StringNode") if _is_own(node)}
+    known = {
+        text_of(node, "StringValue") for node in tree.document.iter("StringNode") if _is_own(node)
+    }
     waiting = [*values]
     while waiting:
         match waiting.pop():
@@ -53,16 +56,12 @@ def strings_of(root: Element, values: Iterable[RuntimeValue]) -> Strings:
             case _:
                 pass
     used = {
-        ref.findtext("UID")
-        for node in root.iter("OpApplNode")
+        uid_of(ref)
+        for node in tree.document.iter("OpApplNode")
         if _is_own(node)
         for ref in node.iterfind("operator/*")
     }
-    named = {
-        entry.findtext("UID"): entry[1].findtext("uniquename")
-        for entry in root.iterfind("context/entry")
-    }
-    operators = {named.get(uid) for uid in used}
+    operators = {text_of(tree.nodes[uid], "uniquename") for uid in used if uid in tree.nodes}
     return Strings(
         frozenset(known), bool(operators & {"STRING", "ToString"}), joined="\\o" in operators
     )
