@@ -75,6 +75,14 @@ def test_one_place_gets_another_value_of_its_kind(value: Value, expected: set[st
     assert results(value, "elsewhere", of_its_kind) == expected
 
 
+def test_a_string_is_changed_to_a_string_also_where_model_values_stood() -> None:
+    pool = Pool()
+    pool.learn("some", tla_set([ModelValue("m"), "a"]))
+    pool.learn("other", "b")
+    assert pool.anywhere("some.*", "a") == ["b"]
+    assert pool.anywhere("some.*", ModelValue("n")) == [ModelValue("m")]
+
+
 def test_a_key_is_not_changed_to_one_that_is_there() -> None:
     assert results(fcn([(0, 5), (1, 5)]), "x", of_its_kind) >= {'{"#map":[[-1,5],[1,5]]}'}
     assert all(

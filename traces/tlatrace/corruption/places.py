@@ -30,17 +30,20 @@ class Pool:
 
     def others(self, shape: str, value: Value) -> list[Value]:
         """Return other names of a place, else of places with the same last name."""
-        return self._first_of((shape, _last_name(shape)), value)
+        return self._first_of((shape, _last_name(shape)), value, (str, ExactString, ModelValue))
 
     def anywhere(self, shape: str, value: Value) -> list[Value]:
         """Return other names of a place, else of any: strings for a string, ..."""
-        return self._first_of((shape, _last_name(shape), type(value)), value)
+        return self._first_of((shape, _last_name(shape), type(value)), value, (type(value),))
 
-    def _first_of(self, keys: Iterable[str | type], value: Value) -> list[Value]:
+    def _first_of(
+        self, keys: Iterable[str | type], value: Value, types: tuple[type, ...]
+    ) -> list[Value]:
         own = canonical(value)
         for key in keys:
             known: Mapping[str, Value] = self._by_shape.get(key, {})
-            found = [known[text] for text in sorted(known) if text != own]
+            names = [known[text] for text in sorted(known) if text != own]
+            found = [name for name in names if isinstance(name, types)]
             if found:
                 return found
         return []
