@@ -21,6 +21,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "spark": ("pandas", "py4j", "pyspark"),
         "proofs": ("z3",),
         "testing": ("hypothesis",),
+        "native": ("llvmlite",),
         "report": ("jinja2",),
     }
 )

@@ -1,0 +1,145 @@
+"""Flat Python: what is none is refused, and machine code computes what Python does."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tlatrace.machine_code.assembly import assembly_of
+from tlatrace.machine_code.flat import FlatError, parse
+from tlatrace.machine_code.machine import Machine, object_of
+
+TEXT: Final = '''
+"""What Python needs besides, such as this text and annotations, is passed over."""
+from __future__ import annotations
+
+LIMIT: int = 7
+LEAST = -9
+
+
+def all_operators(left: int, right: int) -> int:
+    """Use each operator."""
+    total = left + right * 3 - (left & right) ^ (left | 5)
+    total += left // (right * right + 1) + left % (right * right + 1)
+    total -= -left // 3 - right % -5
+    return total + (left << 2) + (right >> 1)
+
+
+def compared(left: int, right: int) -> int:
+    if left < right and not (left == LEAST or right == LIMIT):
+        return 1
+    elif left <= right:
+        return 2
+    elif left > right or left >= 0:
+        found = (left != right) + (left > 0 and right > 0)
+    else:
+        found = LEAST
+    return found
+
+
+def looped(left: int, right: int) -> int:
+    at = 0
+    while at < 50:
+        at += 1
+        if at == left & 31:
+            continue
+        if at * right > 100:
+            break
+        mem[at] = mem[at - 1] + at
+        inner = 0
+        while inner < 3:
+            inner += 1
+            if inner == 2:
+                break
+            mem[at] = mem[at] + compared(inner, right)
+    return mem[at - 1] + helped(left)
+
+
+def helped(left: int) -> int:
+    if left > 0:
+        pass
+    looks(left)
+    left = left + 1
+    return left
+
+
+def looks(left: int) -> int:
+    mem[60] = left
+    return 0
+'''
+NAMES: Final = ("all_operators", "compared", "looped")
+WORDS: Final = 64
+_SMALL: Final = st.integers(-(2**20), 2**20)
+
+
+@pytest.fixture(scope="module")
+def machine() -> Machine:
+    return Machine(object_of(assembly_of(parse(TEXT), NAMES)), WORDS)
+
+
+def by_python(name: str, *words: int) -> tuple[int, list[int]]:
+    space: dict[str, Any] = {"mem": [0] * WORDS}
+    exec(TEXT, space)
+    return int(space[name](*words)), space["mem"]
+
+
+@given(st.sampled_from(NAMES), _SMALL, _SMALL)
+def test_machine_code_computes_what_python_does(
+    machine: Machine, name: str, left: int, right: int
+) -> None:
+    for at in range(WORDS):
+        machine.memory[at] = 0
+    answer, memory = by_python(name, left, right)
+    assert machine.function(name, 2)(left, right) == answer
+    assert list(machine.memory) == memory
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return other(word)",
+        "return f(word, 1)",
+        "return f(word=1)",
+        "return word.size",
+        "return word / 2",
+        "return word ** 2",
+        "return ~word",
+        "return 'a'",
+        "return True",
+        "return 1.5",
+        "return 9223372036854775808",
+        "return other",
+        "return 1 < word < 3",
+        "return word in mem",
+        "return [word]",
+        "return other[word]",
+        "return",
+        "text[word] = 1",
+        "word, other = 1, 2",
+        "mem[word] += 1",
+        "for other in mem: pass",
+        "try:\n        pass\n    finally:\n        pass",
+        "while word: pass\n    else: pass",
+        "import os",
+        "assert word",
+        "def inner(): pass",
+        "return 1 if word else 2",
+        "return (other := word)",
+    ],
+)
+def test_what_is_not_flat_is_refused(body: str) -> None:
+    with pytest.raises(FlatError):
+        parse(f"def f(word):\n    {body}\n")
+
+
+def test_a_function_is_defined_once() -> None:
+    with pytest.raises(FlatError, match="f is defined twice"):
+        parse("def f(word):\n    return word\n", "def f(word):\n    return 1\n")
+
+
+def test_a_text_that_llvm_refuses_is_an_error() -> None:
+    with pytest.raises(RuntimeError):
+        object_of("define i64 @f() { ret i32 0 }")

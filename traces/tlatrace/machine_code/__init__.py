@@ -1,0 +1,1 @@
+"""A small language of 64-bit words, its translation into LLVM's assembly, and the machine code."""

@@ -1,0 +1,82 @@
+"""Machine code of this machine from LLVM's assembly, and its functions."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+from llvmlite import binding
+
+__all__ = ["Machine", "machine_name", "object_of"]
+
+_LEVEL: Final = 2
+
+
+def _target() -> Any:
+    """Return a new one: an engine takes it away with itself."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=_LEVEL,
+        reloc="pic",
+        codemodel="default",
+    )
+
+
+def machine_name() -> str:
+    """Name what an object is for: LLVM, the processor and what it can do."""
+    version = ".".join(map(str, binding.llvm_version_info))
+    features = binding.get_host_cpu_features().flatten()
+    return f"{version} {binding.get_default_triple()} {binding.get_host_cpu_name()} {features}"
+
+
+def object_of(assembly: str) -> bytes:
+    """Return the object file of a text, for this machine and its like.
+
+    Raises:
+        RuntimeError: LLVM does not take the text.
+    """
+    module = binding.parse_assembly(assembly)
+    module.triple = binding.get_default_triple()
+    module.verify()
+    machine = _target()
+    options = binding.create_pipeline_tuning_options(speed_level=_LEVEL)
+    passes = binding.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)
+    emitted: bytes = machine.emit_object(module)
+    return emitted
+
+
+class Machine:
+    """An object file, opened: its functions, over one array of words."""
+
+    def __init__(self, code: bytes, words: int) -> None:
+        """Open an object with an array of so many words, all 0."""
+        empty = binding.parse_assembly("")
+        self._engine = binding.create_mcjit_compiler(empty, _target())
+        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+        self.memory = (ctypes.c_int64 * words)()
+        self._text = ctypes.create_string_buffer(8)
+
+    def function(self, name: str, arity: int) -> Callable[..., int]:
+        """Return a function of the object that takes so many words; it lives as long as this."""
+        address = self._engine.get_function_address(name)
+        kind = ctypes.CFUNCTYPE(
+            ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * arity
+        )
+        found = kind(address)
+        memory, text = ctypes.addressof(self.memory), ctypes.addressof(self._text)
+
+        def call(*words: int) -> int:
+            return int(found(memory, text, *words))
+
+        return call
+
+    def functions(self, arities: Collection[tuple[str, int]]) -> dict[str, Callable[..., int]]:
+        """Return functions by their names."""
+        return {name: self.function(name, arity) for name, arity in arities}
