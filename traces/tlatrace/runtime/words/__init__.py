@@ -1,0 +1,16 @@
+"""Values as words, in flat Python: what native models compute with (see `layout`)."""
+
+from __future__ import annotations
+
+from inspect import getsource
+
+from tlatrace.runtime.words import comparing, functions, layout, numbers, questions, sets
+
+__all__ = ["MODULES", "flat_text"]
+
+MODULES = (layout, comparing, sets, functions, numbers, questions)
+
+
+def flat_text() -> str:
+    """Return the text of all of it, as flat Python."""
+    return "\n".join([getsource(module) for module in MODULES])
