@@ -8,6 +8,9 @@
     === tree Add
     Add : bool =
       (= count' (+ count 1))
+    === native Add
+    def role1(s, t, p):
+        ...
     === refused Clock
     Counter.tla:9:3: JavaTime has another value at each use
     ...
@@ -26,6 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from tlatrace.compiler.emit_native.roles import NativeRoles
 from tlatrace.compiler.ir.printer import printed
 from tlatrace.compiler.lower.reader import Reader
 from tlatrace.compiler.reading import read_tree
@@ -36,7 +40,7 @@ __all__ = ["CASES", "Section", "made_of", "parse", "reader_of"]
 
 CASES: Final = tuple(sorted((Path(__file__).parent / "cases").glob("*.case")))
 
-_HEAD: Final = re.compile(r"=== (module|configuration|tree|refused)(?: (\w+))?")
+_HEAD: Final = re.compile(r"=== (module|configuration|tree|refused|native)(?: (\w+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,13 @@ def reader_of(sections: list[Section], folder: Path) -> Reader:
 def made_of(sections: list[Section], reader: Reader) -> Iterator[Section]:
     """Yield the sections as the compiler makes them."""
     for section in sections:
+        if section.kind == "native":
+            roles = NativeRoles()
+            roles.question(section.name, reader.definition(section.name).expression)
+            written = roles.written()
+            reasons = "".join([f"# left to Python: {why}\n" for _, why in written.unlowered])
+            yield Section("native", section.name, written.text or reasons)
+            continue
         if section.kind not in ("tree", "refused"):
             yield section
             continue

@@ -17,7 +17,7 @@ import msgspec
 
 from tlatrace.compiler.model_source import ModelSource
 
-__all__ = ["cache_folder", "keep", "recall"]
+__all__ = ["cache_folder", "keep", "keep_code", "recall", "recall_code"]
 
 _MAX_BYTES = 200 * 1024 * 1024
 
@@ -44,15 +44,36 @@ def recall(key: str) -> ModelSource | None:
     return source if source.fingerprint in key else None
 
 
+def recall_code(key: str) -> bytes | None:
+    """Return the machine code that is kept under a key; None if none can be trusted."""
+    path = cache_folder() / f"{key}.o"
+    try:
+        status = path.stat()
+        if status.st_size > _MAX_BYTES or not _is_ours(status) or not _is_ours(path.parent.stat()):
+            return None
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def keep_code(key: str, code: bytes) -> None:
+    """Keep machine code; a folder that cannot be written is no error."""
+    _write(f"{key}.o", code)
+
+
 def keep(key: str, source: ModelSource) -> None:
     """Keep a model; a folder that cannot be written is no error."""
+    _write(f"{key}.json", source.to_text().encode())
+
+
+def _write(name: str, content: bytes) -> None:
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".new-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(source.to_text())
-        Path(name).replace(folder / f"{key}.json")
+        handle, new = tempfile.mkstemp(dir=folder, prefix=".new-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(new).replace(folder / name)
     except OSError:
         return
 

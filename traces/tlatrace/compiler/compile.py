@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from tlatrace.compiler.emit_native.roles import NativeRoles
 from tlatrace.compiler.emit_python.actions import Enumerations
 from tlatrace.compiler.emit_python.conjuncts import FailingConjuncts
 from tlatrace.compiler.emit_python.expressions import Expressions
@@ -18,7 +19,7 @@ from tlatrace.compiler.ir.nodes import Apply, Definition, Expr, Variable
 from tlatrace.compiler.job import Job
 from tlatrace.compiler.lower.reader import Reader
 from tlatrace.compiler.lower.scope import Redirect, Scope
-from tlatrace.compiler.model_source import Assumption, InstanceSource, ModelSource
+from tlatrace.compiler.model_source import Assumption, InstanceSource, ModelSource, NativeSource
 from tlatrace.compiler.passes.instances import Cell
 from tlatrace.compiler.passes.mentions import model_values_of, strings_of
 from tlatrace.compiler.passes.paths import Paths, definitions_below, find_paths
@@ -148,6 +149,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         initial = reader.definition(job.init).expression
         names["failing initial"] = failing.action("Init", (), initial)
     assumptions = _assumptions(reader, predicates, names) if job.assumptions else ()
+    native = _native(job, reader, actions, same) if job.native else None
     source = _source(job, reader, writer, names)
     arities = {name: len(action.claim.parameters) for name, action in actions.items()}
     return replace(
@@ -160,7 +162,31 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         instances=tuple(instances),
         assumptions=assumptions,
         types=types_of(job, reader, arities),
+        native=native,
         box="" if same is None else _box_of(same, len(reader.variables)),
+    )
+
+
+def _native(
+    job: Job, reader: Reader, actions: Mapping[str, _Action], same: Expr | None
+) -> NativeSource:
+    """Write as flat Python what a step and a state are asked."""
+    roles = NativeRoles()
+    roles.question("next", reader.definition(job.next).expression)
+    roles.of_state("initial", reader.definition(job.init).expression)
+    if same is not None:
+        roles.question("box", same)
+    for name, action in actions.items():
+        parameters = [parameter for parameter, _ in action.claim.parameters]
+        roles.question(f"action {name}", action.claim.formula, parameters)
+    for name in job.invariants:
+        roles.of_state(f"invariant {name}", reader.definition(name).expression)
+    written = roles.written()
+    return NativeSource(
+        text=written.text,
+        functions=written.functions,
+        constants=tuple([_text(value) for value in written.constants]),
+        unlowered=written.unlowered,
     )
 
 

@@ -60,6 +60,8 @@ class Job:
     """Whether a step without an action may be one of [Next]_v, where `specification` has it."""
     conjuncts: bool = False
     """Whether the model is to say which conjunct of an action is false."""
+    native: bool = False
+    """Whether what can be asked is written as flat Python, too."""
     assumptions: bool = False
     """Whether the model is to evaluate the ASSUMEs."""
     choose_any: bool = False

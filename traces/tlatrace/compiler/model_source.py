@@ -13,7 +13,7 @@ import msgspec
 from tlatrace.readings import NO_TYPES, Types
 from tlatrace.tla.sany_nodes import Location
 
-__all__ = ["Assumption", "Conjunct", "InstanceSource", "ModelSource"]
+__all__ = ["Assumption", "Conjunct", "InstanceSource", "ModelSource", "NativeSource"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,19 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NativeSource:
+    """What of a specification becomes machine code, as flat Python."""
+
+    text: str
+    functions: tuple[tuple[str, str], ...]
+    """(role, flat function): "next", "action Crash", "invariant TypeOK" and so on."""
+    constants: tuple[str, ...]
+    """Canonical JSON of the values whose words stand in the array, one after the other."""
+    unlowered: tuple[tuple[str, str], ...]
+    """(role, why it stays Python's)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSource:
     """A compiled specification as text."""
 
@@ -77,6 +90,8 @@ class ModelSource:
     """(constant, canonical JSON) of the constants whose value is known."""
     types: Types = NO_TYPES
     """What may stand where, for whoever reads traces."""
+    native: NativeSource | None = None
+    """None where it was not asked for."""
     box: str = ""
     """"whole" or "part": what stays as it is in a step of [Next]_v that is none of Next; "": no
     such step is allowed."""

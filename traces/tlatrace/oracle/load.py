@@ -34,6 +34,7 @@ def load_model(
     expressions: Sequence[str] = (),
     definitions: Mapping[str, str] | None = None,
     conjuncts: bool = False,
+    native: bool = False,
     assumptions: bool = False,
     choose_any: bool = False,
     kept: bool = True,
@@ -45,11 +46,11 @@ def load_model(
     `constants` are used where the configuration assigns none; `invariants` come on top of those
     of the configuration; `expressions` are operators for `Model.evaluate`, and so are
     `definitions`, TLA+ text by the name that it gets; with `conjuncts` the model has
-    `Model.failing_conjunct`, and with `assumptions` `Model.failing_assumption`; with `choose_any`
-    CHOOSE takes the first of several witnesses, which need not be the one that TLC takes.
-    `stuttering`: whether a step without an action may be none of Next where the configuration's
-    SPECIFICATION is a [][Next]_v. What nobody will load again is not `kept`. `shown_as` is what the
-    model calls itself; without it, by its module.
+    `Model.failing_conjunct`, with `native` the text that a `NativeModel` opens, and with
+    `assumptions` `Model.failing_assumption`; with `choose_any` CHOOSE takes the first of several
+    witnesses, perhaps not TLC's. `stuttering`: whether a step without an action may be none of Next
+    where the configuration's SPECIFICATION is a [][Next]_v. What nobody will load again is not
+    `kept`. `shown_as` is what the model calls itself.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -57,10 +58,8 @@ def load_model(
         ModelGapError: a constant that the module does not have.
         ToolError: there is no Java or no jar.
     """
-    if config is None:
-        config = TlcConfig(path=module)
-    elif isinstance(config, Path):
-        config = read_config(config)
+    if not isinstance(config, TlcConfig):
+        config = TlcConfig(path=module) if config is None else read_config(config)
     module = module.resolve()
     folders = module_folders(module, libraries)
     wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
@@ -70,7 +69,8 @@ def load_model(
     asked += ("no stuttering",) * (not stuttering)
     asked += ("CHOOSE ANY",) if choose_any else ()
     fingerprint = fingerprint_of(module, folders, config, given, asked)
-    key = fingerprint + ("-conjuncts" if conjuncts else "") + ("-assumed" if assumptions else "")
+    extras = {"conjuncts": conjuncts, "assumed": assumptions, "native": native}
+    key = "-".join([fingerprint, *[name for name, is_asked in extras.items() if is_asked]])
     source = recall(key) if kept else None
     if source is None:
         with _with_definitions(module, own) as extended:
@@ -80,6 +80,7 @@ def load_model(
                 invariants=wanted,
                 expressions=(*expressions, *own),
                 conjuncts=conjuncts,
+                native=native,
                 stuttering=stuttering,
                 assumptions=assumptions,
                 choose_any=choose_any,

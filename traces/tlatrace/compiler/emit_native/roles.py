@@ -1,0 +1,85 @@
+"""What a native model can be asked: is this step that action, does this invariant hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tlatrace.compiler.emit_native.environment import Word
+from tlatrace.compiler.emit_native.expressions import Expressions
+from tlatrace.compiler.emit_native.writer import FlatWriter, Unlowered
+from tlatrace.compiler.ir.analysis import reads
+from tlatrace.compiler.ir.nodes import Expr
+from tlatrace.runtime.values import Atom, Fcn, RuntimeValue, TypedAtom
+
+__all__ = ["NativeRoles", "NativeText"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeText:
+    """The flat Python of a specification."""
+
+    text: str
+    functions: tuple[tuple[str, str], ...]
+    """(role, function of the words' places: before, after, arguments)."""
+    constants: tuple[RuntimeValue, ...]
+    """The values whose words stand at `CONSTANTS` and after."""
+    unlowered: tuple[tuple[str, str], ...]
+    """(role, why it stays Python's)."""
+
+
+class NativeRoles:
+    """Writes one question after another; what cannot be written is noted."""
+
+    def __init__(self) -> None:
+        self._writer = FlatWriter()
+        self._expressions = Expressions(self._writer)
+        self._functions: dict[str, str] = {}
+        self._unlowered: dict[str, str] = {}
+
+    def question(self, role: str, formula: Expr, parameters: Iterable[str] = ()) -> None:
+        """Write the question whether a formula is TRUE; of a state, it has no primes."""
+        w = self._writer
+        name = w.fresh("role")
+        env = {one: Word(f"mem[p + {at}]") for at, one in enumerate(parameters)}
+        try:
+            with w.function(name, ("s", "t", "p"), "2"):
+                self._expressions.require(formula, env)
+                w.emit("return 1")
+        except Unlowered as reason:
+            self._unlowered[role] = str(reason)
+        else:
+            self._functions[role] = name
+
+    def of_state(self, role: str, formula: Expr) -> None:
+        """Write a question about one state."""
+        if reads(formula).primed:
+            self._unlowered[role] = "it speaks of the next state"
+        else:
+            self.question(role, formula)
+
+    def written(self) -> NativeText:
+        """Return all that was written."""
+        constants = tuple(self._writer.constants)
+        functions, unlowered = self._functions, self._unlowered
+        if any(map(_has_types, constants)):  # TLC compares such model values with few others
+            unlowered |= dict.fromkeys(functions, "model values that have types")
+            functions = {}
+        return NativeText(
+            text=self._writer.text() if functions else "",
+            functions=tuple(functions.items()),
+            constants=constants,
+            unlowered=tuple(unlowered.items()),
+        )
+
+
+def _has_types(value: RuntimeValue) -> bool:
+    match value:
+        case Atom():
+            return isinstance(value, TypedAtom)
+        case Fcn():
+            return any(_has_types(part) for pair in value.items() for part in pair)
+        case tuple() | frozenset():
+            return any(map(_has_types, value))
+        case _:
+            return False
