@@ -246,6 +246,19 @@ def test_the_doctor_finds_everything() -> None:
     assert findings["TLC"]["version"] == "2.15 (d5b5a7f)"
 
 
+@pytest.mark.java
+def test_the_doctor_says_what_of_a_model_becomes_machine_code() -> None:
+    done = CliRunner().invoke(main, ["doctor", "--model", "Workshop", "--json"])
+    assert done.exit_code == 0
+    why = {one["question"]: one["left_to_python"] for one in json.loads(done.stdout)}
+    assert why["next"] == "Enabled (Workshop.tla:35:7)"
+    assert why["initial"] == ""
+    done = CliRunner().invoke(main, ["doctor", "--model", "lock_quorum:small"])
+    assert done.stdout.splitlines()[-1] == "24 of 24 questions become machine code"
+    done = CliRunner().invoke(main, ["doctor", "--model", "lock_quorum:none"])
+    assert (done.exit_code, "no such model: lock_quorum:none" in done.stderr) == (2, True)
+
+
 def test_the_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TLA2TOOLS_JAR", "gone.jar")
     monkeypatch.setenv("ROCKETPROOF_JAVA_HOME", "gone")

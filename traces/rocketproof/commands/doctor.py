@@ -16,6 +16,8 @@ from rich.markup import escape
 
 from tlatrace.errors import TlatraceError
 from tlatrace.extras import remedy
+from tlatrace.oracle import load_model
+from tlatrace.selfcheck.subjects import Subject, manifest_subjects, packaged_subjects
 from tlatrace.terminal import open_console, open_table
 from tlatrace.tools.jar import FEATURES, find_jar
 from tlatrace.tools.java import find_java, spark_java_home
@@ -27,6 +29,7 @@ _LIBRARIES: Final = (  # and the extra that each comes with
     ("pyarrow", "corpora", "corpus"),
     ("z3-solver", "proofs", "proofs"),
     ("hypothesis", "tests driven by the model", "testing"),
+    ("llvmlite", "machine code of specifications", "native"),
     ("jinja2", "reports of corpora", "report"),
 )
 
@@ -42,13 +45,25 @@ class Finding:
     note: str = ""
 
 
-@click.command(epilog="Example:  rocketproof doctor --json")
+@click.command(epilog="Example:  rocketproof doctor --model lock_quorum:small")
+@click.option(
+    "--model",
+    "model_name",
+    metavar="NAME|FILE",
+    help="A model of the manifest, PROTOCOL:MODEL, or a module with a configuration of its name.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
-def command(as_json: bool) -> None:
+def command(model_name: str | None, as_json: bool) -> None:
     """Show Java, the TLC jar and the libraries: what was found, where, which version.
+
+    With --model: which of its actions and invariants become machine code, and why the others stay
+    Python's.
 
     Exit codes: 0 everything is there, 2 something is missing.
     """
+    if model_name is not None:
+        _print_questions(examine_model(model_name), as_json=as_json)
+        return
     findings = examine()
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
@@ -68,6 +83,62 @@ def examine() -> tuple[Finding, ...]:
         _look("samples", _samples),
         *(_library(*library) for library in _LIBRARIES),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a model can be asked, and who answers it."""
+
+    question: str
+    left_to_python: str
+    """Why; "" for what becomes machine code."""
+
+
+def examine_model(name: str) -> tuple[Question, ...]:
+    """Compile a model, and say what becomes machine code.
+
+    Raises:
+        SpecError: there is no such model, or it is refused.
+        ToolError: there is no Java or no jar.
+    """
+    subject = _subject(name)
+    model = load_model(subject.module, subject.config, libraries=subject.libraries, native=True)
+    assert model.source.native is not None
+    native = [
+        Question(question=role, left_to_python="") for role, _ in model.source.native.functions
+    ]
+    left = [
+        Question(question=role, left_to_python=why) for role, why in model.source.native.unlowered
+    ]
+    return tuple(sorted([*native, *left], key=lambda one: one.question))
+
+
+def _subject(name: str) -> Subject:
+    if name.endswith(".tla"):
+        module = Path(name)
+        return Subject(
+            name=module.stem, module=module, config=module.with_suffix(".cfg"), packaged=False
+        )
+    manifest = read_manifest(find_spec_root())
+    found = manifest_subjects(manifest, [model.name for model in manifest.models])
+    for subject in (*packaged_subjects(), *found):
+        if subject.name == name:
+            return subject
+    listed = ", ".join(subject.name for subject in found)
+    raise click.UsageError(f"no such model: {name} (known: {listed})")
+
+
+def _print_questions(questions: tuple[Question, ...], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps([asdict(question) for question in questions], indent=2))
+        return
+    table = open_table("Who answers", "question", "by", "why")
+    for question in questions:
+        by = "Python" if question.left_to_python else "machine code"
+        table.add_row(escape(question.question), by, escape(question.left_to_python))
+    open_console().print(table)
+    native = sum(not question.left_to_python for question in questions)
+    click.echo(f"{native} of {len(questions)} questions become machine code")
 
 
 def _look(name: str, finder: Callable[[], Finding]) -> Finding:

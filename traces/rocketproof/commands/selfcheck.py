@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tlatrace.errors import SpecError
-from tlatrace.extras import need
+from tlatrace.extras import installed, need
 from tlatrace.heartbeat import heartbeat
 from tlatrace.judgement.verdict import exit_code, kind
 from tlatrace.selfcheck.agreement import Agreement, Part, verdict_of
@@ -38,10 +38,11 @@ _PARTS: Final[tuple[Part, ...]] = (
     "random-steps",
     "random-expressions",
     "hash-seeds",
+    "native",
     "hostile",
     "flips",
 )
-_OF_SUBJECTS: Final[frozenset[Part]] = frozenset({"graphs", "corrupted", "hash-seeds"})
+_OF_SUBJECTS: Final[frozenset[Part]] = frozenset({"graphs", "corrupted", "hash-seeds", "native"})
 _OF_CORPORA: Final[frozenset[Part]] = frozenset({"hostile", "flips"})
 _SMALL: Final = "small"
 
@@ -86,6 +87,13 @@ class _Drawn:
     default=Effort().failed,
     show_default=True,
     help="Steps without a value to ask TLC about, of each specification; two seconds each.",
+)
+@click.option(
+    "--native",
+    type=click.IntRange(min=1),
+    default=Effort().native,
+    show_default=True,
+    help="Corrupted steps of each specification that machine code is asked about.",
 )
 @click.option(
     "--steps",
@@ -145,6 +153,7 @@ def command(
     only: tuple[str, ...],
     corrupted: int,
     failed: int,
+    native: int,
     steps: int,
     expressions: int,
     hash_seeds: int,
@@ -167,6 +176,9 @@ def command(
                         counted by its category
     hash-seeds          the corrupted steps in processes with other hash seeds,
                         without TLC
+    native              what machine code accepts of right and of corrupted steps,
+                        and of states: the compiled model judges it, without TLC;
+                        left out where LLVM is not installed
     hostile             changed texts, rows and trace files; the plain reading
                         judges the readers of corpora, without TLC
     flips               corpora of which a bit is turned: no other verdict, without
@@ -177,8 +189,37 @@ def command(
 
     Exit codes: 0 they agree, 1 they do not, 2 an error, 3 nothing was examined.
     """
-    parts = cast("tuple[Part, ...]", only) or _PARTS  # click has checked the names
+    parts = cast("tuple[Part, ...]", only)  # click has checked the names
+    if not parts:
+        parts = tuple([part for part in _PARTS if part != "native" or installed("native")])
     subjects = _chosen(specs, spec_root, parts)
+    effort = Effort(corrupted=corrupted, failed=failed, native=native)
+    drawn = _Drawn(
+        steps=steps,
+        expressions=expressions,
+        cases=cases,
+        flips=flips,
+        seed=seed,
+        reproducers=reproducers,
+    )
+    agreements = _shown(
+        lambda tell: itertools.chain(
+            () if specs else _of_drawn(drawn, parts, tell),
+            _of_subjects(subjects, parts, effort, hash_seeds, tell),
+        ),
+        as_json=as_json,
+    )
+    if as_json:
+        click.echo(json.dumps(_as_json(agreements), indent=2))
+    else:
+        _print(agreements)
+    ctx.exit(exit_code(verdict_of(agreements)))
+
+
+def _shown(
+    examine: Callable[[Callable[[str], None]], Iterable[Agreement]], *, as_json: bool
+) -> list[Agreement]:
+    """Examine, and say what is done meanwhile."""
     console = Console(stderr=True)
     agreements: list[Agreement] = []
     with heartbeat("starting") as doing, console.status("starting") as status:
@@ -187,34 +228,19 @@ def command(
             doing(stage)
             status.update(escape(stage))
 
-        effort = Effort(corrupted=corrupted, failed=failed)
-        drawn = _Drawn(
-            steps=steps,
-            expressions=expressions,
-            cases=cases,
-            flips=flips,
-            seed=seed,
-            reproducers=reproducers,
-        )
-        found = itertools.chain(
-            () if specs else _of_drawn(drawn, parts, tell),
-            _of_subjects(subjects, parts, effort, hash_seeds, tell),
-        )
-        for agreement in found:
+        for agreement in examine(tell):
             agreements.append(agreement)
             if not console.is_terminal and not as_json:
                 click.echo(f"{agreement.part} {agreement.subject}: {_outcome(agreement)}", err=True)
-    if as_json:
-        click.echo(json.dumps(_as_json(agreements), indent=2))
-    else:
-        _print(agreements)
-    ctx.exit(exit_code(verdict_of(agreements)))
+    return agreements
 
 
 def _chosen(names: Sequence[str], spec_root: Path | None, parts: Collection[Part]) -> list[Subject]:
     """Find the subjects by name, or all that are checked by default, and what the parts need."""
     if _OF_CORPORA & set(parts) and not names:
         need("corpus")
+    if "native" in parts:
+        need("native")
     known = {subject.name: subject for subject in packaged_subjects()}
     default = list(known.values())
     try:
@@ -333,6 +359,7 @@ def _print(agreements: Sequence[Agreement]) -> None:
                 ("random-steps", "random steps"),
                 ("random-expressions", "random expressions"),
                 ("hash-seeds", "judgements under hash seeds"),
+                ("native", "questions to machine code"),
                 ("hostile", "hostile inputs"),
                 ("flips", "flipped bits"),
             )

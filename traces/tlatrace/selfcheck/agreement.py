@@ -19,6 +19,7 @@ Part: TypeAlias = Literal[
     "random-steps",
     "random-expressions",
     "hash-seeds",
+    "native",
     "hostile",
     "flips",
 ]
@@ -29,6 +30,7 @@ class Disagreement:
     """One question to which TLC and the model have different answers.
 
     Of hostile input: `tlc` is what the plain reading says, or what must be; `model`, what is seen.
+    Of machine code: `tlc` is what the compiled Python says; `model`, what machine code does.
     """
 
     question: str

@@ -49,6 +49,8 @@ class Effort:
     """Corrupted steps."""
     failed: int = 4
     """Those among them without a value that TLC is asked about, two seconds each."""
+    native: int = 2_000
+    """Corrupted steps that machine code is asked about."""
     timeout_s: float = 600.0
 
 
@@ -68,12 +70,15 @@ def examine_subject(
         ToolError: TLC does not finish, or there is no Java or no jar.
         SpecError: SANY or TLC refuses the subject.
     """
-    wanted: tuple[Part, ...] = ("graphs", "corrupted")
+    wanted: tuple[Part, ...] = ("graphs", "corrupted", "native")
     tell = on_stage or (lambda _: None)
     started = time.monotonic()
     try:
         tell("compiling and exploring")
-        model = load_model(subject.module, subject.config, libraries=subject.libraries)
+        is_native = "native" in parts
+        model = load_model(
+            subject.module, subject.config, libraries=subject.libraries, native=is_native
+        )
         exploration = explore(model, check_invariants=False)
     except (SubsetError, EvaluationError) as error:
         yield from [_refused(subject, part, error, started) for part in wanted if part in parts]
@@ -83,10 +88,14 @@ def examine_subject(
         tlc = tlc_graph(subject, timeout_s=effort.timeout_s)
         found = compare_graphs(subject.name, tlc, exploration, model.show)
         yield replace(found, seconds=time.monotonic() - started)
+    steps, initial = right_steps(model, exploration)
+    if is_native:
+        tell("asking machine code")
+        yield _examine_native(subject, model, steps, initial, effort)
     if "corrupted" not in parts and on_corrupted is None:
         return
     started = time.monotonic()
-    drawn = corruptions(*right_steps(model, exploration), count=effort.corrupted, seed=subject.name)
+    drawn = corruptions(steps, initial, count=effort.corrupted, seed=subject.name)
     if on_corrupted is not None:
         on_corrupted(drawn)
     if "corrupted" in parts:
@@ -180,6 +189,21 @@ def _examine_corrupted(
     return compare_verdicts(
         subject.name, drawn, tlc=tlc, model=model_judge(model), max_failed=effort.failed
     )
+
+
+def _examine_native(
+    subject: Subject,
+    model: Model,
+    steps: Sequence[Transition],
+    initial: Sequence[State],
+    effort: Effort,
+) -> Agreement:
+    from tlatrace.oracle.native import NativeModel  # here: LLVM is an extra
+    from tlatrace.selfcheck.native import compare_native
+
+    drawn = corruptions(steps, initial, count=effort.native, seed=f"native {subject.name}")
+    others = [item.transition for item in drawn]
+    return compare_native(subject.name, model, NativeModel(model.source), steps, others)
 
 
 def _refused(
