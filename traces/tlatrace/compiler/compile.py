@@ -171,7 +171,7 @@ def _native(
     job: Job, reader: Reader, actions: Mapping[str, _Action], same: Expr | None
 ) -> NativeSource:
     """Write as flat Python what a step and a state are asked."""
-    roles = NativeRoles()
+    roles = NativeRoles(len(reader.variables))
     roles.question("next", reader.definition(job.next).expression)
     roles.of_state("initial", reader.definition(job.init).expression)
     if same is not None:
@@ -181,11 +181,17 @@ def _native(
         roles.question(f"action {name}", action.claim.formula, parameters)
     for name in job.invariants:
         roles.of_state(f"invariant {name}", reader.definition(name).expression)
+    for name in job.constraints:
+        roles.of_state(f"constraint {name}", reader.definition(name).expression)
+    for name in job.action_constraints:
+        roles.question(f"action constraint {name}", reader.definition(name).expression)
+    roles.steps(reader.definition(job.next), reader.definition(job.init, primed=True))
     written = roles.written()
     return NativeSource(
         text=written.text,
         functions=written.functions,
         constants=tuple([_text(value) for value in written.constants]),
+        labels=written.labels,
         unlowered=written.unlowered,
     )
 

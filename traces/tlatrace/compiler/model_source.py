@@ -58,6 +58,8 @@ class NativeSource:
     """(role, flat function): "next", "action Crash", "invariant TypeOK" and so on."""
     constants: tuple[str, ...]
     """Canonical JSON of the values whose words stand in the array, one after the other."""
+    labels: tuple[tuple[str, int], ...]
+    """What the numbers of the labels of steps mean, with how many arguments each has."""
     unlowered: tuple[tuple[str, str], ...]
     """(role, why it stays Python's)."""
 

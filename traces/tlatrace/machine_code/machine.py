@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Collection
+from mmap import mmap
 from typing import Any, Final
 
 from llvmlite import binding
@@ -60,7 +61,8 @@ class Machine:
         self._engine = binding.create_mcjit_compiler(empty, _target())
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
-        self.memory = (ctypes.c_int64 * words)()
+        # Anonymous pages: what is not touched takes no memory.
+        self.memory = (ctypes.c_int64 * words).from_buffer(mmap(-1, 8 * words))
         self._text = ctypes.create_string_buffer(8)
 
     def function(self, name: str, arity: int) -> Callable[..., int]:

@@ -25,13 +25,22 @@ from tlatrace.runtime.values import TRUE, Atom, Boolean, Fcn, RuntimeValue, Type
 from tlatrace.runtime.words import flat_text, layout
 from tlatrace.values import from_json
 
-__all__ = ["NativeModel", "code_of"]
+__all__ = ["PERMUTED", "NativeModel", "code_of"]
 
-_MAKERS: Final = (("push", 1), ("make", 2), ("make_set", 1), ("make_function", 1))
+_MAKERS: Final = (
+    ("push", 1),
+    ("make", 2),
+    ("make_set", 1),
+    ("make_function", 1),
+    ("permuted", 2),
+)
 _TABLE: Final = 1 << 17
 _NODES: Final = 1 << 21
 _STACK: Final = 1 << 18
 _PARAMETERS: Final = 64
+PERMUTED: Final = 1 << 16
+"""Words for tables of permutations."""
+_LISTED: Final = 1 << 20
 _DEEPEST: Final = 100
 
 
@@ -56,8 +65,11 @@ class _NoWord(Exception):
 class NativeModel:
     """The machine code of a model, ready to be asked."""
 
-    def __init__(self, source: ModelSource) -> None:
-        """Open what the compiler wrote for a model that was loaded with `native`."""
+    def __init__(self, source: ModelSource, *, table: int = _TABLE, nodes: int = 0) -> None:
+        """Open what the compiler wrote for a model that was loaded with `native`.
+
+        `table` is how many places there are for nodes, `nodes` how many words they have together.
+        """
         native = source.native
         assert native is not None, source.module
         self.unlowered = dict(native.unlowered)
@@ -66,23 +78,27 @@ class NativeModel:
         self._before = CONSTANTS + len(native.constants)
         self._after = self._before + width
         self._arguments = self._after + width
-        table = self._arguments + _PARAMETERS
-        self._nodes = table + _TABLE
-        stack = self._nodes + _NODES
-        opened = Machine(code_of(native), stack + _STACK)
+        names = self._arguments + _PARAMETERS
+        places = names + PERMUTED
+        start = places + table
+        stack = start + (nodes or _NODES)
+        listed = stack + _STACK
+        opened = Machine(code_of(native), listed + _LISTED)
         self._machine = opened  # its code is there as long as it is
         self._memory = opened.memory
         for place, word in (
-            (layout.TOP, self._nodes),
+            (layout.TOP, start),
             (layout.END, stack),
             (layout.STACK, stack),
             (layout.STACK_END, stack + _STACK),
-            (layout.TABLE, table),
-            (layout.MASK, _TABLE - 1),
-            (layout.MOST_NODES, _TABLE // 4 * 3),
+            (layout.TABLE, places),
+            (layout.MASK, table - 1),
+            (layout.MOST_NODES, table // 4 * 3),
+            (layout.LISTED, listed),
+            (layout.LISTED_END, listed + _LISTED),
         ):
             self._memory[place] = word
-        self._stack = stack
+        self._stack, self._listed, self._permuted = stack, listed, names
         self._make = opened.functions(_MAKERS)
         self._roles: dict[str, Callable[..., int]] = {
             role: opened.function(name, 3) for role, name in native.functions

@@ -28,7 +28,7 @@ class Elements:
         self._w, self._x = writer, expressions
 
     @contextmanager
-    def _each(self, among: Expr, env: Environment) -> Iterator[str]:
+    def each(self, among: Expr, env: Environment) -> Iterator[str]:
         """Write a loop over the elements of a set; give the text of an element."""
         w, index, element = self._w, self._w.fresh("i"), self._w.fresh("e")
         operator = among.operator if isinstance(among, Apply) else ""
@@ -51,6 +51,10 @@ class Elements:
                 w.emit(f"{index} += 1")
                 yield element
             return
+        if isinstance(among, Apply) and operator in ("functions", "records"):
+            with self._combined(among, env) as element:
+                yield element
+            return
         if isinstance(among, Apply) and operator in ("DOMAIN", "images", "elements"):
             function = self._w.kept(self._x.value(among.operands[0], env))
             w.fail_if(f"kind_of({function}) != TUP")
@@ -67,7 +71,44 @@ class Elements:
             yield element
 
     @contextmanager
-    def _choices(self, node: Quantified, env: Environment) -> Iterator[tuple[Environment, str]]:
+    def _combined(self, among: Apply, env: Environment) -> Iterator[str]:
+        """Write a loop over [S -> T], or over [f : S, g : T]; each is known by a number."""
+        w, index, element = self._w, self._w.fresh("i"), self._w.fresh("e")
+        words = [w.kept(self._x.value(item, env)) for item in among.operands]
+        sets = words if among.operator == "functions" else words[1::2]
+        for collection in sets:
+            w.fail_if(f"{collection} & 7 != SET")
+        if among.operator == "functions":
+            counted = w.word(f"count_of_functions({words[0]}, {words[1]})")
+            count = w.kept(f"{counted} >> 3")
+        else:
+            count = w.kept("1")
+            for collection in sets:
+                w.emit(f"{count} = {count} * size({collection})")
+                w.fail_if(f"{count} > MANY")
+        w.emit(f"{index} = 0")
+        with w.block(f"while {index} < {count}:"):
+            if among.operator == "functions":
+                w.emit(f"{element} = function_of({words[0]}, {words[1]}, {index})")
+            else:
+                rest, base = w.kept(index), w.base()
+                for name, collection in zip(words[::2], sets, strict=True):
+                    w.emit(f"push({name})")
+                    w.emit(f"push(at({collection}, {rest} % size({collection})))")
+                    w.emit(f"{rest} = {rest} // size({collection})")
+                w.emit(f"{element} = make_function({base})")
+            w.emit(f"{index} += 1")
+            yield element
+
+    def built(self, among: Apply, env: Environment) -> str:
+        """Return the word of a set that Python leaves unbuilt, with all its elements."""
+        base = self._w.base()
+        with self.each(among, env) as element:
+            self._w.emit(f"push({element})")
+        return self._w.word(f"make_set({base})")
+
+    @contextmanager
+    def choices(self, node: Quantified, env: Environment) -> Iterator[tuple[Environment, str]]:
         """Write loops over the sets of a quantifier; give what its names are, and what is bound."""
         w, inner = self._w, dict(env)
         keys: list[str] = []
@@ -75,7 +116,7 @@ class Elements:
             for names, is_pattern, among in node.bounds:
                 if among is None:
                     raise Unlowered("CHOOSE without a set", node.place)
-                element = loops.enter_context(self._each(among, env))
+                element = loops.enter_context(self.each(among, env))
                 keys.append(element)
                 if not is_pattern:
                     inner[names[0]] = Word(element)
@@ -90,7 +131,7 @@ class Elements:
         w, name = self._w, self._w.fresh("r")
         exists = node.what == "exists"
         w.emit(f"{name} = {int(not exists)}")
-        with self._choices(node, env) as (inner, _):
+        with self.choices(node, env) as (inner, _):
             asked = self._x.condition(node.body, inner)
             with w.block(f"if {asked}:" if exists else f"if not {asked}:"):
                 w.emit(f"{name} = {int(exists)}")
@@ -101,7 +142,7 @@ class Elements:
         if node.what == "choose":
             return self._chosen(node, env)
         base = self._w.base()
-        with self._choices(node, env) as (inner, key):
+        with self.choices(node, env) as (inner, key):
             if node.what == "filter":
                 with w.block(f"if {self._x.condition(node.body, inner)}:"):
                     w.emit(f"push({key})")
@@ -127,7 +168,7 @@ class Elements:
         w.emit(f"{name} = BAD")
         w.emit(f"{count} = 0")
         with (
-            self._choices(node, env) as (inner, key),
+            self.choices(node, env) as (inner, key),
             w.block(f"if {self._x.condition(node.body, inner)}:"),
         ):
             w.emit(f"{name} = {key}")

@@ -85,7 +85,7 @@ class Expressions:
     def __init__(self, writer: FlatWriter) -> None:
         self._w = writer
         self._functions: dict[tuple[int, bool], tuple[Definition, str | Unlowered]] = {}
-        self._elements = Elements(writer, self)
+        self.elements = Elements(writer, self)
         self._depth = 0
 
     # ---- words ----
@@ -114,17 +114,17 @@ class Expressions:
             case Call():
                 return self._call(node, env, as_condition=False)
             case OperatorCall():
-                return self.value(*self._entered(node, env))
+                return self.value(*self.entered(node, env))
             case If() if node.taken is not None:
                 return self.value(node.taken, env)
             case If() | Case():
                 return self._choice(node, env)
             case Let():
-                return self.value(node.body, self._bound(node, env))
+                return self.value(node.body, self.bound(node, env))
             case Quantified(what="exists" | "forall"):
                 return self._boolean(node, env)
             case Quantified():
-                return self._elements.collected(node, env)
+                return self.elements.collected(node, env)
             case Except():
                 return self._except(node, env)
             case _:
@@ -162,8 +162,10 @@ class Expressions:
                 return self._w.word(f"product_of({left}, {right})")
             case "BOOLEAN":
                 return self._w.constant(frozenset([FALSE, TRUE]))
+            case "SUBSET" | "functions" | "records":
+                return self.elements.built(node, env)
             case "SelectSeq":
-                return self._elements.selected(node, env)
+                return self.elements.selected(node, env)
             case "TLCEval":
                 return self.value(operands[0], env)
             case _:
@@ -218,13 +220,14 @@ class Expressions:
 
     # ---- names ----
 
-    def _bound(self, node: Let, env: Environment) -> Environment:
+    def bound(self, node: Let, env: Environment) -> Environment:
+        """Return what names are inside of a LET."""
         inner = dict(env)
         for name, value in node.bindings:
-            inner[name] = self._argument(value, inner, is_needed=strict(node.body, name))
+            inner[name] = self.argument(value, inner, is_needed=strict(node.body, name))
         return inner
 
-    def _argument(self, node: Operand, env: Environment, *, is_needed: bool) -> Binding:
+    def argument(self, node: Operand, env: Environment, *, is_needed: bool) -> Binding:
         """Return what a name stands for; what may not be needed may have no value."""
         match node:
             case OperatorRef():
@@ -259,14 +262,14 @@ class Expressions:
         texts = "".join([f", {word.text}" for word in words.values()])
         return Word(w.kept(f"{name}(s, t{texts})"), is_sure=False)
 
-    def _entered(self, node: OperatorCall, env: Environment) -> tuple[Expr, Environment]:
+    def entered(self, node: OperatorCall, env: Environment) -> tuple[Expr, Environment]:
         """Return the body of an operator that was passed, and what its names are."""
         operator = env.get(node.name)
         if not isinstance(operator, Operator):
             raise Unlowered(f"the operator {node.name}", node.place)
         reference = operator.reference
         arguments = {
-            name: self._argument(argument, env, is_needed=strict(reference.body, name))
+            name: self.argument(argument, env, is_needed=strict(reference.body, name))
             for name, argument in zip(reference.parameters, node.arguments, strict=True)
         }
         return reference.body, {**operator.environment, **arguments}
@@ -278,7 +281,7 @@ class Expressions:
         if definition.recursive:
             raise Unlowered(f"the recursive {definition.name}", node.place)
         arguments = {
-            name: self._argument(argument, env, is_needed=strict(definition.expression, name))
+            name: self.argument(argument, env, is_needed=strict(definition.expression, name))
             for name, argument in zip(definition.parameters, node.arguments, strict=True)
         }
         texts = [word.text for word in arguments.values() if isinstance(word, Word)]
@@ -345,7 +348,7 @@ class Expressions:
                     assert not isinstance(item, OperatorRef)
                     self.require(item, env)
             case Let():
-                self.require(node.body, self._bound(node, env))
+                self.require(node.body, self.bound(node, env))
             case If() if node.taken is None:
                 self._arms(node, env, lambda branch: self.require(branch, env))
             case _:
@@ -368,7 +371,7 @@ class Expressions:
             case Call():
                 return self._call(node, env, as_condition=True)
             case OperatorCall():
-                return self.condition(*self._entered(node, env))
+                return self.condition(*self.entered(node, env))
             case If() if node.taken is not None:
                 return self.condition(node.taken, env)
             case If() | Case():
@@ -376,9 +379,9 @@ class Expressions:
                 self._arms(node, env, lambda one: w.emit(f"{name} = {self.condition(one, env)}"))
                 return name
             case Let():
-                return self.condition(node.body, self._bound(node, env))
+                return self.condition(node.body, self.bound(node, env))
             case Quantified(what="exists" | "forall"):
-                return self._elements.quantified(node, env)
+                return self.elements.quantified(node, env)
             case Local() if isinstance(later := env.get(node.name), Later):
                 return self.condition(later.expr, later.environment)
             case _:

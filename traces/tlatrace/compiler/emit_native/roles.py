@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from tlatrace.compiler.emit_native.environment import Word
 from tlatrace.compiler.emit_native.expressions import Expressions
+from tlatrace.compiler.emit_native.steps import Steps
 from tlatrace.compiler.emit_native.writer import FlatWriter, Unlowered
 from tlatrace.compiler.ir.analysis import reads
-from tlatrace.compiler.ir.nodes import Expr
+from tlatrace.compiler.ir.nodes import Definition, Expr
 from tlatrace.runtime.values import Atom, Fcn, RuntimeValue, TypedAtom
 
 __all__ = ["NativeRoles", "NativeText"]
@@ -24,6 +25,8 @@ class NativeText:
     """(role, function of the words' places: before, after, arguments)."""
     constants: tuple[RuntimeValue, ...]
     """The values whose words stand at `CONSTANTS` and after."""
+    labels: tuple[tuple[str, int], ...]
+    """What the numbers of labels mean, with how many arguments each has."""
     unlowered: tuple[tuple[str, str], ...]
     """(role, why it stays Python's)."""
 
@@ -31,9 +34,10 @@ class NativeText:
 class NativeRoles:
     """Writes one question after another; what cannot be written is noted."""
 
-    def __init__(self) -> None:
+    def __init__(self, variables: int = 0) -> None:
         self._writer = FlatWriter()
         self._expressions = Expressions(self._writer)
+        self._steps = Steps(self._writer, self._expressions, variables)
         self._functions: dict[str, str] = {}
         self._unlowered: dict[str, str] = {}
 
@@ -50,6 +54,20 @@ class NativeRoles:
             self._unlowered[role] = str(reason)
         else:
             self._functions[role] = name
+
+    def steps(self, definition: Definition, initial: Definition) -> None:
+        """Write what lists the steps from a state, and the initial states."""
+        for role, write, listed in (
+            ("steps", self._steps.listing, definition),
+            ("initials", self._steps.starting, initial),
+        ):
+            name = self._writer.fresh("role")
+            try:
+                write(name, listed)
+            except Unlowered as reason:
+                self._unlowered[role] = str(reason)
+            else:
+                self._functions[role] = name
 
     def of_state(self, role: str, formula: Expr) -> None:
         """Write a question about one state."""
@@ -69,6 +87,7 @@ class NativeRoles:
             text=self._writer.text() if functions else "",
             functions=tuple(functions.items()),
             constants=constants,
+            labels=tuple([(label.name, label.arity) for label in self._steps.labels]),
             unlowered=tuple(unlowered.items()),
         )
 

@@ -33,6 +33,7 @@ class FlatWriter:
         self._functions: list[str] = []
         self._stack: list[tuple[list[str], str]] = []
         self._depth = [1]
+        self._loops = [0]
         self._count = 0
         self._lines = 0
 
@@ -55,12 +56,14 @@ class FlatWriter:
         lines: list[str] = [f"def {name}({', '.join(parameters)}):"]
         self._stack.append((lines, otherwise))
         self._depth.append(1)
+        self._loops.append(0)
         try:
             yield
             self._functions.append("\n".join(lines) + "\n")
         finally:
             self._stack.pop()
             self._depth.pop()
+            self._loops.pop()
 
     def emit(self, line: str) -> None:
         """Write a line.
@@ -80,10 +83,17 @@ class FlatWriter:
         lines = self._stack[-1][0]
         count = len(lines)
         self._depth[-1] += 1
+        self._loops[-1] += head.startswith("while")
         yield
         if len(lines) == count:
             self.emit("pass")
+        self._loops[-1] -= head.startswith("while")
         self._depth[-1] -= 1
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether `continue` may stand here."""
+        return self._loops[-1] > 0
 
     def fail(self) -> None:
         """Write that there is no sure answer."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from inspect import getsource
 
-from tlatrace.runtime.words import comparing, functions, layout, numbers, questions, sets
+from tlatrace.runtime.words import comparing, functions, layout, numbers, questions, sets, steps
 
 __all__ = ["MODULES", "flat_text"]
 
-MODULES = (layout, comparing, sets, functions, numbers, questions)
+MODULES = (layout, comparing, sets, functions, numbers, questions, steps)
 
 
 def flat_text() -> str:

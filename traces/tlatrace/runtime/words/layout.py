@@ -41,6 +41,8 @@ __all__ = [
     "HASH_BITS",
     "INT",
     "LARGEST",
+    "LISTED",
+    "LISTED_END",
     "MANY",
     "MASK",
     "MOST_NODES",
@@ -82,6 +84,8 @@ MASK: Final = 5
 NODES: Final = 6
 MOST_NODES: Final = 7
 FULL: Final = 8
+LISTED: Final = 9
+LISTED_END: Final = 10
 
 INT: Final = 0
 BOOL: Final = 1

@@ -11,6 +11,7 @@ from tlatrace.runtime.words.layout import (
     TUP,
     at,
     make,
+    make_function,
     make_set,
     mem,
     push,
@@ -22,7 +23,9 @@ __all__ = [
     "big_union",
     "cardinality",
     "chosen",
+    "count_of_functions",
     "difference",
+    "function_of",
     "intersection",
     "product_of",
     "subset_of",
@@ -69,6 +72,30 @@ def subset_of(collection: int, chosen_bits: int) -> int:
             push(at(collection, index))
         index += 1
     return make(SET, base)
+
+
+def count_of_functions(domain: int, images: int) -> int:
+    """Return how many functions there are from one set to another."""
+    count = 1
+    index = 0
+    while index < size(domain):
+        count = count * size(images)
+        if count > MANY:
+            return BAD
+        index += 1
+    return count << 3
+
+
+def function_of(domain: int, images: int, number: int) -> int:
+    """Return one of the functions from one set to another, by a number."""
+    base = mem[STACK]
+    index = 0
+    while index < size(domain):
+        push(at(domain, index))
+        push(at(images, number % size(images)))
+        number = number // size(images)
+        index += 1
+    return make_function(base)
 
 
 def big_union(sets: int) -> int:
