@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import EvaluationError, SpecError
-from tlatrace.explore import CheckedModel, Images, check_model, images_of
+from tlatrace.explore import CheckedModel, Images, PathState, check_model, images_of
 from tlatrace.judgement.difference import call_text
 from tlatrace.oracle import Model, load_model
 from tlatrace.tla_text import to_tla
@@ -51,6 +52,8 @@ class FileCheck:
     """Where the compiled model gives up."""
     choose_any: bool = False
     """Whether CHOOSE takes the first of several witnesses in the compiled model."""
+    native: bool = False
+    """Whether machine code searches, where all that it is asked is sure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +195,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         expressions=symmetry,
         assumptions=True,
         choose_any=job.choose_any,
+        native=job.native,
     )
     images: Images | None = None
     notes: list[str] = []
@@ -201,16 +205,20 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     notes += [f"VIEW {name}: not used; states with the same view count each" for name in views]
     if job.choose_any:
         notes.append("CHOOSE takes the first of several: TLC may take another, and count otherwise")
-    found = _assumed(model)
+    found, engine = _assumed(model), "compiled"
     if found is None:
-        found = check_model(
-            model,
+        search = partial(
+            check_model,
             deadlock=job.deadlock and checks_deadlock(text) is not False,
-            images=images,
             max_states=job.max_states,
             timeout_s=job.timeout_s,
             on_progress=lambda found, done: show(job.module.name, found, found - done),
         )
+        if job.native:
+            found, why = _natively(model, images, search)
+            engine = "compiled" if found is None else "native"
+            notes += [f"not by machine code: {why}"] if why else []
+        found = found or search(model, images=images)
     elif found.outcome is Outcome.SUCCESS:
         evaluated = len(model.source.assumptions) - len(model.unread_assumptions())
         notes.append(f"no variables: {evaluated} ASSUMEs were evaluated")
@@ -218,7 +226,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     unchecked += [f"POSTCONDITION {name} (newer TLCs do)" for name in postconditions_of(text)]
     unchecked += [f"the ASSUME at {place} (TLC does)" for place in model.unread_assumptions()]
     return CheckedFile(
-        engine="compiled",
+        engine=engine,
         module=job.module.name,
         outcome=found.outcome,
         violated=found.violated,
@@ -231,6 +239,25 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         unchecked=tuple(unchecked),
         notes=tuple(notes),
     )
+
+
+def _natively(
+    model: Model, images: Images | None, search: Callable[..., CheckedModel]
+) -> tuple[CheckedModel | None, str]:
+    """Have machine code search; None, and why, where something is not sure."""
+    from tlatrace.explore.native_space import NativeImages, NativeSpace, NotSure
+
+    try:
+        space = NativeSpace(model)
+        permuted = None if images is None else NativeImages(space, images.permutations)
+        found = search(space, images=permuted)
+    except NotSure as reason:
+        return None, str(reason)
+    path = [
+        PathState(one.action, tuple(map(space.value, one.params)), space.shown(one.state))
+        for one in found.path
+    ]
+    return replace(found, path=tuple(path)), ""
 
 
 def _assumed(model: Model) -> CheckedModel | None:

@@ -50,17 +50,18 @@ def check(module: Path, config: str, *options: str) -> tuple[int, dict[str, obje
 
 
 def both(module: Path, config: str, *options: str) -> tuple[int, dict[str, object]]:
-    """Check by both engines; their answers are the same."""
+    """Check by TLC, by the model and by its machine code; their answers are the same."""
     answers = []
-    for engine in ("tlc", "compiled"):
+    for engine in ("tlc", "compiled", "native"):
         code, found = check(module, config, "--engine", engine, *options)
+        assert found["engine"] == engine
         states = found.get("states")
         assert isinstance(states, list), found
         seen = {key: found[key] for key in ("outcome", "violated")} | {"length": len(states)}
         if found["outcome"] == "success":
             seen |= {key: found[key] for key in ("distinct", "depth")}
         answers.append((code, seen))
-    assert answers[0] == answers[1]
+    assert answers[0] == answers[1] == answers[2]
     return answers[0]
 
 
@@ -238,3 +239,36 @@ def test_a_module_that_is_not_there_is_told_before_its_configuration(
     result = CliRunner().invoke(main, ["check", str(missing), "--engine", engine])
     assert result.exit_code == 2
     assert result.stderr == f"rocketproof: {missing}: there is no such module\n"
+
+
+@pytest.mark.java
+def test_what_machine_code_is_not_sure_of_the_model_searches(tmp_path: Path) -> None:
+    module = tmp_path / "Sums.tla"
+    module.write_text(
+        "---- MODULE Sums ----\nEXTENDS Naturals\nVARIABLE n\nRECURSIVE Sum(_)\n"
+        "Sum(k) == IF k = 0 THEN 0 ELSE k + Sum(k - 1)\n"
+        "Init == n = 0\nNext == n' = (n + 1) % 4\nSmall == Sum(n) < 7\nFew == 6 \\div n < 7\n====\n"
+    )
+    (tmp_path / "library").mkdir()
+    config = "INIT Init NEXT Next INVARIANT "
+    for name, why, outcome in (
+        ("Small", "invariant Small: the recursive Sum (Sums.tla:8:10)", "success"),
+        ("Few", "something has no value, or none that is sure", "evaluation error"),
+    ):
+        code, found = check(module, config + name, "--engine", "native")
+        assert found["engine"] == "compiled"
+        assert found["notes"] == [f"not by machine code: {why}"]
+        assert found["outcome"] == outcome
+        assert code == (0 if outcome == "success" else 3)
+
+
+@pytest.mark.java
+def test_machine_code_shows_the_way_with_the_values_of_the_model(cars: Path) -> None:
+    ways = []
+    for engine in ("compiled", "native"):
+        _, found = check(cars, CONFIG % 3 + "INVARIANT Fits", "--engine", engine)
+        assert isinstance(found["states"], list)
+        ways.append(found["states"])
+    assert [len(way) for way in ways] == [4, 4]
+    assert ways[1][1]["action"].startswith("Enter(")
+    assert ways[1][-1]["text"] == "/\\ parked = {c1, c2, c3}"

@@ -24,6 +24,7 @@ from rocketproof.names import did_you_mean
 from rocketproof.output import command_with, print_text
 from rocketproof.progress_display import ProgressDisplay, open_progress_display
 from rocketproof.rings import Progress, expected_seconds
+from tlatrace.extras import need
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Manifest, TlcModel, Witness, read_manifest
@@ -52,10 +53,10 @@ _OF_FILES: Final = ("config", "libraries", "no_deadlock", "engine", "choose_any"
 @click.option("--no-deadlock", is_flag=True, help="FILE.tla may have states without a successor.")
 @click.option(
     "--engine",
-    type=click.Choice(["tlc", "compiled"]),
+    type=click.Choice(["tlc", "compiled", "native"]),
     default="tlc",
     show_default=True,
-    help="Who searches the states of FILE.tla; the compiled model needs no time to start.",
+    help="Who searches the states of FILE.tla: TLC, the compiled model, or machine code of it.",
 )
 @click.option("--choose-any", is_flag=True, help="CHOOSE may take any: the compiled model does.")
 @click.option("--max-states", type=click.IntRange(1), help="Where the compiled model gives up.")
@@ -96,7 +97,7 @@ def command(
     Without --model: the models of the push ring, and the witnesses, situations that must be
     reached. A violation that is not expected is printed step by step; with --verbose every one is.
     A FILE.tla is checked by its configuration, by default the one with its name; with --engine
-    compiled by the model that judges traces, which checks invariants and ASSUMEs, no PROPERTY.
+    compiled or native by the model that judges traces: invariants and ASSUMEs, no PROPERTY.
 
     Exit codes: 0 as expected, 1 not, 2 an error in a specification or a tool, 3 undecided.
     """
@@ -112,9 +113,10 @@ def command(
             timeout_s=timeout_s,
             max_states=max_states,
             choose_any=choose_any,
+            native=engine == "native",
         )
         files = None if itf is None else ItfFiles(itf, several=False)
-        _check_file(job, None if engine == "compiled" else jar, files, as_json)
+        _check_file(job, jar if engine == "tlc" else None, files, as_json)
     _refuse_options_of_files()
     manifest = read_manifest(find_spec_root(spec_root))
     if write:
@@ -185,6 +187,8 @@ def _check_file(
     job: FileCheck, jar: TlcJar | None, files: ItfFiles | None, as_json: bool
 ) -> NoReturn:
     """Check a specification that no manifest describes, without a jar by the compiled model."""
+    if job.native:
+        need("native")
     with open_progress_display("searching", quiet=as_json) as display:
 
         def show(name: str, found: int, to_do: int) -> None:

@@ -29,6 +29,11 @@ class Images:
             tuple[Mapping[RuntimeValue, RuntimeValue], dict[RuntimeValue, RuntimeValue]]
         ] = [(p, {}) for p in permutations]
 
+    @property
+    def permutations(self) -> list[Mapping[RuntimeValue, RuntimeValue]]:
+        """The permutations, each without the values that stay where they are."""
+        return [permutation for permutation, _ in self._known]
+
     def __len__(self) -> int:
         return len(self._known)
 

@@ -1,0 +1,195 @@
+"""The states of a specification as machine code finds them.
+
+A state is the word of its tuple, alone in a tuple of Python: what a search compares and keeps.
+Where a step, or an answer, is not sure, there is no search (`NotSure`): the model makes it then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from tlatrace.errors import TlatraceError
+from tlatrace.explore.symmetry import Images
+from tlatrace.oracle.model import Model
+from tlatrace.oracle.native import PERMUTED, NativeModel
+from tlatrace.oracle.states import ModelState, Step
+from tlatrace.runtime.values import FALSE, TRUE, Atom, RuntimeValue, function
+from tlatrace.runtime.words import layout
+
+__all__ = ["NativeImages", "NativeSpace", "NotSure"]
+
+_TABLE: Final = 1 << 24
+_NODES: Final = 1 << 28
+"""Two gigabytes, of which only what is used is there."""
+
+
+class NotSure(TlatraceError):
+    """Machine code does not know: Python does, or says why there is no value."""
+
+
+class NativeSpace(NativeModel):
+    """A `StateSpace` for the model that it is made of."""
+
+    def __init__(self, model: Model, *, table: int = _TABLE, nodes: int = _NODES) -> None:
+        """Open the machine code of a model that was loaded with `native`.
+
+        Raises:
+            NotSure: its steps, or its constraints, stay Python's.
+        """
+        super().__init__(model.source, table=table, nodes=nodes)
+        native = model.source.native
+        assert native is not None
+        self._model, self._labels = model, native.labels
+        self._invariants = [
+            (name, self._function(f"invariant {name}")) for name in model.invariants
+        ]
+        self._constraints = self._all_of("constraint ")
+        self._action_constraints = self._all_of("action constraint ")
+        self._listing = self._function("steps"), self._function("initials")
+
+    def _all_of(self, prefix: str) -> list[Callable[..., int]]:
+        known = [role for role in (*self._roles, *self.unlowered) if role.startswith(prefix)]
+        return [self._function(role) for role in known]
+
+    def _function(self, role: str) -> Callable[..., int]:
+        found = self._roles.get(role)
+        if found is None:
+            raise NotSure(f"{role}: {self.unlowered.get(role, 'it was not written')}")
+        return found
+
+    # ---- a state space ----
+
+    def initial_states(self) -> Sequence[ModelState]:
+        """List the initial states, each once."""
+        return list(dict.fromkeys([step.post for step in self._listed_by(self._listing[1], 0)]))
+
+    def successors(self, state: ModelState) -> Sequence[Step]:
+        """List every step that Next allows from a state, each once."""
+        return list(dict.fromkeys(self._listed_by(self._listing[0], _parts(state))))
+
+    def violated(self, state: ModelState) -> tuple[str, ...]:
+        """Name the invariants that are FALSE in a state."""
+        at = _parts(state)
+        return tuple([name for name, asked in self._invariants if not self._answer(asked, at, at)])
+
+    def within(self, state: ModelState) -> bool:
+        """Tell whether the configuration's constraints have the state explored."""
+        at = _parts(state)
+        return all(self._answer(asked, at, at) for asked in self._constraints)
+
+    def within_step(self, pre: ModelState, post: ModelState) -> bool:
+        """Tell whether the configuration's action constraints have the step explored."""
+        return all(
+            self._answer(asked, _parts(pre), _parts(post)) for asked in self._action_constraints
+        )
+
+    def _answer(self, asked: Callable[..., int], before: int, after: int) -> bool:
+        answer = asked(before, after, self._arguments)
+        if answer == 2 or self._memory[layout.FULL]:
+            raise self._not_sure()
+        return answer == 1
+
+    def _not_sure(self) -> NotSure:
+        if self._memory[layout.FULL]:
+            return NotSure("the states do not fit into memory")
+        return NotSure("something has no value, or none that is sure")
+
+    def _listed_by(self, listing: Callable[..., int], before: int) -> Iterator[Step]:
+        memory, at = self._memory, self._listed
+        memory[layout.LISTED] = at
+        memory[layout.STACK] = self._stack
+        if listing(before, self._after, self._arguments) != 1 or memory[layout.FULL]:
+            raise self._not_sure()
+        end = memory[layout.LISTED]
+        while at < end:
+            name, arity = self._labels[memory[at]]
+            params: tuple[RuntimeValue, ...] = tuple(memory[at + 1 : at + 1 + arity])
+            at += arity + 2
+            yield Step(name, params, (memory[at - 1],))
+
+    # ---- values ----
+
+    def shown(self, state: ModelState) -> ModelState:
+        """Return a state as the compiled model has it."""
+        (word,) = state
+        value = self.value(word)
+        assert isinstance(value, tuple)
+        return value
+
+    def value(self, word: RuntimeValue) -> RuntimeValue:
+        """Return the value of a word."""
+        assert isinstance(word, int)
+        tag, rest = word & 7, word >> 3
+        match tag:
+            case layout.INT:
+                return rest
+            case layout.BOOL:
+                return TRUE if rest else FALSE
+            case layout.STR | layout.ATOM:
+                return list(self._names)[rest]
+            case _:
+                count = self._memory[rest] >> 3
+                words = self._memory[rest + 1 : rest + 1 + count]
+                parts = [self.value(part) for part in words]
+        if tag == layout.TUP:
+            return tuple(parts)
+        if tag == layout.SET:
+            return frozenset(parts)
+        return function(dict(zip(parts[::2], parts[1::2], strict=True)))
+
+    # ---- symmetry ----
+
+    def tables(
+        self, permutations: Sequence[Mapping[RuntimeValue, RuntimeValue]]
+    ) -> list[Callable[[RuntimeValue], int]]:
+        """Return for each permutation of model values what permutes a word.
+
+        Raises:
+            NotSure: there are too many of them.
+        """
+        names = list(self._names)
+        if len(permutations) * len(names) > PERMUTED:
+            raise NotSure("there are too many permutations")
+        found: list[Callable[[RuntimeValue], int]] = []
+        for number, permutation in enumerate(permutations):
+            table = self._permuted + number * len(names)
+            for at, name in enumerate(names):
+                if isinstance(name, Atom):
+                    self._memory[table + at] = self._word(permutation.get(name, name))
+            found.append(partial(self._image, table))
+        return found
+
+    def _image(self, table: int, word: RuntimeValue) -> int:
+        return self._make["permuted"](word, table)
+
+
+class NativeImages(Images):
+    """The images of states of machine code under permutations."""
+
+    def __init__(
+        self, space: NativeSpace, permutations: Sequence[Mapping[RuntimeValue, RuntimeValue]]
+    ) -> None:
+        """Put each permutation in a table of its own.
+
+        Raises:
+            NotSure: they do not fit.
+        """
+        super().__init__(permutations)
+        self._permuted = space.tables(permutations)
+
+    def __call__(self, state: ModelState) -> Iterator[ModelState]:
+        """Yield the images of a state that differ from it."""
+        (word,) = state
+        for permuted in self._permuted:
+            image = permuted(word)
+            if image != word:
+                yield (image,)
+
+
+def _parts(state: ModelState) -> int:
+    """Return where the parts of a state stand."""
+    (word,) = state
+    assert isinstance(word, int)
+    return (word >> 3) + 1
