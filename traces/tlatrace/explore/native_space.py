@@ -41,7 +41,7 @@ class NativeSpace(NativeModel):
         super().__init__(model.source, table=table, nodes=nodes)
         native = model.source.native
         assert native is not None
-        self._model, self._labels = model, native.labels
+        self._labels = native.labels
         self._invariants = [
             (name, self._function(f"invariant {name}")) for name in model.invariants
         ]
