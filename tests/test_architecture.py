@@ -84,6 +84,7 @@ RULES: Final = (
     ),
     ImportRule(where="", what="pyspark", except_in="tlatrace.corpus", why="Spark has one place"),
     ImportRule(where="", what="hypothesis", except_in="tlatrace.testing", why="tests have it"),
+    ImportRule(where="", what="llvmlite", except_in="tlatrace.machine_code", why="it is an extra"),
     *(
         ImportRule(where=of, what="subprocess", except_in=place, why="Java has one place")
         for of, place in (
@@ -206,6 +207,7 @@ def test_only_corpora_have_worker_processes() -> None:
         ("tlatrace.tlc.batch", "def f():\n    import rocketha"),
         ("tlatrace.tlc.batch", "from pyspark.sql import SparkSession"),
         ("tlatrace.tlc.batch", "from hypothesis import settings"),
+        ("tlatrace.oracle.native", "from llvmlite import binding"),
         ("rocketproof.commands.demo", "import subprocess"),
         ("rocketmq_peer.proxy", "import subprocess"),
         ("rocketmq_peer.proxy", "import tlatrace.values"),
