@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from tlatrace.errors import EvaluationError
+from tlatrace.explore.native_space import NativeSpace, NotSure
 from tlatrace.oracle import Model, load_model, native
 from tlatrace.oracle.native import NativeModel
 from tlatrace.runtime.values import RuntimeValue, model_value
@@ -32,7 +33,10 @@ Each == (\A y \in x : y > 0) /\ UNCHANGED x
 First == x' = CHOOSE y \in x : y > 0
 Even == x \in {n \in Nat : n % 2 = 0} /\ UNCHANGED x
 Later == LET half == 10 \div x IN x # 0 /\ half > 2 /\ UNCHANGED x
-Next == \/ Same \/ Grow \/ (\E n \in Nat : Twice(n)) \/ Any \/ Each \/ First \/ Even \/ Later
+Twin(v) == <<v, v, v, v>> = <<v, v, v, v>> /\ <<v, 1>> = <<v, 1>>
+Lost == (LET half == 10 \div x IN x = 1 \/ Twin(half)) /\ UNCHANGED x
+Next == \/ Lost
+        \/ Same \/ Grow \/ (\E n \in Nat : Twice(n)) \/ Any \/ Each \/ First \/ Even \/ Later
         \/ (\E v \in {1, 2} : Is(v) \/ Differs(v) \/ Not(v))
 Small == x < 10
 ====
@@ -100,6 +104,9 @@ MIXED: Final = ("a", 1)
         ("Even", "a", "a", (), "no value"),
         ("Later", 3, 3, (), "True"),
         ("Later", 0, 0, (), "False"),
+        ("Lost", 5, 5, (), "True"),
+        ("Lost", 1, 1, (), "True"),
+        ("Lost", 0, 0, (), "no value"),  # a name without value is passed to who surely needs it
     ],
 )
 def test_machine_code_accepts_what_python_does(
@@ -171,6 +178,20 @@ def test_model_values_with_types_are_left_to_python(tmp_path: Path) -> None:
     assert opened.surely("action Same", (1,), (1,))
 
 
+def test_a_constant_without_a_word_leaves_all_to_python(tmp_path: Path) -> None:
+    module = tmp_path / "Edges.tla"
+    module.write_text(MODULE.replace("Small == x < 10", "Small == x < Other"), "utf-8")
+    config = CONFIG.replace("Other = o\no = o", f"Other = {2**60}")
+    model = load_model(
+        module, parse_config(config, module), native=True, kept=False, invariants=["Small"]
+    )
+    opened = NativeModel(model.source)
+    assert not opened.surely("action Same", (1,), (1,))
+    assert set(opened.unlowered.values()) >= {"a constant has no word"}
+    with pytest.raises(NotSure, match="a constant has no word"):
+        NativeSpace(model, table=1 << 12, nodes=1 << 12)
+
+
 def test_a_full_array_is_begun_anew_and_forgets_nothing_that_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,7 +214,13 @@ def test_machine_code_is_kept_and_another_text_has_its_own(
     assert model.source.native is not None
     (kept,) = (tmp_path / "cache").glob("*.o")
     monkeypatch.setattr(native, "object_of", lambda _text: pytest.fail("it is kept"))
-    assert native.code_of(model.source.native) == kept.read_bytes()
+    assert native.code_of(model.source.native) == kept.read_bytes()[32:]
+    whole = kept.read_bytes()
+    for damaged in (whole[:-1], whole[:40] + bytes([whole[40] ^ 1]) + whole[41:], b""):
+        kept.write_bytes(damaged)
+        with pytest.raises(pytest.fail.Exception):
+            native.code_of(model.source.native)
+    kept.write_bytes(whole)
     kept.chmod(0o666)
     with pytest.raises(pytest.fail.Exception):
         native.code_of(model.source.native)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,8 @@ from tlatrace.compiler.model_source import ModelSource
 __all__ = ["cache_folder", "keep", "keep_code", "recall", "recall_code"]
 
 _MAX_BYTES = 200 * 1024 * 1024
+_MARK = 32
+"""Bytes before machine code: its SHA-256."""
 
 
 def cache_folder() -> Path:
@@ -51,14 +54,16 @@ def recall_code(key: str) -> bytes | None:
         status = path.stat()
         if status.st_size > _MAX_BYTES or not _is_ours(status) or not _is_ours(path.parent.stat()):
             return None
-        return path.read_bytes()
+        content = path.read_bytes()
     except OSError:
         return None
+    mark, code = content[:_MARK], content[_MARK:]
+    return code if sha256(code).digest() == mark else None  # LLVM believes what it is given
 
 
 def keep_code(key: str, code: bytes) -> None:
     """Keep machine code; a folder that cannot be written is no error."""
-    _write(f"{key}.o", code)
+    _write(f"{key}.o", sha256(code).digest() + code)
 
 
 def keep(key: str, source: ModelSource) -> None:

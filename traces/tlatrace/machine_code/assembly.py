@@ -36,7 +36,7 @@ _COMPARED: Final[Mapping[type[ast.cmpop], str]] = {
 def assembly_of(module: FlatModule, exported: Collection[str]) -> str:
     """Translate a module; functions that are not exported may be lost in others.
 
-    Each takes the array of words and that of bytes before its own parameters.
+    Each takes the array of words before its own parameters.
     """
     return "\n".join(
         [
@@ -60,7 +60,7 @@ class _Function:
     def text(self, *, is_exported: bool) -> str:
         names = "".join([f", i64 %a.{name}" for name in self._function.parameters])
         linkage = "" if is_exported else "internal "
-        head = f"define {linkage}i64 @{self._function.name}(ptr noalias %mem, ptr noalias %text"
+        head = f"define {linkage}i64 @{self._function.name}(ptr noalias %mem"
         slots = [f"  %v.{name} = alloca i64" for name in sorted(self._locals)]
         for name in self._function.parameters:
             self._emit(f"store i64 %a.{name}, ptr %v.{name}")
@@ -103,7 +103,7 @@ class _Function:
                 self._emit(f"store i64 {self._value(value)}, ptr %v.{name}")
             case ast.Assign(targets=[ast.Subscript(slice=at)], value=value):
                 word = self._value(value)
-                self._emit(f"store i64 {word}, ptr {self._place('mem', at)}")
+                self._emit(f"store i64 {word}, ptr {self._place(at)}")
             case ast.AugAssign(target=ast.Name(id=name) as target, op=operator, value=value):
                 old = self._value(ast.Name(target.id, ast.Load()))
                 new = self._binary(operator, old, self._value(value))
@@ -174,14 +174,11 @@ class _Function:
                 return self._computed(f"sub i64 0, {self._value(operand)}")
             case ast.Compare():
                 return self._computed(f"zext i1 {self._compared(node)} to i64")
-            case ast.Subscript(value=ast.Name(id="mem"), slice=at):
-                return self._computed(f"load i64, ptr {self._place('mem', at)}")
             case ast.Subscript(slice=at):
-                byte = self._computed(f"load i8, ptr {self._place('text', at)}")
-                return self._computed(f"zext i8 {byte} to i64")
+                return self._computed(f"load i64, ptr {self._place(at)}")
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 words = "".join([f", i64 {self._value(argument)}" for argument in arguments])
-                return self._computed(f"call i64 @{name}(ptr %mem, ptr %text{words})")
+                return self._computed(f"call i64 @{name}(ptr %mem{words})")
             case _:
                 return self._of_condition(node)
 
@@ -196,9 +193,8 @@ class _Function:
         self._begin(end)
         return self._computed(f"phi i64 [ 1, %{yes} ], [ 0, %{no} ]")
 
-    def _place(self, array: str, at: ast.expr) -> str:
-        size = "i64" if array == "mem" else "i8"
-        return self._computed(f"getelementptr {size}, ptr %{array}, i64 {self._value(at)}")
+    def _place(self, at: ast.expr) -> str:
+        return self._computed(f"getelementptr i64, ptr %mem, i64 {self._value(at)}")
 
     def _compared(self, node: ast.Compare) -> str:
         left, right = self._value(node.left), self._value(node.comparators[0])

@@ -5,7 +5,7 @@ What is written in it can be read, run by Python as it is, and translated into m
     LIMIT = 4                                 a constant
 
     def push(word: int) -> int:               words in, one word out
-        at = mem[LIMIT]                       `mem` is the array; `text[at]` a byte
+        at = mem[LIMIT]                       `mem` is the array
         if at >= mem[LIMIT + 1] or word < 0:  comparisons are 1 or 0; and, or, not end early
             return 0
         while at > 8: ...                     while, break, continue, pass, if, elif, else
@@ -23,9 +23,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ARRAYS", "FlatError", "FlatFunction", "FlatModule", "parse"]
-
-ARRAYS: Final = ("mem", "text")
+__all__ = ["FlatError", "FlatFunction", "FlatModule", "assigned_in", "parse"]
 
 _OPERATORS: Final = (
     ast.Add,
@@ -156,8 +154,6 @@ class _Checker:
     def _target(self, node: ast.expr) -> None:
         if isinstance(node, ast.Subscript):
             self._expression(node)
-            if not (isinstance(node.value, ast.Name) and node.value.id == "mem"):
-                raise self._refuse(node)
 
     def _operator(self, operator: ast.operator, node: ast.AST) -> None:
         if not isinstance(operator, _OPERATORS):
@@ -183,7 +179,7 @@ class _Checker:
             case ast.BoolOp(values=values):
                 for value in values:
                     self._expression(value)
-            case ast.Subscript(value=ast.Name(id=name), slice=at) if name in ARRAYS:
+            case ast.Subscript(value=ast.Name(id="mem"), slice=at):
                 self._expression(at)
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
                 known = self._functions.get(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Collection
-from mmap import mmap
+from mmap import ACCESS_COPY, mmap
 from typing import Any, Final
 
 from llvmlite import binding
@@ -61,21 +61,19 @@ class Machine:
         self._engine = binding.create_mcjit_compiler(empty, _target())
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
-        # Anonymous pages: what is not touched takes no memory.
-        self.memory = (ctypes.c_int64 * words).from_buffer(mmap(-1, 8 * words))
-        self._text = ctypes.create_string_buffer(8)
+        # Pages of this process alone; what is not touched takes no memory.
+        pages = mmap(-1, 8 * words, access=ACCESS_COPY)
+        self.memory = (ctypes.c_int64 * words).from_buffer(pages)
 
     def function(self, name: str, arity: int) -> Callable[..., int]:
         """Return a function of the object that takes so many words; it lives as long as this."""
         address = self._engine.get_function_address(name)
-        kind = ctypes.CFUNCTYPE(
-            ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * arity
-        )
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * arity)
         found = kind(address)
-        memory, text = ctypes.addressof(self.memory), ctypes.addressof(self._text)
+        memory = ctypes.addressof(self.memory)
 
         def call(*words: int) -> int:
-            return int(found(memory, text, *words))
+            return int(found(memory, *words))
 
         return call
 

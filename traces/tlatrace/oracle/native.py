@@ -107,8 +107,13 @@ class NativeModel:
         self._known: dict[RuntimeValue, int] = {}
         self._depths: dict[int, int] = {}
         """Word of a value with parts -> how deep it is nested: comparing goes as deep."""
-        for at, text in enumerate(native.constants, start=CONSTANTS):
-            self._memory[at] = self._word(to_runtime(from_json(json.loads(text))))
+        try:
+            for at, text in enumerate(native.constants, start=CONSTANTS):
+                self._memory[at] = self._word(to_runtime(from_json(json.loads(text))))
+        except _NoWord:
+            why = "a constant has no word"
+            self.unlowered |= dict.fromkeys(self._roles, why)
+            self._roles = {}
         self._fixed, self._fixed_depths = dict(self._known), dict(self._depths)
         self._start = ctypes.string_at(self._memory, 8 * self._memory[layout.TOP])
 

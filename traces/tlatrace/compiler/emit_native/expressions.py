@@ -233,8 +233,10 @@ class Expressions:
             case OperatorRef():
                 passed = env.get(node.body.name) if isinstance(node.body, OperatorCall) else None
                 return passed if isinstance(passed, Operator) else Operator(node, env)
-            case Local() if node.name in env:
-                return env[node.name]
+            case Local() if isinstance(known := env.get(node.name), Word | Later | Operator):
+                if is_needed and isinstance(known, Word) and not known.is_sure:
+                    return Word(self.value(node, env))
+                return known
             case Literal() | Variable():
                 return Word(self.value(node, env))
             case _ if is_needed:

@@ -10,7 +10,7 @@ Source: as `tlatrace.compiler.emit_python.actions`, which has the same cases.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -207,12 +207,20 @@ class Steps:
         An argument may be an action, or speak of next values that are not known yet.
         """
         definition = node.definition
-        inner: dict[str, Binding] = {
-            name: env[name] for name in sorted(definition.free) if name in env
+        outer = {name: env[name] for name in sorted(definition.free) if name in env}
+        body = definition.expression
+        return {
+            **outer,
+            **self._arguments(body, definition.parameters, node.arguments, env),
         }
-        for name, argument in zip(definition.parameters, node.arguments, strict=True):
+
+    def _arguments(
+        self, body: Expr, names: Sequence[str], arguments: Sequence[Operand], env: Environment
+    ) -> dict[str, Binding]:
+        inner: dict[str, Binding] = {}
+        for name, argument in zip(names, arguments, strict=True):
             if isinstance(argument, OperatorRef) or not self._is_unsettled(argument, env):
-                needed = strict(definition.expression, name)
+                needed = strict(body, name)
                 inner[name] = self._x.argument(argument, env, is_needed=needed)
             else:
                 inner[name] = Later(argument, env)
@@ -255,7 +263,12 @@ class Steps:
                 assert not isinstance(opened, OperatorRef)
                 self._act(opened, inner, then)
             case OperatorCall() if self._is_unsettled(node, env):
-                self._act(*self._x.entered(node, env), then)
+                operator = env.get(node.name)
+                if not isinstance(operator, Operator):
+                    raise Unlowered(f"the operator {node.name}", node.place)
+                body, names = operator.reference.body, operator.reference.parameters
+                inner = self._arguments(body, names, node.arguments, env)
+                self._act(body, {**operator.environment, **inner}, then)
             case _:
                 self._require_settled([node], env)
                 asked = self._x.condition(node, env)

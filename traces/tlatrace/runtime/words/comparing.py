@@ -5,6 +5,8 @@ from __future__ import annotations
 from tlatrace.runtime.words.layout import (
     ATOM,
     BAD,
+    DEEP,
+    DEEPEST,
     FCN,
     FEW,
     SET,
@@ -12,6 +14,7 @@ from tlatrace.runtime.words.layout import (
     TUP,
     apply,
     at,
+    mem,
     set_kind,
     size,
 )
@@ -50,13 +53,19 @@ def eq(left: int, right: int) -> int:
         return 2
     if tag != other:
         return 2
+    if tag < TUP:
+        return 0
+    if mem[DEEP] >= DEEPEST:
+        return 2
+    mem[DEEP] = mem[DEEP] + 1
     if tag == TUP:
-        return eq_tuples(left, right)
-    if tag == SET:
-        return eq_sets(left, right)
-    if tag == FCN:
-        return eq_functions(left, right)
-    return 0
+        answer = eq_tuples(left, right)
+    elif tag == SET:
+        answer = eq_sets(left, right)
+    else:
+        answer = eq_functions(left, right)
+    mem[DEEP] = mem[DEEP] - 1
+    return answer
 
 
 def eq_tuples(left: int, right: int) -> int:

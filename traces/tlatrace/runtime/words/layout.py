@@ -32,6 +32,8 @@ __all__ = [
     "ATOM",
     "BAD",
     "BOOL",
+    "DEEP",
+    "DEEPEST",
     "END",
     "FCN",
     "FEW",
@@ -86,6 +88,7 @@ MOST_NODES: Final = 7
 FULL: Final = 8
 LISTED: Final = 9
 LISTED_END: Final = 10
+DEEP: Final = 11
 
 INT: Final = 0
 BOOL: Final = 1
@@ -105,6 +108,8 @@ LARGEST: Final = 288230376151711744
 HALF: Final = 536870912
 MANY: Final = 65536
 """More elements than that are left to Python."""
+DEEPEST: Final = 1000
+"""What is nested deeper is left to Python, whose stack has a limit that it notices."""
 FEW: Final = 16
 """Sets of so many elements are compared element by element."""
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from tlatrace.runtime.words.layout import (
     ATOM,
+    BAD,
+    DEEP,
+    DEEPEST,
     FULL,
     LISTED,
     LISTED_END,
@@ -50,11 +53,16 @@ def permuted(word: int, table: int) -> int:
         return mem[table + (word >> 3)]
     if tag < TUP:
         return word
+    if mem[DEEP] >= DEEPEST:
+        mem[FULL] = 1
+        return BAD
+    mem[DEEP] = mem[DEEP] + 1
     base = mem[STACK]
     index = 0
     while index < size(word):
         push(permuted(at(word, index), table))
         index += 1
+    mem[DEEP] = mem[DEEP] - 1
     if tag == TUP:
         return make(TUP, base)
     if tag == SET:
