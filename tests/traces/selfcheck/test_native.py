@@ -19,6 +19,8 @@ from tlatrace.selfcheck.agreement import Agreement
 from tlatrace.selfcheck.corruption import corruptions
 from tlatrace.selfcheck.examine import right_steps
 from tlatrace.selfcheck.native import compare_native
+from tlatrace.selfcheck.random_steps.examine import examine_random_steps
+from tlatrace.selfcheck.random_steps.judges import ENGINES, NATIVE
 from tlatrace.selfcheck.subjects import packaged_subjects
 
 pytestmark = pytest.mark.java
@@ -172,3 +174,12 @@ def test_the_command_has_machine_code_examined() -> None:
     (found,) = json.loads(done.stdout)
     assert found["comparison"] == "native"
     assert found["found"]["of them accepted"] > 500
+
+
+def test_machine_code_that_errs_is_seen_by_random_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    engines = {NATIVE: ENGINES[NATIVE]}
+    found = examine_random_steps(1_500, seed=3, engines=engines)
+    assert found.disagreements == ()
+    assert found.facts["right"] > 100
+    plant(monkeypatch, expressions, 'self._w.emit("return 0")', "pass")
+    assert examine_random_steps(1_500, seed=3, engines=engines).disagreements

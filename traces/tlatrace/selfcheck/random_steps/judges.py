@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from tlatrace.errors import EvaluationError, SubsetError
+from tlatrace.extras import installed
 from tlatrace.judgement.specification import load_spec
 from tlatrace.judgement.transition import Allowed, Failed, Judged, Refused, Transition
 from tlatrace.oracle import load_model
@@ -29,6 +30,7 @@ __all__ = [
     "ENGINES",
     "MODEL",
     "MODEL_LISTS",
+    "NATIVE",
     "TLC_JUDGE",
     "OpenEngine",
     "Tally",
@@ -39,6 +41,7 @@ __all__ = [
 MODEL: Final = "the model"
 MODEL_LISTS: Final = "the model's successors"
 TLC_JUDGE: Final = "TLC's judge"
+NATIVE: Final = "machine code"
 
 OpenEngine: TypeAlias = Callable[[Path, str], Judge]
 """(module, configuration) -> a judge of steps; a parameter, so that tests can break it."""
@@ -99,8 +102,32 @@ def by_model_lists(module: Path, config: str) -> Judge:
     return lambda steps: [listed(step) for step in steps]
 
 
+def by_native(module: Path, config: str) -> Judge:
+    """Open machine code: what it does not accept, the compiled model says.
+
+    So a step that it accepts wrongly is the only answer that can be its own.
+    """
+    from tlatrace.oracle.native import NativeModel  # here: LLVM is an extra
+
+    model = load_model(module, parse_config(config, module), kept=False, native=True)
+    native, of_model = NativeModel(model.source), model_judge(model)
+
+    def judged(step: Transition) -> Judged:
+        assert step.pre is not None
+        pre, post = model.adopt(step.pre), model.adopt(step.post)
+        params = model.adopt_params(step.action, step.params)
+        role = "next" if step.action is None else f"action {step.action}"
+        if native.surely(role, pre, post, params):
+            return Judged(step=Allowed())
+        (answer,) = of_model([step])
+        return answer
+
+    return lambda steps: [judged(step) for step in steps]
+
+
 ENGINES: Final[Mapping[str, OpenEngine]] = MappingProxyType(
     {MODEL: by_model, MODEL_LISTS: by_model_lists, TLC_JUDGE: by_tlc}
+    | ({NATIVE: by_native} if installed("native") else {})
 )
 
 
