@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, Final
 
 import pytest
@@ -69,9 +70,17 @@ def helped(left: int) -> int:
 def looks(left: int) -> int:
     mem[60] = left
     return 0
+
+
+def read(left: int, right: int) -> int:
+    order = compare_text(left & 7, right & 7, 3)
+    return order * 1000 + text[left & 7] - text[right & 7]
 '''
-NAMES: Final = ("all_operators", "compared", "looped")
+NAMES: Final = ("all_operators", "compared", "looped", "read")
 WORDS: Final = 64
+LETTERS: Final = b"abcabd\x80\xff\x00abca"
+_KEPT: Final = ctypes.create_string_buffer(LETTERS)
+ADDRESS: Final = ctypes.addressof(_KEPT)
 _SMALL: Final = st.integers(-(2**20), 2**20)
 
 
@@ -81,9 +90,14 @@ def machine() -> Machine:
 
 
 def by_python(name: str, *words: int) -> tuple[int, list[int]]:
-    space: dict[str, Any] = {"mem": [0] * WORDS}
+    space: dict[str, Any] = {"mem": [0] * WORDS, "text": LETTERS, "compare_text": compare_text}
     exec(TEXT, space)
     return int(space[name](*words)), space["mem"]
+
+
+def compare_text(left: int, right: int, count: int) -> int:
+    one, other = LETTERS[left : left + count], LETTERS[right : right + count]
+    return (one > other) - (one < other)
 
 
 @given(st.sampled_from(NAMES), _SMALL, _SMALL)
@@ -92,6 +106,7 @@ def test_machine_code_computes_what_python_does(
 ) -> None:
     for at in range(WORDS):
         machine.memory[at] = 0
+    machine.text = ADDRESS
     answer, memory = by_python(name, left, right)
     assert machine.function(name, 2)(left, right) == answer
     assert list(machine.memory) == memory
@@ -101,6 +116,9 @@ def test_machine_code_computes_what_python_does(
     "body",
     [
         "return other(word)",
+        "return compare_text(word, word)",
+        "text[0] = word",
+        "return texts[word]",
         "return f(word, 1)",
         "return f(word=1)",
         "return word.size",

@@ -18,7 +18,7 @@ import msgspec
 
 from tlatrace.compiler.model_source import ModelSource
 
-__all__ = ["cache_folder", "keep", "keep_code", "recall", "recall_code"]
+__all__ = ["cache_folder", "keep", "keep_code", "model_key", "recall", "recall_code"]
 
 _MAX_BYTES = 200 * 1024 * 1024
 _MARK = 32
@@ -32,6 +32,11 @@ def cache_folder() -> Path:
         return Path(given)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(base) / "rocketproof" / "models"
+
+
+def model_key(fingerprint: str, *extras: str) -> str:
+    """Return the key of a model with what it was asked for besides."""
+    return "-".join([fingerprint, *extras])
 
 
 def recall(key: str) -> ModelSource | None:

@@ -15,7 +15,7 @@ from tlatrace.explore.symmetry import Images
 from tlatrace.oracle.model import Model
 from tlatrace.oracle.native import PERMUTED, NativeModel
 from tlatrace.oracle.states import ModelState, Step
-from tlatrace.runtime.values import FALSE, TRUE, Atom, RuntimeValue, function
+from tlatrace.runtime.values import Atom, RuntimeValue
 from tlatrace.runtime.words import layout
 
 __all__ = ["NativeImages", "NativeSpace", "NotSure"]
@@ -117,27 +117,6 @@ class NativeSpace(NativeModel):
         value = self.value(word)
         assert isinstance(value, tuple)
         return value
-
-    def value(self, word: RuntimeValue) -> RuntimeValue:
-        """Return the value of a word."""
-        assert isinstance(word, int)
-        tag, rest = word & 7, word >> 3
-        match tag:
-            case layout.INT:
-                return rest
-            case layout.BOOL:
-                return TRUE if rest else FALSE
-            case layout.STR | layout.ATOM:
-                return list(self._names)[rest]
-            case _:
-                count = self._memory[rest] >> 3
-                words = self._memory[rest + 1 : rest + 1 + count]
-                parts = [self.value(part) for part in words]
-        if tag == layout.TUP:
-            return tuple(parts)
-        if tag == layout.SET:
-            return frozenset(parts)
-        return function(dict(zip(parts[::2], parts[1::2], strict=True)))
 
     # ---- symmetry ----
 

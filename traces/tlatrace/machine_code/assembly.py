@@ -31,17 +31,34 @@ _COMPARED: Final[Mapping[type[ast.cmpop], str]] = {
     ast.Gt: "sgt",
     ast.GtE: "sge",
 }
+_GIVEN: Final = """declare i32 @memcmp(ptr, ptr, i64)
+
+define internal i64 @compare_text(ptr %mem, ptr %text, i64 %left, i64 %right, i64 %count) {
+  %one = getelementptr i8, ptr %text, i64 %left
+  %other = getelementptr i8, ptr %text, i64 %right
+  %found = call i32 @memcmp(ptr %one, ptr %other, i64 %count)
+  %more = icmp sgt i32 %found, 0
+  %less = icmp slt i32 %found, 0
+  %up = zext i1 %more to i64
+  %down = zext i1 %less to i64
+  %sign = sub i64 %up, %down
+  ret i64 %sign
+}
+"""
 
 
 def assembly_of(module: FlatModule, exported: Collection[str]) -> str:
     """Translate a module; functions that are not exported may be lost in others.
 
-    Each takes the array of words before its own parameters.
+    Each takes the array of words, and the text, before its own parameters.
     """
     return "\n".join(
         [
-            _Function(function, module.constants).text(is_exported=function.name in exported)
-            for function in module.functions.values()
+            _GIVEN,
+            *[
+                _Function(function, module.constants).text(is_exported=function.name in exported)
+                for function in module.functions.values()
+            ],
         ]
     )
 
@@ -60,7 +77,8 @@ class _Function:
     def text(self, *, is_exported: bool) -> str:
         names = "".join([f", i64 %a.{name}" for name in self._function.parameters])
         linkage = "" if is_exported else "internal "
-        head = f"define {linkage}i64 @{self._function.name}(ptr noalias %mem"
+        arrays = "ptr noalias %mem, ptr noalias readonly %text"
+        head = f"define {linkage}i64 @{self._function.name}({arrays}"
         slots = [f"  %v.{name} = alloca i64" for name in sorted(self._locals)]
         for name in self._function.parameters:
             self._emit(f"store i64 %a.{name}, ptr %v.{name}")
@@ -174,11 +192,15 @@ class _Function:
                 return self._computed(f"sub i64 0, {self._value(operand)}")
             case ast.Compare():
                 return self._computed(f"zext i1 {self._compared(node)} to i64")
+            case ast.Subscript(value=ast.Name(id="text"), slice=at):
+                place = self._computed(f"getelementptr i8, ptr %text, i64 {self._value(at)}")
+                byte = self._computed(f"load i8, ptr {place}")
+                return self._computed(f"zext i8 {byte} to i64")
             case ast.Subscript(slice=at):
                 return self._computed(f"load i64, ptr {self._place(at)}")
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 words = "".join([f", i64 {self._value(argument)}" for argument in arguments])
-                return self._computed(f"call i64 @{name}(ptr %mem{words})")
+                return self._computed(f"call i64 @{name}(ptr %mem, ptr %text{words})")
             case _:
                 return self._of_condition(node)
 

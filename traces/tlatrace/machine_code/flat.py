@@ -1,4 +1,4 @@
-r"""Flat Python: functions over 64-bit words and one array of them, written as Python.
+r"""Flat Python: functions over 64-bit words, an array of them and a text, written as Python.
 
 What is written in it can be read, run by Python as it is, and translated into machine code.
 
@@ -10,7 +10,9 @@ What is written in it can be read, run by Python as it is, and translated into m
             return 0
         while at > 8: ...                     while, break, continue, pass, if, elif, else
         mem[at] = word; at += 1               + - * // % & | ^ << >>, as Python has them
-        return call(at, word)
+        return call(at, text[word])           `text` is the text: its bytes are read only
+
+What a machine does better than a loop is given (`GIVEN`): Python has it as a function, too.
 
 A result must fit into a word, whatever comes in: the translation wraps where Python does not. So
 what is multiplied for a hash is masked at once, and numbers are compared with limits before.
@@ -23,7 +25,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["FlatError", "FlatFunction", "FlatModule", "assigned_in", "parse"]
+__all__ = ["GIVEN", "FlatError", "FlatFunction", "FlatModule", "assigned_in", "parse"]
+
+GIVEN: Final[Mapping[str, int]] = {"compare_text": 3}
+"""Functions that are not translated, with how many words they take.
+
+`compare_text(left, right, count)` compares so many bytes of the text at two places: -1, 0 or 1.
+"""
 
 _OPERATORS: Final = (
     ast.Add,
@@ -73,6 +81,8 @@ def parse(*texts: str) -> FlatModule:
     for text in texts:
         for node in ast.parse(text).body:
             match node:
+                case ast.FunctionDef(name=name) if name in GIVEN:
+                    pass
                 case ast.FunctionDef(name=name, args=ast.arguments(args=args)):
                     if name in functions:
                         raise FlatError(f"{name} is defined twice")
@@ -152,8 +162,13 @@ class _Checker:
                 raise self._refuse(node)
 
     def _target(self, node: ast.expr) -> None:
-        if isinstance(node, ast.Subscript):
-            self._expression(node)
+        match node:
+            case ast.Subscript(value=ast.Name(id="mem")):
+                self._expression(node)
+            case ast.Subscript():
+                raise self._refuse(node)
+            case _:
+                pass
 
     def _operator(self, operator: ast.operator, node: ast.AST) -> None:
         if not isinstance(operator, _OPERATORS):
@@ -179,11 +194,12 @@ class _Checker:
             case ast.BoolOp(values=values):
                 for value in values:
                     self._expression(value)
-            case ast.Subscript(value=ast.Name(id="mem"), slice=at):
+            case ast.Subscript(value=ast.Name(id="mem" | "text"), slice=at):
                 self._expression(at)
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
                 known = self._functions.get(name)
-                if known is None or len(known.parameters) != len(arguments):
+                wanted = GIVEN.get(name) if known is None else len(known.parameters)
+                if wanted != len(arguments):
                     raise self._refuse(node)
                 for argument in arguments:
                     self._expression(argument)

@@ -64,16 +64,19 @@ class Machine:
         # Pages of this process alone; what is not touched takes no memory.
         pages = mmap(-1, 8 * words, access=ACCESS_COPY)
         self.memory = (ctypes.c_int64 * words).from_buffer(pages)
+        self.text = 0
+        """Where the text begins in memory; whoever sets it keeps it."""
 
     def function(self, name: str, arity: int) -> Callable[..., int]:
         """Return a function of the object that takes so many words; it lives as long as this."""
         address = self._engine.get_function_address(name)
-        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * arity)
+        words = [ctypes.c_int64] * arity
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, *words)
         found = kind(address)
         memory = ctypes.addressof(self.memory)
 
         def call(*words: int) -> int:
-            return int(found(memory, *words))
+            return int(found(memory, self.text, *words))
 
         return call
 

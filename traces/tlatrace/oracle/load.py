@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from tlatrace.compiler.cache import keep, recall
+from tlatrace.compiler.cache import keep, model_key, recall
 from tlatrace.compiler.compile import compile_tree
 from tlatrace.compiler.job import fingerprint_of, job_of
 from tlatrace.errors import InvariantError, SpecError, SubsetError
@@ -70,7 +70,7 @@ def load_model(
     asked += ("CHOOSE ANY",) if choose_any else ()
     fingerprint = fingerprint_of(module, folders, config, given, asked)
     extras = {"conjuncts": conjuncts, "assumed": assumptions, "native": native}
-    key = "-".join([fingerprint, *[name for name, is_asked in extras.items() if is_asked]])
+    key = model_key(fingerprint, *[name for name, is_asked in extras.items() if is_asked])
     source = recall(key) if kept else None
     if source is None:
         with _with_definitions(module, own) as extended:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from inspect import getsource
 from typing import Final
 
-from tlatrace.compiler.cache import keep_code, recall_code
+from tlatrace.compiler.cache import keep_code, model_key, recall, recall_code
 from tlatrace.compiler.emit_native.writer import CONSTANTS
 from tlatrace.compiler.model_source import ModelSource, NativeSource
 from tlatrace.machine_code import assembly, flat, machine
@@ -21,11 +21,22 @@ from tlatrace.machine_code.assembly import assembly_of
 from tlatrace.machine_code.flat import parse
 from tlatrace.machine_code.machine import Machine, machine_name, object_of
 from tlatrace.oracle.states import ModelState
-from tlatrace.runtime.values import TRUE, Atom, Boolean, Fcn, RuntimeValue, TypedAtom, to_runtime
+from tlatrace.runtime.values import (
+    FALSE,
+    TRUE,
+    Atom,
+    Boolean,
+    Fcn,
+    RuntimeValue,
+    TypedAtom,
+    function,
+    to_runtime,
+)
 from tlatrace.runtime.words import flat_text, layout
+from tlatrace.runtime.words.layout import PACKED
 from tlatrace.values import from_json
 
-__all__ = ["PERMUTED", "NativeModel", "code_of"]
+__all__ = ["PERMUTED", "NativeModel", "NoWord", "code_of", "is_kept"]
 
 _MAKERS: Final = (
     ("push", 1),
@@ -33,6 +44,8 @@ _MAKERS: Final = (
     ("make_set", 1),
     ("make_function", 1),
     ("permuted", 2),
+    ("read_text", 3),
+    ("content", 1),
 )
 _TABLE: Final = 1 << 17
 _NODES: Final = 1 << 21
@@ -46,19 +59,28 @@ _DEEPEST: Final = 100
 
 def code_of(source: NativeSource) -> bytes:
     """Return the machine code of a specification, from the cache if it is there."""
-    runtime = flat_text()
-    compiler = [getsource(module) for module in (flat, assembly, machine)]
-    parts = [machine_name(), *compiler, runtime, source.text]
-    digest = sha256("\0".join(parts).encode()).hexdigest()
-    code = recall_code(digest)
+    key = _key(source)
+    code = recall_code(key)
     if code is None:
         exported = [name for _, name in source.functions] + [name for name, _ in _MAKERS]
-        code = object_of(assembly_of(parse(runtime, source.text), exported))
-        keep_code(digest, code)
+        code = object_of(assembly_of(parse(flat_text(), source.text), exported))
+        keep_code(key, code)
     return code
 
 
-class _NoWord(Exception):
+def is_kept(fingerprint: str) -> bool:
+    """Tell whether the cache has the machine code of a model."""
+    source = recall(model_key(fingerprint, "native"))
+    return source is not None and bool(source.native and recall_code(_key(source.native)))
+
+
+def _key(source: NativeSource) -> str:
+    compiler = [getsource(module) for module in (flat, assembly, machine)]
+    parts = [machine_name(), *compiler, flat_text(), source.text]
+    return sha256("\0".join(parts).encode()).hexdigest()
+
+
+class NoWord(Exception):
     """A value that has no word."""
 
 
@@ -103,17 +125,50 @@ class NativeModel:
         self._roles: dict[str, Callable[..., int]] = {
             role: opened.function(name, 3) for role, name in native.functions
         }
-        self._names: dict[str | Atom, int] = {}
+        self._names: dict[Atom, int] = {}
         self._known: dict[RuntimeValue, int] = {}
         self._depths: dict[int, int] = {}
         """Word of a value with parts -> how deep it is nested: comparing goes as deep."""
         try:
             for at, text in enumerate(native.constants, start=CONSTANTS):
                 self._memory[at] = self._word(to_runtime(from_json(json.loads(text))))
-        except _NoWord:
+        except NoWord:
             why = "a constant has no word"
             self.unlowered |= dict.fromkeys(self._roles, why)
             self._roles = {}
+        self._keep()
+
+    def value(self, word: RuntimeValue) -> RuntimeValue:
+        """Return the value of a word."""
+        assert isinstance(word, int)
+        tag, rest = word & 7, word >> 3
+        match tag:
+            case layout.INT:
+                return rest
+            case layout.BOOL:
+                return TRUE if rest else FALSE
+            case layout.ATOM:
+                return list(self._names)[rest]
+            case layout.STR:
+                return self._string_at(rest)
+            case _:
+                count = self._memory[rest] >> 3
+                words = self._memory[rest + 1 : rest + 1 + count]
+                parts = [self.value(part) for part in words]
+        if tag == layout.TUP:
+            return tuple(parts)
+        if tag == layout.SET:
+            return frozenset(parts)
+        return function(dict(zip(parts[::2], parts[1::2], strict=True)))
+
+    def _string_at(self, node: int) -> str:
+        count = self._memory[node] >> 3
+        length, *packed = self._memory[node + 1 : node + 1 + count]
+        raw = b"".join([word.to_bytes(PACKED, "little") for word in packed])
+        return raw[:length].decode("utf-8", "surrogatepass")
+
+    def _keep(self) -> None:
+        """Keep what there is now as what an empty array has."""
         self._fixed, self._fixed_depths = dict(self._known), dict(self._depths)
         self._start = ctypes.string_at(self._memory, 8 * self._memory[layout.TOP])
 
@@ -139,7 +194,7 @@ class NativeModel:
                 self._place(self._before, post if pre is None else pre)
                 self._place(self._arguments, params)
                 answer = function(self._before, self._after, self._arguments)
-            except _NoWord:
+            except NoWord:
                 answer = 2
             self._memory[layout.STACK] = self._stack
             if not self._memory[layout.FULL]:
@@ -163,33 +218,34 @@ class NativeModel:
                 return layout.YES if value is TRUE else layout.NO
             case int():
                 if abs(value) >= layout.LARGEST:
-                    raise _NoWord
+                    raise NoWord
                 return value << 3
             case TypedAtom():
-                raise _NoWord
-            case str() | Atom():
-                number = self._names.setdefault(value, len(self._names))
-                return number << 3 | (layout.STR if isinstance(value, str) else layout.ATOM)
+                raise NoWord
+            case Atom():
+                return self._names.setdefault(value, len(self._names)) << 3 | layout.ATOM
             case _:
                 known = self._known.get(value)
                 if known is None:
                     known = self._built(value)
                     if known == layout.BAD:
-                        raise _NoWord
+                        raise NoWord
                     self._known[value] = known
                 return known
 
     def _built(self, value: RuntimeValue) -> int:
         match value:
+            case str():
+                return self._string(value)
             case tuple() | frozenset():
                 parts = [self._word(part) for part in value]
             case Fcn():
                 parts = [self._word(part) for pair in value.items() for part in pair]
             case _:
-                raise _NoWord
+                raise NoWord
         depth = 1 + max([self._depths.get(part, 0) for part in parts], default=0)
         if depth > _DEEPEST:
-            raise _NoWord
+            raise NoWord
         base = self._memory[layout.STACK]
         for part in parts:
             self._make["push"](part)
@@ -202,3 +258,11 @@ class NativeModel:
                 made = self._make["make_function"](base)
         self._depths[made] = depth
         return made
+
+    def _string(self, value: str) -> int:
+        raw = value.encode("utf-8", "surrogatepass")
+        base = self._memory[layout.STACK]
+        self._make["push"](len(raw))
+        for at in range(0, len(raw), PACKED):
+            self._make["push"](int.from_bytes(raw[at : at + PACKED], "little"))
+        return self._make["make"](layout.STR, base)

@@ -11,7 +11,7 @@ from tlatrace.tla.sany_nodes import Location
 
 __all__ = ["CONSTANTS", "FlatWriter", "Unlowered"]
 
-CONSTANTS: Final = 16
+CONSTANTS: Final = 24
 """Where the words of constants begin in the array, after what `runtime.words` names."""
 _MOST_LINES: Final = 60_000
 _INDENT: Final = "    "
@@ -64,6 +64,10 @@ class FlatWriter:
             self._stack.pop()
             self._depth.pop()
             self._loops.pop()
+
+    def add(self, text: str) -> None:
+        """Add functions that are written already."""
+        self._functions.append(text)
 
     def emit(self, line: str) -> None:
         """Write a line.

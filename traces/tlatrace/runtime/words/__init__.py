@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from inspect import getsource
 
-from tlatrace.runtime.words import comparing, functions, layout, numbers, questions, sets, steps
+from tlatrace.runtime.words import (
+    comparing,
+    contents,
+    functions,
+    layout,
+    numbers,
+    questions,
+    sets,
+    steps,
+    texts,
+)
 
 __all__ = ["MODULES", "flat_text"]
 
-MODULES = (layout, comparing, sets, functions, numbers, questions, steps)
+MODULES = (layout, contents, comparing, sets, functions, numbers, questions, steps, texts)
 
 
 def flat_text() -> str:

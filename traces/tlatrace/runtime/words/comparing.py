@@ -9,17 +9,22 @@ from tlatrace.runtime.words.layout import (
     DEEPEST,
     FCN,
     FEW,
+    FULL,
     SET,
+    STACK,
     STR,
     TUP,
     apply,
     at,
     mem,
+    push,
+    push_all,
     set_kind,
     size,
 )
 
 __all__ = [
+    "all_comparable",
     "eq",
     "eq_functions",
     "eq_records",
@@ -27,8 +32,10 @@ __all__ = [
     "eq_tuples",
     "found_in",
     "has_only_strings",
+    "have_key",
     "member",
     "one_kind",
+    "push_parts",
     "subset",
 ]
 
@@ -89,6 +96,13 @@ def eq_sets(left: int, right: int) -> int:
         return 2
     if kind < TUP:
         return 0
+    base = mem[STACK]
+    push_all(left)
+    push_all(right)
+    alike = all_comparable(base)
+    mem[STACK] = base
+    if alike:
+        return 0
     if count > FEW:
         return 2
     index = 0
@@ -100,6 +114,78 @@ def eq_sets(left: int, right: int) -> int:
             other += 1
         index += 1
     return 0
+
+
+def all_comparable(base: int) -> int:
+    """Tell whether any two values on the stack from `base` on can surely be compared.
+
+    Where all are functions with the same keys, their images at each key are looked at together, and
+    so are all elements of sets: each value is looked at once, and not with each other one.
+    """
+    end = mem[STACK]
+    kind = ATOM
+    most = 0
+    sample = BAD
+    index = base
+    while index < end:
+        word = mem[index]
+        tag = word & 7
+        if tag != ATOM:
+            if kind != ATOM and kind != tag:
+                return 0
+            kind = tag
+            if tag >= TUP and size(word) > most:
+                most = size(word)
+            sample = word
+        index += 1
+    if mem[FULL] or mem[DEEP] >= DEEPEST:
+        return 0
+    if kind < TUP:
+        return 1
+    mem[DEEP] = mem[DEEP] + 1
+    alike = 1
+    if kind == SET:
+        push_parts(base, end, 0 - 1)
+        alike = all_comparable(end)
+    place = 0
+    while place < most and kind != SET and alike:
+        mem[STACK] = end
+        if kind == FCN and place & 1 == 0:
+            alike = have_key(base, end, place, sample)
+        else:
+            push_parts(base, end, place)
+            alike = all_comparable(end)
+        place += 1
+    mem[STACK] = end
+    mem[DEEP] = mem[DEEP] - 1
+    return alike
+
+
+def push_parts(base: int, end: int, place: int) -> int:
+    """Put a part of each value between two places of the stack on it, or all; -1."""
+    index = base
+    while index < end and mem[FULL] == 0:
+        word = mem[index]
+        if word & 7 != ATOM:
+            if place < 0:
+                push_all(word)
+            elif place < size(word):
+                push(at(word, place))
+        index += 1
+    return 0
+
+
+def have_key(base: int, end: int, place: int, sample: int) -> int:
+    """Tell whether functions have the same key in a place, and as many of them."""
+    index = base
+    while index < end:
+        word = mem[index]
+        if word & 7 != ATOM and (
+            size(word) != size(sample) or at(word, place) != at(sample, place)
+        ):
+            return 0
+        index += 1
+    return 1
 
 
 def has_only_strings(function: int) -> int:

@@ -7,17 +7,20 @@ bits say what it is, the others which:
 |--------|-------------------------------------------------------------------|
 | INT    | the number, nearer to 0 than `LARGEST`                            |
 | BOOL   | 0 or 1                                                            |
-| STR    | the number of a string, which the host gives                      |
+| STR    | where its node is: how many bytes it has, then seven in each word |
 | ATOM   | the number of a model value                                       |
 | TUP    | where its node is: a head, then the elements                      |
 | SET    | the same, elements in the order of their words, each once         |
 | FCN    | the same, key and image by turns, in the order of the keys        |
 
-A head is the number of words after it and the tag. Equal nodes are one node (`make` looks for it,
-and compares): so equal values are equal words. A function over 1..n is a tuple, as everywhere.
+A head is the number of words after it and the tag; the word before it is for `contents`. Equal
+nodes are one node (`make` looks for it, and compares): so equal values are equal words. A function
+over 1..n is a tuple, as everywhere.
 
 Questions answer 1, 0, or 2 where TLC, or the compiled Python, may refuse. Whatever is refused there
 must be refused here, and more may be: who asks then asks Python.
+
+A node of tag FACT is no value: it says that something was found TRUE of its words.
 
 `mem` holds, from the start, what the first constants name; then the table of nodes, a stack on
 which the parts of a value wait, and the nodes themselves. What does not fit sets mem[FULL]: from
@@ -30,11 +33,16 @@ from typing import Final
 
 __all__ = [
     "ATOM",
+    "ATOMS",
     "BAD",
+    "BEFORE",
     "BOOL",
+    "CLASHING",
+    "CURSOR",
     "DEEP",
     "DEEPEST",
     "END",
+    "FACT",
     "FCN",
     "FEW",
     "FULL",
@@ -48,13 +56,16 @@ __all__ = [
     "MANY",
     "MASK",
     "MOST_NODES",
+    "NAMES",
     "NO",
     "NODES",
+    "PACKED",
     "SET",
     "STACK",
     "STACK_END",
     "STR",
     "TABLE",
+    "TEXT_END",
     "TOP",
     "TUP",
     "YES",
@@ -62,6 +73,7 @@ __all__ = [
     "at",
     "joined",
     "kind_of",
+    "known",
     "make",
     "make_function",
     "make_interval",
@@ -71,6 +83,7 @@ __all__ = [
     "push_all",
     "set_kind",
     "size",
+    "slot_of",
     "sort",
 ]
 
@@ -89,6 +102,12 @@ FULL: Final = 8
 LISTED: Final = 9
 LISTED_END: Final = 10
 DEEP: Final = 11
+CURSOR: Final = 12
+TEXT_END: Final = 13
+NAMES: Final = 14
+BEFORE: Final = 15
+ATOMS: Final = 16
+CLASHING: Final = 17
 
 INT: Final = 0
 BOOL: Final = 1
@@ -98,6 +117,7 @@ TUP: Final = 4
 SET: Final = 5
 FCN: Final = 6
 BAD: Final = 7
+FACT: Final = 7
 
 NO: Final = 1
 YES: Final = 9
@@ -112,6 +132,9 @@ DEEPEST: Final = 1000
 """What is nested deeper is left to Python, whose stack has a limit that it notices."""
 FEW: Final = 16
 """Sets of so many elements are compared element by element."""
+
+PACKED: Final = 7
+"""Bytes of a string in a word."""
 
 HASH: Final = 8790513249371567
 HASH_BITS: Final = 4611686018427387903
@@ -138,41 +161,59 @@ def at(word: int, index: int) -> int:
     return mem[(word >> 3) + 1 + index]
 
 
-def make(tag: int, base: int) -> int:
-    """Return the node of what stands on the stack from `base` on, which is taken away."""
-    count = mem[STACK] - base
-    mem[STACK] = base
-    top = mem[TOP]
-    if mem[FULL] or top + count + 1 > mem[END] or mem[NODES] >= mem[MOST_NODES]:
-        mem[FULL] = 1
-        return BAD
-    head = count << 3 | tag
+def slot_of(head: int, base: int) -> int:
+    """Return where the table has the node of the words on the stack, or a place for it."""
+    count = head >> 3
     mixed = head
     index = 0
     while index < count:
         mixed = ((mixed ^ (mem[base + index] & HASH_BITS)) * HASH) & HASH_BITS
         mixed = mixed ^ (mixed >> 29)
         index += 1
-    table = mem[TABLE]
     slot = mixed & mem[MASK]
-    while mem[table + slot] != 0:
-        node = mem[table + slot]
+    while mem[mem[TABLE] + slot] != 0:
+        node = mem[mem[TABLE] + slot]
         if mem[node] == head:
             index = 0
             while index < count and mem[node + 1 + index] == mem[base + index]:
                 index += 1
             if index == count:
-                return node << 3 | tag
+                break
         slot = (slot + 1) & mem[MASK]
-    mem[table + slot] = top
+    return mem[TABLE] + slot
+
+
+def make(tag: int, base: int) -> int:
+    """Return the node of what stands on the stack from `base` on, which is taken away."""
+    count = mem[STACK] - base
+    mem[STACK] = base
+    node = mem[TOP] + 1
+    if mem[FULL] or node + count + 1 > mem[END] or mem[NODES] >= mem[MOST_NODES]:
+        mem[FULL] = 1
+        return BAD
+    head = count << 3 | tag
+    slot = slot_of(head, base)
+    if mem[slot] != 0:
+        return mem[slot] << 3 | tag
+    mem[slot] = node
     mem[NODES] = mem[NODES] + 1
-    mem[top] = head
+    mem[node - 1] = 0
+    mem[node] = head
     index = 0
     while index < count:
-        mem[top + 1 + index] = mem[base + index]
+        mem[node + 1 + index] = mem[base + index]
         index += 1
-    mem[TOP] = top + count + 1
-    return top << 3 | tag
+    mem[TOP] = node + count + 1
+    return node << 3 | tag
+
+
+def known(base: int) -> int:
+    """Tell whether what stands on the stack from `base` on, which is taken away, is a FACT."""
+    count = mem[STACK] - base
+    mem[STACK] = base
+    if mem[FULL]:
+        return 0
+    return mem[slot_of(count << 3 | FACT, base)] != 0
 
 
 def sort(base: int, end: int, step: int) -> int:
