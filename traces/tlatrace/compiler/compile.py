@@ -20,7 +20,7 @@ from tlatrace.compiler.job import Job
 from tlatrace.compiler.lower.reader import Reader
 from tlatrace.compiler.lower.scope import Redirect, Scope
 from tlatrace.compiler.model_source import Assumption, InstanceSource, ModelSource, NativeSource
-from tlatrace.compiler.passes.instances import Cell
+from tlatrace.compiler.passes.instances import Cell, Instances
 from tlatrace.compiler.passes.mentions import model_values_of, strings_of
 from tlatrace.compiler.passes.paths import Paths, definitions_below, find_paths
 from tlatrace.compiler.passes.types import infer
@@ -135,11 +135,13 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         for name in wanted:
             names[f"{role} {name}"] = predicates.condition(reader.definition(name))
     instances: list[InstanceSource] = []
+    conjuncts: list[Instances] = []
     for name in job.invariants:
         for at, (function, found) in enumerate(predicates.instances(reader.definition(name))):
             role = f"instances {at} of {name}"
             names[role] = function
             instances += [_instance(role, *choice) for choice in found.choices]
+            conjuncts.append(found)
     for name in job.expressions:
         if reader.operators().get(name, (0, 0))[1] >= _ACTION_LEVEL:
             raise SpecError(reader.module, f"{name} has primes, so it has no value in a state")
@@ -149,7 +151,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         initial = reader.definition(job.init).expression
         names["failing initial"] = failing.action("Init", (), initial)
     assumptions = _assumptions(reader, predicates, names) if job.assumptions else ()
-    native = _native(job, reader, actions, same) if job.native else None
+    native = _native(job, reader, actions, same, conjuncts) if job.native else None
     source = _source(job, reader, writer, names)
     arities = {name: len(action.claim.parameters) for name, action in actions.items()}
     return replace(
@@ -168,12 +170,16 @@ def _written(job: Job, reader: Reader) -> ModelSource:
 
 
 def _native(
-    job: Job, reader: Reader, actions: Mapping[str, _Action], same: Expr | None
+    job: Job,
+    reader: Reader,
+    actions: Mapping[str, _Action],
+    same: Expr | None,
+    conjuncts: Sequence[Instances],
 ) -> NativeSource:
     """Write as flat Python what a step and a state are asked."""
     roles = NativeRoles(len(reader.variables))
-    roles.question("next", reader.definition(job.next).expression)
     roles.of_state("initial", reader.definition(job.init).expression)
+    roles.question("next", reader.definition(job.next).expression)
     if same is not None:
         roles.question("box", same)
     for name, action in actions.items():
@@ -185,6 +191,7 @@ def _native(
         roles.of_state(f"constraint {name}", reader.definition(name).expression)
     for name in job.action_constraints:
         roles.question(f"action constraint {name}", reader.definition(name).expression)
+    roles.rows(conjuncts)
     roles.steps(reader.definition(job.next), reader.definition(job.init, primed=True))
     written = roles.written()
     return NativeSource(

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from tlatrace.compiler.emit_native.environment import Word
 from tlatrace.compiler.emit_native.expressions import Expressions
+from tlatrace.compiler.emit_native.rows import Rows
 from tlatrace.compiler.emit_native.steps import Steps
 from tlatrace.compiler.emit_native.writer import FlatWriter, Unlowered
 from tlatrace.compiler.ir.analysis import reads
 from tlatrace.compiler.ir.nodes import Definition, Expr
+from tlatrace.compiler.passes.instances import Instances
 from tlatrace.runtime.values import Atom, Fcn, RuntimeValue, TypedAtom
 
 __all__ = ["NativeRoles", "NativeText"]
@@ -38,6 +40,7 @@ class NativeRoles:
         self._writer = FlatWriter()
         self._expressions = Expressions(self._writer)
         self._steps = Steps(self._writer, self._expressions, variables)
+        self._rows = Rows(self._writer, self._expressions, variables)
         self._functions: dict[str, str] = {}
         self._unlowered: dict[str, str] = {}
 
@@ -69,6 +72,17 @@ class NativeRoles:
             else:
                 self._functions[role] = name
 
+    def rows(self, conjuncts: Iterable[Instances]) -> None:
+        """Write what judges the rows of traces, after all roles that a row may have."""
+        numbered = enumerate(self._functions.items())
+        functions = [(at, name) for at, (role, name) in numbered if _is_of_row(role)]
+        try:
+            if "initial" in self._unlowered:
+                raise Unlowered(f"initial: {self._unlowered['initial']}", None)
+            self._functions["rows"] = self._rows.write(functions, conjuncts)
+        except Unlowered as reason:
+            self._unlowered["rows"] = str(reason)
+
     def of_state(self, role: str, formula: Expr) -> None:
         """Write a question about one state."""
         if reads(formula).primed:
@@ -90,6 +104,10 @@ class NativeRoles:
             labels=tuple([(label.name, label.arity) for label in self._steps.labels]),
             unlowered=tuple(unlowered.items()),
         )
+
+
+def _is_of_row(role: str) -> bool:
+    return role in ("initial", "next") or role.startswith("action ")
 
 
 def _has_types(value: RuntimeValue) -> bool:

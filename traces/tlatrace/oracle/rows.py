@@ -1,0 +1,85 @@
+"""What a judge of rows of a corpus is asked, and what it answers; plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "ACCEPTED",
+    "ASK",
+    "INITIAL",
+    "MOST_ROWS",
+    "READ_ONLY",
+    "REMEMBERED",
+    "RowJudge",
+    "Texts",
+    "Words",
+]
+
+Words: TypeAlias = npt.NDArray[np.int64]
+
+ASK: Final = 0
+"""It is not sure: Python is to be asked."""
+ACCEPTED: Final = 1
+REMEMBERED: Final = 2
+"""It has been accepted before."""
+
+READ_ONLY: Final = -1
+INITIAL: Final = -2
+
+MOST_ROWS: Final = 1 << 14
+"""That are judged together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts that stand in memory, one after the other."""
+
+    address: int
+    begins: Words
+    ends: Words
+    kept: object
+    """What has to live as long as they are read."""
+
+    @staticmethod
+    def of(parts: Sequence[bytes]) -> Texts:
+        """Put texts into memory."""
+        whole = np.frombuffer(b"".join([*parts, b"\0"]), np.uint8)
+        ends = np.cumsum(np.array(list(map(len, parts)), np.int64))
+        begins = np.concatenate([np.zeros(1, np.int64), ends])[: len(parts)]
+        return Texts(whole.ctypes.data, begins, ends, whole)
+
+
+class RowJudge(Protocol):
+    """Says of steps that follow each other which are surely right, with the invariants after them.
+
+    Whether they follow each other is not asked: an answer counts where a row is the next one of a
+    trace, and all before it were good.
+    """
+
+    def forget(self) -> None:
+        """Forget what it has accepted."""
+        ...
+
+    def forget_states(self) -> None:
+        """Begin with other rows."""
+        ...
+
+    def judge(
+        self, texts: Texts, roles: Words, calls: Sequence[tuple[str | None, int]], params: Texts
+    ) -> Words:
+        """Judge rows, at most `MOST_ROWS`; for each return an answer and two numbers.
+
+        `roles`: for each row, which of the `calls` it is; `READ_ONLY`, and its state is the one
+        before the next row; or `INITIAL`. A call is (action or None, which of the `params`).
+
+        The first number is one of the state: this judge gives it to no other state; -1, it could
+        not be read. The second one is drawn from all that the step is, by every judge of this
+        model; 0 where it is not known.
+        """
+        ...
