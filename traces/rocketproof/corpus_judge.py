@@ -10,6 +10,7 @@ from rocketproof.trace_inputs import SpecChoice
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.corpus.result import CorpusResult
 from tlatrace.errors import CorpusError, EvaluationError, ModelGapError, SubsetError
+from tlatrace.extras import installed
 from tlatrace.judgement.difference import difference
 from tlatrace.judgement.specification import (
     SpecUnderTest,
@@ -23,10 +24,16 @@ from tlatrace.trace import Header
 from tlatrace.values import State, state_from_json
 
 if TYPE_CHECKING:  # imported when it is needed: `--help` does not wait for Arrow
+    from tlatrace.corpus.checker import RowsSource
     from tlatrace.corpus.examples import Allowed
     from tlatrace.corpus.validate import Driver
 
-__all__ = ["NearestOfModel", "judge_corpus"]
+__all__ = ["AUTO", "COMPILED", "CORPUS_ENGINES", "NATIVE", "TLC", "NearestOfModel", "judge_corpus"]
+
+AUTO, NATIVE, COMPILED, TLC = "auto", "native", "compiled", "tlc"
+CORPUS_ENGINES = (AUTO, NATIVE, COMPILED, TLC)
+_MANY_STEPS = 200_000
+"""So many are judged by Python in the time that LLVM takes."""
 
 _MAX_LINES = 12
 
@@ -36,16 +43,16 @@ def judge_corpus(
     choice: SpecChoice,
     driver: Driver,
     *,
-    by_tlc: bool,
+    engine: str,
     sample: int | None,
     store: Path | None,
     seed: int,
 ) -> CorpusResult:
     """Judge all traces of a corpus that has steps.
 
-    `by_tlc` asks TLC, too: about `sample` accepted transitions, or all (None), and about the
-    rejected ones. Where it is asked and the specification cannot be compiled, TLC judges
-    everything.
+    `engine` is one of `CORPUS_ENGINES`. TLC is asked besides about `sample` accepted transitions,
+    or all (None), and about the rejected ones. Where it is asked and the specification cannot be
+    compiled, TLC judges everything.
 
     Raises:
         CorpusError: it was recorded with other constants, or cannot be read.
@@ -60,6 +67,7 @@ def judge_corpus(
     manifest = read_manifest(folder)
     constants = state_from_json(dict(manifest.constants))
     header = Header(spec=manifest.spec or "", constants=constants)
+    by_tlc = engine == TLC
     try:
         model = choice.model(header)
     except SubsetError:
@@ -67,13 +75,19 @@ def judge_corpus(
             raise
         return _by_tlc(folder, choice.load(header), driver, manifest, choice.module_of(header))
     _check_constants(folder, constants, model)
+    notes = _notes(manifest, model.module, choice.module_of(header))
+    native = None
+    if _suits_machine_code(engine, manifest.steps, model):
+        native, why = _machine_code(choice.model(header, native=True))
+        notes += why
     subject = Subject(
         module=model.module,
         fingerprint=model.fingerprint,
         source=ModelCheckerSource(model.source),
+        rows=native,
         actions=model.next_actions,
         variables=model.variables,
-        notes=_notes(manifest, model.module, choice.module_of(header)),
+        notes=notes,
     )
     tlc = None
     if by_tlc:
@@ -81,6 +95,28 @@ def judge_corpus(
     return validate_corpus(
         folder, subject, driver, tlc=tlc, store=store, make_example=NearestOfModel(model), seed=seed
     )
+
+
+def _suits_machine_code(engine: str, steps: int, model: Model) -> bool:
+    """Tell whether machine code is to be asked: where it is there, or soon pays for itself."""
+    if engine in (COMPILED, NATIVE) or not installed("native"):
+        return engine == NATIVE
+    from tlatrace.oracle.native import is_kept
+
+    return steps >= _MANY_STEPS or is_kept(model.fingerprint)
+
+
+def _machine_code(model: Model) -> tuple[RowsSource | None, tuple[str, ...]]:
+    """Compile a model's machine code, once for all workers; None, and why there is none."""
+    from tlatrace.corpus.model_source import ModelCheckerSource
+    from tlatrace.oracle.native_rows import NotNative
+
+    source = ModelCheckerSource(model.source)
+    try:
+        source.open_rows()
+    except NotNative as reason:
+        return None, (f"there is no machine code, Python has judged all: {reason}",)
+    return source, ()
 
 
 def _by_tlc(

@@ -208,11 +208,17 @@ class SpecChoice:
             return load(config=own, constants=header.constants, invariants=wanted)
 
     def model(
-        self, header: Header, *, conjuncts: bool = False, expressions: Sequence[str] = ()
+        self,
+        header: Header,
+        *,
+        conjuncts: bool = False,
+        native: bool = False,
+        expressions: Sequence[str] = (),
     ) -> Model:
         """Compile the specification for the traces with this header's key.
 
-        It can evaluate `expressions`, and with `conjuncts` say which one of an action is false.
+        It can evaluate `expressions`, with `conjuncts` say which one of an action is false, and
+        with `native` be opened as machine code.
 
         Raises: as `module_of` and `tlatrace.oracle.load_model`.
         """
@@ -223,6 +229,7 @@ class SpecChoice:
             judged,
             shown_as=module.stem,
             conjuncts=conjuncts,
+            native=native,
             libraries=libraries,
             expressions=expressions,
             definitions=header.expressions,

@@ -236,7 +236,7 @@ def test_a_sample_is_fetched_in_several_readings(corpus: Path) -> None:
     ranks = findings.chosen(50)
 
     whole = list(texts_of(corpus, LocalDriver(1), options, ranks))
-    parts = list(texts_of(corpus, LocalDriver(1), options, ranks, 20))
+    parts = list(texts_of(corpus, LocalDriver(1), options, ranks, at_a_time=20))
 
     assert [len(part) for part in parts] == [20, 20, 10]
     assert [text for part in parts for text in part] == whole[0]

@@ -24,7 +24,7 @@ from rocketproof.commands.simulation_options import (
 )
 from rocketproof.commands.spark_options import SparkPlace, open_spark, spark_options
 from rocketproof.commands.spec_options import map_option, spec_options
-from rocketproof.corpus_judge import judge_corpus
+from rocketproof.corpus_judge import AUTO, CORPUS_ENGINES, NATIVE, judge_corpus
 from rocketproof.corpus_runs import simulated_runs
 from rocketproof.names import Named
 from rocketproof.output import print_text
@@ -52,7 +52,7 @@ __all__ = ["command", "suited_driver"]
 _EXIT_FAILED = 2
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _FILE = click.Path(path_type=Path)
-_COMPILED, _TLC, _ALL = "compiled", "tlc", "all"
+_ALL = "all"
 _AUTO, _LOCAL, _SPARK, _SORT = "auto", "local", "spark", "spark-sort"
 _LOCAL_STEPS = 1_000_000
 """A corpus of so many steps is judged in less time than Spark needs to be worth its start."""
@@ -195,11 +195,11 @@ def import_(
 @map_option
 @click.option(
     "--engine",
-    type=click.Choice([_COMPILED, _TLC]),
-    default=_COMPILED,
+    type=click.Choice(CORPUS_ENGINES),
+    default=AUTO,
     show_default=True,
-    help="The compiled model; or, besides it, TLC on a random sample, or all, and on what is"
-    " rejected.",
+    help="Machine code, and Python for what is not sure; Python alone; or besides, TLC on a random"
+    " sample, or all, and on what is rejected. auto: machine code if it is there, or soon is.",
 )
 @click.option(
     "--driver",
@@ -270,6 +270,8 @@ def validate(
         raise click.UsageError("--map writes a corpus of this machine: import, then use --master")
     if report is not None:
         need("report")
+    if engine == NATIVE:
+        need("native")
     with _imported(folder, map_file, cores) as corpus:
         result = nothing_in(corpus)
         if result is None:
@@ -280,7 +282,7 @@ def validate(
                     corpus,
                     choice,
                     chosen,
-                    by_tlc=engine == _TLC,
+                    engine=engine,
                     sample=sample,
                     store=store,
                     seed=sample_seed,

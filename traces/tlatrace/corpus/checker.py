@@ -6,8 +6,9 @@ from collections.abc import Hashable
 from typing import Protocol, TypeVar
 
 from tlatrace.judgement.transition import Judgement
+from tlatrace.oracle.rows import RowJudge
 
-__all__ = ["Checker", "CheckerSource"]
+__all__ = ["Checker", "CheckerSource", "RowsSource"]
 
 S = TypeVar("S")
 
@@ -37,4 +38,12 @@ class CheckerSource(Hashable, Protocol):
 
     def open(self) -> Checker[object]:
         """Make a checker that remembers nothing; needs no Java, and is cheap a second time."""
+        ...
+
+
+class RowsSource(Hashable, Protocol):
+    """Plain data that crosses to another process and becomes a judge of rows there."""
+
+    def open_rows(self) -> RowJudge:
+        """Make one that remembers nothing; cheap where it has been made on this machine before."""
         ...

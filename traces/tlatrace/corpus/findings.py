@@ -32,6 +32,7 @@ from tlatrace.errors import CorpusError, DisagreementError
 __all__ = [
     "FINDING_COLUMNS",
     "FINDING_SCHEMA",
+    "MACHINE_CODE",
     "PEAK_KB",
     "PROBLEM",
     "Bad",
@@ -71,6 +72,8 @@ FindingRow = dict[str, "str | int | bytes | None"]
 _TEXTS: Final = ("key", "pre", "action", "params", "post")
 PROBLEM: Final = "problem"
 PEAK_KB: Final = "peak_kb"
+MACHINE_CODE: Final = "machine code"
+"""Steps that machine code has accepted."""
 
 BadStatus = Literal["refused", "violated", "failed"]
 

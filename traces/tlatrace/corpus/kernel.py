@@ -14,7 +14,8 @@ Each row of a piece is one of
     skipped       behind the end of the judging
     carried       the state before the piece, from the chunk before; no step
 
-Initial steps are remembered and recalled like others, but are counted as initial.
+Initial steps are remembered and recalled like others, but are counted as initial. What machine
+code has accepted is evaluated, remembered or recalled like the rest.
 """
 
 from __future__ import annotations
@@ -24,31 +25,39 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar, assert_never, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tlatrace.corpus.checker import Checker
-from tlatrace.corpus.findings import PROBLEM, Bad, BadStatus, FindingRow, finding_batch
-from tlatrace.corpus.fingerprint import TransitionKey, fingerprint
+from tlatrace.corpus.findings import (
+    MACHINE_CODE,
+    PROBLEM,
+    Bad,
+    BadStatus,
+    FindingRow,
+    finding_batch,
+)
+from tlatrace.corpus.fingerprint import TransitionKey, digest_of_bytes, fingerprint
 from tlatrace.corpus.memo import Digests, Memo
-from tlatrace.corpus.schema import NO_NAME, SCANNED, fault_in_row, first_row
-from tlatrace.corpus.sketch import Ranks, rank_of
-from tlatrace.errors import CorpusError, TlatraceError
+from tlatrace.corpus.rows import Rows, answer, objects
+from tlatrace.corpus.schema import NO_NAME, fault_in_row, first_row
+from tlatrace.corpus.sketch import Ranks, rank_of, ranks_of
+from tlatrace.errors import TlatraceError
 from tlatrace.judgement.transition import Allowed, Failed, Refused
-from tlatrace.trace import INIT
+from tlatrace.oracle.rows import MOST_ROWS, RowJudge, Words
 
 __all__ = ["Kernel", "KernelOptions"]
 
 S = TypeVar("S")
 
-_SLICE: Final = 512
-"""Rows that are Python objects at a time."""
 _BATCH_ROWS: Final = 2_000
 _BATCH_CHARACTERS: Final = 8 << 20
 _REASON_CHARACTERS: Final = 400
 _MAX_BAD: Final = 50_000
 _MAX_PARAMS: Final = 50_000
 _MAX_SOUND: Final = 200_000
+_MAX_UNSEEN: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +72,8 @@ class KernelOptions:
     """Ranks of the accepted transitions to show."""
     seed: int = 0
     """Chooses the sample."""
+    keeps: bool = False
+    """Whether the fingerprints of what is accepted are wanted."""
     memo: int = 80_000
     """Half of the transitions that a worker remembers."""
     renew_after: int = 45_000
@@ -85,6 +96,8 @@ class _Piece(Generic[S]):
     digest: bytes | None = None
     state: S | None = None
     """The last state, if it has been decoded."""
+    last: tuple[Rows, int] | None = None
+    """Where the last state is to be read, if nobody has needed its text."""
     head: bytes | None = None
     ended: FindingRow | None = None
 
@@ -115,6 +128,8 @@ class Kernel(Generic[S]):
     """Fingerprints of transitions that were accepted before."""
     renew: Callable[[], Checker[S]] | None = None
     """Makes another checker: what a checker remembers grows with what it is asked."""
+    rows: RowJudge | None = None
+    """Machine code that is asked first, if there is any."""
     accepted: list[bytes] = field(default_factory=list)
     """Fingerprints of those that the last stream has evaluated and accepted."""
     _memo: Memo = field(init=False)
@@ -123,6 +138,8 @@ class Kernel(Generic[S]):
     _sound: set[bytes] = field(default_factory=set)
     """Digests of states in which all invariants hold."""
     _params: dict[str, str] = field(default_factory=dict)
+    _unseen: set[int] = field(default_factory=set)
+    """Numbers of steps that machine code has accepted where a piece had ended: not counted yet."""
     _asked: int = 0
 
     def __post_init__(self) -> None:
@@ -132,19 +149,23 @@ class Kernel(Generic[S]):
         """Yield the findings of a stream of steps with the columns `SCANNED`."""
         run = _Run(chosen=Ranks(self.options.sample))
         piece: _Piece[S] | None = None
+        if self.rows is not None:
+            self.rows.forget_states()
         for batch in batches:
             run.counts["rows"] += batch.num_rows
             actions = pc.value_counts(batch.column("action"))
             counts = actions.field("counts").to_pylist()
-            for name, count in zip(_objects(actions.field("values")), counts, strict=True):
+            for name, count in zip(objects(actions.field("values")), counts, strict=True):
                 run.actions[cast("str | None", name)] += count
-            for at in range(0, batch.num_rows, _SLICE):
-                columns = [_objects(batch.column(name).slice(at, _SLICE)) for name in SCANNED]
-                piece = self._slice(run, piece, columns)
+            for at in range(0, batch.num_rows, MOST_ROWS):
+                rows = Rows(batch.slice(at, MOST_ROWS))
+                if self.rows is not None:
+                    answer(self.rows, rows, continues=_continues(piece, rows))
+                piece = self._batch(run, piece, rows)
                 if len(run.rows) >= _BATCH_ROWS or run.characters > _BATCH_CHARACTERS:
                     yield _flush(run)
         if piece is not None:
-            _close(run, piece)
+            self._close(run, piece)
         self.accepted = run.new
         run.rows += [
             {"kind": "count", "detail": name, "count": count} for name, count in run.counts.items()
@@ -157,51 +178,51 @@ class Kernel(Generic[S]):
         run.rows.append({"kind": "chosen", "key": run.chosen.packed()})
         yield _flush(run)
 
-    def _slice(
-        self, run: _Run, piece: _Piece[S] | None, columns: Sequence[Sequence[object]]
-    ) -> _Piece[S] | None:
-        """Read some rows: cut them where another piece begins."""
-        names, chunks = columns[0], columns[1]
-        ends = [
-            at
-            for at in range(1, len(names))
-            if names[at] != names[at - 1] or chunks[at] != chunks[at - 1]
-        ]
-        begin = 0
-        for end in (*ends, len(names)):
-            if piece is None or names[begin] != piece.trace_id or chunks[begin] != piece.chunk:
+    def _batch(self, run: _Run, piece: _Piece[S] | None, rows: Rows) -> _Piece[S] | None:
+        """Read some rows, piece by piece."""
+        for begin, end in rows.pieces():
+            name, chunk = rows.piece_of(begin)
+            if piece is None or name != piece.trace_id or chunk != piece.chunk:
                 if piece is not None:
-                    _close(run, piece)
-                piece = _open(names[begin], chunks[begin], self.options.chunk_steps)
-            self._read(run, piece, [column[begin:end] for column in columns[2:]])
-            begin = end
+                    self._close(run, piece)
+                piece = _open(name, chunk, self.options.chunk_steps)
+            self._read(run, piece, rows, begin, end)
         return piece
 
-    def _read(self, run: _Run, piece: _Piece[S], columns: Sequence[Sequence[object]]) -> None:
+    def _read(self, run: _Run, piece: _Piece[S], rows: Rows, begin: int, end: int) -> None:
         """Read rows of one piece: those that are in order at once, up to the first that is not."""
-        done, rows = 0, len(columns[0])
-        while done < rows and piece.ended is None:
+        at = begin
+        while at < end and piece.ended is None:
             expected = piece.expected
-            carried = piece.digest is None and expected > 0
+            carried = piece.chunk > 0 and piece.head is None
             # The carried row and an initial state are looked at alone.
-            good = _in_order([column[done:] for column in columns], expected)
-            good = min(good, 1) if carried or expected == 0 else good
-            if good == 0:
-                row = [column[done] for column in columns]
+            good = rows.in_order(at, at + 1 if carried or expected == 0 else end, expected)
+            if good == at:
+                row = rows.row(at)
                 piece.ended = {
                     "step": max(expected, 0),
                     "status": PROBLEM,
                     "detail": fault_in_row(row[0], expected, *row[1:]),
                 }
             elif carried:
-                self._carry(run, piece, columns[1][done], str(columns[3][done]))
-                done += 1
+                self._carry(run, piece, rows.actions.at(at), rows.text(at))
+                at += 1
+            elif rows.is_sure(at):
+                good = rows.alike(at, good)
+                self._sure(run, piece, rows, at, good)
+                at = good
             else:
-                texts = cast("Sequence[Sequence[str]]", columns)  # `_in_order` has looked
-                upto = slice(done, done + good)
-                done += self._steps(run, piece, texts[1][upto], texts[2][upto], texts[3][upto])
-        piece.steps += rows - done
-        run.counts["skipped"] += rows - done
+                good = rows.alike(at, good)
+                actions, params = rows.actions.of(at, good), rows.params.of(at, good)
+                texts = rows.texts(at, good)
+                drawn = rows.drawn_of(at, good)
+                at += self._steps(run, piece, actions, cast("Sequence[str]", params), texts, drawn)
+        piece.steps += end - at
+        run.counts["skipped"] += end - at
+        self._unseen.update(rows.accepted(at, end))
+        if len(self._unseen) > _MAX_UNSEEN and self.rows is not None:
+            self._unseen.clear()
+            self.rows.forget()
 
     def _carry(self, run: _Run, piece: _Piece[S], action: object, text: str) -> None:
         """Take over the state before a piece."""
@@ -218,14 +239,19 @@ class Kernel(Generic[S]):
         actions: Sequence[str | None],
         params: Sequence[str],
         texts: Sequence[str],
+        drawn: Iterable[int],
     ) -> int:
-        """Judge steps that follow each other; return how many, the last may be a bad one."""
+        """Judge steps that follow each other; return how many, the last may be a bad one.
+
+        `drawn`: their numbers, as a `RowJudge` gives them.
+        """
         memo, digest_of = self._memo, self._digests.of
         known = memo.young
+        self._settle(piece)
         kind = "remembered" if piece.expected else "initial"
         before, previous = piece.digest, piece.text
         remembered = read = 0
-        for action, arguments, text in zip(actions, params, texts, strict=True):
+        for action, arguments, text, number in zip(actions, params, texts, drawn, strict=False):
             digest = digest_of(text)
             key = (before, action, arguments, digest)
             read += 1
@@ -234,7 +260,7 @@ class Kernel(Generic[S]):
                 piece.state = None
             else:
                 piece.text = previous
-                if not self._judge(run, piece, key, text, piece.expected + read - 1):
+                if not self._judge(run, piece, key, text, piece.expected + read - 1, number):
                     break
                 known = memo.young
             before, previous = digest, text
@@ -244,10 +270,92 @@ class Kernel(Generic[S]):
         run.counts[kind] += remembered
         return read
 
-    def _judge(self, run: _Run, piece: _Piece[S], key: TransitionKey, text: str, step: int) -> bool:
+    def _sure(self, run: _Run, piece: _Piece[S], rows: Rows, begin: int, end: int) -> None:
+        """Count steps that machine code has accepted; those that are new have a rank."""
+        first = piece.expected == 0
+        new = self._new(rows, begin, end)
+        recalled = 0
+        if len(new):
+            ranks = ranks_of(rows.drawn(new), self.options.seed)
+            run.ranks.add_all(ranks)
+            if self.options.sample:
+                run.chosen.add_all(ranks)
+            if self.options.keeps or self.options.shown:
+                pairs = zip(new.tolist(), ranks.tolist(), strict=True)
+                recalled = self._mark(run, piece, rows, begin, pairs)
+        run.counts["initial" if first else "evaluated"] += len(new) - recalled
+        run.counts["initial" if first else "recalled"] += recalled
+        run.counts["initial" if first else "remembered"] += end - begin - len(new)
+        run.counts[MACHINE_CODE] += end - begin
+        piece.state, piece.last = None, (rows, end - 1)
+        piece.expected += end - begin
+        piece.steps += end - begin
+
+    def _settle(self, piece: _Piece[S]) -> None:
+        """Read the last state of a piece, if that has been put off."""
+        if piece.last is not None:
+            rows, at = piece.last
+            piece.text, piece.digest = rows.text(at), self._digests.of_row(rows, at)
+            piece.last = None
+
+    def _new(self, rows: Rows, begin: int, end: int) -> Words:
+        """Return the rows whose steps machine code has accepted and this kernel has not counted."""
+        new = rows.new(begin, end)
+        if not self._unseen:
+            return new
+        late: list[int] = []
+        for at, number in enumerate(rows.drawn_of(begin, end), start=begin):
+            if number in self._unseen:
+                self._unseen.remove(number)
+                late.append(at)
+        return np.union1d(new, late).astype(np.int64)
+
+    def _mark(
+        self,
+        run: _Run,
+        piece: _Piece[S],
+        rows: Rows,
+        begin: int,
+        new: Iterable[tuple[int, int]],
+    ) -> int:
+        """Keep, and show, steps that are new in machine code; return how many a store has.
+
+        `new`: their rows and ranks.
+        """
+        self._settle(piece)
+        digest_of = self._digests.of_row
+        before, last = piece.digest or b"", begin - 1
+        recalled = 0
+        for at, rank in new:
+            if at - 1 != last:
+                before = digest_of(rows, at - 1)
+            after = digest_of(rows, at)
+            mark = digest_of_bytes(before + rows.call_bytes(at) + after)
+            if mark in self.known:
+                recalled += 1
+            else:
+                run.new.append(mark)
+            if rank in self.options.shown:
+                if at > begin:
+                    piece.text = rows.text(at - 1)
+                key = (None, rows.actions.at(at), rows.params.at(at) or "", b"")
+                about: FindingRow = {"kind": "shown", "key": mark, "count": rank}
+                _show(run, piece, key, rows.text(at), about)
+            before, last = after, at
+        return recalled
+
+    def _judge(
+        self,
+        run: _Run,
+        piece: _Piece[S],
+        key: TransitionKey,
+        text: str,
+        step: int,
+        drawn: int,
+    ) -> bool:
         """Judge a step that is not remembered as accepted; False if it ends the piece."""
         mark = fingerprint(key)
-        rank = rank_of(mark, self.options.seed)
+        rank = rank_of(mark, self.options.seed, drawn)
         run.ranks.add(rank)
         bad = self._bad.get(key)
         if bad is not None:
@@ -274,6 +382,19 @@ class Kernel(Generic[S]):
             self._bad[key] = bad
         piece.ended = {**finding, "step": step, "action": key[1], "params": key[2]}
         return False
+
+    def _close(self, run: _Run, piece: _Piece[S]) -> None:
+        """Say what was seen of a piece."""
+        self._settle(piece)
+        row: FindingRow = {
+            "kind": "piece",
+            "trace_id": piece.trace_id,
+            "chunk": piece.chunk,
+            "count": piece.steps,
+            "head": piece.head,
+            "tail": piece.digest,
+        }
+        run.rows.append(row if piece.ended is None else row | piece.ended)
 
     def _interned(self, text: str) -> str:
         """Return one object for equal parameters: a batch has them once a row."""
@@ -330,34 +451,8 @@ def _open(trace_id: object, chunk: object, chunk_steps: int) -> _Piece[S]:
     return _Piece(trace_id, chunk, first_row(chunk, chunk_steps))
 
 
-def _in_order(columns: Sequence[Sequence[object]], expected: int) -> int:
-    """Return how many rows are the next steps of a piece, with all that they need."""
-    steps, actions, params, texts = columns
-    good = len(steps)
-    if steps != list(range(expected, expected + good)):
-        at = 0
-        while steps[at] == expected + at:
-            at += 1
-        good = at
-    for column in (params, texts):
-        if None in column[:good]:
-            good = column.index(None)
-    if expected == 0:
-        return good if good and actions[0] == INIT else 0
-    return actions.index(INIT) if INIT in actions[:good] else good
-
-
-def _close(run: _Run, piece: _Piece[S]) -> None:
-    """Say what was seen of a piece."""
-    row: FindingRow = {
-        "kind": "piece",
-        "trace_id": piece.trace_id,
-        "chunk": piece.chunk,
-        "count": piece.steps,
-        "head": piece.head,
-        "tail": piece.digest,
-    }
-    run.rows.append(row if piece.ended is None else row | piece.ended)
+def _continues(piece: _Piece[S] | None, rows: Rows) -> bool:
+    return piece is not None and rows.piece_of(0) == (piece.trace_id, piece.chunk)
 
 
 def _show(run: _Run, piece: _Piece[S], key: TransitionKey, text: str, about: FindingRow) -> None:
@@ -371,16 +466,3 @@ def _flush(run: _Run) -> pa.RecordBatch:
     batch = finding_batch(run.rows)
     run.rows, run.characters = [], 0
     return batch
-
-
-def _objects(column: pa.Array) -> Sequence[object]:
-    """Return a column as Python objects.
-
-    Raises:
-        CorpusError: a text in it is not UTF-8, which Parquet does not look at.
-    """
-    try:
-        values: Sequence[object] = column.to_pylist()
-    except UnicodeDecodeError as error:
-        raise CorpusError("steps", f"a text is not UTF-8: {error}") from None
-    return values

@@ -6,10 +6,14 @@ Everything here is a cache by content. Forgetting costs a second judgement and n
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
-from tlatrace.corpus.fingerprint import TransitionKey, digest
+from tlatrace.corpus.fingerprint import TransitionKey, digest, digest_of_bytes
+from tlatrace.corpus.rows import Rows
 
 __all__ = ["Digests", "Memo"]
+
+_MOST_STATES: Final = 100_000
 
 
 @dataclass(slots=True)
@@ -49,6 +53,8 @@ class Digests:
     """What all texts together may have."""
     _known: dict[str, bytes] = field(default_factory=dict)
     _used: int = 0
+    _of_states: dict[int, bytes] = field(default_factory=dict)
+    """By the numbers that a `RowJudge` gives them."""
 
     def of(self, text: str) -> bytes:
         """Return the digest of a text."""
@@ -59,4 +65,14 @@ class Digests:
                 self._known.clear()
                 self._used = len(text)
             found = self._known[text] = digest(text)
+        return found
+
+    def of_row(self, rows: Rows, at: int) -> bytes:
+        """Return the digest of the state of a row that machine code has read."""
+        number = rows.state_number(at)
+        found = self._of_states.get(number)
+        if found is None:
+            if len(self._of_states) >= _MOST_STATES:
+                self._of_states.clear()
+            found = self._of_states[number] = digest_of_bytes(rows.raw(at))
         return found

@@ -82,6 +82,8 @@ class Figures:
     """Different ones among those that are not skipped."""
     distinct_is_exact: bool = True
     """Else it is an estimate, within about 1 %."""
+    by_machine_code: int = 0
+    """Those that machine code has accepted, of whatever kind; Python was asked about the others."""
     cpu_seconds: float = 0.0
     """Of all workers."""
     worker_peak_mb: float = 0.0

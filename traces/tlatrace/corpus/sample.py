@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 import pyarrow as pa
 
+from tlatrace.corpus.checker import RowsSource
 from tlatrace.corpus.findings import Findings, Texts
 from tlatrace.corpus.kernel import KernelOptions
 from tlatrace.corpus.lookup import AcceptSource
@@ -35,11 +36,13 @@ def texts_of(
     driver: _Driver,
     options: KernelOptions,
     ranks: Sequence[int],
+    *,
+    rows: RowsSource | None = None,
     at_a_time: int = _AT_A_TIME,
 ) -> Iterator[list[Texts]]:
     """Yield the transitions with these ranks, which are sorted, some at a time, in this order.
 
-    `options` are those of the kernels that have found the ranks.
+    `options` and `rows` are those of the kernels that have found the ranks.
 
     Raises:
         CorpusError: as the driver.
@@ -48,7 +51,8 @@ def texts_of(
     for at in range(0, len(ranks), at_a_time):
         wanted = ranks[at : at + at_a_time]
         shown = range(wanted[0], wanted[-1] + 1)
-        work = Work(source=AcceptSource(), options=replace(options, sample=0, shown=shown))
+        options = replace(options, sample=0, shown=shown)
+        work = Work(source=AcceptSource(), options=options, rows=rows)
         findings = Findings()
         for batch in driver(folder, work):
             findings.add(batch)

@@ -1,9 +1,10 @@
 """How many different transitions a corpus has, and a random sample of them, from any partition.
 
-Both use the rank of a transition, 63 bits that its fingerprint and a seed give. Ranks are uniform,
-so the `n` transitions with the smallest ranks are a random sample of the different ones, however
-often each occurs and whatever worker reads which file; and where the smallest `k` ranks end tells
-how many there are.
+Both use the rank of a transition, 63 bits that its fingerprint and a seed give, or the number that
+machine code draws from it: one or the other in all workers of a run. Ranks are uniform, so the `n`
+transitions with the smallest ranks are a random sample of the different ones, however often each
+occurs and whatever worker reads which file; and where the smallest `k` ranks end tells how many
+there are.
 
 Source: Bar-Yossef et al., "Counting Distinct Elements in a Data Stream" (2002), k minimum values.
 """
@@ -15,8 +16,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-__all__ = ["RANKS", "SPAN", "Distinct", "Ranks", "distinct_of", "rank_of", "smallest_of"]
+__all__ = [
+    "RANKS",
+    "SPAN",
+    "Distinct",
+    "Ranks",
+    "distinct_of",
+    "rank_of",
+    "ranks_of",
+    "smallest_of",
+]
 
 RANKS: Final = 16_384
 """Ranks that are kept: the error of the estimate is 0.8 %."""
@@ -26,10 +37,22 @@ SPAN: Final = 1 << 63
 _FACTOR: Final = 0x9E3779B97F4A7C15  # the golden ratio, as 64 bits
 
 
-def rank_of(key: bytes, seed: int) -> int:
-    """Return the rank of a fingerprint: less than 2^63, another order for another seed."""
+def rank_of(key: bytes, seed: int, drawn: int = 0) -> int:
+    """Return the rank of a transition: less than 2^63, another order for another seed.
+
+    It is that of its fingerprint, or of the number that machine code has drawn from it, if any.
+    """
+    if drawn:
+        return int(ranks_of(np.array([drawn]), seed)[0])
     # An odd factor permutes the ranks, so different fingerprints keep different ones.
     return ((int.from_bytes(key[8:], "little") ^ seed) * _FACTOR) & (SPAN - 1)
+
+
+def ranks_of(drawn: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.uint64]:
+    """Return the ranks of transitions from which machine code has drawn numbers."""
+    mixed = (drawn.astype(np.uint64) ^ np.uint64(seed)) * np.uint64(_FACTOR)
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(_FACTOR)
+    return (mixed ^ (mixed >> np.uint64(29))) & np.uint64(SPAN - 1)
 
 
 @dataclass(slots=True)
@@ -47,6 +70,12 @@ class Ranks:
             self._ranks.append(rank)
             if len(self._ranks) >= 4 * self.limit:
                 self._shrink()
+
+    def add_all(self, ranks: npt.NDArray[np.uint64]) -> None:
+        """Add many ranks."""
+        self._ranks += ranks[ranks < self.below].tolist()
+        if len(self._ranks) >= 4 * self.limit:
+            self._shrink()
 
     def _shrink(self) -> None:
         self._ranks = sorted(set(self._ranks))[: self.limit]

@@ -24,10 +24,10 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tlatrace.corpus.checker import CheckerSource
+from tlatrace.corpus.checker import CheckerSource, RowsSource
 from tlatrace.corpus.checksums import check_files, missing_files
 from tlatrace.corpus.examples import ExampleMaker, examples_of
-from tlatrace.corpus.findings import Findings
+from tlatrace.corpus.findings import MACHINE_CODE, Findings
 from tlatrace.corpus.kernel import KernelOptions
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
 from tlatrace.corpus.recheck import Authority, recheck, rechecked_everywhere
@@ -56,6 +56,8 @@ class Subject:
     fingerprint: str
     """Of its text, configuration and compiler: the same one, the same verdicts."""
     source: CheckerSource
+    rows: RowsSource | None = None
+    """Machine code that is asked first."""
     actions: Sequence[str]
     """Actions that a corpus should show; those that it does not are reported."""
     variables: Sequence[str] = ()
@@ -133,7 +135,7 @@ def validate_corpus(
     options = KernelOptions(chunk_steps=manifest.chunk_steps, sample=sample or 0, seed=seed)
     if memo is not None:
         options = replace(options, memo=memo)
-    work = Work(source=subject.source, options=options)
+    work = Work(source=subject.source, options=options, rows=subject.rows)
     if tlc is not None and sample is None:
         work = replace(work, authority=tlc.authority, options=replace(options, shown=range(SPAN)))
     findings = Findings()
@@ -147,7 +149,9 @@ def validate_corpus(
             rechecked = rechecked_everywhere(findings)
         elif tlc is not None and sample is not None:
             with clock.phase("TLC"):
-                texts = texts_of(folder, driver, options, findings.chosen(sample))
+                texts = texts_of(
+                    folder, driver, options, findings.chosen(sample), rows=subject.rows
+                )
                 rechecked = recheck(findings, tlc.authority, texts)
     verdicts = verdicts_of(subject.module, manifest.chunk_steps, listed.traces, findings.pieces)
     with clock.phase("explain"):
@@ -180,7 +184,8 @@ def _stored(work: Work, subject: Subject, folder: Path | None) -> Iterator[Work]
     store = VerdictStore(folder.resolve(), subject.fingerprint, run)
     with store.merged() as known:
         try:
-            yield replace(work, store=store, known=known)
+            options = replace(work.options, keeps=True)
+            yield replace(work, store=store, known=known, options=options)
         except DisagreementError:
             store.withdraw()
             raise
@@ -262,6 +267,7 @@ def _figures(findings: Findings) -> Figures:
         skipped=counts["skipped"],
         distinct=distinct.count,
         distinct_is_exact=distinct.exact,
+        by_machine_code=counts[MACHINE_CODE],
         cpu_seconds=counts["cpu_us"] / 1e6,
         worker_peak_mb=findings.peak_kb / 1024,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tlatrace.corpus.checker import CheckerSource
+from tlatrace.corpus.checker import CheckerSource, RowsSource
 from tlatrace.corpus.findings import PEAK_KB, finding_batch
 from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.processes import peak_kb
@@ -25,6 +25,8 @@ class Work:
 
     source: CheckerSource
     options: KernelOptions
+    rows: RowsSource | None = None
+    """Machine code, if it is to be asked first."""
     store: VerdictStore | None = None
     known: Path | None = None
     """The merged table of the store; None if it is empty."""
@@ -34,7 +36,8 @@ class Work:
     def fresh(self) -> Kernel[object]:
         """Make a kernel that remembers nothing."""
         known = frozenset[bytes]() if self.known is None else open_known(self.known)
-        return Kernel(self.source.open(), self.options, known, self.source.open)
+        rows = None if self.rows is None else self.rows.open_rows()
+        return Kernel(self.source.open(), self.options, known, self.source.open, rows)
 
     def judge(
         self, kernel: Kernel[object], batches: Iterable[pa.RecordBatch], task: str

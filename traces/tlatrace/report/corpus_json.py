@@ -35,6 +35,7 @@ def corpus_json(result: CorpusResult, limit: int) -> dict[str, Json]:
             "remembered": figures.remembered,
             "recalled": figures.recalled,
             "skipped": figures.skipped,
+            "by_machine_code": figures.by_machine_code,
         },
         "distinct_transitions": figures.distinct,
         "distinct_is_exact": figures.distinct_is_exact,

@@ -1,0 +1,173 @@
+"""Corpora that machine code judges first: the same verdicts, and every step counted as before."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+
+from rocketproof.cli import main
+from tests.traces.corpus.toy import HEADER, SPEC, Rows, batches_of, record, rows_of
+from tlatrace.corpus.findings import MACHINE_CODE, Findings
+from tlatrace.corpus.kernel import Kernel, KernelOptions
+from tlatrace.corpus.local import LocalDriver
+from tlatrace.corpus.manifest import read_manifest
+from tlatrace.corpus.model_source import ModelCheckerSource
+from tlatrace.corpus.result import CorpusResult
+from tlatrace.corpus.sample import texts_of
+from tlatrace.corpus.sketch import rank_of
+from tlatrace.corpus.validate import Driver, Subject, validate_corpus
+from tlatrace.corpus.worker import Work
+from tlatrace.oracle import Model, load_model
+
+pytestmark = pytest.mark.java
+
+CHUNK: Final = 1 << 16
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_model(SPEC, constants=HEADER.constants, invariants=["Low"], native=True)
+
+
+def subject(model: Model, *, native: bool = True) -> Subject:
+    source = ModelCheckerSource(model.source)
+    return Subject(
+        module=model.module,
+        fingerprint=model.fingerprint,
+        source=source,
+        rows=source if native else None,
+        actions=model.next_actions,
+        variables=model.variables,
+    )
+
+
+def kernel(model: Model, **options: bool | int | range) -> Kernel[object]:
+    source = ModelCheckerSource(model.source)
+    chosen = replace(KernelOptions(chunk_steps=CHUNK), **options)  # type: ignore[arg-type] # names
+    return Work(source=source, rows=source, options=chosen).fresh()
+
+
+def found_in(judge: Kernel[object], rows: Rows, size: int = 100) -> Findings:
+    findings = Findings()
+    for batch in judge(batches_of(rows, size)):
+        findings.add(batch)
+    return findings
+
+
+def same_verdicts(one: CorpusResult, other: CorpusResult) -> bool:
+    return (one.verdicts, one.actions, one.logged) == (other.verdicts, other.actions, other.logged)
+
+
+def test_every_driver_gives_the_verdicts_of_python(
+    mixed: Path, model: Model, driver: Driver
+) -> None:
+    fast = validate_corpus(mixed, subject(model), driver)
+    plain = validate_corpus(mixed, subject(model, native=False), LocalDriver(1))
+
+    assert same_verdicts(fast, plain)
+    assert fast.count("diverges") > 0
+    assert fast.figures.accounted == plain.figures.accounted
+    assert fast.figures.skipped == plain.figures.skipped
+    assert fast.figures.distinct == plain.figures.distinct
+    assert 0 < fast.figures.by_machine_code < fast.figures.steps
+    assert plain.figures.by_machine_code == 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_where_a_batch_ends_makes_no_difference(model: Model, size: int) -> None:
+    rows = rows_of("a", record(1)) + rows_of("b", record(2)) + rows_of("c", record(1))
+
+    found = found_in(kernel(model), rows, size)
+
+    assert [(piece.trace_id, piece.steps, piece.step) for piece in found.pieces] == [
+        ("a", 12, None),
+        ("b", 12, None),
+        ("c", 12, None),
+    ]
+    assert found.counts[MACHINE_CODE] == found.counts["rows"] == 36
+    assert found.counts["initial"] == 3
+    assert found.counts["remembered"] >= 11
+    assert sum(found.actions.values()) == 36
+
+
+def test_a_step_that_is_not_sure_is_judged_by_python_and_the_rest_by_machine_code(
+    model: Model,
+) -> None:
+    rows = rows_of("a", record(1))
+    at = next(at for at, row in enumerate(rows) if at > 3 and row["action"] == "Up")
+    spaced = [*rows[:at], {**rows[at], "params": "[ ]"}, *rows[at + 1 :]]
+    wrong = [*rows[:at], {**rows[at], "action": "Jump"}, *rows[at + 1 :]]
+
+    assert found_in(kernel(model), rows).counts[MACHINE_CODE] == 12
+    for damaged in (spaced, wrong):
+        found = found_in(kernel(model), damaged)
+        assert found.counts[MACHINE_CODE] == at
+        assert found.counts["skipped"] == 12 - at - 1
+        assert found.pieces[0].step == at
+
+
+def test_what_an_earlier_run_has_accepted_is_recalled(
+    good: Path, model: Model, tmp_path: Path
+) -> None:
+    first, second = (
+        validate_corpus(good, subject(model), LocalDriver(1), store=tmp_path) for _ in range(2)
+    )
+    third = validate_corpus(good, subject(model, native=False), LocalDriver(1), store=tmp_path)
+
+    assert first.figures.recalled == 0
+    assert second.figures.evaluated == 0
+    assert second.figures.recalled == first.figures.evaluated > 0
+    assert third.figures.recalled == first.figures.evaluated, "Python has the same fingerprints"
+
+
+def test_the_transitions_of_a_sample_are_found_again(good: Path, model: Model) -> None:
+    source = ModelCheckerSource(model.source)
+    options = KernelOptions(chunk_steps=read_manifest(good).chunk_steps, sample=50, seed=4)
+    findings = Findings()
+    for batch in LocalDriver(1)(good, Work(source=source, rows=source, options=options)):
+        findings.add(batch)
+    ranks = findings.chosen(50)
+
+    (texts,) = texts_of(good, LocalDriver(1), options, ranks, rows=source)
+
+    assert len(texts) == len({text.key for text in texts}) == 50
+    assert all(text.post.startswith('{"last"') for text in texts)
+    assert [rank_of(text.key, 4) for text in texts] != ranks, "they are machine code's"
+
+
+@pytest.mark.parametrize("engine", ["native", "auto", "compiled"])
+def test_the_command_says_who_has_judged(good: Path, engine: str) -> None:
+    arguments = ["corpus", "validate", str(good), "--spec", str(SPEC), "--invariant", "Low"]
+    arguments += ["--driver", "local"]
+    if engine == "auto":  # it takes machine code that is there
+        assert CliRunner().invoke(main, [*arguments, "--engine", "native"]).exit_code == 0
+    arguments += ["--engine", engine]
+
+    told = CliRunner().invoke(main, arguments)
+    data = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
+
+    assert told.exit_code == 0
+    steps = data["steps"]
+    by_machine_code = steps["by_machine_code"]
+    assert by_machine_code == (0 if engine == "compiled" else steps["total"])
+    assert ("by machine code, 0 by Python" in told.stdout) is (by_machine_code > 0)
+
+
+def test_a_specification_without_machine_code_is_judged_by_python(
+    good: Path, tmp_path: Path
+) -> None:
+    spec = tmp_path / "Toy.tla"
+    text = SPEC.read_text("utf-8")
+    assert "Next ==" in text
+    spec.write_text(text.replace("====", "Rest == ~ENABLED (FALSE /\\ x' = x)\n====", 1), "utf-8")
+    arguments = ["corpus", "validate", str(good), "--spec", str(spec), "--invariant", "Rest"]
+
+    told = CliRunner().invoke(main, [*arguments, "--driver", "local", "--engine", "native"])
+
+    assert told.exit_code == 0, told.output
+    assert "there is no machine code, Python has judged all" in told.stdout

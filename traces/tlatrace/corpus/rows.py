@@ -1,0 +1,267 @@
+"""A batch of steps by its columns: order is looked at in numbers, texts are read when asked for.
+
+Machine code, if there is any, has answered for each row before the kernel looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Final, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tlatrace.corpus.fingerprint import call_bytes
+from tlatrace.corpus.schema import SCANNED
+from tlatrace.errors import CorpusError
+from tlatrace.oracle.rows import ACCEPTED, ASK, INITIAL, READ_ONLY, RowJudge, Texts, Words
+from tlatrace.trace import INIT
+
+__all__ = ["Codes", "Rows", "answer", "objects"]
+
+_Flags: TypeAlias = npt.NDArray[np.bool_]
+
+_NONE: Final = -1
+_NO_NUMBER: Final = -(2**40)
+"""Stands for null where numbers are compared; no piece has it."""
+_NO_ARGUMENTS: Final = "[]"
+
+
+class Codes:
+    """A column of texts as numbers: equal ones have the same."""
+
+    def __init__(self, column: pa.Array) -> None:
+        """Number the texts.
+
+        Raises:
+            CorpusError: one is not UTF-8, which Parquet does not look at.
+        """
+        encoded = column.dictionary_encode()
+        self.numbers: Words = encoded.indices.fill_null(_NONE).to_numpy().astype(np.int64)
+        self.column: pa.StringArray = encoded.dictionary
+        self.texts = cast("list[str | None]", [*objects(self.column), None])
+        """By their numbers; -1 is null."""
+
+    def are(self, text: str) -> _Flags:
+        """Tell which rows have this text."""
+        number = self.texts.index(text) if text in self.texts else len(self.texts)
+        found: _Flags = self.numbers == number
+        return found
+
+    def at(self, row: int) -> str | None:
+        """Return the text of a row."""
+        return self.texts[int(self.numbers[row])]
+
+    def of(self, begin: int, end: int) -> list[str | None]:
+        """Return the texts of some rows."""
+        texts = self.texts
+        return [texts[number] for number in self.numbers[begin:end].tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """What a `RowJudge` has said of the rows of a batch."""
+
+    answers: Words
+    states: list[int]
+    """Numbers of their states."""
+    drawn: Words
+    """Numbers of their steps; 0 is none."""
+    asked: Words
+    """The rows for Python, in order; so are the others."""
+    sure: Words
+    new: Words
+    texts: Texts
+    view: memoryview
+
+
+class Rows:
+    """A batch with the columns `SCANNED`."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        """Read the columns, but for the texts of states.
+
+        Raises:
+            CorpusError: as `Codes`.
+        """
+        self._batch = batch
+        self.count: int = batch.num_rows
+        self.names, self.actions, self.params = [
+            Codes(batch.column(name)) for name in ("trace_id", "action", "params")
+        ]
+        self.chunks, self.steps = [
+            batch.column(name).cast(pa.int64()).fill_null(_NO_NUMBER).to_numpy()
+            for name in ("chunk", "step")
+        ]
+        self.states: pa.StringArray = batch.column("state")
+        no_state = self.states.is_null().to_numpy(zero_copy_only=False)
+        self.lacking: _Flags = (self.params.numbers == _NONE) | no_state
+        self.initial = self.actions.are(INIT)
+        follows = np.zeros(self.count, bool)
+        follows[1:] = self.steps[1:] == self.steps[:-1] + 1
+        self._broken = np.flatnonzero(~follows | self.lacking | self.initial)
+        """Rows that are not the next step of the row before."""
+        names = self.names.numbers
+        self.begins: _Flags = np.ones(self.count, bool)
+        """Whether a row is of another piece than the one before it."""
+        self.begins[1:] = (names[1:] != names[:-1]) | (self.chunks[1:] != self.chunks[:-1])
+        self._answered: _Answered | None = None
+        self._calls: dict[int, bytes] = {}
+
+    # ---- pieces and order ----
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """Cut the rows where another piece begins: (first row, behind the last one)."""
+        begins = np.flatnonzero(self.begins).tolist()
+        return list(zip(begins, [*begins[1:], self.count], strict=True))
+
+    def piece_of(self, at: int) -> tuple[str | None, int]:
+        """Return trace and chunk of a row; a number below 0 where it has none."""
+        return self.names.at(at), int(self.chunks[at])
+
+    def in_order(self, begin: int, end: int, expected: int) -> int:
+        """Return up to which row the rows are the next steps of a piece, with all they need."""
+        if self.steps[begin] != expected or self.lacking[begin]:
+            return begin
+        if bool(self.initial[begin]) != (expected == 0):
+            return begin
+        return _next(self._broken, begin + 1, end)
+
+    def row(self, at: int) -> list[object]:
+        """Return step, action, params and state of a row."""
+        columns = [self._batch.column(name) for name in SCANNED[2:]]
+        return [objects(column[at : at + 1])[0] for column in columns]
+
+    # ---- states ----
+
+    def text(self, at: int) -> str:
+        """Return the text of a state, which is there."""
+        return self.texts(at, at + 1)[0]
+
+    def texts(self, begin: int, end: int) -> Sequence[str]:
+        """Return the texts of states, which are there."""
+        return cast("Sequence[str]", objects(self.states[begin:end]))
+
+    # ---- answers ----
+
+    def answered(self, found: Words, texts: Texts) -> None:
+        """Take what a `RowJudge` has said."""
+        answers = found[:, 0]
+        self._answered = _Answered(
+            answers,
+            found[:, 1].tolist(),
+            found[:, 2],
+            asked=np.flatnonzero(answers == ASK),
+            sure=np.flatnonzero(answers != ASK),
+            new=np.flatnonzero(answers == ACCEPTED),
+            texts=texts,
+            view=memoryview(self.states.buffers()[2] or b""),
+        )
+
+    def is_sure(self, at: int) -> bool:
+        """Tell whether a row has been accepted by machine code."""
+        found = self._answered
+        return found is not None and bool(found.answers[at] != ASK)
+
+    def alike(self, begin: int, end: int) -> int:
+        """Return up to which row machine code has accepted all rows, or none."""
+        found = self._answered
+        if found is None:
+            return end
+        return _next(found.asked if self.is_sure(begin) else found.sure, begin, end)
+
+    def new(self, begin: int, end: int) -> Words:
+        """Return the rows that machine code has accepted, and had not met before."""
+        found = self._answered
+        assert found is not None
+        low, high = found.new.searchsorted((begin, end))
+        return found.new[low:high]
+
+    def accepted(self, begin: int, end: int) -> list[int]:
+        """Return the numbers of those steps, where there is machine code."""
+        if self._answered is None:
+            return []
+        numbers: list[int] = self._answered.drawn[self.new(begin, end)].tolist()
+        return numbers
+
+    def drawn(self, rows: Words) -> Words:
+        """Return the numbers of steps that machine code has read."""
+        found = self._answered
+        assert found is not None
+        return found.drawn[rows]
+
+    def drawn_of(self, begin: int, end: int) -> Iterable[int]:
+        """Return the numbers of steps for Python; 0 if machine code has not read them."""
+        found: list[int] | None = None
+        if self._answered is not None:
+            found = self._answered.drawn[begin:end].tolist()
+        return repeat(0) if found is None else found
+
+    def call_bytes(self, at: int) -> bytes:
+        """Return the part of a step's fingerprint that its action and parameters are."""
+        action, params = self.actions, self.params
+        call = int(action.numbers[at]) * len(params.texts) + int(params.numbers[at])
+        found = self._calls.get(call)
+        if found is None:
+            found = self._calls[call] = call_bytes(action.at(at), params.at(at) or "")
+        return found
+
+    def state_number(self, at: int) -> int:
+        """Return the number of the state of a row; -1 if it has none."""
+        return -1 if self._answered is None else self._answered.states[at]
+
+    def raw(self, at: int) -> memoryview:
+        """Return the bytes of the text of a state that has a number."""
+        found = self._answered
+        assert found is not None
+        return found.view[found.texts.begins[at] : found.texts.ends[at]]
+
+
+def answer(judge: RowJudge, rows: Rows, *, continues: bool) -> None:
+    """Have a judge look at rows, at most `MOST_ROWS`.
+
+    `continues`: the first one is of the same piece as the last one that the judge has seen.
+    """
+    actions, params = rows.actions, rows.params
+    pairs = actions.numbers * len(params.texts) + params.numbers
+    begins = rows.begins.copy()
+    begins[:1] = not continues
+    asked = ~(begins | rows.lacking)
+    different, numbers = np.unique(pairs[asked], return_inverse=True)
+    parts = [divmod(pair, len(params.texts)) for pair in different.tolist()]
+    calls = [(actions.texts[action], number) for action, number in parts]
+    roles = np.full(rows.count, READ_ONLY)
+    roles[asked] = numbers
+    first = begins & rows.initial & params.are(_NO_ARGUMENTS) & ~rows.lacking
+    roles[first] = INITIAL
+    texts = _texts(rows.states)
+    rows.answered(judge.judge(texts, roles, calls, _texts(params.column)), texts)
+
+
+def _texts(column: pa.StringArray) -> Texts:
+    _, offsets, data = column.buffers()
+    every = np.frombuffer(offsets, np.int32)
+    places = every[column.offset : column.offset + len(column) + 1].astype(np.int64)
+    return Texts(0 if data is None else data.address, places[:-1], places[1:], column)
+
+
+def _next(rows: Words, begin: int, end: int) -> int:
+    """Return the first of some sorted rows from `begin` on; `end` if there is none before it."""
+    at = int(rows.searchsorted(begin))
+    return min(end, int(rows[at])) if at < len(rows) else end
+
+
+def objects(column: pa.Array) -> Sequence[object]:
+    """Return a column as Python objects.
+
+    Raises:
+        CorpusError: a text in it is not UTF-8, which Parquet does not look at.
+    """
+    try:
+        values: Sequence[object] = column.to_pylist()
+    except UnicodeDecodeError as error:
+        raise CorpusError("steps", f"a text is not UTF-8: {error}") from None
+    return values
