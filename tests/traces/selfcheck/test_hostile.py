@@ -41,9 +41,11 @@ def test_hostile_input_is_read_as_the_plain_reading_reads_it() -> None:
 
     found = list(examine_hostile(3_000, seed=11, on_stage=stages.append))
 
-    assert [agreement.disagreements for agreement in found] == [(), (), ()]
-    assert [agreement.subject for agreement in found] == ["texts", "rows", "trace files"]
-    assert sum(agreement.examined for agreement in found) >= 3_300
+    assert [agreement.disagreements for agreement in found] == [()] * 5
+    assert [agreement.subject for agreement in found] == [
+        *("texts", "rows", "texts for machine code", "rows for machine code", "trace files"),
+    ]
+    assert sum(agreement.examined for agreement in found) >= 6_300
     assert all(min(agreement.facts.values()) > 10 for agreement in found), "both answers are seen"
     assert any("of 2,700 texts" in stage for stage in stages)
 

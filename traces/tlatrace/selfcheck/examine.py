@@ -198,12 +198,11 @@ def _examine_native(
     initial: Sequence[State],
     effort: Effort,
 ) -> Agreement:
-    from tlatrace.oracle.native import NativeModel  # here: LLVM is an extra
-    from tlatrace.selfcheck.native import compare_native
+    from tlatrace.selfcheck.native import compare_native, opened  # here: LLVM is an extra
 
     drawn = corruptions(steps, initial, count=effort.native, seed=f"native {subject.name}")
     others = [item.transition for item in drawn]
-    return compare_native(subject.name, model, NativeModel(model.source), steps, others)
+    return compare_native(subject.name, model, opened(model), steps, others)
 
 
 def _refused(

@@ -1,8 +1,9 @@
 """Does machine code accept only what the compiled Python allows?
 
-Right steps, corrupted ones and the invariants of their states are asked of both. What machine code
-does not accept says nothing, for then Python is asked: a disagreement is what it accepts and Python
-does not. Where it accepts none of the right steps that it has been given, it was not examined.
+Right steps, corrupted ones and the invariants of their states are asked of both; and as the rows of
+a corpus are asked, from their texts. What machine code does not accept says nothing, for then
+Python is asked: a disagreement is what it accepts and Python does not. Where it accepts none of the
+right steps that it has been given, it was not examined.
 """
 
 from __future__ import annotations
@@ -11,14 +12,28 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tlatrace.errors import TlatraceError
 from tlatrace.judgement.transition import Transition
 from tlatrace.oracle import Model, ModelState
 from tlatrace.oracle.native import NativeModel
+from tlatrace.oracle.native_rows import NativeRows, NotNative
+from tlatrace.oracle.rows import ASK, INITIAL, MOST_ROWS, READ_ONLY, Texts
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, state_text
+from tlatrace.values import (
+    Fcn,
+    ModelValue,
+    TlaSet,
+    Value,
+    canonical,
+    canonical_state,
+    fcn,
+    tla_set,
+)
 
-__all__ = ["compare_native"]
+__all__ = ["compare_native", "opened"]
 
 _SHOWN = 5
 
@@ -33,6 +48,14 @@ class _Question:
     params: tuple[RuntimeValue, ...]
 
 
+def opened(model: Model) -> NativeModel:
+    """Open the machine code of a model, as a judge of rows if it can be one."""
+    try:
+        return NativeRows(model)
+    except NotNative:
+        return NativeModel(model.source)
+
+
 def compare_native(
     subject: str,
     model: Model,
@@ -42,8 +65,11 @@ def compare_native(
 ) -> Agreement:
     """Ask both of right steps and of other ones."""
     started = time.monotonic()
-    disagreements: list[Disagreement] = []
-    asked = accepted = found = 0
+    others = list(others)
+    by_rows, wrong = _compare_rows(model, native, (*right, *others))
+    disagreements = wrong[:_SHOWN]
+    asked = len(right) + len(others) if isinstance(native, NativeRows) else 0
+    accepted = found = 0
     for at, transition in enumerate((*right, *others)):
         for question in _questions(model, transition):
             asked += 1
@@ -66,11 +92,71 @@ def compare_native(
             "accepted": accepted,
             "right steps": len(right),
             "of them accepted": found,
+            "rows accepted": by_rows,
             "questions left to Python": len(native.unlowered),
         },
         disagreements=tuple(disagreements),
         seconds=time.monotonic() - started,
     )
+
+
+def _compare_rows(
+    model: Model, native: NativeModel, transitions: Sequence[Transition]
+) -> tuple[int, list[Disagreement]]:
+    """Have steps judged as rows; return how many are accepted, and which of them wrongly."""
+    if not isinstance(native, NativeRows):
+        return 0, []
+    accepted = 0
+    wrong: list[Disagreement] = []
+    for at in range(0, len(transitions), MOST_ROWS // 2):
+        some = transitions[at : at + MOST_ROWS // 2]
+        for transition, is_accepted in zip(some, _accepted_rows(native, some), strict=True):
+            if not is_accepted:
+                continue
+            accepted += 1
+            whys = [_why_not(model, question) for question in _questions(model, transition)]
+            if not whys or any(whys):
+                why = next((why for why in whys if why), "it is no step")
+                what = f"row {transition.action} {state_text(transition.post)}"
+                wrong.append(Disagreement(question=what, tlc=why, model="surely TRUE"))
+    return accepted, wrong
+
+
+def _accepted_rows(native: NativeRows, transitions: Sequence[Transition]) -> list[bool]:
+    """Tell which steps are accepted, each behind a row with the state before it."""
+    texts: list[bytes] = []
+    roles: list[int] = []
+    for number, transition in enumerate(transitions):
+        before = transition.post if transition.pre is None else transition.pre
+        texts += [
+            _bytes(canonical_state({name: _as_recorded(value) for name, value in state.items()}))
+            for state in (before, transition.post)
+        ]
+        roles += [READ_ONLY, INITIAL if transition.pre is None else number]
+    calls = [(transition.action, at) for at, transition in enumerate(transitions)]
+    params = Texts.of([_bytes(canonical(_as_recorded(step.params))) for step in transitions])
+    found = native.judge(Texts.of(texts), np.array(roles, np.int64), calls, params)
+    answers: list[bool] = (found[1::2, 0] != ASK).tolist()
+    return answers
+
+
+def _as_recorded(value: Value) -> Value:
+    """Write the names of model values as strings, as recorders do."""
+    match value:
+        case ModelValue(name=name):
+            return name
+        case tuple():
+            return tuple(map(_as_recorded, value))
+        case TlaSet():
+            return tla_set(map(_as_recorded, value))
+        case Fcn():
+            return fcn([(_as_recorded(key), _as_recorded(image)) for key, image in value.pairs])
+        case _:
+            return value
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _questions(model: Model, transition: Transition) -> Iterator[_Question]:

@@ -24,9 +24,9 @@ _NAMED: Final = (
 _NUMBERS: Final = (0, 1, 2, 3, 10, 11, 20, -1, -10, 2**53 - 1, 2**53, -(2**53), 2**64, 10**40)
 
 
-def load_anything() -> Model:
-    """Compile the module in which two variables hold any value."""
-    return load_model(_MODULE, _MODULE.with_suffix(".cfg"))
+def load_anything(*, native: bool = False, kept: bool = True) -> Model:
+    """Compile the module in which two variables hold any value; with `native` for machine code."""
+    return load_model(_MODULE, _MODULE.with_suffix(".cfg"), native=native, kept=kept)
 
 
 def draw_state(draw: Random, count: int) -> State:

@@ -16,12 +16,14 @@ from typing import Final
 
 import pyarrow as pa
 
+from tlatrace.corpus.findings import MACHINE_CODE
 from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, first_row
 from tlatrace.errors import TlatraceError
 from tlatrace.judgement.transition import Allowed
 from tlatrace.oracle import Model, ModelState
 from tlatrace.oracle.checker import Checker
+from tlatrace.oracle.rows import RowJudge
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.hostile.changes import change_text
 from tlatrace.selfcheck.hostile.material import draw_state
@@ -37,6 +39,8 @@ _OPTIONS: Final = KernelOptions(chunk_steps=_CHUNK)
 _RENEW: Final = 40
 """Corpora that one kernel judges."""
 _MOST: Final = 5
+_NEARLY_LARGE: Final = 985
+"""The invariant holds below 1000."""
 _ACTIONS: Final = (None, INIT, "Swap", "Count", "Mark", "Never", "", "\x01", "Small")
 
 
@@ -50,31 +54,41 @@ class _Row:
     state: str | None
 
 
-def check_rows(model: Model, cases: int, seed: int, tell: Callable[[str], None]) -> Agreement:
-    """Judge corpora of `cases` rows in which some are changed."""
+def check_rows(
+    model: Model,
+    cases: int,
+    seed: int,
+    tell: Callable[[str], None],
+    machine: Callable[[], RowJudge] | None = None,
+) -> Agreement:
+    """Judge corpora of `cases` rows in which some are changed; by machine code first, if given."""
     began = time.monotonic()
     draw = Random(f"rows {seed}")
     counts: Counter[str] = Counter()
     found: list[Disagreement] = []
-    kernel = Kernel(Checker(model), _OPTIONS)
+
+    def fresh() -> Kernel[ModelState]:
+        return Kernel(Checker(model), _OPTIONS, rows=None if machine is None else machine())
+
+    kernel = fresh()
     corpora = 0
     while counts["rows"] < cases and len(found) < _MOST:
         corpora += 1
         if corpora % _RENEW == 0:
-            kernel = Kernel(Checker(model), _OPTIONS)
+            kernel = fresh()
             tell(f"{counts['rows']:,} of {cases:,} rows")
-        rows = _changed(draw, [row for name in ("t1", "t2") for row in _trace(draw, name)])
+        rows = _changed(draw, _two_traces(draw))
         plain = _plain(model, rows)
-        fast = _by_kernel(kernel, rows)
+        fast = _by_kernel(kernel, rows, counts)
         counts["rows"] += len(rows)
         counts["pieces accepted"] += sum(plain)
         counts["pieces rejected"] += len(plain) - sum(plain)
         if fast not in (None, plain):
-            found.append(_finding(model, rows))
-            kernel = Kernel(Checker(model), _OPTIONS)
+            found.append(_finding(model, rows, fresh))
+            kernel = fresh()
     return Agreement(
         part="hostile",
-        subject="rows",
+        subject="rows" if machine is None else "rows for machine code",
         examined=counts.pop("rows"),
         facts=dict(counts),
         disagreements=tuple(found),
@@ -82,9 +96,23 @@ def check_rows(model: Model, cases: int, seed: int, tell: Callable[[str], None])
     )
 
 
+def _two_traces(draw: Random) -> list[_Row]:
+    """Draw two traces; the second one may be the first one again, which then is remembered."""
+    first = _trace(draw, "t1")
+    if draw.random() < 0.5:
+        return first + [replace(row, trace_id="t2") for row in first]
+    return first + _trace(draw, "t2")
+
+
 def _trace(draw: Random, name: str) -> list[_Row]:
-    """Draw the rows of a trace that conforms, the carried ones included."""
+    """Draw the rows of a trace that conforms, the carried ones included.
+
+    Or later pieces of one, which are judged for themselves, and may not keep the invariant.
+    """
+    is_late = draw.random() < 0.3
     state: State = draw_state(draw, 0)
+    if is_late:
+        state = {**state, "count": _NEARLY_LARGE}
     rows = [_Row(name, 0, 0, INIT, "[]", canonical_state(state))]
     for step in range(1, draw.randrange(1, 3 * _CHUNK)):
         chunk = step // _CHUNK
@@ -103,12 +131,12 @@ def _trace(draw: Random, name: str) -> list[_Row]:
             k = draw.randrange(1, 10)
             action, params = "Count", f"[{k}]"
             state = {**state, "count": count + k}
-        named = draw.random() < 0.9
+        named = draw.random() < 0.75
         text = canonical_state(state)
         rows.append(
             _Row(name, chunk, step, action if named else None, params if named else "[]", text)
         )
-    return rows
+    return [row for row in rows if row.chunk] if is_late and rows[-1].chunk else rows
 
 
 def _changed(draw: Random, rows: list[_Row]) -> list[_Row]:
@@ -116,7 +144,7 @@ def _changed(draw: Random, rows: list[_Row]) -> list[_Row]:
     for _ in range(draw.randrange(4)):
         at = draw.randrange(len(rows))
         row = rows[at]
-        match draw.randrange(12):
+        match draw.randrange(14):
             case 0 | 1 | 2 | 3:
                 rows[at] = replace(row, state=change_text(draw, row.state or ""))
             case 4 | 5:
@@ -131,7 +159,13 @@ def _changed(draw: Random, rows: list[_Row]) -> list[_Row]:
             case 9:
                 name = draw.choice([None, "t1", "t2", "", "\x00"])
                 rows[at] = replace(row, trace_id=name)
-            case 10:
+            case 10 | 11:
+                params = draw.choice(["[]", f"[{draw.randrange(1, 10)}]", '["a"]'])
+                action = (
+                    draw.choice(["Swap", "Count", "Mark"]) if draw.random() < 0.5 else row.action
+                )
+                rows[at] = replace(row, action=action, params=params)
+            case 12:
                 rows[at] = replace(row, **{draw.choice(["state", "params"]): None})
             case _:
                 other = rows.pop(at)
@@ -182,7 +216,9 @@ def _allowed(model: Model, before: str | None, row: _Row) -> bool:
 # ---- the kernel ----
 
 
-def _by_kernel(kernel: Kernel[ModelState], rows: Sequence[_Row]) -> list[bool] | str | None:
+def _by_kernel(
+    kernel: Kernel[ModelState], rows: Sequence[_Row], counts: Counter[str]
+) -> list[bool] | str | None:
     """Tell of each piece whether the kernel accepts it, or with what error it broke.
 
     None: it has refused everything, because a text is not UTF-8.
@@ -193,6 +229,9 @@ def _by_kernel(kernel: Kernel[ModelState], rows: Sequence[_Row]) -> list[bool] |
         return f"{type(error).__name__}: {error}" if _all_utf8(rows) else None
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+    for row in found:
+        if row["kind"] == "count" and row["detail"] == MACHINE_CODE:
+            counts[f"accepted by {MACHINE_CODE}"] += row["count"]
     return [row["status"] is None for row in found if row["kind"] == "piece"]
 
 
@@ -222,11 +261,13 @@ def _strings(row: _Row) -> tuple[str | None, ...]:
     return row.trace_id, row.action, row.params, row.state
 
 
-def _finding(model: Model, rows: list[_Row]) -> Disagreement:
+def _finding(
+    model: Model, rows: list[_Row], fresh: Callable[[], Kernel[ModelState]]
+) -> Disagreement:
     """Drop rows while the answers differ."""
 
     def both(some: Sequence[_Row]) -> tuple[list[bool], list[bool] | str | None]:
-        return _plain(model, some), _by_kernel(Kernel(Checker(model), _OPTIONS), some)
+        return _plain(model, some), _by_kernel(fresh(), some, Counter())
 
     at = 0
     while at < len(rows):
