@@ -133,8 +133,7 @@ def validate_corpus(
         listed = _listed(folder)
     sample = None if tlc is None else tlc.sample
     options = KernelOptions(chunk_steps=manifest.chunk_steps, sample=sample or 0, seed=seed)
-    if memo is not None:
-        options = replace(options, memo=memo)
+    options = replace(options, memo=options.memo if memo is None else memo)
     work = Work(source=subject.source, options=options, rows=subject.rows)
     if tlc is not None and sample is None:
         work = replace(work, authority=tlc.authority, options=replace(options, shown=range(SPAN)))
@@ -149,20 +148,19 @@ def validate_corpus(
             rechecked = rechecked_everywhere(findings)
         elif tlc is not None and sample is not None:
             with clock.phase("TLC"):
-                texts = texts_of(
-                    folder, driver, options, findings.chosen(sample), rows=subject.rows
-                )
+                ranks = findings.chosen(sample)
+                texts = texts_of(folder, driver, options, ranks, rows=subject.rows)
                 rechecked = recheck(findings, tlc.authority, texts)
     verdicts = verdicts_of(subject.module, manifest.chunk_steps, listed.traces, findings.pieces)
     with clock.phase("explain"):
         examples = examples_of(verdicts, findings, manifest.chunk_steps, make_example)
-    actions = {name: count for name, count in findings.actions.items() if count}
+    actions = {name: count for name, count in sorted(findings.actions.items()) if count}
     return CorpusResult(
         folder=folder,
         manifest=manifest,
         verdicts=verdicts,
         figures=figures,
-        actions=dict(sorted(actions.items())),
+        actions=actions,
         unseen=tuple(sorted(set(subject.actions) - actions.keys())),
         logged=_logged(subject, figures, actions),
         faults=listed.faults,
