@@ -21,10 +21,12 @@ from tlatrace.corpus.processes import run_tasks
 from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, UNREADABLE
 from tlatrace.corpus.worker import Work
 from tlatrace.errors import CorpusError
+from tlatrace.oracle.rows import MOST_ROWS
 
 __all__ = ["LocalDriver", "Split", "splits_of"]
 
-_BATCH_ROWS: Final = 4_096
+_BATCH_BYTES: Final = 16 << 20
+_LEAST_ROWS: Final = 256
 _HERE_ROWS: Final = 10_000
 """A corpus of fewer rows is judged before another process has started."""
 
@@ -149,11 +151,21 @@ def _apart(last: _End, first: _End) -> bool:
     return last[1] is not None and first[1] is not None and last[1] != first[1]
 
 
+def _rows_of_batch(metadata: pq.FileMetaData, split: Split) -> int:
+    """Return how many rows have as many bytes as a batch may have."""
+    size: int = sum(metadata.row_group(group).total_byte_size for group in split.groups)
+    fitting = _BATCH_BYTES * split.rows // max(size, 1)
+    return int(min(max(fitting, _LEAST_ROWS), MOST_ROWS))
+
+
 def _batches(split: Split) -> Iterator[pa.RecordBatch]:
     try:
         with pq.ParquetFile(split.file, pre_buffer=False) as parquet:
             yield from parquet.iter_batches(
-                _BATCH_ROWS, row_groups=list(split.groups), columns=list(SCANNED), use_threads=False
+                _rows_of_batch(parquet.metadata, split),
+                row_groups=list(split.groups),
+                columns=list(SCANNED),
+                use_threads=False,
             )
     except UNREADABLE as error:
         raise CorpusError(split.file, f"cannot be read: {error}") from error

@@ -170,7 +170,7 @@ def session_settings(cores: int, scratch: Path) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.sql.files.maxPartitionBytes": str(_SPLIT_BYTES),
         "spark.sql.files.openCostInBytes": str(_SPLIT_BYTES // 8),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "4000",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "16000",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
         # An executor that is lost is a failure of its tasks, too. (A local session never retries.)
         "spark.task.maxFailures": "4",
