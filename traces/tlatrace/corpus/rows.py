@@ -20,7 +20,7 @@ from tlatrace.errors import CorpusError
 from tlatrace.oracle.rows import ACCEPTED, ASK, INITIAL, READ_ONLY, RowJudge, Texts, Words
 from tlatrace.trace import INIT
 
-__all__ = ["Codes", "Rows", "answer", "objects"]
+__all__ = ["Codes", "Rows", "answer", "calls_in", "objects", "texts_in"]
 
 _Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -225,23 +225,30 @@ def answer(judge: RowJudge, rows: Rows, *, continues: bool) -> None:
 
     `continues`: the first one is of the same piece as the last one that the judge has seen.
     """
-    actions, params = rows.actions, rows.params
-    pairs = actions.numbers * len(params.texts) + params.numbers
     begins = rows.begins.copy()
     begins[:1] = not continues
     asked = ~(begins | rows.lacking)
-    different, numbers = np.unique(pairs[asked], return_inverse=True)
-    parts = [divmod(pair, len(params.texts)) for pair in different.tolist()]
-    calls = [(actions.texts[action], number) for action, number in parts]
+    calls, numbers = calls_in(rows.actions, rows.params, asked)
     roles = np.full(rows.count, READ_ONLY)
     roles[asked] = numbers
-    first = begins & rows.initial & params.are(_NO_ARGUMENTS) & ~rows.lacking
+    first = begins & rows.initial & rows.params.are(_NO_ARGUMENTS) & ~rows.lacking
     roles[first] = INITIAL
-    texts = _texts(rows.states)
-    rows.answered(judge.judge(texts, roles, calls, _texts(params.column)), texts)
+    texts = texts_in(rows.states)
+    rows.answered(judge.judge(texts, roles, calls, texts_in(rows.params.column)), texts)
 
 
-def _texts(column: pa.StringArray) -> Texts:
+def calls_in(
+    actions: Codes, params: Codes, asked: _Flags
+) -> tuple[list[tuple[str | None, int]], Words]:
+    """Return the different calls in some rows, and which of them is in each of these rows."""
+    pairs = actions.numbers * len(params.texts) + params.numbers
+    different, numbers = np.unique(pairs[asked], return_inverse=True)
+    parts = [divmod(pair, len(params.texts)) for pair in different.tolist()]
+    return [(actions.texts[action], number) for action, number in parts], numbers
+
+
+def texts_in(column: pa.StringArray) -> Texts:
+    """Return the texts of a column where they stand."""
     _, offsets, data = column.buffers()
     every = np.frombuffer(offsets, np.int32)
     places = every[column.offset : column.offset + len(column) + 1].astype(np.int64)
