@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, assert_never
 
 from rocketha.broker.events import PullRequested, PutRequested
@@ -25,7 +25,7 @@ from rocketha.sim.engine.recorded_logs import RecordedLogs
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.channels import is_outside
 from rocketha.sim.replica_group.plan import GroupPlan
-from rocketha.types import BrokerId, ConnectionId, Offset, PutId
+from rocketha.types import BrokerId, ConnectionId, Offset, PutId, SizeBytes
 
 __all__ = [
     "BrokerRecorders",
@@ -51,6 +51,9 @@ _DURATIONS: Final = (
     "check_sync_state_set_ms",
 )
 """Settings of a broker that say when something is due."""
+
+_FRAMES_UNDER_WAY: Final = 256
+"""Of so many it is remembered what they say: a dozen look at each on its way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +242,7 @@ def note_channel_refused(recorder: StepRecorder, channel: ChannelId) -> None:
 
 def command_in(data: bytes) -> RemotingCommand:
     """Return what a whole frame says."""
-    pulled = pull_command(data)
+    pulled = _pulled(data)
     assert pulled is not None
     return pulled[0]
 
@@ -247,10 +250,15 @@ def command_in(data: bytes) -> RemotingCommand:
 def is_frame(data: bytes) -> bool:
     """Tell whether bytes are one frame."""
     try:
-        pulled = pull_command(data)
+        pulled = _pulled(data)
     except PacketError:
         return False
     return pulled is not None and pulled[1] == len(data)
+
+
+@lru_cache(maxsize=_FRAMES_UNDER_WAY)
+def _pulled(data: bytes) -> tuple[RemotingCommand, SizeBytes] | None:
+    return pull_command(data)
 
 
 def _name_of(channel: ChannelId, command: RemotingCommand) -> str | None:
