@@ -23,7 +23,7 @@ class SimulatedRuns:
 
     def __call__(self, seed: int) -> Trace | tuple[Trace, ...]:
         """Simulate a seed, and give its trace or the traces of its master epochs."""
-        run = PROTOCOLS[self.protocol].run(seed, self.options)
+        run = PROTOCOLS[self.protocol].make_traces(seed, self.options)
         if not PROTOCOLS[self.protocol].has_master_epochs:
             return self._of_text(run.trace)
         return tuple([self._of_text(trace) for trace in run.traces])

@@ -32,18 +32,24 @@ from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Header, Implementation, Trace
 from tlatrace.values import Json, State
 
-__all__ = ["ProtocolPlug", "Run", "spec_sha256"]
+__all__ = ["ProtocolPlug", "Run", "RunTraces", "spec_sha256"]
 
 O = TypeVar("O")  # noqa: E741
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One simulated run: its traces, and what the simulator says of it."""
+class RunTraces:
+    """One simulated run in the words of its specification."""
 
     trace: Trace
     """Of several traces the longest; without events if there is none."""
     traces: tuple[Trace, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(RunTraces):
+    """One simulated run: its traces, and what the simulator says of it."""
+
     report: SimReport
     clients: ClientHistory
     verdict: AnyVerdict
@@ -114,6 +120,16 @@ class ProtocolPlug(Generic[O]):
         """Simulate a seed."""
         scheduled = Scheduled(protocol=self.name, seed=seed, options=options, schedule=UNRESTRICTED)
         return self.run_scheduled(scheduled)
+
+    def make_traces(self, seed: int, options: SimOptions) -> RunTraces:
+        """Simulate a seed for its traces, the same as those of `run`.
+
+        Nobody asks what its nodes owe, so they write nothing.
+        """
+        scheduled = Scheduled(protocol=self.name, seed=seed, options=options, schedule=UNRESTRICTED)
+        observer, unjudged = self.projection(), replace(self.simulation, obligations=())
+        simulated = simulate(unjudged, seed, options, observer)
+        return self._traces_seen(scheduled, observer, simulated)
 
     def observe(self, seed: int, options: SimOptions) -> SimulatedRun:
         """Simulate a seed, and ask only what its clients saw."""
@@ -200,30 +216,20 @@ class ProtocolPlug(Generic[O]):
         With `write`, its nodes write what they see and do; that changes nothing. An error is
         raised, or is the run's failure: then its traces end there.
         """
-        observer, options = self.projection(), scheduled.options
+        observer = self.projection()
         simulated = simulate(
             self.simulation,
             scheduled.seed,
-            options,
+            scheduled.options,
             observer,
             scheduled.schedule,
             write=write,
             errors_are_failures=errors_are_failures,
         )
-        meta = _meta(self, options, simulated.report)
-        if scheduled.schedule != UNRESTRICTED:
-            meta["schedule"] = schedule_json(scheduled)
-        projected = self.traces(observer, simulated, options)
-        traces = tuple(self._trace(scheduled, one, {**meta, **one.meta}) for one in projected)
-        without = ProjectedTrace(constants={}, events=())
-        longest = max(
-            traces,
-            key=lambda trace: len(trace.events),
-            default=self._trace(scheduled, without, meta),
-        )
+        seen = self._traces_seen(scheduled, observer, simulated)
         return Run(
-            trace=longest,
-            traces=traces,
+            trace=seen.trace,
+            traces=seen.traces,
             report=simulated.report,
             clients=simulated.clients,
             verdict=simulated.check(),
@@ -232,6 +238,21 @@ class ProtocolPlug(Generic[O]):
             healed_ms=simulated.healed_ms,
             seams=simulated.seams,
         )
+
+    def _traces_seen(self, scheduled: Scheduled, observer: O, simulated: SimulatedRun) -> RunTraces:
+        """Return what the observer of a run has made of it."""
+        meta = _meta(self, scheduled.options, simulated.report)
+        if scheduled.schedule != UNRESTRICTED:
+            meta["schedule"] = schedule_json(scheduled)
+        projected = self.traces(observer, simulated, scheduled.options)
+        traces = tuple(self._trace(scheduled, one, {**meta, **one.meta}) for one in projected)
+        without = ProjectedTrace(constants={}, events=())
+        longest = max(
+            traces,
+            key=lambda trace: len(trace.events),
+            default=self._trace(scheduled, without, meta),
+        )
+        return RunTraces(trace=longest, traces=traces)
 
     def _trace(
         self, scheduled: Scheduled, projected: ProjectedTrace, meta: Mapping[str, Json]

@@ -8,7 +8,7 @@ from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import ALL_FAULTS, Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
-from rocketproof.plug import ProtocolPlug, Run
+from rocketproof.plug import ProtocolPlug, Run, RunTraces
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.schedule import Scheduled
 from tlatrace.errors import ModelGapError
@@ -69,9 +69,9 @@ def recorded_traces(
 
 def _simulated(
     protocol: str, seed: int, bugs: tuple[str, ...], faults: tuple[str, ...] | None
-) -> Run:
+) -> RunTraces:
     plug, options = _chosen(protocol, bugs, faults)
-    return plug.run(seed, options)
+    return plug.make_traces(seed, options)
 
 
 def _chosen(

@@ -40,6 +40,14 @@ def test_every_protocol_with_records_is_looked_at() -> None:
     assert {name for name, plug in PROTOCOLS.items() if plug.records is not None} == set(SUBJECTS)
 
 
+@of_each_protocol
+def test_runs_that_are_not_recorded_have_the_same_traces(protocol: str) -> None:
+    for seed in range(6):
+        made = PROTOCOLS[protocol].make_traces(seed, SimOptions())
+        run = PROTOCOLS[protocol].run(seed, SimOptions())
+        assert (made.trace, made.traces) == (run.trace, run.traces)
+
+
 @pytest.mark.java
 @of_each_protocol
 def test_records_and_whole_states_have_the_same_verdicts(protocol: str) -> None:
