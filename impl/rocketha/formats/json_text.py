@@ -18,6 +18,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NoReturn, TypeAlias
 
+import msgspec
+
 from rocketha.errors import PacketError
 from rocketha.types import INT64_MAX, INT64_MIN
 
@@ -79,7 +81,7 @@ def read_json(data: bytes, what: str, *, bare_names: bool = True) -> JsonValue:
 
 def write_json(value: JsonValue) -> bytes:
     """Write one JSON text."""
-    return _ENCODER.encode(value).encode("utf-8")
+    return _ENCODER.encode(value)
 
 
 def member_map(members: Iterable[tuple[int, str]]) -> str:
@@ -166,7 +168,7 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(f"has the number {text[:40]}, which is no integer")
 
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_object,
     parse_int=_integer,

@@ -21,7 +21,6 @@ Source: remoting/netty `NettyDecoder`, remoting/protocol `RemotingCommand` (`enc
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 from typing import Final
 
 from rocketha.errors import EncodingError, PacketError
@@ -47,6 +46,7 @@ __all__ = [
 
 _PREFIX: Final = struct.Struct(">iI")
 _LENGTH: Final = struct.Struct(">i")
+_SERIALIZATIONS: Final = frozenset(Serialization)
 
 FRAME_PREFIX_SIZE: Final = SizeBytes(_PREFIX.size)
 """The two words before the header."""
@@ -78,12 +78,12 @@ def pull_command(data: bytes | bytearray) -> tuple[RemotingCommand, SizeBytes] |
     frame, size = pulled
     _, word = _PREFIX.unpack_from(frame)
     body_at = FRAME_PREFIX_SIZE + (word & 0xFFFFFF)
+    header, body = frame[FRAME_PREFIX_SIZE:body_at], frame[body_at:]
     try:
-        command = pull_header(frame[FRAME_PREFIX_SIZE:body_at], Serialization(word >> 24))
+        return pull_header(header, Serialization(word >> 24), body), size
     except PacketError as error:
         at = FRAME_PREFIX_SIZE + error.offset
         raise PacketError(error.what, offset=at, reason=error.reason) from None
-    return replace(command, body=frame[body_at:]), size
 
 
 def pull_frame(data: bytes | bytearray) -> tuple[bytes, SizeBytes] | None:
@@ -94,18 +94,25 @@ def pull_frame(data: bytes | bytearray) -> tuple[bytes, SizeBytes] | None:
     if len(data) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack_from(data)
-    _require(length >= _LENGTH.size, "frame length", 0, f"is {length}, below {_LENGTH.size}")
+    if length < _LENGTH.size:
+        raise PacketError("frame length", offset=0, reason=f"is {length}, below {_LENGTH.size}")
     size = SizeBytes(_LENGTH.size + length)
-    _require(size <= FRAME_MAX, "frame length", 0, f"is {length}, over {FRAME_MAX - _LENGTH.size}")
+    if size > FRAME_MAX:
+        most = FRAME_MAX - _LENGTH.size
+        raise PacketError("frame length", offset=0, reason=f"is {length}, over {most}")
     if len(data) < FRAME_PREFIX_SIZE:
         return None
     _, word = _PREFIX.unpack_from(data)
     serialization, header_size = word >> 24, word & 0xFFFFFF
-    known = serialization in set(Serialization)
-    _require(known, "serialisation", 4, f"is {serialization}, which is none")
+    if serialization not in _SERIALIZATIONS:
+        raise PacketError("serialisation", offset=4, reason=f"is {serialization}, which is none")
     room = size - FRAME_PREFIX_SIZE
-    _require(header_size <= room, "header length", 5, f"is {header_size}, {room} bytes follow")
-    _require(header_size <= HEADER_MAX, "header length", 5, f"is {header_size}, over {HEADER_MAX}")
+    if header_size > room:
+        reason = f"is {header_size}, {room} bytes follow"
+        raise PacketError("header length", offset=5, reason=reason)
+    if header_size > HEADER_MAX:
+        reason = f"is {header_size}, over {HEADER_MAX}"
+        raise PacketError("header length", offset=5, reason=reason)
     if len(data) < size:
         return None
     return bytes(data[:size]), size
@@ -127,8 +134,3 @@ def frame_stream() -> PacketStream[bytes]:
         return pull_frame(data)
 
     return PacketStream(pull, packet_max=FRAME_MAX, expecting=Expecting.TRANSFER)
-
-
-def _require(holds: bool, what: str, offset: int, reason: str) -> None:
-    if not holds:
-        raise PacketError(what, offset=offset, reason=reason)

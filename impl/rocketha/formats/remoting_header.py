@@ -55,6 +55,7 @@ from rocketha.formats.json_text import (
     JsonObject,
     JsonValue,
     as_object,
+    as_text,
     integer_at,
     optional_text_at,
     read_json,
@@ -91,16 +92,16 @@ def push_header(command: RemotingCommand) -> bytes:
             assert_never(unreachable)
 
 
-def pull_header(data: bytes, serialization: Serialization) -> RemotingCommand:
-    """Read a header; the command has no body yet. The error's offset counts in the header.
+def pull_header(data: bytes, serialization: Serialization, body: bytes = b"") -> RemotingCommand:
+    """Read the header of a command with this body. The error's offset counts in the header.
 
     Raises: PacketError
     """
     match serialization:
         case Serialization.JSON:
-            return _pull_json(data)
+            return _pull_json(data, body)
         case Serialization.ROCKETMQ:
-            return _pull_binary(data)
+            return _pull_binary(data, body)
         case _ as unreachable:
             assert_never(unreachable)
 
@@ -124,7 +125,7 @@ def _push_json(command: RemotingCommand) -> bytes:
         raise EncodingError("header", reason="has half a surrogate pair") from None
 
 
-def _pull_json(data: bytes) -> RemotingCommand:
+def _pull_json(data: bytes, body: bytes) -> RemotingCommand:
     header = as_object(read_json(data, "header"), "header")
     serialization = optional_text_at(header, "serializeTypeCurrentRPC")
     if serialization not in (None, Serialization.JSON.name):
@@ -141,6 +142,7 @@ def _pull_json(data: bytes) -> RemotingCommand:
         version=_int32(header, "version"),
         remark=optional_text_at(header, "remark") or None,
         ext_fields=_json_fields(header.get("extFields")),
+        body=body,
         serialization=Serialization.JSON,
         empty_fields=header.get("extFields") == {},
     )
@@ -154,9 +156,11 @@ def _json_fields(value: JsonValue) -> Mapping[str, str]:
     if value is None:
         return MappingProxyType({})
     fields = as_object(value, "extFields")
-    _require(len(fields) <= EXT_FIELDS_MAX, "extFields", 0, f"are {len(fields)} fields")
-    _require("" not in fields, "extFields", 0, "have a field without a name")
-    return MappingProxyType({name: text_at(fields, name) for name in fields})
+    if len(fields) > EXT_FIELDS_MAX:
+        raise PacketError("extFields", offset=0, reason=f"are {len(fields)} fields")
+    if "" in fields:
+        raise PacketError("extFields", offset=0, reason="have a field without a name")
+    return MappingProxyType({name: as_text(text, name) for name, text in fields.items()})
 
 
 def _push_binary(command: RemotingCommand) -> bytes:
@@ -186,7 +190,7 @@ def _utf8(what: str, text: str) -> bytes:
         raise EncodingError(what, reason="has half a surrogate pair") from None
 
 
-def _pull_binary(data: bytes) -> RemotingCommand:
+def _pull_binary(data: bytes, body: bytes) -> RemotingCommand:
     _require(len(data) >= _FIXED.size, "header", 0, f"has {len(data)} bytes, under {_FIXED.size}")
     code, language, version, opaque, flag = _FIXED.unpack_from(data)
     _require(language in set(Language), "language", 2, f"is {language}, which is none")
@@ -201,6 +205,7 @@ def _pull_binary(data: bytes) -> RemotingCommand:
         version=version,
         remark=remark or None,
         ext_fields=_pull_fields(data, at),
+        body=body,
         serialization=Serialization.ROCKETMQ,
     )
 
