@@ -21,7 +21,7 @@ from rocketha.broker.state import GroupBroker, Registration
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import Entry
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import NO_CHANNEL, ChannelId, Group
+from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState, Group
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.ha.effects import SpecAction
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
@@ -111,6 +111,9 @@ class GroupObserver(Protocol):
 
 class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAction]):
     """The brokers of one group, what connects them, and the controller."""
+
+    _looked_up: tuple[ControllerState | None, Group | None] = (None, None)
+    """A state of the controller, and the group in it."""
 
     def __init__(
         self,
@@ -206,22 +209,23 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     @property
     def group(self) -> Group | None:
         """Return what the controller knows of the group."""
-        return self.controller.state.groups.get(self.plan.broker.broker_name)
+        state = self.controller.state
+        if state is not self._looked_up[0]:
+            self._looked_up = state, state.groups.get(self.plan.broker.broker_name)
+        return self._looked_up[1]
 
     @property
     def starting(self) -> frozenset[BrokerId]:
         """Return the brokers that run and that the controller does not know in this incarnation."""
-        group = self.group
-        known = {} if group is None else group.replicas
-        unknown = []
-        for broker, node in self.nodes.items():
-            state = node.state
-            if state is None:
-                continue
-            replica = known.get(broker)
-            if replica is None or replica.incarnation != state.incarnation:
-                unknown.append(broker)
-        return frozenset(unknown)
+        return frozenset([node.id for node in self.nodes.values() if self.is_starting(node)])
+
+    def is_starting(self, node: Node[GroupBroker]) -> bool:
+        """Tell whether a broker runs that the controller does not know in this incarnation."""
+        state, group = node.state, self.group
+        if state is None:
+            return False
+        replica = None if group is None else group.replicas.get(node.id)
+        return replica is None or replica.incarnation != state.incarnation
 
     def up(self) -> list[Node[GroupBroker]]:
         """Return the brokers that run."""
@@ -270,7 +274,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         """
         if shown is Shown.CUT_LOG or is_one_for_the_group(step):
             return False
-        return self._observed and node.id not in self.starting
+        return self._observed and not self.is_starting(node)
 
     def restart(self, node: Node[GroupBroker]) -> None:
         """Let a broker come up that is down."""

@@ -76,7 +76,7 @@ class GroupWorkload:
             streams,
             is_master=lambda node: node.state is not None and node.state.is_master,
             # The specification has no crash before the controller knows of a start.
-            may_stop=lambda node: node.id not in cluster.starting,
+            may_stop=lambda node: not cluster.is_starting(node),
             may_lose_power=self._may_lose_power,
         )
         self._cleaning = Cleaning(cluster)

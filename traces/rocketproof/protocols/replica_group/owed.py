@@ -197,10 +197,9 @@ class OwedByBroker:
         for number in [n for n, put in self._puts.items() if put.asked_ms < late]:
             del self._puts[number]
             yield Shows("Silent")
-        is_owed = dict.fromkeys(_REPEATED, is_registered)
-        is_owed[RequestCode.ALTER_SYNC_STATE_SET] = is_registered and proposes
         for code, duration in _REPEATED.items():
-            if not is_owed[code]:
+            is_wanted = proposes or code is not RequestCode.ALTER_SYNC_STATE_SET
+            if not (is_registered and is_wanted):
                 self._since_ms.pop(code, None)
                 continue
             since_ms = self._since_ms.setdefault(code, now_ms)

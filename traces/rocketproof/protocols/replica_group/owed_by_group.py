@@ -76,7 +76,7 @@ class OwedByGroup:
             of.flushed()
         if cluster.now_ms <= sum(cluster.slow_disks.get(node.id, ())):
             of.disk_is_slow()
-        if state is None or node.id in cluster.starting:
+        if state is None or cluster.is_starting(node):
             of.is_unknown()
             return
         epoch = state.ha.known_epoch if state.is_master else None

@@ -114,6 +114,12 @@ class BrokerHistory:
 
 ALIVE: Final[Key] = ("alive", "", "")
 
+_NEVER_READ: Final = object()
+
+_Glance: TypeAlias = tuple[GroupBroker | None, Group, tuple[int, ...]]
+"""What is seen of a broker at once: a core, and the controller, make another state when they change
+something."""
+
 
 class GroupStateReader:
     """What a trace has of a group so far, and what changed since."""
@@ -135,7 +141,8 @@ class GroupStateReader:
         self._known: dict[Key, Value] = {}
         self._raw: dict[Key, object] = {}
         """What each part was read from the last time."""
-        self._change_key: tuple[object, ...] = ()
+        self._glances: dict[BrokerId, _Glance] = {}
+        self._change_keys: dict[BrokerId, tuple[object, ...]] = {}
         self._built: dict[str, Value] = {}
         self._views: tuple[Value, ...] = ()
         self.incarnations: dict[BrokerId, int] = dict.fromkeys(self.brokers, 0)
@@ -148,8 +155,8 @@ class GroupStateReader:
         self._servers: dict[ConnectionId, BrokerId] = {}
         self._reported: dict[ConnectionId, int] = {}
         """Connection -> the last end of its log that the slave has sent over it."""
-        self._reports = 0
-        """How many of them said something new."""
+        self._has_reports = False
+        """One of them said something new since the last look."""
         self.promised: list[RecordEpochs] = []
         """Logs up to messages of which producers were told since the last look that they are
         safe."""
@@ -204,7 +211,7 @@ class GroupStateReader:
         """Note a slave's packet: it has so many records."""
         if self._reported.get(conn) != count:
             self._reported[conn] = count
-            self._reports += 1
+            self._has_reports = True
 
     def has_moved(self, broker: BrokerId) -> bool:
         """Tell whether what a master may confirm can have changed since this was asked last."""
@@ -250,18 +257,9 @@ class GroupStateReader:
         group = cluster.group or _NO_GROUP
         if group is not self.group:
             self._look_at_controller(group)
-        starting = cluster.starting
-        keys = [_change_key(node) for node in cluster.nodes.values()]
-        change_key = (*keys, starting, self._reports)
-        if change_key != self._change_key:
-            self._change_key = change_key
-            for node in cluster.nodes.values():
-                self._look_at(node, is_down=node.state is None or node.id in starting)
-            for node in cluster.nodes.values():
-                self._look_at_connections(
-                    cluster, node, is_down=node.state is None or node.id in starting
-                )
-        self._note(("torn", "", ""), frozenset(b for b, of in self.of.items() if of.is_torn), names)
+        self._look_at_brokers(cluster)
+        torn = tuple([of.is_torn for of in self.of.values()])
+        self._note(("torn", "", ""), torn, self._all_torn)
         self.look_at_alive()
         self._note(("alters", "", ""), len(self._alters), self._all_alters)
         for promised in self.promised:
@@ -280,12 +278,16 @@ class GroupStateReader:
 
         Who looks takes all changes before it looks again.
         """
-        if key in self._raw and self._raw[key] == raw:
+        before = self._raw.get(key, _NEVER_READ)
+        if before is raw or before == raw:
             return
         self._raw[key] = raw
         value = make(raw)
         if key not in self._known or self._known[key] != value:
             self.changes[key] = value
+
+    def _all_torn(self, _: tuple[bool, ...]) -> Value:
+        return names(broker for broker, of in self.of.items() if of.is_torn)
 
     def _all_alters(self, _: int) -> Value:
         return tla_set(self._alters.values())
@@ -303,6 +305,31 @@ class GroupStateReader:
         raw = (*decided, *incarnations.items())
         self._note(("ctl", "", ""), raw, lambda _: control_value(group, incarnations))
         self._note(("views", "", ""), len(self._views), lambda _: self._views)
+
+    def _look_at_brokers(self, cluster: GroupCluster) -> None:
+        """Read what brokers have of which something has changed, and then all connections."""
+        nodes = cluster.nodes.values()
+        changed = [node for node in nodes if self._has_changed(cluster, node)]
+        if not changed and not self._has_reports:
+            return
+        self._has_reports = False
+        for node in changed:
+            self._look_at(node, is_down=_is_down(cluster, node))
+        for node in nodes:
+            self._look_at_connections(cluster, node, is_down=_is_down(cluster, node))
+
+    def _has_changed(self, cluster: GroupCluster, node: Node[GroupBroker]) -> bool:
+        """Tell whether a part of a broker may be another one than at the last look."""
+        me, state, group, files = node.id, node.state, self.group, node.files
+        numbers = (files.log_version, node.incarnation, self.of[me].crashes)
+        before = self._glances.get(me)
+        if before and before[0] is state and before[1] is group and before[2] == numbers:
+            return False
+        self._glances[me] = (state, group, numbers)
+        key = (*_change_key(node), _is_down(cluster, node), numbers)
+        known = self._change_keys.get(me)
+        self._change_keys[me] = key
+        return key != known
 
     def _look_at(self, node: Node[GroupBroker], *, is_down: bool) -> None:
         """Read what a broker has by itself."""
@@ -396,6 +423,10 @@ class GroupStateReader:
         )
         self._logs[node.id] = (version, record_epochs)
         return record_epochs
+
+
+def _is_down(cluster: GroupCluster, node: Node[GroupBroker]) -> bool:
+    return node.state is None or cluster.is_starting(node)
 
 
 def _change_key(node: Node[GroupBroker]) -> tuple[object, ...]:

@@ -152,6 +152,10 @@ class GroupProjection:
 
     def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
         """Note what nodes say to each other and to clients."""
+        if isinstance(what, EventTaken):
+            self._record_unnotified(cluster)
+            self._taken(cluster, what)
+            return
         if self.events:
             self._owed.hear(cluster, what)
         if not (isinstance(what, ControllerFrame) and what.by_controller):
@@ -173,8 +177,6 @@ class GroupProjection:
                 self._heard.asked(broker, request, command, shows_ms)
                 if self.events and isinstance(request, AlterSyncStateSet):
                     self._parts.add_proposal(broker, request)
-            case EventTaken():
-                self._taken(cluster, what)
             case ControllerFrame() | ClientAsked():
                 pass
             case _ as unreachable:
@@ -237,7 +239,7 @@ class GroupProjection:
             return
         views, slave = known.take_views(node.id), known.take_reporter(node.id)
         state, me = node.state, broker_name(node.id)
-        if state is None or node.id in cluster.starting:
+        if state is None or cluster.is_starting(node):
             return
         if state.registration is Registration.REGISTERED:
             for set_epoch in views:

@@ -204,7 +204,7 @@ class MasterEpochTrace:
 
     def _read_broker(self, cluster: GroupCluster, node: Node[GroupBroker]) -> None:
         of = self._of[node.id]
-        runs = node.state is not None and node.id not in cluster.starting
+        runs = node.state is not None and not cluster.is_starting(node)
         if node.id != self.master and runs and node.running().ha.known_epoch > self.epoch:
             of.has_left = True
         if not of.has_left:

@@ -184,7 +184,7 @@ class SetProjection:
         if taken.is_continued:
             return
         views, slave = self._heard.take_views(node.id), self._heard.take_reporter(node.id)
-        if node.state is None or node.id in cluster.starting:
+        if node.state is None or cluster.is_starting(node):
             return
         for epoch_trace in self._of_master(node.id):
             if epoch_trace.is_master(node):
