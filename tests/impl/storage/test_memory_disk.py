@@ -175,6 +175,21 @@ def test_a_power_cut_leaves_nothing_open(rng: random.Random) -> None:
     assert disk.unsynced == 0
 
 
+def test_what_is_durable_is_what_is_left_without_all_else() -> None:
+    disk = _busy()
+    disk.write("a", 0, b"not synchronized")
+
+    durable = disk.durable()
+
+    assert disk.read("a").startswith(b"not synchronized"), "the disk itself loses nothing"
+    disk.lose_unsynced()
+    contents = [{n: one.read(n) for n in one.names("")} for one in (durable, disk)]
+    assert contents[0] == contents[1]
+    assert durable.unsynced == 0
+    durable.write("a", 0, b"another disk's")
+    assert disk.read("a") == contents[1]["a"]
+
+
 def test_the_power_goes_off_before_the_chosen_operation() -> None:
     inner = MemoryDisk()
     disk = CutDisk(inner, cut_before=2)

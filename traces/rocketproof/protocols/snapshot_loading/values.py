@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Final
 
 from rocketha.histories.register_files import scan_log, scan_snapshot
@@ -42,12 +43,19 @@ NO_TERM: Final = -1
 _TMP: Final = "tmp"
 _SNAPSHOTS: Final = "snapshot"
 _LOG: Final = "controllerLog"
+_REMEMBERED: Final = 1024
+"""Contents of files, by their bytes: from one step to the next few of them change."""
 
 
 def state_value(history: RegisterHistory, registers: Mapping[str, object]) -> Value:
     """Return the state that registers are."""
+    return _state_of(history, frozenset(registers.items()))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _state_of(history: RegisterHistory, registers: frozenset[tuple[str, object]]) -> Value:
     for count, made in enumerate(history.states):
-        if made == registers:
+        if made.items() == registers:
             indexes = [index for index in (count - 1, count) if index > 0]
             return tla_set([(index, int(history.term(index))) for index in indexes])
     return JUNK
@@ -55,8 +63,13 @@ def state_value(history: RegisterHistory, registers: Mapping[str, object]) -> Va
 
 def log_values(history: RegisterHistory, disk: MemoryDisk) -> State:
     """Return what a start finds in the log: `begin`, `log` and `bTerm`."""
-    durable = _durable(disk)
-    log = scan_log(durable.read(_LOG) if durable.exists(_LOG) else b"")
+    durable = disk.durable()
+    return _log_of(history, durable.read(_LOG) if durable.exists(_LOG) else b"")
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _log_of(history: RegisterHistory, content: bytes) -> State:
+    log = scan_log(content)
     if log is None:
         return {"begin": 0, "log": (), "bTerm": NO_TERM}
     terms = []
@@ -76,11 +89,12 @@ def files_value(
     writing: bool,
 ) -> Value:
     """Return the files of snapshots; `damaged` tells what damaged contents were before."""
-    seen, durable = _contents(disk), _contents(_durable(disk))
+    seen, durable = _contents(disk), _contents(disk.durable())
     found: list[Value] = []
 
     def add(content: bytes, name: str, *, synced: bool) -> None:
-        found.append(_file(history, content, damaged, name=name, synced=synced))
+        whole = damaged.get(content)
+        found.append(_file(history, content, whole, name=name, synced=synced))
 
     for name, content in seen.items():
         if name != _TMP:
@@ -117,18 +131,15 @@ def surviving(
     return None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _file(
-    history: RegisterHistory,
-    content: bytes,
-    damaged: Mapping[bytes, bytes],
-    *,
-    name: str,
-    synced: bool,
+    history: RegisterHistory, content: bytes, whole: bytes | None, *, name: str, synced: bool
 ) -> Value:
-    found = scan_snapshot(damaged.get(content, content))
+    """Return a file; `whole` is its content before it was damaged, None: it was not."""
+    found = scan_snapshot(content if whole is None else whole)
     registers: Mapping[str, object] | None = None if found is None else found.registers
     is_whole = registers is not None and found is not None and found.is_checked
-    data = "bad" if not is_whole else "rotten" if content in damaged else "good"
+    data = "bad" if not is_whole else "good" if whole is None else "rotten"
     if found is not None and registers is None and 0 < found.index <= len(history):
         registers = history.states[found.index]  # what should be in it
     return record(
@@ -161,13 +172,4 @@ def settled(disk: MemoryDisk) -> MemoryDisk:
         for name in left.names(directory):
             left.fsync(f"{directory}/{name}" if directory else name)
         left.fsync_dir(directory)
-    return left
-
-
-def _durable(disk: MemoryDisk) -> MemoryDisk:
-    """Return what is left without anything that was not synchronized."""
-    if not disk.unsynced:
-        return disk
-    left = copy.deepcopy(disk)
-    left.lose_unsynced()
     return left
