@@ -25,10 +25,9 @@ where that broker hears it and does not pass it on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Final, TypeAlias, assert_never
+from typing import Final, TypeAlias, TypeVar, assert_never
 
 from rocketha.formats.lock_bodies import (
     LockCode,
@@ -51,6 +50,7 @@ from rocketha.sim.lock_quorum.cluster import (
 from rocketha.sim.lock_quorum.frames import Frame
 from rocketha.sim.lock_quorum.plan import SKEW_MS
 from rocketha.types import BrokerId
+from rocketproof.known_values import KnownValues
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from rocketproof.protocols.lock_quorum.consumer_steps import (
     ConsumerTook,
@@ -58,6 +58,18 @@ from rocketproof.protocols.lock_quorum.consumer_steps import (
     unfulfilled,
 )
 from rocketproof.protocols.lock_quorum.rounds import RESPONSE, Rounds
+from rocketproof.protocols.lock_quorum.values import (
+    NO_ATTEMPT,
+    NO_VOTE,
+    Ask,
+    Release,
+    asks_value,
+    frees_value,
+    name_of_queue,
+    names,
+    queues_value,
+    vote_value,
+)
 from tlatrace.trace import Event
 from tlatrace.values import State, Value, record, tla_set
 
@@ -65,13 +77,16 @@ __all__ = ["LOCK_SPEC", "LockProjection"]
 
 LOCK_SPEC: Final = "LockQuorum"
 
-_NO_VOTE: Final = record({"c": NONE})
-_NO_ATTEMPT: Final = record({"n": 0})
+V = TypeVar("V", bound=Value)
 
-_Release: TypeAlias = tuple[str, int, str, frozenset[MessageQueue]]
-"""Consumer, number of its attempt, receiver, queues."""
-_Ask: TypeAlias = tuple[_Release, bool]
-"""The same of a request, and whether the consumer itself asks."""
+_Numbers: TypeAlias = tuple[tuple[int, ...], ...]
+"""Of each consumer, and each queue: its last attempt that was given back."""
+_VoteLeft: TypeAlias = tuple[str, int, int] | None
+"""Of a queue: consumer, attempt, and how long the vote holds yet."""
+_AttemptLeft: TypeAlias = (
+    tuple[int, frozenset[MessageQueue], int, tuple[frozenset[BrokerId], ...]] | None
+)
+"""Number, queues, how long it waits yet, and who votes for each queue."""
 
 
 @dataclass(slots=True)
@@ -84,6 +99,17 @@ class _SeenVote:
     """It is over, early."""
 
 
+@dataclass(frozen=True, slots=True)
+class _SeenLease:
+    """A lease; where there is none, one that is over."""
+
+    ends_ms: int
+    begun: bool
+
+
+_NO_LEASE: Final = _SeenLease(0, begun=True)
+
+
 class LockProjection:
     """An observer of a simulated run that records the events of a trace."""
 
@@ -94,11 +120,15 @@ class LockProjection:
         self._now_ms = 0
         self._consumers: dict[str, ConsumerState] = {}
         self._queues: tuple[MessageQueue, ...] = ()
+        self._brokers: tuple[str, ...] = ()
+        self._leases: dict[str, tuple[_SeenLease, ...]] = {}
+        self._read_of: dict[BrokerId, LockManagerState] = {}
+        """What its tables were read from."""
         self._votes: dict[BrokerId, dict[MessageQueue, _SeenVote]] = {}
-        self._released: dict[BrokerId, dict[tuple[str, MessageQueue], int]] = {}
+        self._released: dict[BrokerId, _Numbers] = {}
         self._waits_until: dict[BrokerId, int] = {}
-        self._asks: set[_Ask] = set()
-        self._frees: set[_Release] = set()
+        self._asks: set[Ask] = set()
+        self._frees: set[Release] = set()
         self._yes: dict[str, dict[MessageQueue, set[BrokerId]]] = {}
         self._last: dict[MessageQueue, str] = {}
         self._rounds = Rounds()
@@ -106,6 +136,7 @@ class LockProjection:
         """A consumer's request -> the consumer, and the number of its attempt."""
         self._refrained: dict[str, set[ConsumerTook]] = {}
         """Consumer -> the wishes that it has not fulfilled since it did something."""
+        self._values = KnownValues()
 
     @property
     def constants(self) -> State:
@@ -113,9 +144,9 @@ class LockProjection:
         assert self._cluster is not None
         plan = self._cluster.plan
         return {
-            "Replica": _names(self._cluster.nodes),
+            "Replica": names(self._cluster.nodes),
             "Client": tla_set(self._consumers),
-            "Queue": _qs(self._queues),
+            "Queue": queues_value(self._queues),
             "None": NONE,
             "Configured": plan.locks.total_replicas,
             "Strict": plan.locks.strict,
@@ -131,9 +162,11 @@ class LockProjection:
         """Record the initial state."""
         self._cluster = cluster
         self._queues = cluster.queues
+        self._brokers = tuple(map(_name, cluster.nodes))
         self._consumers = {c.state.client_id: c.state for c in cluster.consumers.values()}
+        self._leases = {name: self._leases_of(state) for name, state in self._consumers.items()}
         self._votes = {broker: {} for broker in cluster.nodes}
-        self._released = {broker: {} for broker in cluster.nodes}
+        self._released = dict.fromkeys(cluster.nodes, self._numbers({}))
         self._waits_until = dict.fromkeys(cluster.nodes, 0)
         self._record(cluster, NONE, "Init")
 
@@ -169,22 +202,24 @@ class LockProjection:
         broker, shown_ms = node.id, node.clock.shows(cluster.now_ms)
         for queue, seen in self._votes[broker].items():
             over = shown_ms - seen.vote.voted_ms >= state.options.life_ms
-            if over and not seen.early and self._left_ms(cluster, seen) > 0:
+            if over and not seen.early and self._left_ms(seen, cluster.plan.locks.life_ms) > 0:
                 seen.early = True
-                self._record(cluster, _name(broker), "ExpireEarly", _name(broker), _q(queue))
+                self._record(
+                    cluster, _name(broker), "ExpireEarly", _name(broker), name_of_queue(queue)
+                )
         if self._waits_until[broker] > self._now_ms and remembers(state, shown_ms):
             self._waits_until[broker] = self._now_ms
             self._record(cluster, _name(broker), "WaitLess", _name(broker))
 
-    def _left_ms(self, cluster: LockCluster, seen: _SeenVote) -> int:
-        return 0 if seen.early else cluster.plan.locks.life_ms - (self._now_ms - seen.given_ms)
+    def _left_ms(self, seen: _SeenVote, life_ms: int) -> int:
+        return 0 if seen.early else life_ms - (self._now_ms - seen.given_ms)
 
     # ---- brokers ----
 
     def _restarted(self, cluster: LockCluster, broker: BrokerId) -> None:
         node = cluster.nodes[broker]
         self._votes[broker] = {}
-        self._released[broker] = {}
+        self._released[broker] = self._numbers({})
         waits = not remembers(node.running(), node.clock.shows(cluster.now_ms))
         self._waits_until[broker] = self._now_ms + (cluster.plan.locks.life_ms if waits else 0)
         self._record(cluster, _name(broker), "Restart", _name(broker))
@@ -204,7 +239,11 @@ class LockProjection:
             attempt = self._consumers[client].attempt
             if attempt is not None and attempt.number == number:
                 self.time_passed(cluster)
-                params = (client, _qs(pull_locked_queues(frame.body)), tla_set(answered.heard))
+                params = (
+                    client,
+                    queues_value(pull_locked_queues(frame.body)),
+                    tla_set(answered.heard),
+                )
                 self._record(cluster, _name(step.broker), "SendAnswer", *params)
 
     def _requested(
@@ -237,8 +276,9 @@ class LockProjection:
     def _read(self, cluster: LockCluster) -> None:
         """Read the tables of the brokers that run."""
         for broker, node in cluster.nodes.items():
-            if node.state is None:
+            if node.state is None or node.state is self._read_of.get(broker):
                 continue
+            self._read_of[broker] = node.state
             before = self._votes[broker]
             votes: dict[MessageQueue, _SeenVote] = {}
             for (_, queue), vote in node.state.votes.items():
@@ -249,7 +289,12 @@ class LockProjection:
                 votes[queue] = seen
             self._votes[broker] = votes
             released = {(who, queue): n for (who, (_, queue)), n in node.state.released.items()}
-            self._released[broker] = released
+            self._released[broker] = self._numbers(released)
+
+    def _numbers(self, released: Mapping[tuple[str, MessageQueue], int]) -> _Numbers:
+        return tuple(
+            [tuple([released.get((who, q), 0) for q in self._queues]) for who in self._consumers]
+        )
 
     # ---- consumers ----
 
@@ -265,14 +310,15 @@ class LockProjection:
         self._refrained[name] = set()
         self.time_passed(cluster)
         self._consumers[name] = state
-        params: tuple[Value, ...] = (name, _qs(took.queues))
+        self._leases[name] = self._leases_of(state)
+        params: tuple[Value, ...] = (name, queues_value(took.queues))
         match took.name:
             case "Lock":
                 params = (*params, took.at or NONE)
             case "GiveUp":
                 params = (name,)
             case "Process":
-                params = (name, *map(_q, took.queues))
+                params = (name, *map(name_of_queue, took.queues))
             case _:
                 pass
         if state.tries != before.tries:
@@ -299,7 +345,7 @@ class LockProjection:
         if wish is not None and wish not in self._refrained.setdefault(name, set()):
             self._refrained[name].add(wish)
             self.time_passed(cluster)
-            self._record(cluster, name, "Refrain", name, wish.name, _qs(wish.queues))
+            self._record(cluster, name, "Refrain", name, wish.name, queues_value(wish.queues))
 
     # ---- frames ----
 
@@ -322,81 +368,95 @@ class LockProjection:
     # ---- the state ----
 
     def _record(self, cluster: LockCluster, node: str, action: str, *params: Value) -> None:
-        state: State = {
-            "votes": self._of_brokers(cluster, lambda b: self._votes_value(cluster, b)),
-            "released": self._of_brokers(cluster, self._released_value),
-            "wait": self._of_brokers(cluster, lambda b: self._after_now(self._waits_until[b])),
-            "asks": _asks_value(frozenset(self._asks)),
-            "frees": _frees_value(frozenset(self._frees)),
-            "tries": record({name: state.tries for name, state in self._consumers.items()}),
-            "attempt": record({name: self._attempt(s) for name, s in self._consumers.items()}),
-            "lease": record({name: self._lease(s) for name, s in self._consumers.items()}),
-            "fresh": record({name: self._fresh(s) for name, s in self._consumers.items()}),
-            "last": record({_q(queue): self._last.get(queue, NONE) for queue in self._queues}),
-        }
         self.events.append(
             Event(
                 step=len(self.events),
                 action=str(action),
                 params=params,
                 node=node,
-                state=state,
+                state=self._state(cluster),
                 clock=self._now_ms,
             )
         )
 
-    def _of_brokers(self, cluster: LockCluster, value: Callable[[BrokerId], Value]) -> Value:
-        return record({_name(broker): value(broker) for broker in cluster.nodes})
+    def _state(self, cluster: LockCluster) -> State:
+        life_ms, brokers, consumers = cluster.plan.locks.life_ms, self._brokers, self._consumers
+        clients, each = tuple(consumers), self._values.of_each
+        votes = [self._votes_left(votes, life_ms) for votes in self._votes.values()]
+        released = list(self._released.values())
+        waits = list(map(self._after_now, self._waits_until.values()))
+        tries = [state.tries for state in consumers.values()]
+        attempts = list(map(self._attempt_left, consumers.values()))
+        leases = [
+            [self._after_now(lease.ends_ms) for lease in leases] for leases in self._leases.values()
+        ]
+        fresh = list(map(self._fresh, self._leases.values()))
+        last = [self._last.get(queue, NONE) for queue in self._queues]
+        return {
+            "votes": each("votes", brokers, votes, self._votes_value),
+            "released": each("released", brokers, released, self._released_value),
+            "wait": each("wait", brokers, waits, _itself),
+            "asks": asks_value(frozenset(self._asks)),
+            "frees": frees_value(frozenset(self._frees)),
+            "tries": each("tries", clients, tries, _itself),
+            "attempt": each("attempt", clients, attempts, self._attempt_value),
+            "lease": each("lease", clients, leases, self._by_queue),
+            "fresh": each("fresh", clients, fresh, queues_value),
+            "last": each("last", list(map(name_of_queue, self._queues)), last, _itself),
+        }
 
-    def _votes_value(self, cluster: LockCluster, broker: BrokerId) -> Value:
-        votes = self._votes[broker]
-        values: dict[str, Value] = {}
-        for queue in self._queues:
-            seen = votes.get(queue)
-            left_ms = 0 if seen is None else self._left_ms(cluster, seen)
+    def _by_queue(self, values: Iterable[Value]) -> Value:
+        return record(dict(zip(map(name_of_queue, self._queues), values, strict=True)))
+
+    def _votes_left(self, votes: Mapping[MessageQueue, _SeenVote], life_ms: int) -> list[_VoteLeft]:
+        if not votes:
+            return [None] * len(self._queues)
+        found: list[_VoteLeft] = []
+        for seen in map(votes.get, self._queues):
+            left_ms = 0 if seen is None else self._left_ms(seen, life_ms)
             if seen is None or left_ms <= 0:
-                values[_q(queue)] = _NO_VOTE
+                found.append(None)
             else:
-                client, attempt = seen.vote.client_id, seen.vote.attempt
-                values[_q(queue)] = record({"c": client, "n": attempt, "left": left_ms})
-        return record(values)
+                found.append((seen.vote.client_id, seen.vote.attempt, left_ms))
+        return found
 
-    def _released_value(self, broker: BrokerId) -> Value:
-        table = self._released[broker]
-        return record(
-            {
-                name: record({_q(queue): table.get((name, queue), 0) for queue in self._queues})
-                for name in self._consumers
-            }
-        )
+    def _votes_value(self, votes: Sequence[_VoteLeft]) -> Value:
+        return self._by_queue([NO_VOTE if one is None else vote_value(*one) for one in votes])
 
-    def _attempt(self, consumer: ConsumerState) -> Value:
+    def _released_value(self, numbers: _Numbers) -> Value:
+        return record(dict(zip(self._consumers, map(self._by_queue, numbers), strict=True)))
+
+    def _attempt_left(self, consumer: ConsumerState) -> _AttemptLeft:
         attempt = consumer.attempt
         if attempt is None:
-            return _NO_ATTEMPT
-        yes = self._yes[consumer.client_id]
-        return record(
-            {
-                "n": attempt.number,
-                "qs": _qs(attempt.queues),
-                "left": self._after_now(attempt.began_ms + consumer.options.patience_ms + 1),
-                "yes": record({_q(queue): _names(yes[queue]) for queue in self._queues}),
-            }
+            return None
+        left_ms = self._after_now(attempt.began_ms + consumer.options.patience_ms + 1)
+        yes = tuple(map(frozenset, self._yes[consumer.client_id].values()))
+        return attempt.number, attempt.queues, left_ms, yes
+
+    def _attempt_value(self, attempt: _AttemptLeft) -> Value:
+        if attempt is None:
+            return NO_ATTEMPT
+        number, queues, left_ms, yes = attempt
+        voters = self._by_queue(map(names, yes))
+        return record({"n": number, "qs": queues_value(queues), "left": left_ms, "yes": voters})
+
+    def _leases_of(self, consumer: ConsumerState) -> tuple[_SeenLease, ...]:
+        found = map(consumer.leases.get, self._queues)
+        return tuple(
+            [_NO_LEASE if one is None else _SeenLease(one.ends_ms, one.begun) for one in found]
         )
 
-    def _lease(self, consumer: ConsumerState) -> Value:
-        ends = {queue: lease.ends_ms for queue, lease in consumer.leases.items()}
-        return record({_q(queue): self._after_now(ends.get(queue, 0)) for queue in self._queues})
-
-    def _fresh(self, consumer: ConsumerState) -> Value:
-        return _qs(
-            queue
-            for queue, lease in consumer.leases.items()
-            if lease.ends_ms > self._now_ms and not lease.begun
-        )
+    def _fresh(self, leases: Iterable[_SeenLease]) -> list[MessageQueue]:
+        pairs = zip(self._queues, leases, strict=True)
+        return [q for q, one in pairs if one.ends_ms > self._now_ms and not one.begun]
 
     def _after_now(self, at_ms: int) -> int:
         return max(0, at_ms - self._now_ms)
+
+
+def _itself(value: V) -> V:
+    return value
 
 
 def _voted(frame: Frame) -> frozenset[MessageQueue]:
@@ -406,40 +466,5 @@ def _voted(frame: Frame) -> frozenset[MessageQueue]:
     return pull_queue_lock(frame.body).queues
 
 
-@lru_cache(maxsize=16)
-def _asks_value(asks: frozenset[_Ask]) -> Value:
-    return tla_set(map(_ask_value, asks))
-
-
-@lru_cache(maxsize=16)
-def _frees_value(releases: frozenset[_Release]) -> Value:
-    return tla_set(map(_release_value, releases))
-
-
-@lru_cache(maxsize=4096)
-def _ask_value(ask: _Ask) -> Value:
-    (client, number, receiver, queues), first = ask
-    return record({"c": client, "n": number, "r": receiver, "qs": _qs(queues), "first": first})
-
-
-@lru_cache(maxsize=4096)
-def _release_value(release: _Release) -> Value:
-    client, number, receiver, queues = release
-    return record({"c": client, "n": number, "r": receiver, "qs": _qs(queues)})
-
-
 def _name(broker: BrokerId) -> str:
     return broker_name(broker)
-
-
-def _names(brokers: Iterable[BrokerId]) -> Value:
-    return tla_set(_name(broker) for broker in brokers)
-
-
-@cache
-def _q(queue: MessageQueue) -> str:
-    return f"q{queue.queue_id + 1}"
-
-
-def _qs(queues: Iterable[MessageQueue]) -> Value:
-    return tla_set(_q(queue) for queue in queues)
