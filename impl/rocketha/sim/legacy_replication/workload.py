@@ -17,6 +17,7 @@ from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
 from rocketha.sim.engine.records import record_count
 from rocketha.sim.legacy_replication.cluster import MASTER, LegacyCluster
 from rocketha.sim.legacy_replication.plan import LegacyPlan
+from rocketha.types import BrokerId
 
 __all__ = ["LegacyWorkload"]
 
@@ -34,6 +35,8 @@ class LegacyWorkload:
         self._cluster = cluster
         self._plan = plan
         self._idle_until_ms = 0
+        self._compared: dict[BrokerId, tuple[tuple[int, int], bool]] = {}
+        """Slave -> versions of the master's log and its own, and whether it has other bytes."""
         self._injector: FaultInjector[LegacyState] = FaultInjector(
             cluster, streams, is_master=lambda node: isinstance(node.state, LegacyMaster)
         )
@@ -84,13 +87,24 @@ class LegacyWorkload:
         log = cluster.nodes[MASTER].log
         acks = {end.host: end.slave_ack for end in master.ends.values()}
         for node in cluster.nodes.values():
-            begin, end = node.log.min_offset, node.log.max_phy_offset
-            size = end - begin
-            ahead = end > log.max_phy_offset or node.log.read(begin, size) != log.read(begin, size)
+            end = node.log.max_phy_offset
             in_sync = end == log.max_phy_offset and acks.get(broker_address(node.id)) == end
-            if node.id != MASTER and not ahead and not in_sync:
+            if node.id != MASTER and not in_sync and not self._is_ahead(node):
                 return False
         return True
+
+    def _is_ahead(self, node: Node[LegacyState]) -> bool:
+        """Tell whether a slave has other bytes than the master; read when a log has changed."""
+        master = self._cluster.nodes[MASTER]
+        versions = (master.files.log_version, node.files.log_version)
+        known = self._compared.get(node.id)
+        if known is None or known[0] != versions:
+            begin, end = node.log.min_offset, node.log.max_phy_offset
+            is_ahead = end > master.log.max_phy_offset or (
+                node.log.read(begin, end - begin) != master.log.read(begin, end - begin)
+            )
+            known = self._compared[node.id] = versions, is_ahead
+        return known[1]
 
     def unavailable_because(self) -> str | None:
         """Return None: the master comes back."""

@@ -58,7 +58,8 @@ from rocketha.sim.epoch_truncation.actions import (
 )
 from rocketha.sim.epoch_truncation.cluster import Cluster
 from rocketha.storage.commit_log import CommitLog
-from rocketha.types import BrokerId, ConnectionId, Offset
+from rocketha.types import BrokerId, ConnectionId, Epoch, Offset
+from rocketproof.known_values import KnownValues
 from rocketproof.occasions import Occasions, Waits
 from rocketproof.protocols.epoch_truncation.links import Link, Links
 from rocketproof.protocols.epoch_truncation.values import (
@@ -103,6 +104,7 @@ class EpochProjection:
         self.brokers: tuple[BrokerId, ...] = ()
         self._cluster: Cluster | None = None
         self._values: dict[str, dict[str, Value]] = {name: {} for name in _OF_BROKERS}
+        self._known = KnownValues()
         self._state: dict[str, Value] = {}
         self._changed: set[str] = set()
         self._seen: dict[BrokerId, tuple[BrokerState | None, int, int]] = {}
@@ -384,12 +386,8 @@ class EpochProjection:
             if name in self._changed:
                 self._state[name] = record(self._values[name])
         self._changed.clear()
-        self._state["ctl"] = record(
-            {
-                "master": NONE if cluster.master is None else broker_name(cluster.master),
-                "epoch": int(cluster.epoch),
-            }
-        )
+        elected = (cluster.master, cluster.epoch)
+        self._state["ctl"] = self._known.of("ctl", elected, _control_value)
         self._state["acted"] = self._acted
         state: State = dict(self._state)
         self.events.append(
@@ -453,6 +451,11 @@ class EpochProjection:
         in_log = on_disk if node.state is None else self._reader.in_log(node.log)
         self._logs[node.id] = (version, in_log, on_disk)
         return in_log, on_disk
+
+
+def _control_value(elected: tuple[BrokerId | None, Epoch]) -> Value:
+    master, epoch = elected
+    return record({"master": NONE if master is None else broker_name(master), "epoch": int(epoch)})
 
 
 def _now_ms(cluster: Cluster, broker: BrokerId) -> int:

@@ -16,7 +16,9 @@ lost before the slave's first report is none. A first report that ends within a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 from rocketha.formats.legacy_ha_packets import LegacyTransfer
 from rocketha.ha.state import NOT_YET
@@ -27,9 +29,12 @@ from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import index_or_minus_one
 from tlatrace.values import Value, record
 
-__all__ = ["LegacyLinks", "Link"]
+__all__ = ["LegacyLinks", "Link", "LinkParts", "link_value", "stale_value"]
 
-_NO_LINK = record({"held": False})
+_NO_LINK: Final = record({"held": False})
+
+LinkParts: TypeAlias = tuple[bool, Offset, Offset, Offset, tuple[Value, ...]]
+"""Whether the master has its end, what was reported, acknowledged, and sent, and the batches."""
 
 
 @dataclass(slots=True)
@@ -59,18 +64,10 @@ class Link:
         """Tell whether the master has its end."""
         return cluster.network.holds(self.conn, End.SERVER)
 
-    def value(self, cluster: LegacyCluster) -> Value:
-        """Return a `Link` as it is now."""
-        return record(
-            {
-                "held": True,
-                "served": self.is_served(cluster),
-                "reported": index_or_minus_one(self.reported),
-                "ack": index_or_minus_one(self.ack),
-                "next": index_or_minus_one(self.next_offset(cluster)),
-                "down": tuple(value for _, value in self.down),
-            }
-        )
+    def parts(self, cluster: LegacyCluster) -> LinkParts:
+        """Return what a `Link` is made of, as it is now."""
+        down = tuple([value for _, value in self.down])
+        return self.is_served(cluster), self.reported, self.ack, self.next_offset(cluster), down
 
     def next_offset(self, cluster: LegacyCluster) -> Offset:
         """Return the next byte to send; before the first batch only the master's core knows."""
@@ -80,6 +77,33 @@ class Link:
             if end is not None:
                 self.sent_end = end.next_offset
         return self.sent_end
+
+
+def link_value(parts: LinkParts | None) -> Value:
+    """Return a `Link`."""
+    if parts is None:
+        return _NO_LINK
+    is_served, reported, ack, next_offset, down = parts
+    return record(
+        {
+            "held": True,
+            "served": is_served,
+            "reported": index_or_minus_one(reported),
+            "ack": index_or_minus_one(ack),
+            "next": index_or_minus_one(next_offset),
+            "down": down,
+        }
+    )
+
+
+def stale_value(ends: Sequence[tuple[Offset, Offset]]) -> Value:
+    """Return the ends that a slave has given up and the master has."""
+    return tuple(
+        [
+            record({"reported": index_or_minus_one(reported), "ack": index_or_minus_one(ack)})
+            for reported, ack in ends
+        ]
+    )
 
 
 def _whole(report: Offset) -> Offset:
@@ -163,19 +187,11 @@ class LegacyLinks:
         """Forget all stale ends: the master is down."""
         self._stale.clear()
 
-    def value(self, cluster: LegacyCluster, slave: BrokerId) -> Value:
-        """Return `link[slave]` as it is now."""
+    def parts(self, cluster: LegacyCluster, slave: BrokerId) -> LinkParts | None:
+        """Return what `link[slave]` is made of, as it is now; None: it has none."""
         link = self._by_slave.get(slave)
-        return _NO_LINK if link is None else link.value(cluster)
+        return None if link is None else link.parts(cluster)
 
-    def stale_value(self, slave: BrokerId) -> Value:
-        """Return `stale[slave]` as it is now."""
-        return tuple(
-            record(
-                {
-                    "reported": index_or_minus_one(end.reported),
-                    "ack": index_or_minus_one(end.ack),
-                }
-            )
-            for end in self._stale.get(slave, [])
-        )
+    def stale_ends(self, slave: BrokerId) -> list[tuple[Offset, Offset]]:
+        """Return what was reported and acknowledged over each end of `stale[slave]`."""
+        return [(end.reported, end.ack) for end in self._stale.get(slave, ())]

@@ -24,8 +24,8 @@ has given up, and flushes that complete no record. A run whose faults have ended
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeVar
 
 from rocketha.formats.legacy_ha_packets import LegacyReports, LegacyTransfer, feed_reports
 from rocketha.formats.packet_stream import legacy_master_stream
@@ -54,15 +54,18 @@ from rocketha.sim.engine.records import SEGMENT_SIZE, record_count
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.legacy_replication.cluster import MASTER, LegacyCluster
 from rocketha.types import BrokerId, ConnectionId, Offset, PutId
+from rocketproof.known_values import KnownValues
 from rocketproof.occasions import Occasions, Waits
 from rocketproof.protocols.epoch_truncation.values import broker_name, index, index_or_minus_one
-from rocketproof.protocols.legacy_replication.links import LegacyLinks
+from rocketproof.protocols.legacy_replication.links import LegacyLinks, link_value, stale_value
 from tlatrace.trace import Event
 from tlatrace.values import Fcn, State, Value, record, tla_set
 
 __all__ = ["LEGACY_SPEC", "LegacyProjection"]
 
 LEGACY_SPEC: Final = "LegacyReplication"
+
+V = TypeVar("V", bound=Value)
 
 
 class LegacyProjection:
@@ -93,6 +96,7 @@ class LegacyProjection:
         self._forged: ConnectionId | None = None
         """Over which the step under way takes a packet that nobody has sent."""
         self._cluster: LegacyCluster | None = None
+        self._values = KnownValues()
 
     # ---- the observer ----
 
@@ -391,40 +395,40 @@ class LegacyProjection:
     def _record(
         self, cluster: LegacyCluster, broker: BrokerId, action: str, *params: Value
     ) -> None:
-        nodes = cluster.nodes.values()
-        for node in nodes:
-            self._read(node)
-        state: State = {
-            "up": record({broker_name(n.id): n.state is not None for n in nodes}),
-            "inc": record({broker_name(n.id): n.incarnation for n in nodes}),
-            "begin": record({broker_name(n.id): self._logs[n.id][0] for n in nodes}),
-            "log": record({broker_name(n.id): self._logs[n.id][1] for n in nodes}),
-            "flushed": record({broker_name(n.id): self._flushed(n) for n in nodes}),
-            "waiting": tla_set(
-                record({"o": o, "need": need}) for o, _, need in self._waiting.values()
-            ),
-            "stale": self._of_slaves(self._links.stale_value),
-            "link": self._of_slaves(lambda s: self._links.value(cluster, s)),
-            "acked": tla_set(self._acked),
-            "lost": self._of_slaves(
-                lambda s: tla_set(record({"o": o, "i": i}) for o, i in sorted(self._lost[s]))
-            ),
-            "ahead": tla_set(broker_name(slave) for slave in sorted(self._ahead)),
-        }
         self.events.append(
             Event(
                 step=len(self.events),
                 action=str(action),
                 params=params,
                 node=broker_name(broker),
-                state=state,
+                state=self._state(cluster),
                 clock=cluster.now_ms,
             )
         )
         self._served = self._links.served(cluster)
 
-    def _of_slaves(self, value: Callable[[BrokerId], Value]) -> Value:
-        return record({broker_name(slave): value(slave) for slave in self.slaves})
+    def _state(self, cluster: LegacyCluster) -> State:
+        nodes, slaves, links = cluster.nodes.values(), self.slaves, self._links
+        for node in nodes:
+            self._read(node)
+        logs = [self._logs[node.id] for node in nodes]
+        waiting = [(o, need) for o, _, need in self._waiting.values()]
+        ends, lost = map(links.stale_ends, slaves), (frozenset(self._lost[s]) for s in slaves)
+        of, each = self._values.of, self._values.of_each
+        brokers, names = tuple(map(broker_name, cluster.nodes)), tuple(map(broker_name, slaves))
+        return {
+            "up": each("up", brokers, [node.state is not None for node in nodes], _itself),
+            "inc": each("inc", brokers, [node.incarnation for node in nodes], _itself),
+            "begin": each("begin", brokers, [begin for begin, _ in logs], _itself),
+            "log": each("log", brokers, [log for _, log in logs], _itself),
+            "flushed": each("flushed", brokers, list(map(self._flushed, nodes)), _itself),
+            "waiting": of("waiting", waiting, _waiting_value),
+            "stale": each("stale", names, list(ends), stale_value),
+            "link": each("link", names, [links.parts(cluster, s) for s in slaves], link_value),
+            "acked": of("acked", len(self._acked), lambda _: tla_set(self._acked)),
+            "lost": each("lost", names, list(lost), _lost_value),
+            "ahead": of("ahead", frozenset(self._ahead), _names),
+        }
 
     def _recorded(self, name: str, broker: BrokerId) -> Value:
         state = self.events[-1].state
@@ -453,3 +457,19 @@ class LegacyProjection:
             begin, record_epochs = record_count(node.log.min_offset), self._reader.in_log(node.log)
         # A record names the life of the master that took it, counted from 1; 0 is unreadable.
         self._logs[node.id] = begin, tuple(life - 1 for life in record_epochs)
+
+
+def _itself(value: V) -> V:
+    return value
+
+
+def _names(brokers: Iterable[BrokerId]) -> Value:
+    return tla_set(map(broker_name, brokers))
+
+
+def _waiting_value(waiting: Iterable[tuple[int, int]]) -> Value:
+    return tla_set(record({"o": o, "need": need}) for o, need in waiting)
+
+
+def _lost_value(lost: Iterable[tuple[int, int]]) -> Value:
+    return tla_set(record({"o": o, "i": i}) for o, i in lost)
