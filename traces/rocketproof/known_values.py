@@ -7,9 +7,10 @@ from typing import TypeVar
 
 from tlatrace.values import Value, record
 
-__all__ = ["KnownValues"]
+__all__ = ["KnownValues", "itself"]
 
 T = TypeVar("T")
+V = TypeVar("V", bound=Value)
 
 
 class KnownValues:
@@ -42,3 +43,8 @@ class KnownValues:
             return record({name: self.of((variable, name), raw, make) for name, raw in parts})
 
         return self.of(variable, raws, whole)
+
+
+def itself(value: V) -> V:
+    """Return a value that is made of nothing but itself."""
+    return value

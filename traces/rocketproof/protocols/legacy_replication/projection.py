@@ -25,7 +25,7 @@ has given up, and flushes that complete no record. A run whose faults have ended
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from rocketha.formats.legacy_ha_packets import LegacyReports, LegacyTransfer, feed_reports
 from rocketha.formats.packet_stream import legacy_master_stream
@@ -54,7 +54,7 @@ from rocketha.sim.engine.records import SEGMENT_SIZE, record_count
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.legacy_replication.cluster import MASTER, LegacyCluster
 from rocketha.types import BrokerId, ConnectionId, Offset, PutId
-from rocketproof.known_values import KnownValues
+from rocketproof.known_values import KnownValues, itself
 from rocketproof.occasions import Occasions, Waits
 from rocketproof.protocols.epoch_truncation.values import broker_name, index, index_or_minus_one
 from rocketproof.protocols.legacy_replication.links import LegacyLinks, link_value, stale_value
@@ -64,8 +64,6 @@ from tlatrace.values import Fcn, State, Value, record, tla_set
 __all__ = ["LEGACY_SPEC", "LegacyProjection"]
 
 LEGACY_SPEC: Final = "LegacyReplication"
-
-V = TypeVar("V", bound=Value)
 
 
 class LegacyProjection:
@@ -417,11 +415,11 @@ class LegacyProjection:
         of, each = self._values.of, self._values.of_each
         brokers, names = tuple(map(broker_name, cluster.nodes)), tuple(map(broker_name, slaves))
         return {
-            "up": each("up", brokers, [node.state is not None for node in nodes], _itself),
-            "inc": each("inc", brokers, [node.incarnation for node in nodes], _itself),
-            "begin": each("begin", brokers, [begin for begin, _ in logs], _itself),
-            "log": each("log", brokers, [log for _, log in logs], _itself),
-            "flushed": each("flushed", brokers, list(map(self._flushed, nodes)), _itself),
+            "up": each("up", brokers, [node.state is not None for node in nodes], itself),
+            "inc": each("inc", brokers, [node.incarnation for node in nodes], itself),
+            "begin": each("begin", brokers, [begin for begin, _ in logs], itself),
+            "log": each("log", brokers, [log for _, log in logs], itself),
+            "flushed": each("flushed", brokers, list(map(self._flushed, nodes)), itself),
             "waiting": of("waiting", waiting, _waiting_value),
             "stale": each("stale", names, list(ends), stale_value),
             "link": each("link", names, [links.parts(cluster, s) for s in slaves], link_value),
@@ -457,10 +455,6 @@ class LegacyProjection:
             begin, record_epochs = record_count(node.log.min_offset), self._reader.in_log(node.log)
         # A record names the life of the master that took it, counted from 1; 0 is unreadable.
         self._logs[node.id] = begin, tuple(life - 1 for life in record_epochs)
-
-
-def _itself(value: V) -> V:
-    return value
 
 
 def _names(brokers: Iterable[BrokerId]) -> Value:

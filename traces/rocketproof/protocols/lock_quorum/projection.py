@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias, TypeVar, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from rocketha.formats.lock_bodies import (
     LockCode,
@@ -50,7 +50,7 @@ from rocketha.sim.lock_quorum.cluster import (
 from rocketha.sim.lock_quorum.frames import Frame
 from rocketha.sim.lock_quorum.plan import SKEW_MS
 from rocketha.types import BrokerId
-from rocketproof.known_values import KnownValues
+from rocketproof.known_values import KnownValues, itself
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from rocketproof.protocols.lock_quorum.consumer_steps import (
     ConsumerTook,
@@ -76,8 +76,6 @@ from tlatrace.values import State, Value, record, tla_set
 __all__ = ["LOCK_SPEC", "LockProjection"]
 
 LOCK_SPEC: Final = "LockQuorum"
-
-V = TypeVar("V", bound=Value)
 
 _Numbers: TypeAlias = tuple[tuple[int, ...], ...]
 """Of each consumer, and each queue: its last attempt that was given back."""
@@ -395,14 +393,14 @@ class LockProjection:
         return {
             "votes": each("votes", brokers, votes, self._votes_value),
             "released": each("released", brokers, released, self._released_value),
-            "wait": each("wait", brokers, waits, _itself),
+            "wait": each("wait", brokers, waits, itself),
             "asks": asks_value(frozenset(self._asks)),
             "frees": frees_value(frozenset(self._frees)),
-            "tries": each("tries", clients, tries, _itself),
+            "tries": each("tries", clients, tries, itself),
             "attempt": each("attempt", clients, attempts, self._attempt_value),
             "lease": each("lease", clients, leases, self._by_queue),
             "fresh": each("fresh", clients, fresh, queues_value),
-            "last": each("last", list(map(name_of_queue, self._queues)), last, _itself),
+            "last": each("last", list(map(name_of_queue, self._queues)), last, itself),
         }
 
     def _by_queue(self, values: Iterable[Value]) -> Value:
@@ -453,10 +451,6 @@ class LockProjection:
 
     def _after_now(self, at_ms: int) -> int:
         return max(0, at_ms - self._now_ms)
-
-
-def _itself(value: V) -> V:
-    return value
 
 
 def _voted(frame: Frame) -> frozenset[MessageQueue]:

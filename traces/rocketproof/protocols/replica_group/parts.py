@@ -22,6 +22,7 @@ from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
 from rocketha.sim.engine.records import SEGMENT_SIZE
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
+from rocketproof.known_values import itself
 from rocketproof.protocols.epoch_truncation.values import (
     NONE,
     broker_name,
@@ -46,7 +47,6 @@ from tlatrace.values import Fcn, State, Value, record, tla_set
 __all__ = ["ALIVE", "BrokerHistory", "GroupStateReader", "Key"]
 
 T = TypeVar("T")
-V = TypeVar("V", bound=Value)
 
 _OF_BROKERS: Final = (
     "role",
@@ -266,8 +266,8 @@ class GroupStateReader:
             if self.acked[: len(promised)] != promised:
                 self.acked = promised
         self.promised.clear()
-        self._note(("acked", "", ""), self.acked, _itself)
-        self._note(("seen", "", ""), self.seen, _itself)
+        self._note(("acked", "", ""), self.acked, itself)
+        self._note(("seen", "", ""), self.seen, itself)
 
     def look_at_alive(self) -> None:
         """Read who counts as alive, alone."""
@@ -335,20 +335,20 @@ class GroupStateReader:
         """Read what a broker has by itself."""
         of, me = self.of[node.id], broker_name(node.id)
         record_epochs = self.record_epochs(node)
-        self._note(("log", me, ""), record_epochs, _itself)
-        self._note(("inc", me, ""), of.crashes, _itself)
+        self._note(("log", me, ""), record_epochs, itself)
+        self._note(("inc", me, ""), of.crashes, itself)
         state = node.state
         if state is None or is_down:
             for name, value in _OF_DOWN:
-                self._note((name, me, ""), value, _itself)
+                self._note((name, me, ""), value, itself)
             if ("epochs", me, "") not in self._known:
                 self._note(("epochs", me, ""), (), entries_value)
             return
         of.length = len(record_epochs)
         ha = state.ha
-        self._note(("role", me, ""), ha.role.value, _itself)
+        self._note(("role", me, ""), ha.role.value, itself)
         registered = 0 if state.registration is Registration.REGISTERED else of.registered_epoch
-        self._note(("known", me, ""), max(int(ha.known_epoch), registered), _itself)
+        self._note(("known", me, ""), max(int(ha.known_epoch), registered), itself)
         self._note(("epochs", me, ""), ha.cache.entries, entries_value)
         self._note(("local", me, ""), state.local, _set_of)
         self._note(
@@ -356,7 +356,7 @@ class GroupStateReader:
             state.pending,
             lambda one: NO_PROPOSAL if one is None else self._proposal(node.id, one),
         )
-        self._note(("confirm", me, ""), count_or_none(state.confirm), _itself)
+        self._note(("confirm", me, ""), count_or_none(state.confirm), itself)
 
     def _look_at_connections(
         self, cluster: GroupCluster, node: Node[GroupBroker], *, is_down: bool
@@ -371,7 +371,7 @@ class GroupStateReader:
             if other is not None and client.id in other.ha.servers:
                 peer = server
         self.links[node.id] = peer
-        self._note(("link", me, ""), NONE if peer is None else broker_name(peer), _itself)
+        self._note(("link", me, ""), NONE if peer is None else broker_name(peer), itself)
         for master in cluster.nodes.values():
             end = self._end_at(cluster, master, node.id)
             self._conns[master.id, node.id] = end
@@ -438,10 +438,6 @@ def _change_key(node: Node[GroupBroker]) -> tuple[object, ...]:
     servers = tuple(ha.servers.values())
     own = (state.registration, ha.role, ha.known_epoch, ha.cache, ha.client, servers)
     return node.files.log_version, *own, state.local, state.pending, state.confirm
-
-
-def _itself(value: V) -> V:
-    return value
 
 
 def _set_of(local: SyncStateSet) -> Value:

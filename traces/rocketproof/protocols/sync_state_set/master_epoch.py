@@ -6,8 +6,9 @@ a later master epoch is left to ReplicaGroup: it has left, and what was read of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import Final
 
 from rocketha.broker.state import GroupBroker
@@ -19,12 +20,14 @@ from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochs
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId, Epoch
+from rocketproof.known_values import KnownValues, itself
 from rocketproof.protocols.epoch_truncation.values import NONE, index, index_or_minus_one
 from rocketproof.protocols.sync_state_set.lags import Lags
-from rocketproof.protocols.sync_state_set.memory import Memory, common_length
+from rocketproof.protocols.sync_state_set.memory import Memory, change_key, common_length
 from rocketproof.protocols.sync_state_set.values import (
     MASTER,
     NO_CONN,
+    ConnParts,
     Members,
     conn_value,
     control_value,
@@ -98,6 +101,11 @@ class MasterEpochTrace:
         self._ready: dict[ConnectionId, bool] = {}
         self._lags: Lags[BrokerId] = Lags()
         self._change_key: tuple[object, ...] = ()
+        self._glance: tuple[object, ...] = ()
+        """What tells at once that nothing has changed since the last look."""
+        self._seen: Sequence[object] = ()
+        """The controller's group and the brokers' states: another object is another state."""
+        self._values = KnownValues()
         self._state: dict[str, Value] = {}
         self._recorded: State = {}
         self.look(cluster)
@@ -131,19 +139,22 @@ class MasterEpochTrace:
 
     def look(self, cluster: GroupCluster) -> bool:
         """Read the state; tell whether it is another one than what was recorded."""
-        change_key = (
-            cluster.group,
-            cluster.starting,
-            tuple([_change_key(node) for node in cluster.nodes.values()]),
-            len(self._alters),
-            len(self._ready),
-            self.acked,
-            self.visible,
-        )
-        if change_key != self._change_key:
-            self._change_key = change_key
-            self._read(cluster)
+        nodes = cluster.nodes.values()
+        noted = (len(self._alters), len(self._ready), self.acked, self.visible)
+        glance = (*noted, *[(node.files.log_version, node.incarnation) for node in nodes])
+        seen = [cluster.group, *[node.state for node in nodes]]
+        if glance != self._glance or not all(map(is_, seen, self._seen)):
+            self._glance, self._seen = glance, seen
+            keys = tuple(map(change_key, nodes))
+            key = (cluster.group, cluster.starting, keys, *noted)
+            if key != self._change_key:
+                self._change_key = key
+                self._read(cluster)
         return self._state != self._recorded
+
+    def _look_again(self) -> None:
+        """Let the next look read everything."""
+        self._change_key = self._glance = ()
 
     def _read(self, cluster: GroupCluster) -> None:
         group, master = cluster.group, cluster.nodes[self.master]
@@ -158,24 +169,24 @@ class MasterEpochTrace:
         if state is not None:
             self._note_lags(master, state, cluster.now_ms)
         pending = () if state is None else self._pending(state, local)
+        of, slaves = self._values.of, [b for b in self.names if b != self.master]
+        conns = [self._conn(state, slave) for slave in slaves]
         self._state = {
             "ctl": self._control(group),
-            "views": tuple([members_value(view, self.names) for view in self._views]),
-            "alters": tla_set(self._alters.values()),
+            "views": of("views", list(self._views), self._views_value),
+            "alters": of("alters", len(self._alters), lambda _: tla_set(self._alters.values())),
             "role": "Master" if epoch_traces else "Fenced",
             "start": self._recorded.get("start", len(self._log)),
-            "local": members_value(local, self.names),
+            "local": of("local", local, self._members_value),
             "sssE": 0 if state is None else int(state.local.epoch) - self._base,
             "pend": tla_set(pending),
             "queue": tla_set(() if self._unsent is None or state is None else (self._unsent,)),
             "confirm": 0 if state is None else index(state.confirm),
-            "conn": record(
-                {self.names[b]: self._conn(state, b) for b in self.names if b != self.master}
-            ),
-            "up": self._each(lambda of: of.up),
-            "inc": self._each(lambda of: of.inc),
-            "torn": self._each(lambda of: of.torn),
-            "end": self._each(lambda of: of.end),
+            "conn": self._values.of_each("conn", self._names(slaves), conns, conn_value),
+            "up": self._each("up", [one.up for one in self._of.values()]),
+            "inc": self._each("inc", [one.inc for one in self._of.values()]),
+            "torn": self._each("torn", [one.torn for one in self._of.values()]),
+            "end": self._each("end", [one.end for one in self._of.values()]),
             "acked": self.acked,
             "visible": self.visible,
         }
@@ -211,18 +222,29 @@ class MasterEpochTrace:
             of.up = runs
             of.end = common_length(self._log, self._memory.record_epochs(node))
 
-    def _each(self, part: Callable[[_Broker], Value]) -> Value:
-        return record({name: part(self._of[broker]) for broker, name in self.names.items()})
+    def _each(self, variable: str, parts: Sequence[Value]) -> Value:
+        return self._values.of_each(variable, self._names(self._of), parts, itself)
+
+    def _names(self, brokers: Iterable[BrokerId]) -> list[str]:
+        return [self.names[broker] for broker in brokers]
+
+    def _members_value(self, members: Members) -> Value:
+        return members_value(members, self.names)
+
+    def _views_value(self, views: Iterable[Members]) -> Value:
+        return tuple(map(self._members_value, views))
 
     def _control(self, group: Group) -> Value:
         if self._after is not None:
             return self._after
         members = {b: self._members.get(b, self._of[b].inc) for b in group.members}
-        return control_value(
-            NONE if group.master is None else self.names[group.master],
-            members_value(members, self.names),
-            int(group.sync_state_set.epoch) - self._base,
-        )
+        master = NONE if group.master is None else self.names[group.master]
+        decided = (master, members, int(group.sync_state_set.epoch) - self._base)
+        return self._values.of("ctl", decided, self._control_value)
+
+    def _control_value(self, decided: tuple[str, Members, int]) -> Value:
+        master, members, epoch = decided
+        return control_value(master, self._members_value(members), epoch)
 
     def _local(self, state: GroupBroker) -> Members:
         """Return the master's set; it knows the brokers, the views their incarnations."""
@@ -276,16 +298,16 @@ class MasterEpochTrace:
         newest = max(ends, default=None)
         return newest if newest in self._memory.reported else None
 
-    def _conn(self, state: GroupBroker | None, slave: BrokerId) -> Value:
+    def _conn(self, state: GroupBroker | None, slave: BrokerId) -> ConnParts | None:
         conn = None if state is None else self.conn_of(state, slave)
         if state is None or conn is None:
-            return NO_CONN
+            return None
         known = state.slave_incarnations.get(slave, Incarnation(0))
-        return conn_value(
+        return (
             self._memory.losses[slave].get(known, 0) - self._of[slave].born,
             index_or_minus_one(state.ha.servers[conn].slave_ack),
             self._memory.reported[conn],
-            ready=self._ready.get(conn, False),
+            self._ready.get(conn, False),
         )
 
     # ---- what others tell ----
@@ -297,7 +319,7 @@ class MasterEpochTrace:
             return -1
         ack = state.ha.servers[conn].slave_ack
         self._ready[conn] = ack >= state.confirm
-        self._change_key = ()
+        self._look_again()
         return index_or_minus_one(ack)
 
     def note_stop(self, broker: BrokerId, record_epochs: RecordEpochs) -> int:
@@ -392,7 +414,7 @@ class MasterEpochTrace:
                 continue  # sent again
             self._alters[canonical(proposal)] = proposal
             self._unsent = None
-            self._change_key = ()
+            self._look_again()
             self.look(cluster)
             self.record(cluster, self.master, "SendAlter")
 
@@ -465,21 +487,3 @@ class MasterEpochTrace:
         if last.action in causes and last.clock == cluster.now_ms:
             self._recorded = {**self._recorded, "confirm": self._state["confirm"]}
             self.events[-1] = replace(last, state=self._recorded)
-
-
-def _change_key(node: Node[GroupBroker]) -> tuple[object, ...]:
-    """Return what is read of a broker; timers and requests are left out."""
-    state = node.state
-    if state is None:
-        return node.files.log_version, node.incarnation
-    ha = state.ha
-    servers = tuple(ha.servers.values())
-    own = (ha.role, ha.known_epoch, ha.client, servers, state.slave_incarnations)
-    return (
-        node.files.log_version,
-        state.registration,
-        *own,
-        state.local,
-        state.pending,
-        state.confirm,
-    )

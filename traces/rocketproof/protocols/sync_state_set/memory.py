@@ -14,7 +14,7 @@ from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.types import BrokerId, ConnectionId
 from rocketproof.protocols.epoch_truncation.values import index
 
-__all__ = ["Memory", "common_length"]
+__all__ = ["Memory", "change_key", "common_length"]
 
 
 @dataclass(slots=True)
@@ -51,3 +51,21 @@ def common_length(one: RecordEpochs, other: RecordEpochs) -> int:
         if this != that:
             return at
     return min(len(one), len(other))
+
+
+def change_key(node: Node[GroupBroker]) -> tuple[object, ...]:
+    """Return what is read of a broker; timers and requests are left out."""
+    state = node.state
+    if state is None:
+        return node.files.log_version, node.incarnation
+    ha = state.ha
+    servers = tuple(ha.servers.values())
+    own = (ha.role, ha.known_epoch, ha.client, servers, state.slave_incarnations)
+    return (
+        node.files.log_version,
+        state.registration,
+        *own,
+        state.local,
+        state.pending,
+        state.confirm,
+    )

@@ -83,7 +83,7 @@ def _kept(conn: SeenConn | None) -> Value:
     if conn is None:
         return NO_CONN
     reported = max(conn.ack, 0) if conn.reported is None else conn.reported
-    return conn_value(0, conn.ack, reported, ready=False)
+    return conn_value((0, conn.ack, reported, False))
 
 
 class RecordedMasterEpoch:

@@ -18,6 +18,7 @@ from tlatrace.values import State, Value, record, tla_set
 __all__ = [
     "MASTER",
     "NO_CONN",
+    "ConnParts",
     "Members",
     "conn_value",
     "constants_of",
@@ -31,6 +32,10 @@ B = TypeVar("B")
 
 MASTER: Final = "m"
 NO_CONN: Final = record({"inc": -1})
+
+ConnParts: TypeAlias = tuple[int, int, int, bool]
+"""Of a connection: the slave's incarnation, what the master has heard of it, -1 is "nothing yet",
+what it has reported, and whether it could be added then."""
 
 Members: TypeAlias = Mapping[BrokerId, int]
 """A set of members: broker -> the incarnation in which it is one."""
@@ -63,6 +68,9 @@ def proposal_value(proposed: Value, expected: int, base: Value) -> Value:
     return record({"set": proposed, "exp": expected, "base": base})
 
 
-def conn_value(incarnation: int, ack: int, reported: int, *, ready: bool) -> Value:
-    """Return a `Conn`; an `ack` of -1 is "nothing yet"."""
+def conn_value(parts: ConnParts | None) -> Value:
+    """Return a `Conn`."""
+    if parts is None:
+        return NO_CONN
+    incarnation, ack, reported, ready = parts
     return record({"inc": incarnation, "ack": ack, "reported": reported, "ready": ready})
