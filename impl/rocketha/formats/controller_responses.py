@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from rocketha.errors import RequestError
 from rocketha.formats.controller_bodies import (
@@ -68,6 +68,9 @@ __all__ = [
     "pull_reply",
     "push_reply",
 ]
+
+
+_RESPONSE_CODES: Final = frozenset(ResponseCode)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +214,7 @@ def pull_reply(command: RemotingCommand, request_code: RequestCode) -> Reply:
 
     Raises: RequestError, PacketError
     """
-    if command.code not in set(ResponseCode):
+    if command.code not in _RESPONSE_CODES:
         raise RequestError("response code", reason=f"is {command.code}, which is none")
     code = ResponseCode(command.code)
     shown = code is ResponseCode.SUCCESS or (

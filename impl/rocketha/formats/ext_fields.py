@@ -100,10 +100,10 @@ class FieldReader:
 
     def _integer(self, name: str, least: int, most: int) -> int:
         text = self.text(name)
-        if not _INTEGER.match(text) or not least <= int(text) <= most:
-            reason = f"is {ascii(text)[:60]}, not an integer in {least} .. {most}"
-            raise RequestError(name, reason=reason)
-        return int(text)
+        if _INTEGER.match(text) and least <= (value := int(text)) <= most:
+            return value
+        reason = f"is {ascii(text)[:60]}, not an integer in {least} .. {most}"
+        raise RequestError(name, reason=reason)
 
 
 def _bounded(name: str, value: str, most: int) -> str:

@@ -287,7 +287,8 @@ def _run_phases(
     wanted = steps if schedule.heal_ms is None else _NEVER_MS
     try:
         workload.begin()
-        while workload.actions < wanted and scheduler.run_next(min(heal_ms, stop_ms)):
+        until_ms = min(heal_ms, stop_ms)
+        while workload.actions < wanted and scheduler.run_next(until_ms):
             pass
         if workload.actions < wanted and heal_ms >= stop_ms:
             return None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
 from rocketha.errors import PacketError, RequestError
 from rocketha.formats.controller_codes import RequestCode
@@ -16,11 +18,15 @@ from rocketha.formats.controller_responses import (
     pull_reply,
 )
 from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.obligations.recorded_frames import request_in
+from rocketha.sim.replica_group.recorders import command_in
 from rocketha.types import BrokerId
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name
 from tlatrace.values import Value, tla_set
 
-__all__ = ["SaidOfGroup", "asks_who_lives", "said_in_answer", "said_in_notice"]
+__all__ = ["SaidOfGroup", "asks_who_lives", "request_of", "said_in_answer", "said_in_notice"]
+
+_FRAMES_UNDER_WAY: Final = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +48,15 @@ class SaidOfGroup:
             "sssEpoch": self.set_epoch,
         }
         return {name: value for name, value in named.items() if value is not None}
+
+
+@lru_cache(maxsize=_FRAMES_UNDER_WAY)
+def request_of(data: bytes) -> ControllerRequest | None:
+    """Return the request that a whole frame is; None: it is none that can be read.
+
+    It is looked at when it leaves, and when it arrives.
+    """
+    return request_in(command_in(data))
 
 
 def asks_who_lives(request: ControllerRequest | None) -> bool:

@@ -12,7 +12,6 @@ from rocketha.controller.entry import Change, ChannelClosed, InactiveScanned, St
 from rocketha.controller.state import ChannelId
 from rocketha.formats.controller_requests import ControllerRequest, Heartbeat, RegisterBroker
 from rocketha.obligations.controller_choices import ControllerChoices
-from rocketha.obligations.recorded_frames import request_in
 from rocketha.obligations.signs_of_life import SignsOfLife
 from rocketha.sim.replica_group.actions import ControllerFrame
 from rocketha.sim.replica_group.cluster import GroupCluster
@@ -20,6 +19,7 @@ from rocketha.sim.replica_group.recorders import command_in
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.replica_group.frames import (
     SaidOfGroup,
+    request_of,
     said_in_answer,
     said_in_notice,
 )
@@ -75,7 +75,7 @@ class HeardByController:
     def heard(self, cluster: GroupCluster, frame: ControllerFrame) -> None:
         """Note a frame that has reached the controller."""
         command, channel = command_in(frame.data), frame.channel
-        request = request_in(command)
+        request = request_of(frame.data)
         if request is None or channel is None:
             return
         self.signs.note_time(cluster.controller_shows_ms)

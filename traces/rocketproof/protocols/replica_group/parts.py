@@ -14,7 +14,7 @@ from rocketha.broker.state import GroupBroker, Proposal, Registration
 from rocketha.controller.state import Group
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import AlterSyncStateSet
-from rocketha.ha.state import Phase, Role
+from rocketha.ha.state import MasterConnection, Phase, Role
 from rocketha.known_bugs.storage import file_options
 from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import Node
@@ -142,6 +142,8 @@ class GroupStateReader:
         self._raw: dict[Key, object] = {}
         """What each part was read from the last time."""
         self._glances: dict[BrokerId, _Glance] = {}
+        self._rest: tuple[object, ...] = ()
+        """What is no broker's, as it was at the last look."""
         self._change_keys: dict[BrokerId, tuple[object, ...]] = {}
         self._built: dict[str, Value] = {}
         self._views: tuple[Value, ...] = ()
@@ -258,16 +260,19 @@ class GroupStateReader:
         if group is not self.group:
             self._look_at_controller(group)
         self._look_at_brokers(cluster)
-        torn = tuple([of.is_torn for of in self.of.values()])
-        self._note(("torn", "", ""), torn, self._all_torn)
-        self.look_at_alive()
-        self._note(("alters", "", ""), len(self._alters), self._all_alters)
         for promised in self.promised:
             if self.acked[: len(promised)] != promised:
                 self.acked = promised
         self.promised.clear()
-        self._note(("acked", "", ""), self.acked, itself)
-        self._note(("seen", "", ""), self.seen, itself)
+        torn = [of.is_torn for of in self.of.values()]
+        rest = (torn, self.alive, len(self._alters), self.acked, self.seen)
+        if rest != self._rest:
+            self._rest = rest
+            self._note(("torn", "", ""), torn, self._all_torn)
+            self.look_at_alive()
+            self._note(("alters", "", ""), len(self._alters), self._all_alters)
+            self._note(("acked", "", ""), self.acked, itself)
+            self._note(("seen", "", ""), self.seen, itself)
 
     def look_at_alive(self) -> None:
         """Read who counts as alive, alone."""
@@ -286,7 +291,7 @@ class GroupStateReader:
         if key not in self._known or self._known[key] != value:
             self.changes[key] = value
 
-    def _all_torn(self, _: tuple[bool, ...]) -> Value:
+    def _all_torn(self, _: list[bool]) -> Value:
         return names(broker for broker, of in self.of.items() if of.is_torn)
 
     def _all_alters(self, _: int) -> Value:
@@ -316,7 +321,8 @@ class GroupStateReader:
         for node in changed:
             self._look_at(node, is_down=_is_down(cluster, node))
         for node in nodes:
-            self._look_at_connections(cluster, node, is_down=_is_down(cluster, node))
+            self._look_at_link(cluster, node, is_down=_is_down(cluster, node))
+            self._look_at_ends(cluster, node)
 
     def _has_changed(self, cluster: GroupCluster, node: Node[GroupBroker]) -> bool:
         """Tell whether a part of a broker may be another one than at the last look."""
@@ -358,10 +364,10 @@ class GroupStateReader:
         )
         self._note(("confirm", me, ""), count_or_none(state.confirm), itself)
 
-    def _look_at_connections(
+    def _look_at_link(
         self, cluster: GroupCluster, node: Node[GroupBroker], *, is_down: bool
     ) -> None:
-        """Read a slave's end of its connection, and what masters have of it."""
+        """Read a slave's end of its connection."""
         me, state = broker_name(node.id), node.state
         client = None if state is None or is_down else state.ha.client
         peer: BrokerId | None = None
@@ -372,11 +378,18 @@ class GroupStateReader:
                 peer = server
         self.links[node.id] = peer
         self._note(("link", me, ""), NONE if peer is None else broker_name(peer), itself)
-        for master in cluster.nodes.values():
-            end = self._end_at(cluster, master, node.id)
-            self._conns[master.id, node.id] = end
-            key = ("conn", broker_name(master.id), me)
-            self._note(key, end, lambda one: conn_value(*one))
+
+    def _look_at_ends(self, cluster: GroupCluster, master: Node[GroupBroker]) -> None:
+        """Read what a master has of the connections of all slaves."""
+        me, state = broker_name(master.id), master.state
+        newest: dict[BrokerId | None, MasterConnection] = {}
+        if state is not None and state.ha.role is Role.MASTER:
+            for server in sorted(state.ha.servers.values(), key=lambda server: server.id):
+                newest[server.slave_id] = server
+        for slave in self.brokers:
+            end = self._end_at(cluster, master, slave, newest.get(slave))
+            self._conns[master.id, slave] = end
+            self._note(("conn", me, broker_name(slave)), end, lambda one: conn_value(*one))
 
     def server_of(self, cluster: GroupCluster, conn: ConnectionId) -> BrokerId | None:
         """Return the broker that a connection leads to, also when it is gone."""
@@ -387,25 +400,28 @@ class GroupStateReader:
             self._servers[conn] = connection.server
         return self._servers[conn]
 
-    def _end_at(self, cluster: GroupCluster, master: Node[GroupBroker], slave: BrokerId) -> _Conn:
+    def _end_at(
+        self,
+        cluster: GroupCluster,
+        master: Node[GroupBroker],
+        slave: BrokerId,
+        newest: MasterConnection | None,
+    ) -> _Conn:
         """Return what a master has of its newest connection of a slave, once that has reported.
 
         One that it has forgotten, and has not closed, is there: as it was.
         """
         state, pair = master.state, (master.id, slave)
-        if state is not None and state.ha.role is Role.MASTER:
-            ends = [end for end in state.ha.servers.values() if end.slave_id == slave]
-            newest = max(ends, key=lambda end: end.id, default=None)
-            if newest is not None and newest.id in self._reported:
-                self._newest[pair] = newest.id
-                incarnation = state.slave_incarnations.get(slave, 0)
-                return (
-                    self.of[slave].starts.get(int(incarnation), 0),
-                    self._reported[newest.id],
-                    index_or_minus_one(newest.slave_ack),
-                )
-            if newest is not None:
+        if state is not None and newest is not None:
+            if newest.id not in self._reported:
                 return _NO_CONN
+            self._newest[pair] = newest.id
+            incarnation = state.slave_incarnations.get(slave, 0)
+            return (
+                self.of[slave].starts.get(int(incarnation), 0),
+                self._reported[newest.id],
+                index_or_minus_one(newest.slave_ack),
+            )
         if pair in self._newest and cluster.network.holds(self._newest[pair], End.SERVER):
             return self._conns[pair]
         return _NO_CONN

@@ -56,7 +56,6 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.ha_packets import Ack, Expecting, pull_slave_packet
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import PacketReceived
-from rocketha.obligations.recorded_frames import request_in
 from rocketha.sim.epoch_truncation.actions import Crashed
 from rocketha.sim.replica_group.actions import (
     ChannelEnded,
@@ -72,9 +71,7 @@ from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.sim.replica_group.recorders import command_in
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name, index
-from rocketproof.protocols.replica_group.frames import (
-    asks_who_lives,
-)
+from rocketproof.protocols.replica_group.frames import asks_who_lives, request_of
 from rocketproof.protocols.replica_group.heard import HeardByBrokers, NoticesOwed
 from rocketproof.protocols.replica_group.heard_by_controller import HeardByController
 from rocketproof.protocols.replica_group.losses import losses
@@ -172,7 +169,7 @@ class GroupProjection:
                 self._controller.heard(cluster, what)
             case ControllerFrame(broker=broker) if broker is not None:
                 command = command_in(what.data)
-                request = request_in(command)
+                request = request_of(what.data)
                 shows_ms = cluster.nodes[broker].shows_ms(cluster.scheduler)
                 self._heard.asked(broker, request, command, shows_ms)
                 if self.events and isinstance(request, AlterSyncStateSet):

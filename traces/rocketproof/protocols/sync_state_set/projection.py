@@ -44,11 +44,9 @@ from rocketha.controller.applied import (
 )
 from rocketha.formats.controller_requests import AlterSyncStateSet, RegisterBroker
 from rocketha.formats.ha_packets import Ack
-from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.ha.events import PacketReceived
 from rocketha.known_bugs.storage import file_options
-from rocketha.obligations.recorded_frames import request_in
 from rocketha.runtime.effects import AnswerClient
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.record_epochs import RecordEpochReader, RecordEpochs
@@ -68,6 +66,7 @@ from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.sim.replica_group.recorders import command_in
 from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import index
+from rocketproof.protocols.replica_group.frames import request_of
 from rocketproof.protocols.replica_group.heard import HeardByBrokers
 from rocketproof.protocols.replica_group.owed_by_group import OwedByGroup
 from rocketproof.protocols.sync_state_set.decisions import Decision, Decisions
@@ -149,7 +148,7 @@ class SetProjection:
             case ControllerFrame(has_arrived=True):
                 self._decisions.heard(cluster, what)
             case ControllerFrame(by_controller=False, broker=broker) if broker is not None:
-                self._asked(cluster, broker, command_in(what.data))
+                self._asked(cluster, broker, what.data)
             case ControllerFrame() | ClientAsked():
                 pass
             case ChannelEnded():
@@ -159,9 +158,9 @@ class SetProjection:
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _asked(self, cluster: GroupCluster, broker: BrokerId, frame: RemotingCommand) -> None:
+    def _asked(self, cluster: GroupCluster, broker: BrokerId, data: bytes) -> None:
         """Note what a broker asks the controller for."""
-        request = request_in(frame)
+        request, frame = request_of(data), command_in(data)
         now_ms = cluster.nodes[broker].shows_ms(cluster.scheduler)
         self._heard.asked(broker, request, frame, now_ms)
         if isinstance(request, AlterSyncStateSet):
