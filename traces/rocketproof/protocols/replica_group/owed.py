@@ -109,6 +109,13 @@ class OwedByBroker:
     _away_ms: dict[int, int] = field(default_factory=dict)
     """Since when a member has no connection that it might be removed for."""
     _waited: tuple[object, ...] = ()
+    _within_ms: dict[RequestCode, int] = field(init=False)
+    """How often it must ask what is asked again and again."""
+
+    def __post_init__(self) -> None:
+        """Note what its settings say."""
+        asked = _REPEATED.items()
+        self._within_ms = {code: of(self.durations) + _SLACK_MS for code, of in asked}
 
     # ---- clients ----
 
@@ -185,27 +192,30 @@ class OwedByBroker:
 
         `records` is the length of the log, `proposes` whether a proposal of it is not decided.
         """
-        shows, self._shows = self._shows, []
-        yield from shows
-        for put in self._puts.values():
-            if put.end is None:
-                put.end = records
+        if self._shows:
+            shows, self._shows = self._shows, []
+            yield from shows
         if self._pulls:
             self._pulls.clear()
             yield Shows("Silent")
+        if self._puts:
+            yield from self._late_puts(records, now_ms)
+        for code, within_ms in self._within_ms.items():
+            is_wanted = proposes or code is not RequestCode.ALTER_SYNC_STATE_SET
+            if not (is_registered and is_wanted):
+                self._since_ms.pop(code, None)
+            elif now_ms > self._since_ms.setdefault(code, now_ms) + within_ms:
+                self._since_ms[code] = now_ms
+                yield Shows("Silent")
+
+    def _late_puts(self, records: int, now_ms: int) -> Iterator[Shows]:
+        for put in self._puts.values():
+            if put.end is None:
+                put.end = records
         late = now_ms - self.durations.of_puts_ms - _SLACK_MS
         for number in [n for n, put in self._puts.items() if put.asked_ms < late]:
             del self._puts[number]
             yield Shows("Silent")
-        for code, duration in _REPEATED.items():
-            is_wanted = proposes or code is not RequestCode.ALTER_SYNC_STATE_SET
-            if not (is_registered and is_wanted):
-                self._since_ms.pop(code, None)
-                continue
-            since_ms = self._since_ms.setdefault(code, now_ms)
-            if now_ms > since_ms + duration(self.durations) + _SLACK_MS:
-                self._since_ms[code] = now_ms
-                yield Shows("Silent")
 
     def settled(self, state: tuple[object, ...]) -> Iterator[Shows]:
         """Yield the first producer that waits when all is done that follows from a step.

@@ -79,7 +79,8 @@ class OwedByGroup:
         if state is None or cluster.is_starting(node):
             of.is_unknown()
             return
-        epoch = state.ha.known_epoch if state.is_master else None
+        is_master = state.is_master
+        epoch = state.ha.known_epoch if is_master else None
         if self._epochs.get(node.id) not in (None, epoch):
             of.began_epoch()
         self._epochs[node.id] = epoch
@@ -87,12 +88,12 @@ class OwedByGroup:
             records=index(node.log.max_phy_offset),
             now_ms=now_ms,
             is_registered=state.registration is Registration.REGISTERED,
-            proposes=state.is_master and state.pending is not None,
+            proposes=is_master and state.pending is not None,
         )
         if taken.is_continued:
             return
-        yield from of.settled((state.is_master, state.confirm))
-        yield from of.members_away(_away(node, state, is_connected), now_ms)
+        yield from of.settled((is_master, state.confirm))
+        yield from of.members_away(_away(node, state, is_connected) if is_master else (), now_ms)
 
     def stopped(self, broker: BrokerId) -> None:
         """Forget what a broker owed that is down."""
@@ -104,8 +105,8 @@ def _away(
     state: GroupBroker,
     is_connected: Callable[[BrokerId, BrokerId], bool],
 ) -> Iterator[BrokerId]:
-    """Yield the members that are not connected, if the master may propose to remove them."""
-    if state.is_master and state.pending is None:
+    """Yield the members that are not connected, if their master may propose to remove them."""
+    if state.pending is None:
         for member in sorted(state.local.members - {node.id}):
             if not is_connected(node.id, member):
                 yield member
