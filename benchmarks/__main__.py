@@ -10,6 +10,7 @@ from benchmarks import (
     compiled_validation,
     controller_restart,
     corpus_drivers,
+    generation,
     long_partial_traces,
     record_decoding,
     records,
@@ -20,6 +21,7 @@ if __name__ == "__main__":
     record_decoding.main()
     batched_validation.main()
     compiled_validation.main()
+    generation.main()
     corpus_drivers.main()
     long_partial_traces.main()
     symmetric_search.main()
