@@ -75,8 +75,7 @@ def judged(judge: NativeRows, rows: Sequence[Row]) -> tuple[list[int], list[int]
     found = judge.judge(
         Texts.of([row[2].encode() for row in rows]),
         np.array(roles, np.int64),
-        [(row[0], at) for at, row in enumerate(rows)],
-        Texts.of([row[1].encode() for row in rows]),
+        [(row[0] or None, row[1]) for row in rows],
     )
     first, second, third = found.T.tolist()
     return first, second, third
@@ -158,11 +157,11 @@ def test_a_state_that_is_not_read_leaves_the_next_step_to_python(judge: NativeRo
 def test_rows_of_another_batch_go_on_where_the_last_one_ended(judge: NativeRows) -> None:
     good = state(2, 0, ("n1", 0))
     answers(judge, ("Init", "[]", START))
-    texts, params = Texts.of([good.encode()]), Texts.of([b'["n1",2]'])
+    texts, call = Texts.of([good.encode()]), ("Send", '["n1",2]')
     roles = np.zeros(1, np.int64)
-    assert judge.judge(texts, roles, [("Send", 0)], params)[0, 0] == ACCEPTED
+    assert judge.judge(texts, roles, [call])[0, 0] == ACCEPTED
     judge.forget_states()
-    assert judge.judge(texts, roles, [("Send", 0)], params)[0, 0] == ASK
+    assert judge.judge(texts, roles, [call])[0, 0] == ASK
 
 
 def test_a_full_memory_forgets_and_goes_on(model: Model) -> None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from tlatrace.corpus.fingerprint import call_bytes
 from tlatrace.corpus.schema import SCANNED
 from tlatrace.errors import CorpusError
-from tlatrace.oracle.rows import ACCEPTED, ASK, INITIAL, READ_ONLY, RowJudge, Texts, Words
+from tlatrace.oracle.rows import ACCEPTED, ASK, INITIAL, READ_ONLY, Call, RowJudge, Texts, Words
 from tlatrace.trace import INIT
 
 __all__ = ["Codes", "Rows", "answer", "calls_in", "objects", "texts_in"]
@@ -41,8 +41,7 @@ class Codes:
         """
         encoded = column.dictionary_encode()
         self.numbers: Words = encoded.indices.fill_null(_NONE).to_numpy().astype(np.int64)
-        self.column: pa.StringArray = encoded.dictionary
-        self.texts = cast("list[str | None]", [*objects(self.column), None])
+        self.texts = cast("list[str | None]", [*objects(encoded.dictionary), None])
         """By their numbers; -1 is null."""
 
     def are(self, text: str) -> _Flags:
@@ -234,17 +233,15 @@ def answer(judge: RowJudge, rows: Rows, *, continues: bool) -> None:
     first = begins & rows.initial & rows.params.are(_NO_ARGUMENTS) & ~rows.lacking
     roles[first] = INITIAL
     texts = texts_in(rows.states)
-    rows.answered(judge.judge(texts, roles, calls, texts_in(rows.params.column)), texts)
+    rows.answered(judge.judge(texts, roles, calls), texts)
 
 
-def calls_in(
-    actions: Codes, params: Codes, asked: _Flags
-) -> tuple[list[tuple[str | None, int]], Words]:
+def calls_in(actions: Codes, params: Codes, asked: _Flags) -> tuple[list[Call], Words]:
     """Return the different calls in some rows, and which of them is in each of these rows."""
     pairs = actions.numbers * len(params.texts) + params.numbers
     different, numbers = np.unique(pairs[asked], return_inverse=True)
     parts = [divmod(pair, len(params.texts)) for pair in different.tolist()]
-    return [(actions.texts[action], number) for action, number in parts], numbers
+    return [(actions.texts[action], params.texts[text] or "") for action, text in parts], numbers
 
 
 def texts_in(column: pa.StringArray) -> Texts:

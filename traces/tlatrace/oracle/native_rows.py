@@ -14,7 +14,7 @@ from tlatrace.compiler.emit_native.rows import ROW
 from tlatrace.errors import TlatraceError
 from tlatrace.oracle.model import Model
 from tlatrace.oracle.native import NativeModel, NoWord
-from tlatrace.oracle.rows import MOST_ROWS, READ_ONLY, Texts, Words
+from tlatrace.oracle.rows import MOST_ROWS, READ_ONLY, Call, Texts, Words
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue, function, model_value
 from tlatrace.runtime.words import layout
@@ -26,6 +26,7 @@ _TABLE: Final = 1 << 21
 _NODES: Final = 1 << 24
 _ATOM: Final = 1 << 60
 """Tells the numbers of model values from those of strings."""
+_MOST_CALLS: Final = 100_000
 _AGE: Final = 1 << 40
 """More than any word: numbers of states that have been forgotten are not given again."""
 
@@ -52,6 +53,8 @@ class NativeRows(NativeModel):
         self._arities = {f"action {name}": arity for name, arity in source.actions}
         self._arities["next"] = self._age = 0
         self._numbers = {role: at for at, (role, _) in enumerate(native.functions)}
+        self._calls: dict[Call, tuple[int, int]] = {}
+        """Number of the role and word of the arguments, of calls that were read."""
         self._width = len(source.variables)
         self._clashing = [name in self._reading.clashing for name in source.variables]
         self._known_at = self._listed
@@ -82,6 +85,7 @@ class NativeRows(NativeModel):
         """Forget all nodes, and so all that was accepted."""
         self._forget()
         self.forget_states()
+        self._calls.clear()
         self._age += _AGE
 
     def forget_states(self) -> None:
@@ -96,9 +100,7 @@ class NativeRows(NativeModel):
         self._known_texts[:, 6] = self._clashing
         self._counted[:] = 0
 
-    def judge(
-        self, texts: Texts, roles: Words, calls: Sequence[tuple[str | None, int]], params: Texts
-    ) -> Words:
+    def judge(self, texts: Texts, roles: Words, calls: Sequence[Call]) -> Words:
         """Judge rows (see `RowJudge`)."""
         count = len(roles)
         found = np.zeros((count, 3), np.int64)
@@ -108,7 +110,7 @@ class NativeRows(NativeModel):
         while start < count:
             rows = self._rows[:count]
             rows[:, 2], rows[:, 3] = texts.begins, texts.ends
-            rows[:, :2] = self._asked(calls, params)[roles]  # the last two are INITIAL, READ_ONLY
+            rows[:, :2] = self._asked(calls)[roles]  # the last two are INITIAL, READ_ONLY
             if again:
                 rows[start, 0] = READ_ONLY
             self._machine.text = texts.address
@@ -154,18 +156,27 @@ class NativeRows(NativeModel):
         done = self._roles["rows"](at + size * start, at + size * end, self._known_at)
         return (done - at) // size
 
-    def _asked(self, calls: Sequence[tuple[str | None, int]], params: Texts) -> Words:
+    def _asked(self, calls: Sequence[Call]) -> Words:
         """Return role and arguments of each call, then those of `INITIAL` and `READ_ONLY`."""
+        known = self._calls
+        missing = [call for call in calls if call not in known]
+        if len(known) + len(missing) > _MOST_CALLS:
+            known.clear()
+            missing = list(calls)
+        params = Texts.of([params.encode("utf-8", "surrogatepass") for _, params in missing])
         self._machine.text = params.address
-        found = [self._call(action, params, at) for action, at in calls]
+        for at, (action, text) in enumerate(missing):
+            place = int(params.begins[at]), int(params.ends[at])
+            known[action, text] = self._call(action, *place)
         nothing = self._word(())
+        found = [known[call] for call in calls]
         return np.array([*found, (0, nothing), (READ_ONLY, nothing)], np.int64)
 
-    def _call(self, action: str | None, params: Texts, at: int) -> tuple[int, int]:
+    def _call(self, action: str | None, begin: int, end: int) -> tuple[int, int]:
         role = "next" if action is None else f"action {action}"
         number = self._numbers.get(role, READ_ONLY)
         clashes = self._reading.has_clashing_parameters(action)
-        word = self._make["read_text"](int(params.begins[at]), int(params.ends[at]), int(clashes))
+        word = self._make["read_text"](begin, end, int(clashes))
         self._memory[layout.STACK] = self._stack
         if word & 7 != layout.TUP or self._memory[word >> 3] >> 3 != self._arities.get(role):
             number = READ_ONLY

@@ -16,12 +16,15 @@ __all__ = [
     "MOST_ROWS",
     "READ_ONLY",
     "REMEMBERED",
+    "Call",
     "RowJudge",
     "Texts",
     "Words",
 ]
 
 Words: TypeAlias = npt.NDArray[np.int64]
+Call: TypeAlias = tuple[str | None, str]
+"""An action, None if it is not known, and the canonical text of its parameters."""
 
 ASK: Final = 0
 """It is not sure: Python is to be asked."""
@@ -70,13 +73,11 @@ class RowJudge(Protocol):
         """Begin with other rows."""
         ...
 
-    def judge(
-        self, texts: Texts, roles: Words, calls: Sequence[tuple[str | None, int]], params: Texts
-    ) -> Words:
+    def judge(self, texts: Texts, roles: Words, calls: Sequence[Call]) -> Words:
         """Judge rows, at most `MOST_ROWS`; for each return an answer and two numbers.
 
         `roles`: for each row, which of the `calls` it is; `READ_ONLY`, and its state is the one
-        before the next row; or `INITIAL`. A call is (action or None, which of the `params`).
+        before the next row; or `INITIAL`.
 
         The first number is one of the state: this judge gives it to no other state; -1, it could
         not be read. The second one is drawn from all that the step is, by every judge of this

@@ -133,9 +133,8 @@ def _accepted_rows(native: NativeRows, transitions: Sequence[Transition]) -> lis
             for state in (before, transition.post)
         ]
         roles += [READ_ONLY, INITIAL if transition.pre is None else number]
-    calls = [(transition.action, at) for at, transition in enumerate(transitions)]
-    params = Texts.of([_bytes(canonical(_as_recorded(step.params))) for step in transitions])
-    found = native.judge(Texts.of(texts), np.array(roles, np.int64), calls, params)
+    calls = [(step.action, canonical(_as_recorded(step.params))) for step in transitions]
+    found = native.judge(Texts.of(texts), np.array(roles, np.int64), calls)
     answers: list[bool] = (found[1::2, 0] != ASK).tolist()
     return answers
 

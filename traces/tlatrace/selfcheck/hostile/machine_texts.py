@@ -31,7 +31,6 @@ __all__ = ["check_machine_texts"]
 _BATCH: Final = 400
 _CHANGED: Final = 8
 _MOST: Final = 5
-_NO_TEXTS: Final = Texts.of([])
 
 _LEFT: Final = (
     *('{"#set":[1,2,5]}', '{"#set":[1,9,2]}', '{"#set":[1,2,5]}', '{"#set":[2,1,5]}'),
@@ -98,7 +97,7 @@ def _texts(draw: Random, count: int, *, of_params: bool) -> list[str]:
 def _states(rows: NativeRows, texts: Sequence[str]) -> list[RuntimeValue | None]:
     rows.forget_states()
     written = Texts.of([text.encode("utf-8", "surrogatepass") for text in texts])
-    found = rows.judge(written, np.full(len(texts), READ_ONLY), [], _NO_TEXTS)
+    found = rows.judge(written, np.full(len(texts), READ_ONLY), [])
     return [None if number < 0 else rows.state(number) for number in found[:, 1].tolist()]
 
 
