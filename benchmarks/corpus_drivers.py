@@ -10,7 +10,6 @@ The corpus is some runs of the implementation, each of them once and eleven time
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -34,6 +33,7 @@ from tlatrace.corpus.on_spark import ScanDriver, SortDriver
 from tlatrace.corpus.processes import run_tasks
 from tlatrace.corpus.session import open_session
 from tlatrace.corpus.validate import Driver, Subject, validate_corpus
+from tlatrace.corpus.writer import GROUP_ROWS
 from tlatrace.judgement.transition import Allowed
 from tlatrace.judgement.verdict import Conforms
 from tlatrace.trace import Header
@@ -43,6 +43,7 @@ PROTOCOL = "epoch_truncation"
 RUNS = 300
 CORES = 2
 COPIES = (1, 11)
+ROWS_OF_FILE = 60_000
 _PAIRS = """
     SELECT DISTINCT lag(state) OVER steps_of AS pre, action, params, state AS post
     FROM read_parquet(?) WINDOW steps_of AS (PARTITION BY trace_id ORDER BY step)
@@ -107,21 +108,42 @@ def judge(folder: Path, subject: Subject, driver: Driver) -> None:
 
 
 def repeated(once: Path, copies: int) -> Path:
-    """Write a corpus that has each trace several times, under other names."""
+    """Write a corpus that has each trace several times, under other names.
+
+    Its files have about as many rows as those of a large corpus.
+    """
     folder = once.with_name(f"times-{copies}")
-    shutil.copytree(once, folder)
     for table in ("steps", "traces"):
-        for file in sorted((folder / table).iterdir()):
-            rows = pq.read_table(file)
-            for copy in range(1, copies):
-                names = pc.binary_join_element_wise(rows.column("trace_id"), f"copy{copy}", "-")
-                other = rows.set_column(0, "trace_id", names.cast(pa.string()))
-                name = file.with_name(f"{file.stem}-{copy}.parquet")
-                pq.write_table(other, name, compression="zstd")
+        (folder / table).mkdir(parents=True)
+        parts = sorted((once / table).iterdir())
+        renamed = (_renamed(pq.read_table(part), copy) for copy in range(copies) for part in parts)
+        for number, rows in enumerate(_together(renamed, ROWS_OF_FILE)):
+            name = folder / table / f"part-{number:05d}.parquet"
+            with pq.ParquetWriter(name, rows[0].schema, compression="zstd") as writer:
+                for group in _together(iter(rows), GROUP_ROWS):
+                    whole = pa.concat_tables(group)
+                    writer.write_table(whole, row_group_size=len(whole))
     manifest = read_manifest(once)
     grown = replace(manifest, traces=manifest.traces * copies, steps=manifest.steps * copies)
     finish(folder, replace(grown, files=checksums_in(folder)))
     return folder
+
+
+def _together(tables: Iterator[pa.Table], least: int) -> Iterator[list[pa.Table]]:
+    """Yield some tables at a time, of at least so many rows."""
+    some: list[pa.Table] = []
+    for table in tables:
+        some.append(table)
+        if sum(map(len, some)) >= least:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _renamed(rows: pa.Table, copy: int) -> pa.Table:
+    names = pc.binary_join_element_wise(rows.column("trace_id"), f"copy{copy}", "-")
+    return rows.set_column(0, "trace_id", names.cast(pa.string()))
 
 
 def duck(folder: Path, source: CheckerSource) -> None:

@@ -155,7 +155,8 @@ def by_polars(folder: Path) -> Iterable[pa.RecordBatch]:
     steps = pl.scan_parquet(folder / "steps" / "*.parquet").sort("trace_id", "step")
     pre = pl.col("state").shift(1).over("trace_id").alias("pre")
     pairs = steps.select(pre, "action", "params", pl.col("state").alias("post")).unique()
-    return iter(pairs.collect().to_arrow().to_batches(PAIRS))
+    found: Iterable[pa.RecordBatch] = pairs.collect().to_arrow().to_batches(PAIRS)
+    return found
 
 
 def judge_pairs(model: Model, batches: Iterable[pa.RecordBatch]) -> None:
@@ -183,7 +184,7 @@ def judged_pairs(rows: RowJudge, batch: pa.RecordBatch) -> np.ndarray:
     roles = np.full(2 * count, READ_ONLY)
     roles[1::2][~first] = numbers
     roles[1::2][first] = INITIAL
-    answers: np.ndarray = rows.judge(texts, roles, calls, texts_in(codes.column))[1::2, 0]
+    answers: np.ndarray = rows.judge(texts, roles, calls)[1::2, 0]
     return answers
 
 
@@ -216,7 +217,7 @@ def judge_lines(model: Model, lines: list[bytes]) -> None:
         roles = np.full(len(read), INITIAL)
         roles[~first] = numbers
         texts = Texts.of([bytes(line.state) for line in read])
-        found = rows.judge(texts, roles, calls, texts_in(params.column))
+        found = rows.judge(texts, roles, calls)
         assert (found[:, 0] != ASK).all()
 
 
