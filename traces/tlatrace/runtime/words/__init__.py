@@ -11,12 +11,13 @@ from tlatrace.runtime.words import (
     layout,
     numbers,
     questions,
+    searching,
     sets,
     steps,
     texts,
 )
 
-__all__ = ["MODULES", "flat_text"]
+__all__ = ["MODULES", "flat_text", "search_text"]
 
 MODULES = (layout, contents, comparing, sets, functions, numbers, questions, steps, texts)
 
@@ -24,3 +25,8 @@ MODULES = (layout, contents, comparing, sets, functions, numbers, questions, ste
 def flat_text() -> str:
     """Return the text of all of it, as flat Python."""
     return "\n".join([getsource(module) for module in MODULES])
+
+
+def search_text() -> str:
+    """Return the text of a search, which calls what `asked` has for a model."""
+    return getsource(searching)
