@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tlatrace.errors import EvaluationError, SpecError
-from tlatrace.explore import CheckedModel, Images, PathState, check_model, images_of
+from tlatrace.explore import CheckedModel, Images, check_model, images_of
 from tlatrace.judgement.difference import call_text
 from tlatrace.oracle import Model, load_model
 from tlatrace.tla_text import to_tla
@@ -207,18 +207,20 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         notes.append("CHOOSE takes the first of several: TLC may take another, and count otherwise")
     found, engine = _assumed(model), "compiled"
     if found is None:
-        search = partial(
-            check_model,
+        searched = partial(
+            _searched,
+            model,
+            images,
             deadlock=job.deadlock and checks_deadlock(text) is not False,
             max_states=job.max_states,
             timeout_s=job.timeout_s,
             on_progress=lambda found, done: show(job.module.name, found, found - done),
         )
         if job.native:
-            found, why = _natively(model, images, search)
+            found, why = _natively(searched)
             engine = "compiled" if found is None else "native"
             notes += [f"not by machine code: {why}"] if why else []
-        found = found or search(model, images=images)
+        found = found or searched(native=False)
     elif found.outcome is Outcome.SUCCESS:
         evaluated = len(model.source.assumptions) - len(model.unread_assumptions())
         notes.append(f"no variables: {evaluated} ASSUMEs were evaluated")
@@ -241,23 +243,28 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     )
 
 
-def _natively(
-    model: Model, images: Images | None, search: Callable[..., CheckedModel]
-) -> tuple[CheckedModel | None, str]:
+def _searched(model: Model, images: Images | None, *, native: bool, **limits: Any) -> CheckedModel:
+    """Search the states of a model.
+
+    Raises:
+        NotSure: machine code does not know.
+    """
+    if not native:
+        return check_model(model, images=images, **limits)
+    from tlatrace.explore.native_search import check_natively
+
+    permutations = () if images is None else images.permutations
+    return check_natively(model, permutations=permutations, **limits)
+
+
+def _natively(searched: Callable[..., CheckedModel]) -> tuple[CheckedModel | None, str]:
     """Have machine code search; None, and why, where something is not sure."""
-    from tlatrace.explore.native_space import NativeImages, NativeSpace, NotSure
+    from tlatrace.explore.native_space import NotSure
 
     try:
-        space = NativeSpace(model)
-        permuted = None if images is None else NativeImages(space, images.permutations)
-        found = search(space, images=permuted)
+        return searched(native=True), ""
     except NotSure as reason:
         return None, str(reason)
-    path = [
-        PathState(one.action, tuple(map(space.value, one.params)), space.shown(one.state))
-        for one in found.path
-    ]
-    return replace(found, path=tuple(path)), ""
 
 
 def _assumed(model: Model) -> CheckedModel | None:

@@ -7,7 +7,7 @@ length of a counterexample. Steps are not kept: a way is found by asking for the
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.tools.tlc_output import Outcome
 
-__all__ = ["CheckedModel", "PathState", "check_model"]
+__all__ = ["CheckedModel", "PathState", "check_model", "path_along"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,15 @@ def check_model(
     return ended(Outcome.SUCCESS, None, None)
 
 
+def path_along(space: StateSpace, states: Sequence[ModelState]) -> tuple[PathState, ...]:
+    """Name the steps between states that follow each other, from an initial one."""
+    path = [PathState(None, (), state) for state in states[:1]]
+    for before, after in pairwise(states):
+        step = next(step for step in space.successors(before) if step.post == after)
+        path.append(PathState(step.action, step.params, after))
+    return tuple(path)
+
+
 def _path(
     space: StateSpace, search: Search, at: int | None, last: ModelState | None
 ) -> tuple[PathState, ...]:
@@ -118,10 +127,4 @@ def _path(
         places.append(at)
         at = search.parents[at]
     states = [search.states[place] for place in reversed(places)]
-    if last is not None:
-        states.append(last)
-    path = [PathState(None, (), state) for state in states[:1]]
-    for before, after in pairwise(states):
-        step = next(step for step in space.successors(before) if step.post == after)
-        path.append(PathState(step.action, step.params, after))
-    return tuple(path)
+    return path_along(space, states if last is None else [*states, last])

@@ -7,21 +7,19 @@ Where a step, or an answer, is not sure, there is no search (`NotSure`): the mod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Final
 
 from tlatrace.errors import TlatraceError
-from tlatrace.explore.symmetry import Images
 from tlatrace.oracle.model import Model
-from tlatrace.oracle.native import PERMUTED, NativeModel
+from tlatrace.oracle.native import PERMUTED, Addition, NativeModel
 from tlatrace.oracle.states import ModelState, Step
 from tlatrace.runtime.values import Atom, RuntimeValue
 from tlatrace.runtime.words import layout
 
-__all__ = ["NativeImages", "NativeSpace", "NotSure"]
+__all__ = ["NODES", "TABLE", "NativeSpace", "NotSure"]
 
-_TABLE: Final = 1 << 24
-_NODES: Final = 1 << 28
+TABLE: Final = 1 << 24
+NODES: Final = 1 << 28
 """Two gigabytes, of which only what is used is there."""
 
 
@@ -32,13 +30,20 @@ class NotSure(TlatraceError):
 class NativeSpace(NativeModel):
     """A `StateSpace` for the model that it is made of."""
 
-    def __init__(self, model: Model, *, table: int = _TABLE, nodes: int = _NODES) -> None:
+    def __init__(
+        self,
+        model: Model,
+        *,
+        table: int = TABLE,
+        nodes: int = NODES,
+        addition: Addition | None = None,
+    ) -> None:
         """Open the machine code of a model that was loaded with `native`.
 
         Raises:
             NotSure: its steps, or its constraints, stay Python's.
         """
-        super().__init__(model.source, table=table, nodes=nodes)
+        super().__init__(model.source, table=table, nodes=nodes, addition=addition)
         native = model.source.native
         assert native is not None
         self._labels = native.labels
@@ -120,10 +125,8 @@ class NativeSpace(NativeModel):
 
     # ---- symmetry ----
 
-    def tables(
-        self, permutations: Sequence[Mapping[RuntimeValue, RuntimeValue]]
-    ) -> list[Callable[[RuntimeValue], int]]:
-        """Return for each permutation of model values what permutes a word.
+    def tables(self, permutations: Sequence[Mapping[RuntimeValue, RuntimeValue]]) -> range:
+        """Put each permutation of model values into a table; return where those begin.
 
         Raises:
             NotSure: there are too many of them.
@@ -131,40 +134,13 @@ class NativeSpace(NativeModel):
         names = list(self._names)
         if len(permutations) * len(names) > PERMUTED:
             raise NotSure("there are too many permutations")
-        found: list[Callable[[RuntimeValue], int]] = []
-        for number, permutation in enumerate(permutations):
-            table = self._permuted + number * len(names)
+        step = max(len(names), 1)
+        found = range(self._permuted, self._permuted + step * len(permutations), step)
+        for table, permutation in zip(found, permutations, strict=True):
             for at, name in enumerate(names):
                 if isinstance(name, Atom):
                     self._memory[table + at] = self._word(permutation.get(name, name))
-            found.append(partial(self._image, table))
         return found
-
-    def _image(self, table: int, word: RuntimeValue) -> int:
-        return self._make["permuted"](word, table)
-
-
-class NativeImages(Images):
-    """The images of states of machine code under permutations."""
-
-    def __init__(
-        self, space: NativeSpace, permutations: Sequence[Mapping[RuntimeValue, RuntimeValue]]
-    ) -> None:
-        """Put each permutation in a table of its own.
-
-        Raises:
-            NotSure: they do not fit.
-        """
-        super().__init__(permutations)
-        self._permuted = space.tables(permutations)
-
-    def __call__(self, state: ModelState) -> Iterator[ModelState]:
-        """Yield the images of a state that differ from it."""
-        (word,) = state
-        for permuted in self._permuted:
-            image = permuted(word)
-            if image != word:
-                yield (image,)
 
 
 def _parts(state: ModelState) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from inspect import getsource
 from typing import Final
@@ -36,7 +37,7 @@ from tlatrace.runtime.words import flat_text, layout
 from tlatrace.runtime.words.layout import PACKED
 from tlatrace.values import from_json
 
-__all__ = ["PERMUTED", "NativeModel", "NoWord", "code_of", "is_kept"]
+__all__ = ["PERMUTED", "Addition", "NativeModel", "NoWord", "code_of", "is_kept"]
 
 _MAKERS: Final = (
     ("push", 1),
@@ -57,13 +58,26 @@ _LISTED: Final = 1 << 20
 _DEEPEST: Final = 100
 
 
-def code_of(source: NativeSource) -> bytes:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """What is compiled beside the functions of a model, and may call them."""
+
+    text: str
+    """Flat Python."""
+    functions: tuple[tuple[str, int], ...]
+    """Those that the host calls, with how many words they take."""
+    words: int
+    """How much room there is for it, at the end of the array."""
+
+
+def code_of(source: NativeSource, addition: Addition | None = None) -> bytes:
     """Return the machine code of a specification, from the cache if it is there."""
-    key = _key(source)
+    key = _key(source, addition)
     code = recall_code(key)
     if code is None:
-        exported = [name for _, name in source.functions] + [name for name, _ in _MAKERS]
-        code = object_of(assembly_of(parse(flat_text(), source.text), exported))
+        added = () if addition is None else addition.functions
+        exported = [name for _, name in source.functions] + [name for name, _ in (*_MAKERS, *added)]
+        code = object_of(assembly_of(parse(*_texts(source, addition)), exported))
         keep_code(key, code)
     return code
 
@@ -74,10 +88,14 @@ def is_kept(fingerprint: str) -> bool:
     return source is not None and bool(source.native and recall_code(_key(source.native)))
 
 
-def _key(source: NativeSource) -> str:
+def _key(source: NativeSource, addition: Addition | None = None) -> str:
     compiler = [getsource(module) for module in (flat, assembly, machine)]
-    parts = [machine_name(), *compiler, flat_text(), source.text]
+    parts = [machine_name(), *compiler, *_texts(source, addition)]
     return sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _texts(source: NativeSource, addition: Addition | None) -> list[str]:
+    return [flat_text(), source.text] + ([] if addition is None else [addition.text])
 
 
 class NoWord(Exception):
@@ -87,7 +105,14 @@ class NoWord(Exception):
 class NativeModel:
     """The machine code of a model, ready to be asked."""
 
-    def __init__(self, source: ModelSource, *, table: int = _TABLE, nodes: int = 0) -> None:
+    def __init__(
+        self,
+        source: ModelSource,
+        *,
+        table: int = _TABLE,
+        nodes: int = 0,
+        addition: Addition | None = None,
+    ) -> None:
         """Open what the compiler wrote for a model that was loaded with `native`.
 
         `table` is how many places there are for nodes, `nodes` how many words they have together.
@@ -105,7 +130,9 @@ class NativeModel:
         start = places + table
         stack = start + (nodes or _NODES)
         listed = stack + _STACK
-        opened = Machine(code_of(native), listed + _LISTED)
+        self._room = listed + _LISTED
+        more = 0 if addition is None else addition.words
+        opened = Machine(code_of(native, addition), self._room + more)
         self._machine = opened  # its code is there as long as it is
         self._memory = opened.memory
         for place, word in (
@@ -125,6 +152,7 @@ class NativeModel:
         self._roles: dict[str, Callable[..., int]] = {
             role: opened.function(name, 3) for role, name in native.functions
         }
+        self._added = {} if addition is None else opened.functions(addition.functions)
         self._names: dict[Atom, int] = {}
         self._known: dict[RuntimeValue, int] = {}
         self._depths: dict[int, int] = {}

@@ -1,0 +1,54 @@
+"""What a search asks of a model, as flat Python: calls of the functions that `roles` wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tlatrace.compiler.model_source import NativeSource
+
+__all__ = ["asked_text"]
+
+
+def asked_text(
+    source: NativeSource,
+    *,
+    invariants: Sequence[str],
+    constraints: Sequence[str],
+    action_constraints: Sequence[str],
+) -> str:
+    """Write the functions of `runtime.words.asked` for a model whose roles are all written.
+
+    The invariants, constraints and action constraints are given by their roles.
+    """
+    named = dict(source.functions)
+    arities = [
+        line
+        for number, (_, arity) in enumerate(source.labels)
+        for line in (f"if label == {number}:", f"    return {arity}")
+        if arity
+    ]
+    every = ["answer = 1"]
+    for role in invariants:
+        every += [f"q = {named[role]}(s, s, p)", "if q == 2:", "    return 2"]
+        every += ["if q == 0:", "    answer = 0"]
+    return "\n\n".join(
+        [
+            _function("asked_initials(s, t, p)", [f"return {named['initials']}(s, t, p)"]),
+            _function("asked_steps(s, t, p)", [f"return {named['steps']}(s, t, p)"]),
+            _function("asked_arity(label)", [*arities, "return 0"]),
+            _function("asked_invariants(s, p)", [*every, "return answer"]),
+            _function("asked_constraints(s, p)", _up_to_first(named, constraints, "s, s, p")),
+            _function("asked_step(s, t, p)", _up_to_first(named, action_constraints, "s, t, p")),
+        ]
+    )
+
+
+def _up_to_first(named: dict[str, str], roles: Sequence[str], arguments: str) -> list[str]:
+    lines = []
+    for role in roles:
+        lines += [f"q = {named[role]}({arguments})", "if q != 1:", "    return q"]
+    return [*lines, "return 1"]
+
+
+def _function(head: str, lines: Sequence[str]) -> str:
+    return "\n".join([f"def {head}:", *[f"    {line}" for line in lines], ""])
