@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tlatrace.compiler.emit_native.searching import asked_text
-from tlatrace.compiler.model_source import NativeSource
 from tlatrace.explore.checking import CheckedModel, PathState, path_along
-from tlatrace.explore.native_space import NODES, TABLE, NativeSpace, NotSure
+from tlatrace.explore.native_space import NODES, TABLE, Asked, NativeSpace
 from tlatrace.oracle.model import Model
 from tlatrace.oracle.native import Addition
 from tlatrace.oracle.states import ModelState
@@ -54,14 +53,12 @@ class NativeSearch(NativeSpace):
         Raises:
             NotSure: something that the search asks stays Python's, or does not fit.
         """
-        native = model.source.native
-        assert native is not None
         super().__init__(
             model,
             table=table,
             nodes=nodes,
             addition=Addition(
-                text=f"{_asked(native, model.invariants)}\n{search_text()}",
+                text=f"{_asked(model)}\n{search_text()}",
                 functions=_FUNCTIONS,
                 words=_room(table),
             ),
@@ -216,20 +213,13 @@ def _ended(
     )
 
 
-def _asked(native: NativeSource, invariants: Sequence[str]) -> str:
-    roles = [role for role, _ in (*native.functions, *native.unlowered)]
-    asked = [f"invariant {name}" for name in invariants]
-    constraints = [role for role in roles if role.startswith("constraint ")]
-    action_constraints = [role for role in roles if role.startswith("action constraint ")]
-    reasons = dict(native.unlowered)
-    for role in ("steps", "initials", *asked, *constraints, *action_constraints):
-        if role in reasons:
-            raise NotSure(f"{role}: {reasons[role]}")
+def _asked(model: Model) -> str:
+    asked = Asked.of(model)
     return asked_text(
-        native,
-        invariants=asked,
-        constraints=constraints,
-        action_constraints=action_constraints,
+        asked.native,
+        invariants=asked.invariants,
+        constraints=asked.constraints,
+        action_constraints=asked.action_constraints,
     )
 
 

@@ -7,8 +7,10 @@ Where a step, or an answer, is not sure, there is no search (`NotSure`): the mod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
+from tlatrace.compiler.model_source import NativeSource
 from tlatrace.errors import TlatraceError
 from tlatrace.oracle.model import Model
 from tlatrace.oracle.native import PERMUTED, Addition, NativeModel
@@ -16,7 +18,7 @@ from tlatrace.oracle.states import ModelState, Step
 from tlatrace.runtime.values import Atom, RuntimeValue
 from tlatrace.runtime.words import layout
 
-__all__ = ["NODES", "TABLE", "NativeSpace", "NotSure"]
+__all__ = ["NODES", "TABLE", "Asked", "NativeSpace", "NotSure"]
 
 TABLE: Final = 1 << 24
 NODES: Final = 1 << 28
@@ -25,6 +27,43 @@ NODES: Final = 1 << 28
 
 class NotSure(TlatraceError):
     """Machine code does not know: Python does, or says why there is no value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a search asks of a model; all of it is written."""
+
+    native: NativeSource
+    """Without the functions that it does not ask."""
+    invariants: tuple[str, ...]
+    """Roles, as those that follow."""
+    constraints: tuple[str, ...]
+    action_constraints: tuple[str, ...]
+
+    @staticmethod
+    def of(model: Model) -> Asked:
+        """Find it in what was written for a model that was loaded with `native`.
+
+        Raises:
+            NotSure: something was not written.
+        """
+        native = model.source.native
+        assert native is not None
+        roles = [role for role, _ in (*native.functions, *native.unlowered)]
+        invariants = tuple([f"invariant {name}" for name in model.invariants])
+        constraints = tuple([role for role in roles if role.startswith("constraint ")])
+        actions = tuple([role for role in roles if role.startswith("action constraint ")])
+        needed = frozenset(["steps", "initials", *invariants, *constraints, *actions])
+        for role, why in native.unlowered:
+            if role in needed:
+                raise NotSure(f"{role}: {why}")
+        functions = tuple([one for one in native.functions if one[0] in needed])
+        return Asked(
+            native=replace(native, functions=functions),
+            invariants=invariants,
+            constraints=constraints,
+            action_constraints=actions,
+        )
 
 
 class NativeSpace(NativeModel):
@@ -43,20 +82,17 @@ class NativeSpace(NativeModel):
         Raises:
             NotSure: its steps, or its constraints, stay Python's.
         """
-        super().__init__(model.source, table=table, nodes=nodes, addition=addition)
-        native = model.source.native
-        assert native is not None
-        self._labels = native.labels
+        asked = Asked.of(model)
+        source = replace(model.source, native=asked.native)
+        super().__init__(source, table=table, nodes=nodes, addition=addition)
+        self._labels = asked.native.labels
         self._invariants = [
-            (name, self._function(f"invariant {name}")) for name in model.invariants
+            (name, self._function(role))
+            for name, role in zip(model.invariants, asked.invariants, strict=True)
         ]
-        self._constraints = self._all_of("constraint ")
-        self._action_constraints = self._all_of("action constraint ")
+        self._constraints = [self._function(role) for role in asked.constraints]
+        self._action_constraints = [self._function(role) for role in asked.action_constraints]
         self._listing = self._function("steps"), self._function("initials")
-
-    def _all_of(self, prefix: str) -> list[Callable[..., int]]:
-        known = [role for role in (*self._roles, *self.unlowered) if role.startswith(prefix)]
-        return [self._function(role) for role in known]
 
     def _function(self, role: str) -> Callable[..., int]:
         found = self._roles.get(role)
