@@ -75,6 +75,9 @@ def space_of(folder: Path, text: str, invariant: str) -> tuple[Model, NativeSpac
         "LET n == 2 IN Op(x') /\\ y' = n",
         "y' = 1 /\\ Op(x') /\\ Op(3)",
         "Op(x') /\\ Op(x') /\\ y' = x'",
+        "LET v == x' IN Op(v) /\\ y' = v",
+        "LET v == x' w == v IN Op(w) /\\ LET u == w + 1 IN y' = u",
+        "LET v == x' w == v + y' IN y' = 2 /\\ Op(v) /\\ w = 5",
     ],
 )
 def test_an_operator_may_be_given_what_is_still_to_be_assigned(tmp_path: Path, action: str) -> None:
@@ -89,6 +92,15 @@ def test_an_operator_may_be_given_what_is_still_to_be_assigned(tmp_path: Path, a
         found = {space.shown(step.post) for step in steps}
         assert found == {step.post for step in model.successors(space.shown(state))}
         state = steps[0].post
+
+
+@pytest.mark.parametrize(
+    "action", ["v > 2 /\\ x' = 3", "y' = v /\\ x' = 3", "y' \\in {v} /\\ v = 3"]
+)
+def test_a_name_of_what_is_not_assigned_yet_is_not_read(tmp_path: Path, action: str) -> None:
+    text = f"Init == x = 0 /\\ y = 0\nNo == x >= 0\nNext == LET v == x' IN {action}"
+    with pytest.raises(NotSure, match="a next value that is read before it is known"):
+        space_of(tmp_path, text, "No")
 
 
 def test_values_that_grow_deeper_end_the_search_and_not_the_process(tmp_path: Path) -> None:

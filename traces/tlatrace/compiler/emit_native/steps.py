@@ -197,9 +197,11 @@ class Steps:
         return self._x.value(node, env)
 
     def _bound(self, node: Let, env: Environment) -> Environment:
-        for _, value in node.bindings:
-            self._require_settled([value], env)
-        return self._x.bound(node, env)
+        """Bind names of values; one that is not known yet may be what is to be assigned."""
+        inner = dict(env)
+        for name, value in node.bindings:
+            inner |= self._arguments(node.body, [name], [value], dict(inner))
+        return inner
 
     def _entered(self, node: Call, env: Environment) -> Environment:
         """Bind the parameters of a definition, whose body becomes a part of the action.
