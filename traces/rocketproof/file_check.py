@@ -192,7 +192,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         job.module,
         job.config,
         libraries=job.libraries,
-        expressions=symmetry,
+        expressions=(*symmetry, *views),
         assumptions=True,
         choose_any=job.choose_any,
         native=job.native,
@@ -202,7 +202,9 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     for name in symmetry:
         images = images_of(model.evaluate(name), name)
         notes.append(f"SYMMETRY {name}: a state and its {len(images)} permuted images count once")
-    notes += [f"VIEW {name}: not used; states with the same view count each" for name in views]
+    view = views[-1] if views else None
+    if view is not None:
+        notes.append(f"VIEW {view}: states with the same value of it count once")
     if job.choose_any:
         notes.append("CHOOSE takes the first of several: TLC may take another, and count otherwise")
     found, engine = _assumed(model), "compiled"
@@ -211,6 +213,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
             _searched,
             model,
             images,
+            view,
             deadlock=job.deadlock and checks_deadlock(text) is not False,
             max_states=job.max_states,
             timeout_s=job.timeout_s,
@@ -243,18 +246,21 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     )
 
 
-def _searched(model: Model, images: Images | None, *, native: bool, **limits: Any) -> CheckedModel:
+def _searched(
+    model: Model, images: Images | None, view: str | None, *, native: bool, **limits: Any
+) -> CheckedModel:
     """Search the states of a model.
 
     Raises:
         NotSure: machine code does not know.
     """
     if not native:
-        return check_model(model, images=images, **limits)
+        viewed = None if view is None else partial(model.evaluate, view)
+        return check_model(model, images=images, view=viewed, **limits)
     from tlatrace.explore.native_search import check_natively
 
     permutations = () if images is None else images.permutations
-    return check_natively(model, permutations=permutations, **limits)
+    return check_natively(model, permutations=permutations, view=view, **limits)
 
 
 def _natively(searched: Callable[..., CheckedModel]) -> tuple[CheckedModel | None, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -44,10 +45,19 @@ Known == noted = <<>> \/ noted[1] \in Guest
 Narrow == \A g \in Guest : 3 \notin seats[g]
 Slow == turn' = 1 \/ seats' # seats
 Lasting == \A g \in Guest : seats[g] \subseteq seats'[g]
+Everything == <<seats, turn, noted>>
+Swapped == <<turn, noted, seats>>
+Seats == <<seats, noted>>
+Turn == turn
+UnsureView == CHOOSE n \in {1, 2} : n > turn - 1
 Unsure == turn < 1 \/ (CHOOSE n \in {1, 2} : n > 0) = 1
 UnsureStep == turn' < 1 \/ (CHOOSE n \in {1, 2} : n > 0) = 1
 ====
 """
+
+
+VIEWS: Final = {"Everything": 1, "Swapped": 1, "Seats": 2, "Turn": 120, "UnsureView": 0}
+"""Views, and how many times fewer states they leave at least."""
 
 
 def guests(
@@ -62,14 +72,17 @@ def guests(
     )
 
 
-def both(model: Model, *, images: Images | None = None, **limits: Any) -> CheckedModel:
+def both(
+    model: Model, *, images: Images | None = None, view: str | None = None, **limits: Any
+) -> CheckedModel:
     """Search by the model and by machine code.
 
     The answers are the same, but for what depends on the order of steps where a search ends early.
     """
-    expected = check_model(model, images=images, **limits)
+    viewed = None if view is None else partial(model.evaluate, view)
+    expected = check_model(model, images=images, view=viewed, **limits)
     permutations = () if images is None else images.permutations
-    found = check_natively(model, permutations=permutations, **limits)
+    found = check_natively(model, permutations=permutations, view=view, **limits)
     if found.outcome is Outcome.SUCCESS:
         assert found == expected
     assert (found.outcome, found.violated, found.message, len(found.path)) == (
@@ -86,7 +99,7 @@ def both(model: Model, *, images: Images | None = None, **limits: Any) -> Checke
 
 
 def symmetric(folder: Path, config: str) -> tuple[Model, Images]:
-    model = guests(folder, config, expressions=("Symmetry",))
+    model = guests(folder, config, expressions=("Symmetry", *VIEWS))
     return model, images_of(model.evaluate("Symmetry"), "Symmetry")
 
 
@@ -156,6 +169,24 @@ def test_what_is_not_sure_is_no_answer(tmp_path: Path, config: str) -> None:
 def test_an_invariant_that_is_not_sure_is_none_where_another_one_is_false(tmp_path: Path) -> None:
     with pytest.raises(NotSure, match="something has no value"):
         check_natively(guests(tmp_path, "INVARIANTS None Unsure"), deadlock=False)
+
+
+@pytest.mark.parametrize("view", [view for view, fewer in VIEWS.items() if fewer])
+def test_states_with_the_same_view_count_once(tmp_path: Path, view: str) -> None:
+    model, images = symmetric(tmp_path, "INVARIANT Known")
+    whole = both(model, deadlock=False).distinct
+    viewed = both(model, deadlock=False, view=view).distinct
+    assert (viewed == whole) if VIEWS[view] == 1 else (viewed * VIEWS[view] <= whole)
+    assert both(model, deadlock=False, view=view, images=images).distinct <= viewed
+
+
+def test_a_view_that_is_not_sure_or_says_nothing_is_no_answer(tmp_path: Path) -> None:
+    model, images = symmetric(tmp_path, "INVARIANT Known")
+    for permutations in ((), images.permutations):
+        with pytest.raises(NotSure, match="something has no value"):
+            check_natively(model, view="UnsureView", permutations=permutations)
+    with pytest.raises(NotSure, match="it is no expression of a state"):
+        check_natively(model, view="Symmetry")
 
 
 def test_what_does_not_fit_is_no_answer(tmp_path: Path) -> None:

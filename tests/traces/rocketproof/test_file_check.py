@@ -80,6 +80,15 @@ def test_both_engines_count_the_same_with_and_without_symmetry(cars: Path) -> No
 
 
 @pytest.mark.java
+def test_all_engines_count_states_with_the_same_view_once(cars: Path) -> None:
+    text = CARS.replace("Fits ==", "Seen == Cardinality(parked)\nFits ==")
+    cars.write_text(text)
+    for more, states in (("", 4), (" SYMMETRY Symmetry", 4), (" CONSTRAINT Fits", 3)):
+        found = both(cars, CONFIG % 3 + "VIEW Seen" + more, "--no-deadlock")[1]
+        assert (found["outcome"], found["distinct"]) == ("success", states)
+
+
+@pytest.mark.java
 def test_both_engines_find_a_shortest_way_to_a_violation(cars: Path) -> None:
     code, found = both(cars, CONFIG % 3 + "INVARIANT Fits")
 

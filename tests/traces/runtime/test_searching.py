@@ -50,6 +50,7 @@ def searched(
     monkeypatch: pytest.MonkeyPatch,
     *,
     deadlock: bool = False,
+    viewed: bool = False,
     **answers: Callable[..., int],
 ) -> tuple[WordArray, int]:
     given = {
@@ -58,6 +59,7 @@ def searched(
         "asked_arity": lambda label: int(label == 1),
         "asked_invariants": lambda _s, _p: 1,
         "asked_constraints": lambda _s, _p: 1,
+        "asked_view": lambda s, _p: layout.mem[s] + layout.mem[s + 1],
         "asked_step": lambda _s, _t, _p: 1,
     }
     for name, answer in (given | answers).items():
@@ -75,6 +77,7 @@ def searched(
         (searching.BOTTOM, STACK),
         (searching.AFTER, AFTER),
         (searching.DEADLOCK, int(deadlock)),
+        (searching.VIEWED, int(viewed)),
     ):
         layout.mem[ROOM + place] = word
     layout.mem[layout.LISTED_END] = LIST + 1_000
@@ -142,8 +145,14 @@ def test_a_deadlock_ends_the_search_where_it_is_wanted(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("name", [one for one in asked.__all__ if one != "asked_arity"])
 def test_what_is_not_sure_ends_the_search(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    _, answer = searched(monkeypatch, **{name: getattr(asked, name)})
+    _, answer = searched(monkeypatch, viewed=True, **{name: getattr(asked, name)})
     assert answer == searching.NOT_SURE
+
+
+def test_states_with_the_same_view_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, answer = searched(monkeypatch, viewed=True)
+    assert answer == searching.ALL_SEEN
+    assert own(searching.FOUND) == own(searching.LEVEL) == 2 * LIMIT - 1
 
 
 def test_a_full_table_of_what_was_seen_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,6 +191,8 @@ def _native(
         roles.of_state(f"constraint {name}", reader.definition(name).expression)
     for name in job.action_constraints:
         roles.question(f"action constraint {name}", reader.definition(name).expression)
+    for name in job.expressions:
+        roles.value(f"expression {name}", reader.definition(name).expression)
     roles.rows(conjuncts)
     roles.steps(reader.definition(job.next), reader.definition(job.init, primed=True))
     written = roles.written()

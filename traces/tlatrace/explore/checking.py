@@ -54,6 +54,7 @@ def check_model(
     *,
     deadlock: bool = True,
     images: Images | None = None,
+    view: Callable[[ModelState], RuntimeValue] | None = None,
     max_states: int | None = None,
     timeout_s: float | None = None,
     on_progress: Callable[[int, int], None] | None = None,
@@ -61,11 +62,12 @@ def check_model(
 ) -> CheckedModel:
     """Search all states until an invariant is FALSE, or a state has no successor.
 
-    States that are `images` of each other count once. `on_progress` gets how many states are
+    States that are `images` of each other count once, and so do those with the same `view`, of
+    which the one that is met first is explored. `on_progress` gets how many states are
     found and how many of them are expanded. The search ends without a verdict beyond `max_states`,
     and after `timeout_s` seconds of `clock`.
     """
-    search = Search(space, images=images)
+    search = Search(space, images=images, view=view)
     started = clock()
 
     def ended(

@@ -121,14 +121,19 @@ class Search:
         *,
         check_invariants: bool = True,
         images: Images | None = None,
+        view: Callable[[ModelState], RuntimeValue] | None = None,
         most: int | None = None,
     ) -> None:
-        """Find nothing yet, and at most `most` states: those that are nearest."""
+        """Find nothing yet, and at most `most` states: those that are nearest.
+
+        States that are `images` of each other count once, and so do those with the same `view`.
+        """
         self._space = space
         self._check_invariants = check_invariants
         self._most = sys.maxsize if most is None else most
         self._images = images
-        self._places: dict[ModelState, int] = {}
+        self._view = view
+        self._places: dict[RuntimeValue, int] = {}
         self._checked: set[ModelState] = set()
         self.states: list[ModelState] = []
         self.levels: list[int] = []
@@ -158,21 +163,24 @@ class Search:
         if not self._space.within(state):
             self.outside.add(state)
             return None
-        place = self._places[state] = len(self.states)
+        place = self._places[self._key(state)] = len(self.states)
         self.states.append(state)
         self.levels.append(level)
         self.parents.append(source)
         return place
 
     def _place_of(self, state: ModelState) -> int | None:
-        place = self._places.get(state)
+        place = self._places.get(self._key(state))
         if place is not None or self._images is None:
             return place
         for image in self._images(state):
-            place = self._places.get(image)
+            place = self._places.get(self._key(image))
             if place is not None:
                 return place
         return None
+
+    def _key(self, state: ModelState) -> RuntimeValue:
+        return state if self._view is None else self._view(state)
 
     def _check(self, state: ModelState, source: int | None) -> None:
         if not self._check_invariants or state in self._checked:

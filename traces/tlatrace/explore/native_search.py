@@ -41,14 +41,16 @@ class NativeSearch(NativeSpace):
         model: Model,
         *,
         permutations: Sequence[Mapping[RuntimeValue, RuntimeValue]] = (),
+        view: str | None = None,
         deadlock: bool = True,
         table: int = TABLE,
         nodes: int = NODES,
     ) -> None:
         """Open the machine code of a model that was loaded with `native`, and of a search.
 
-        States that are images of each other under the permutations count once. `deadlock`: whether
-        a state without a successor ends the search.
+        States that are images of each other under the permutations count once, and so do those
+        with the same value of `view`, an expression that the model was loaded with. `deadlock`:
+        whether a state without a successor ends the search.
 
         Raises:
             NotSure: something that the search asks stays Python's, or does not fit.
@@ -57,8 +59,9 @@ class NativeSearch(NativeSpace):
             model,
             table=table,
             nodes=nodes,
+            view=view,
             addition=Addition(
-                text=f"{_asked(model)}\n{search_text()}",
+                text=f"{_asked(model, view)}\n{search_text()}",
                 functions=_FUNCTIONS,
                 words=_room(table),
             ),
@@ -87,6 +90,7 @@ class NativeSearch(NativeSpace):
             (words.AFTER, self._after),
             (words.ARGUMENTS, self._arguments),
             (words.DEADLOCK, int(deadlock)),
+            (words.VIEWED, int(view is not None)),
         ):
             self._memory[q + place] = word
 
@@ -151,6 +155,7 @@ def check_natively(
     model: Model,
     *,
     permutations: Sequence[Mapping[RuntimeValue, RuntimeValue]] = (),
+    view: str | None = None,
     deadlock: bool = True,
     max_states: int | None = None,
     timeout_s: float | None = None,
@@ -162,7 +167,7 @@ def check_natively(
     Raises:
         NotSure: machine code is not sure, so nothing is known.
     """
-    search = NativeSearch(model, permutations=permutations, deadlock=deadlock)
+    search = NativeSearch(model, permutations=permutations, view=view, deadlock=deadlock)
     started = clock()
     search.begin()
     answer = words.MORE_TO_DO
@@ -213,13 +218,14 @@ def _ended(
     )
 
 
-def _asked(model: Model) -> str:
-    asked = Asked.of(model)
+def _asked(model: Model, view: str | None) -> str:
+    asked = Asked.of(model, view)
     return asked_text(
         asked.native,
         invariants=asked.invariants,
         constraints=asked.constraints,
         action_constraints=asked.action_constraints,
+        view=asked.view,
     )
 
 

@@ -39,9 +39,10 @@ class Asked:
     """Roles, as those that follow."""
     constraints: tuple[str, ...]
     action_constraints: tuple[str, ...]
+    view: str | None
 
     @staticmethod
-    def of(model: Model) -> Asked:
+    def of(model: Model, view: str | None = None) -> Asked:
         """Find it in what was written for a model that was loaded with `native`.
 
         Raises:
@@ -53,7 +54,8 @@ class Asked:
         invariants = tuple([f"invariant {name}" for name in model.invariants])
         constraints = tuple([role for role in roles if role.startswith("constraint ")])
         actions = tuple([role for role in roles if role.startswith("action constraint ")])
-        needed = frozenset(["steps", "initials", *invariants, *constraints, *actions])
+        views = [] if view is None else [f"expression {view}"]
+        needed = frozenset(["steps", "initials", *invariants, *constraints, *actions, *views])
         for role, why in native.unlowered:
             if role in needed:
                 raise NotSure(f"{role}: {why}")
@@ -63,6 +65,7 @@ class Asked:
             invariants=invariants,
             constraints=constraints,
             action_constraints=actions,
+            view=next(iter(views), None),
         )
 
 
@@ -75,6 +78,7 @@ class NativeSpace(NativeModel):
         *,
         table: int = TABLE,
         nodes: int = NODES,
+        view: str | None = None,
         addition: Addition | None = None,
     ) -> None:
         """Open the machine code of a model that was loaded with `native`.
@@ -82,7 +86,7 @@ class NativeSpace(NativeModel):
         Raises:
             NotSure: its steps, or its constraints, stay Python's.
         """
-        asked = Asked.of(model)
+        asked = Asked.of(model, view)
         source = replace(model.source, native=asked.native)
         super().__init__(source, table=table, nodes=nodes, addition=addition)
         self._labels = asked.native.labels

@@ -90,6 +90,20 @@ class NativeRoles:
         else:
             self.question(role, formula)
 
+    def value(self, role: str, expression: Expr) -> None:
+        """Write what an expression is in a state: a word, or BAD."""
+        if reads(expression).constant or reads(expression).primed:
+            self._unlowered[role] = "it is no expression of a state"
+            return
+        name = self._writer.fresh("role")
+        try:
+            with self._writer.function(name, ("s", "t", "p"), "BAD"):
+                self._writer.emit(f"return {self._expressions.value(expression, {})}")
+        except Unlowered as reason:
+            self._unlowered[role] = str(reason)
+        else:
+            self._functions[role] = name
+
     def written(self) -> NativeText:
         """Return all that was written."""
         constants = tuple(self._writer.constants)

@@ -15,10 +15,11 @@ def asked_text(
     invariants: Sequence[str],
     constraints: Sequence[str],
     action_constraints: Sequence[str],
+    view: str | None = None,
 ) -> str:
     """Write the functions of `runtime.words.asked` for a model whose roles are all written.
 
-    The invariants, constraints and action constraints are given by their roles.
+    The invariants, constraints, action constraints and the VIEW are given by their roles.
     """
     named = dict(source.functions)
     arities = [
@@ -36,6 +37,10 @@ def asked_text(
             _function("asked_initials(s, t, p)", [f"return {named['initials']}(s, t, p)"]),
             _function("asked_steps(s, t, p)", [f"return {named['steps']}(s, t, p)"]),
             _function("asked_arity(label)", [*arities, "return 0"]),
+            _function(
+                "asked_view(s, p)",
+                ["return BAD" if view is None else f"return {named[view]}(s, s, p)"],
+            ),
             _function("asked_invariants(s, p)", [*every, "return answer"]),
             _function("asked_constraints(s, p)", _up_to_first(named, constraints, "s, s, p")),
             _function("asked_step(s, t, p)", _up_to_first(named, action_constraints, "s, t, p")),

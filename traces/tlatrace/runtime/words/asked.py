@@ -8,6 +8,8 @@ one do or will, `p` where arguments are.
 
 from __future__ import annotations
 
+from tlatrace.runtime.words.layout import BAD
+
 __all__ = [
     "asked_arity",
     "asked_constraints",
@@ -15,6 +17,7 @@ __all__ = [
     "asked_invariants",
     "asked_step",
     "asked_steps",
+    "asked_view",
 ]
 
 
@@ -31,6 +34,11 @@ def asked_steps(s: int, t: int, p: int) -> int:
 def asked_arity(label: int) -> int:
     """Return how many arguments a label of a listed step has."""
     return 0
+
+
+def asked_view(s: int, p: int) -> int:
+    """Return the value of the VIEW; BAD where it is not sure."""
+    return BAD
 
 
 def asked_invariants(s: int, p: int) -> int:

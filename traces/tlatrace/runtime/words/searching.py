@@ -19,6 +19,7 @@ from tlatrace.runtime.words.asked import (
     asked_invariants,
     asked_step,
     asked_steps,
+    asked_view,
 )
 from tlatrace.runtime.words.layout import (
     ATOM,
@@ -74,6 +75,7 @@ __all__ = [
     "TAKEN_MASK",
     "TAKEN_STAMP",
     "TOO_MANY",
+    "VIEWED",
     "VIOLATED",
     "VIOLATING",
     "VIOLATING_SOURCE",
@@ -85,6 +87,7 @@ __all__ = [
     "holds",
     "image_of",
     "is_new",
+    "key_of",
     "leave",
     "mark",
     "representative",
@@ -122,6 +125,8 @@ BOTTOM: Final = 22
 AFTER: Final = 23
 ARGUMENTS: Final = 24
 DEADLOCK: Final = 25
+VIEWED: Final = 26
+"""Whether states with the same value of the VIEW count once."""
 SEARCH_WORDS: Final = 32
 
 OUTSIDE: Final = -1
@@ -254,6 +259,25 @@ def representative(state: int, q: int) -> int:
     return make(TUP, best)
 
 
+def key_of(state: int, q: int) -> int:
+    """Return the word that says which states count once: the least image, or a set of its VIEW."""
+    mem[STACK] = mem[q + BOTTOM]
+    key = state
+    if mem[q + PERMUTATIONS] < mem[q + PERMUTATIONS_END]:
+        key = representative(state, q)
+    if mem[q + VIEWED] and mem[FULL] == 0:
+        mem[STACK] = mem[q + BOTTOM]
+        word = asked_view((key >> 3) + 1, mem[q + ARGUMENTS])
+        if word == BAD:
+            return BAD
+        mem[STACK] = mem[q + BOTTOM]
+        push(word)
+        key = make(SET, mem[q + BOTTOM])
+    if mem[FULL]:
+        return BAD
+    return key
+
+
 def holds(state: int, source: int, q: int) -> int:
     """Ask a state's invariants: 1, or 2 where one is not sure; the first that is FALSE is kept."""
     mem[STACK] = mem[q + BOTTOM]
@@ -271,16 +295,13 @@ def arrive(state: int, source: int, q: int) -> int:
     known = mem[slot_of(state, q) + 1]
     if known > 0 or known == OUTSIDE:
         return 1
-    image = state
-    if mem[q + PERMUTATIONS] < mem[q + PERMUTATIONS_END]:
-        mem[STACK] = mem[q + BOTTOM]
-        image = representative(state, q)
-        if mem[FULL]:
-            return 2
-        became = mem[slot_of(image, q) + 1]
-        if became > 0:
-            mark(state, became, q)
-            return 1
+    key = key_of(state, q)
+    if key == BAD:
+        return 2
+    became = mem[slot_of(key, q) + 1]
+    if became > 0:
+        mark(state, became, q)
+        return 1
     if known != CHECKED and holds(state, source, q) == 2:
         return 2
     mem[STACK] = mem[q + BOTTOM]
@@ -298,8 +319,8 @@ def arrive(state: int, source: int, q: int) -> int:
     mem[mem[q + STATES] + 2 * count + 1] = source
     mem[q + FOUND] = count + 1
     mark(state, count + 1, q)
-    if image != state:
-        mark(image, count + 1, q)
+    if key != state:
+        mark(key, count + 1, q)
     return 1
 
 
