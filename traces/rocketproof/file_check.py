@@ -192,6 +192,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         job.module,
         job.config,
         libraries=job.libraries,
+        properties=properties_of(text),
         expressions=(*symmetry, *views),
         assumptions=True,
         choose_any=job.choose_any,
@@ -227,7 +228,8 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     elif found.outcome is Outcome.SUCCESS:
         evaluated = len(model.source.assumptions) - len(model.unread_assumptions())
         notes.append(f"no variables: {evaluated} ASSUMEs were evaluated")
-    unchecked = [f"PROPERTY {name} (TLC does)" for name in properties_of(text)]
+    unasked = [name for name in properties_of(text) if name not in model.properties]
+    unchecked = [f"PROPERTY {name} (TLC does)" for name in unasked]
     unchecked += [f"POSTCONDITION {name} (newer TLCs do)" for name in postconditions_of(text)]
     unchecked += [f"the ASSUME at {place} (TLC does)" for place in model.unread_assumptions()]
     return CheckedFile(
@@ -256,7 +258,8 @@ def _searched(
     """
     if not native:
         viewed = None if view is None else partial(model.evaluate, view)
-        return check_model(model, images=images, view=viewed, **limits)
+        broken = model.broken if model.properties else None
+        return check_model(model, images=images, view=viewed, broken=broken, **limits)
     from tlatrace.explore.native_search import check_natively
 
     permutations = () if images is None else images.permutations

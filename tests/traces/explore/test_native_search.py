@@ -45,6 +45,14 @@ Known == noted = <<>> \/ noted[1] \in Guest
 Narrow == \A g \in Guest : 3 \notin seats[g]
 Slow == turn' = 1 \/ seats' # seats
 Lasting == \A g \in Guest : seats[g] \subseteq seats'[g]
+Turns == [][turn' = turn \/ seats' # seats]_<<seats, turn, noted>>
+Starts == Init /\ Turns
+Wrong == (turn = 0) /\ Turns
+Keeps == [][noted' = noted]_noted
+Stays == [][seats' = seats]_<<turn, noted>>
+Calm == [][turn < 1 \/ noted' = noted]_<<seats, turn, noted>>
+Lives == Turns /\ <>(turn = 1)
+Always == [](turn < 2)
 Everything == <<seats, turn, noted>>
 Swapped == <<turn, noted, seats>>
 Seats == <<seats, noted>>
@@ -52,6 +60,7 @@ Turn == turn
 UnsureView == CHOOSE n \in {1, 2} : n > turn - 1
 Unsure == turn < 1 \/ (CHOOSE n \in {1, 2} : n > 0) = 1
 UnsureStep == turn' < 1 \/ (CHOOSE n \in {1, 2} : n > 0) = 1
+UnsureProperty == [][UnsureStep]_turn
 ====
 """
 
@@ -61,14 +70,24 @@ VIEWS: Final = {"Everything": 1, "Swapped": 1, "Seats": 2, "Turn": 120, "UnsureV
 
 
 def guests(
-    folder: Path, config: str, *, expressions: tuple[str, ...] = (), stuck: bool = False
+    folder: Path,
+    config: str,
+    *,
+    expressions: tuple[str, ...] = (),
+    properties: tuple[str, ...] = (),
+    stuck: bool = False,
 ) -> Model:
     module = folder / "Guests.tla"
     module.write_text(GUESTS, "utf-8")
     text = "CONSTANT Guest = {g1, g2, g3} g1 = g1 g2 = g2 g3 = g3 INIT Init NEXT "
     text += f"{'Seating' if stuck else 'Next'} {config}"
     return load_model(
-        module, parse_config(text, module), native=True, kept=False, expressions=expressions
+        module,
+        parse_config(text, module),
+        native=True,
+        kept=False,
+        expressions=expressions,
+        properties=properties,
     )
 
 
@@ -80,7 +99,8 @@ def both(
     The answers are the same, but for what depends on the order of steps where a search ends early.
     """
     viewed = None if view is None else partial(model.evaluate, view)
-    expected = check_model(model, images=images, view=viewed, **limits)
+    broken = model.broken if model.properties else None
+    expected = check_model(model, images=images, view=viewed, broken=broken, **limits)
     permutations = () if images is None else images.permutations
     found = check_natively(model, permutations=permutations, view=view, **limits)
     if found.outcome is Outcome.SUCCESS:
@@ -169,6 +189,39 @@ def test_what_is_not_sure_is_no_answer(tmp_path: Path, config: str) -> None:
 def test_an_invariant_that_is_not_sure_is_none_where_another_one_is_false(tmp_path: Path) -> None:
     with pytest.raises(NotSure, match="something has no value"):
         check_natively(guests(tmp_path, "INVARIANTS None Unsure"), deadlock=False)
+
+
+@pytest.mark.parametrize(
+    ("properties", "config", "broken", "length"),
+    [
+        (("Turns", "Starts"), "", None, 0),
+        (("Turns", "Keeps"), "INVARIANT Known", "Keeps", 3),
+        (("Stays",), "", "Stays", 2),
+        (("Starts", "Wrong"), "INVARIANT Known", "Wrong", 1),
+        (("Keeps",), "INVARIANT Few CONSTRAINT None", None, 0),
+        (("Keeps",), "CONSTRAINT Few", "Keeps", 3),
+        (("Stays",), "ACTION_CONSTRAINT None", "Stays", 2),
+        (("Calm",), "CONSTRAINT Few", "Calm", 3),
+    ],
+)
+def test_properties_of_steps_and_initial_states_agree(
+    tmp_path: Path, properties: tuple[str, ...], config: str, broken: str | None, length: int
+) -> None:
+    model = guests(tmp_path, config, properties=properties, expressions=("Symmetry",))
+    assert model.properties == properties
+    images = images_of(model.evaluate("Symmetry"), "Symmetry")
+    for one in (None, images):
+        found = both(model, deadlock=False, images=one)
+        assert (found.violated, len(found.path)) == (broken, length)
+        wanted = Outcome.SUCCESS if broken is None else Outcome.ACTION_PROPERTY
+        assert found.outcome is wanted or found.distinct == 0
+
+
+def test_a_property_that_says_more_or_is_not_sure_is_no_answer(tmp_path: Path) -> None:
+    model = guests(tmp_path, "", properties=("Lives", "Turns", "Always", "Missing"))
+    assert model.properties == ("Turns",)
+    with pytest.raises(NotSure, match="something has no value"):
+        check_natively(guests(tmp_path, "", properties=("UnsureProperty",)), deadlock=False)
 
 
 @pytest.mark.parametrize("view", [view for view, fewer in VIEWS.items() if fewer])

@@ -88,6 +88,54 @@ def test_all_engines_count_states_with_the_same_view_once(cars: Path) -> None:
         assert (found["outcome"], found["distinct"]) == ("success", states)
 
 
+REFINED = """---- MODULE Refined ----
+EXTENDS Cars
+full == Cardinality(parked) > 1
+Abstract == INSTANCE Lot
+Refines == Abstract!Spec
+Grows == [][parked \\subseteq parked']_parked
+OneByOne == [][Cardinality(parked') <= Cardinality(parked) + 1]_parked
+Empty == parked # {} /\\ OneByOne
+Lasting == OneByOne /\\ WF_parked(Next)
+Other == OneByOne
+====
+"""
+LOT = """---- MODULE Lot ----
+VARIABLE full
+Spec == full = FALSE /\\ [][full' = ~full]_full
+====
+"""
+
+
+@pytest.mark.java
+@pytest.mark.parametrize(
+    ("config", "outcome", "violated", "length"),
+    [
+        ("PROPERTIES Refines OneByOne", "success", None, 0),
+        ("PROPERTIES Refines Grows", "action property violated", "Grows", 3),
+        ("PROPERTY Empty", "action property violated", "Empty", 1),
+        ("PROPERTY Grows INVARIANT Fits SYMMETRY Symmetry", "action property violated", "Grows", 3),
+        ("PROPERTY Other CONSTANT Other <- Grows", "action property violated", "Other", 3),
+    ],
+)
+def test_all_engines_check_what_properties_say_of_steps(
+    cars: Path, config: str, outcome: str, violated: str | None, length: int
+) -> None:
+    module = cars.with_name("Refined.tla")
+    module.write_text(REFINED)
+    cars.with_name("Lot.tla").write_text(LOT)
+    whole = CONFIG % 2 + config
+    if "<-" in config:  # what a configuration replaces stays TLC's
+        assert check(module, whole, "--engine", "native")[1]["unchecked"] == [
+            "PROPERTY Other (TLC does)"
+        ]
+        return
+    _, found = both(module, whole)
+    assert (found["outcome"], found["violated"], found["length"]) == (outcome, violated, length)
+    found = check(module, whole + " PROPERTY Lasting", "--engine", "native")[1]
+    assert found["unchecked"] == ["PROPERTY Lasting (TLC does)"]
+
+
 @pytest.mark.java
 def test_both_engines_find_a_shortest_way_to_a_violation(cars: Path) -> None:
     code, found = both(cars, CONFIG % 3 + "INVARIANT Fits")

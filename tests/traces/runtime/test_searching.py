@@ -59,6 +59,8 @@ def searched(
         "asked_arity": lambda label: int(label == 1),
         "asked_invariants": lambda _s, _p: 1,
         "asked_constraints": lambda _s, _p: 1,
+        "asked_properties": lambda _s, _t, _p: 1,
+        "asked_initial_properties": lambda _s, _p: 1,
         "asked_view": lambda s, _p: layout.mem[s] + layout.mem[s + 1],
         "asked_step": lambda _s, _t, _p: 1,
     }
@@ -115,6 +117,17 @@ def test_a_violation_is_the_first_one_with_the_state_before_it(
     assert answer == searching.VIOLATED
     assert sum(array.value(own(searching.VIOLATING))) == 3  # type: ignore[arg-type]
     assert sum(state(own(searching.VIOLATING_SOURCE), array)) == 2  # type: ignore[call-overload]
+
+
+def test_a_broken_property_is_noted_with_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    array, answer = searched(
+        monkeypatch, asked_properties=lambda s, t, _p: int(layout.mem[t] <= layout.mem[s])
+    )
+    assert (answer, own(searching.BROKEN)) == (searching.VIOLATED, 1)
+    assert array.value(own(searching.VIOLATING)) == (1, 0)
+    array, answer = searched(monkeypatch, asked_initial_properties=lambda _s, _p: 0)
+    assert (answer, own(searching.BROKEN)) == (searching.VIOLATED, 1)
+    assert own(searching.VIOLATING_SOURCE) == -1
 
 
 def test_constraints_leave_states_and_steps_out_and_invariants_are_asked_of_both(

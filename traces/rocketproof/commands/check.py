@@ -97,7 +97,7 @@ def command(
     Without --model: the models of the push ring, and the witnesses, situations that must be
     reached. A violation that is not expected is printed step by step; with --verbose every one is.
     A FILE.tla is checked by its configuration, by default the one with its name; with --engine
-    compiled or native by the model that judges traces: invariants and ASSUMEs, no PROPERTY.
+    compiled or native by the model that judges traces: all but liveness, whose names are said.
 
     Exit codes: 0 as expected, 1 not, 2 an error in a specification or a tool, 3 undecided.
     """

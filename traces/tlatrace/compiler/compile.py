@@ -134,6 +134,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     ):
         for name in wanted:
             names[f"{role} {name}"] = predicates.condition(reader.definition(name))
+    said = _properties(job, reader, predicates, names)
     instances: list[InstanceSource] = []
     conjuncts: list[Instances] = []
     for name in job.invariants:
@@ -151,13 +152,14 @@ def _written(job: Job, reader: Reader) -> ModelSource:
         initial = reader.definition(job.init).expression
         names["failing initial"] = failing.action("Init", (), initial)
     assumptions = _assumptions(reader, predicates, names) if job.assumptions else ()
-    native = _native(job, reader, actions, same, conjuncts) if job.native else None
+    native = _native(job, reader, actions, same, said, conjuncts) if job.native else None
     source = _source(job, reader, writer, names)
     arities = {name: len(action.claim.parameters) for name, action in actions.items()}
     return replace(
         source,
         actions=tuple(sorted(arities.items())),
         invariants=job.invariants,
+        properties=tuple(said),
         init=job.init,
         next=job.next,
         conjuncts=tuple(failing.conjuncts),
@@ -174,6 +176,7 @@ def _native(
     reader: Reader,
     actions: Mapping[str, _Action],
     same: Expr | None,
+    said: Mapping[str, Mapping[str, Expr]],
     conjuncts: Sequence[Instances],
 ) -> NativeSource:
     """Write as flat Python what a step and a state are asked."""
@@ -191,6 +194,9 @@ def _native(
         roles.of_state(f"constraint {name}", reader.definition(name).expression)
     for name in job.action_constraints:
         roles.question(f"action constraint {name}", reader.definition(name).expression)
+    for formulas in said.values():
+        for role, formula in formulas.items():
+            roles.question(role, formula)
     for name in job.expressions:
         roles.value(f"expression {name}", reader.definition(name).expression)
     roles.rows(conjuncts)
@@ -203,6 +209,29 @@ def _native(
         labels=written.labels,
         unlowered=written.unlowered,
     )
+
+
+def _properties(
+    job: Job, reader: Reader, predicates: Predicates, names: dict[str, str]
+) -> dict[str, dict[str, Expr]]:
+    """Write those that are about initial states and steps, and compile; by name, then by role."""
+    found: dict[str, dict[str, Expr]] = {}
+    for name in job.properties:
+        said = reader.behaviours.property(name)
+        if said is None:
+            continue
+        roles = zip(("initial property", "property"), said, strict=True)
+        formulas = {
+            f"{role} {name}": parts[0] if len(parts) == 1 else Apply("and", tuple(parts), None)
+            for role, parts in roles
+            if parts
+        }
+        try:
+            names |= {role: predicates.formula(name, one) for role, one in formulas.items()}
+        except SubsetError:
+            continue
+        found[name] = formulas
+    return found
 
 
 def _require_invariants(job: Job, reader: Reader) -> None:

@@ -54,6 +54,8 @@ class Job:
     constraints: tuple[str, ...]
     action_constraints: tuple[str, ...]
     invariants: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    """Those of which the model is to evaluate what they say of steps, and of initial states."""
     expressions: tuple[str, ...] = ()
     """Operators that the model is to evaluate."""
     stuttering: bool = True

@@ -74,6 +74,8 @@ class ModelSource:
     actions: tuple[tuple[str, int], ...] = ()
     """Operators that a trace may name, with the number of their parameters."""
     invariants: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    """Those that say something of steps and of initial states, and nothing else."""
     init: str = ""
     next: str = ""
     """"" where there are no behaviours, and only ASSUMEs can be asked."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from tlatrace.errors import EvaluationError
 from tlatrace.explore.explorer import PROGRESS_EVERY, Search
@@ -20,6 +21,8 @@ from tlatrace.runtime.values import RuntimeValue
 from tlatrace.tools.tlc_output import Outcome
 
 __all__ = ["CheckedModel", "PathState", "check_model", "path_along"]
+
+_VIOLATED: Final = (Outcome.INVARIANT, Outcome.ACTION_PROPERTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +40,10 @@ class CheckedModel:
     """What a search found before it ended."""
 
     outcome: Outcome
-    """SUCCESS, INVARIANT, DEADLOCK, or EVALUATION_ERROR, which is no verdict; TIMEOUT: a limit."""
+    """SUCCESS, INVARIANT, ACTION_PROPERTY, DEADLOCK, or EVALUATION_ERROR, which is no verdict;
+    TIMEOUT: a limit."""
     violated: str | None
-    """The first invariant that is FALSE."""
+    """The first invariant, or property of steps, that is FALSE."""
     distinct: int
     generated: int
     depth: int
@@ -55,6 +59,7 @@ def check_model(
     deadlock: bool = True,
     images: Images | None = None,
     view: Callable[[ModelState], RuntimeValue] | None = None,
+    broken: Callable[[ModelState | None, ModelState], tuple[str, ...]] | None = None,
     max_states: int | None = None,
     timeout_s: float | None = None,
     on_progress: Callable[[int, int], None] | None = None,
@@ -63,17 +68,18 @@ def check_model(
     """Search all states until an invariant is FALSE, or a state has no successor.
 
     States that are `images` of each other count once, and so do those with the same `view`, of
-    which the one that is met first is explored. `on_progress` gets how many states are
-    found and how many of them are expanded. The search ends without a verdict beyond `max_states`,
-    and after `timeout_s` seconds of `clock`.
+    which the one that is met first is explored. `broken` names the properties that a step breaks,
+    or, after None, an initial state. `on_progress` gets how many states are found and how many of
+    them are expanded. The search ends without a verdict beyond `max_states`, and after `timeout_s`
+    seconds of `clock`.
     """
-    search = Search(space, images=images, view=view)
+    search = Search(space, images=images, view=view, broken=broken)
     started = clock()
 
     def ended(
         outcome: Outcome, at: int | None, last: ModelState | None, why: str = ""
     ) -> CheckedModel:
-        names = search.violations[0].invariants if outcome is Outcome.INVARIANT else ()
+        names = search.violations[0].invariants if outcome in _VIOLATED else ()
         return CheckedModel(
             outcome=outcome,
             violated=names[0] if names else None,
@@ -103,7 +109,8 @@ def check_model(
         return ended(Outcome.EVALUATION_ERROR, *search.looking_at, str(error))
     if search.violations:
         violation = search.violations[0]
-        return ended(Outcome.INVARIANT, violation.source, violation.state)
+        outcome = Outcome.ACTION_PROPERTY if violation.of_step else Outcome.INVARIANT
+        return ended(outcome, violation.source, violation.state)
     if not search.states:
         return ended(
             Outcome.EVALUATION_ERROR, None, None, "there is no initial state within the constraints"

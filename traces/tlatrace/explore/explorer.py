@@ -43,6 +43,8 @@ class Violation:
     invariants: tuple[str, ...]
     source: int | None
     """The place of the state before it; None for an initial state."""
+    of_step: bool = False
+    """Whether properties are meant, which the step to it breaks, or it as an initial state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,17 +124,19 @@ class Search:
         check_invariants: bool = True,
         images: Images | None = None,
         view: Callable[[ModelState], RuntimeValue] | None = None,
+        broken: Callable[[ModelState | None, ModelState], tuple[str, ...]] | None = None,
         most: int | None = None,
     ) -> None:
         """Find nothing yet, and at most `most` states: those that are nearest.
 
         States that are `images` of each other count once, and so do those with the same `view`.
+        `broken` names the properties that a step breaks, also one that no constraint allows.
         """
         self._space = space
         self._check_invariants = check_invariants
         self._most = sys.maxsize if most is None else most
         self._images = images
-        self._view = view
+        self._view, self._broken = view, broken
         self._places: dict[RuntimeValue, int] = {}
         self._checked: set[ModelState] = set()
         self.states: list[ModelState] = []
@@ -151,6 +155,7 @@ class Search:
             self.generated += 1
             self.looking_at = None, state
             self._arrive(state, 1, None)
+            self._check_step(None, state, None)
 
     def _arrive(self, state: ModelState, level: int, source: int | None) -> int | None:
         """Return the place of a state; None if it is thrown away, or there is no room for it."""
@@ -189,6 +194,10 @@ class Search:
         if names := tuple(self._space.violated(state)):
             self.violations.append(Violation(state, names, source))
 
+    def _check_step(self, pre: ModelState | None, post: ModelState, source: int | None) -> None:
+        if self._broken is not None and (names := self._broken(pre, post)):
+            self.violations.append(Violation(post, names, source, of_step=True))
+
     def expand(self, at: int, steps: list[Transit] | None = None) -> int:
         """Follow every step from a state, note those between states; return how many there are."""
         state, level = self.states[at], self.levels[at] + 1
@@ -197,10 +206,12 @@ class Search:
         self.generated += len(moves)
         for move in moves:
             self.looking_at = at, move.post
-            if not self._space.within_step(state, move.post):
+            target = None
+            if self._space.within_step(state, move.post):
+                target = self._arrive(move.post, level, at)
+            else:
                 self._check(move.post, at)
-                continue
-            target = self._arrive(move.post, level, at)
+            self._check_step(state, move.post, at)
             if target is not None and steps is not None:
                 steps.append(Transit(at, move.action, move.params, target))
         return len(moves)

@@ -137,8 +137,13 @@ class NativeSearch(NativeSpace):
         """The number of states on the longest of the shortest ways."""
         return self._own(words.LEVEL) + (self.found > self._own(words.LEVEL_END))
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether the step to the violating state, or it as an initial one, breaks a property."""
+        return self._own(words.BROKEN) == 1
+
     def violating(self) -> tuple[ModelState, int]:
-        """Return the first state in which an invariant is FALSE, and the one before it, or -1."""
+        """Return the first state that something is wrong with, and the one before it, or -1."""
         return (self._own(words.VIOLATING),), self._own(words.VIOLATING_SOURCE)
 
     def way_to(self, number: int) -> list[ModelState]:
@@ -181,6 +186,9 @@ def check_natively(
         case words.VIOLATED:
             state, before = search.violating()
             way = [*search.way_to(before), state]
+            if search.is_broken:
+                names = search.broken(way[-2] if before >= 0 else None, state)
+                return _ended(search, Outcome.ACTION_PROPERTY, way, violated=names[0])
             return _ended(search, Outcome.INVARIANT, way, violated=search.violated(state)[0])
         case words.DEADLOCKED:
             return _ended(search, Outcome.DEADLOCK, search.way_to(search.expanded))
@@ -225,6 +233,8 @@ def _asked(model: Model, view: str | None) -> str:
         invariants=asked.invariants,
         constraints=asked.constraints,
         action_constraints=asked.action_constraints,
+        properties=asked.properties,
+        initial_properties=asked.initial_properties,
         view=asked.view,
     )
 

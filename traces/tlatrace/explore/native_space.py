@@ -39,6 +39,8 @@ class Asked:
     """Roles, as those that follow."""
     constraints: tuple[str, ...]
     action_constraints: tuple[str, ...]
+    properties: tuple[str, ...]
+    initial_properties: tuple[str, ...]
     view: str | None
 
     @staticmethod
@@ -54,8 +56,11 @@ class Asked:
         invariants = tuple([f"invariant {name}" for name in model.invariants])
         constraints = tuple([role for role in roles if role.startswith("constraint ")])
         actions = tuple([role for role in roles if role.startswith("action constraint ")])
+        properties = tuple([role for role in roles if role.startswith("property ")])
+        initially = tuple([role for role in roles if role.startswith("initial property ")])
         views = [] if view is None else [f"expression {view}"]
         needed = frozenset(["steps", "initials", *invariants, *constraints, *actions, *views])
+        needed |= {*properties, *initially}
         for role, why in native.unlowered:
             if role in needed:
                 raise NotSure(f"{role}: {why}")
@@ -65,6 +70,8 @@ class Asked:
             invariants=invariants,
             constraints=constraints,
             action_constraints=actions,
+            properties=properties,
+            initial_properties=initially,
             view=next(iter(views), None),
         )
 
@@ -96,6 +103,13 @@ class NativeSpace(NativeModel):
         ]
         self._constraints = [self._function(role) for role in asked.constraints]
         self._action_constraints = [self._function(role) for role in asked.action_constraints]
+        self._properties = [
+            (role.removeprefix("property "), self._function(role)) for role in asked.properties
+        ]
+        self._initial_properties = [
+            (role.removeprefix("initial property "), self._function(role))
+            for role in asked.initial_properties
+        ]
         self._listing = self._function("steps"), self._function("initials")
 
     def _function(self, role: str) -> Callable[..., int]:
@@ -118,6 +132,12 @@ class NativeSpace(NativeModel):
         """Name the invariants that are FALSE in a state."""
         at = _parts(state)
         return tuple([name for name, asked in self._invariants if not self._answer(asked, at, at)])
+
+    def broken(self, pre: ModelState | None, post: ModelState) -> tuple[str, ...]:
+        """Name the properties that a step breaks, or an initial state where `pre` is None."""
+        before, after = _parts(post if pre is None else pre), _parts(post)
+        properties = self._initial_properties if pre is None else self._properties
+        return tuple([name for name, asked in properties if not self._answer(asked, before, after)])
 
     def within(self, state: ModelState) -> bool:
         """Tell whether the configuration's constraints have the state explored."""

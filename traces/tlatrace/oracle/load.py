@@ -31,6 +31,7 @@ def load_model(
     constants: State | None = None,
     invariants: Sequence[str] = (),
     libraries: Sequence[Path] = (),
+    properties: Sequence[str] = (),
     expressions: Sequence[str] = (),
     definitions: Mapping[str, str] | None = None,
     conjuncts: bool = False,
@@ -43,14 +44,14 @@ def load_model(
 ) -> Model:
     """Compile a specification under a configuration.
 
-    `constants` are used where the configuration assigns none; `invariants` come on top of those
-    of the configuration; `expressions` are operators for `Model.evaluate`, and so are
-    `definitions`, TLA+ text by the name that it gets; with `conjuncts` the model has
-    `Model.failing_conjunct`, with `native` the text that a `NativeModel` opens, and with
-    `assumptions` `Model.failing_assumption`; with `choose_any` CHOOSE takes the first of several
-    witnesses, perhaps not TLC's. `stuttering`: whether a step without an action may be none of Next
-    where the configuration's SPECIFICATION is a [][Next]_v. What nobody will load again is not
-    `kept`. `shown_as` is what the model calls itself.
+    `constants` are used where the configuration assigns none; `invariants` come on top of those of
+    the configuration; of `properties` those about initial states and steps are for `Model.broken`;
+    `expressions` are operators for `Model.evaluate`, and so are `definitions`, TLA+ text by the
+    name that it gets; with `conjuncts` the model has `Model.failing_conjunct`, with `native` the
+    text that a `NativeModel` opens, with `assumptions` `Model.failing_assumption`; by `choose_any`
+    CHOOSE takes the first of several witnesses, perhaps not TLC's. `stuttering`: whether a step
+    without an action may be none of Next where the SPECIFICATION is a [][Next]_v. What nobody
+    loads again is not `kept`. `shown_as` is what the model calls itself.
 
     Raises:
         SubsetError: the specification uses TLA+ outside `spec/SUBSET.md`.
@@ -58,19 +59,17 @@ def load_model(
         ModelGapError: a constant that the module does not have.
         ToolError: there is no Java or no jar.
     """
-    if not isinstance(config, TlcConfig):
-        config = TlcConfig(path=module) if config is None else read_config(config)
+    config = _opened(config, module)
     module = module.resolve()
     folders = module_folders(module, libraries)
     wanted = tuple(dict.fromkeys([*config.invariants, *invariants]))
-    given = {} if config.assignments else dict(constants or {})
-    own = dict(definitions or {})
-    asked = (*wanted, "", *expressions, "", *[f"{name} == {text}" for name, text in own.items()])
-    asked += ("no stuttering",) * (not stuttering)
-    asked += ("CHOOSE ANY",) if choose_any else ()
+    given, own = {} if config.assignments else dict(constants or {}), dict(definitions or {})
+    texts = [f"{name} == {text}" for name, text in own.items()]
+    asked = (*wanted, "", *expressions, "", *texts, "", *properties, "")
+    asked += ("no stuttering",) * (not stuttering) + ("CHOOSE ANY",) * choose_any
     fingerprint = fingerprint_of(module, folders, config, given, asked)
-    extras = {"conjuncts": conjuncts, "assumed": assumptions, "native": native}
-    key = model_key(fingerprint, *[name for name, is_asked in extras.items() if is_asked])
+    extras = "conjuncts" * conjuncts, "assumed" * assumptions, "native" * native
+    key = model_key(fingerprint, *filter(None, extras))
     source = recall(key) if kept else None
     if source is None:
         with _with_definitions(module, own) as extended:
@@ -78,6 +77,7 @@ def load_model(
             job = replace(
                 job_of(extended, config, given, folders_of),
                 invariants=wanted,
+                properties=tuple(properties),
                 expressions=(*expressions, *own),
                 conjuncts=conjuncts,
                 native=native,
@@ -94,6 +94,12 @@ def load_model(
         if kept:
             keep(key, source)
     return Model(replace(source, module=shown_as or module.stem))
+
+
+def _opened(config: Path | TlcConfig | None, module: Path) -> TlcConfig:
+    if isinstance(config, TlcConfig):
+        return config
+    return TlcConfig(path=module) if config is None else read_config(config)
 
 
 @contextmanager

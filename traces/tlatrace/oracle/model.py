@@ -54,6 +54,7 @@ class Model:
         self.variables = source.variables
         self.actions: Mapping[str, int] = dict(source.actions)
         self.invariants = source.invariants
+        self.properties = source.properties
         self.init = source.init
         self.next = source.next
         self.box = source.box
@@ -151,6 +152,18 @@ class Model:
         """Return the invariants that are FALSE in a state."""
         return tuple(
             [name for name in self.invariants if not self._ask(f"invariant {name}", state, None)]
+        )
+
+    def broken(self, pre: ModelState | None, post: ModelState) -> tuple[str, ...]:
+        """Return the properties that a step breaks, or an initial state where `pre` is None."""
+        role = "initial property" if pre is None else "property"
+        states = (post, None) if pre is None else (pre, post)
+        return tuple(
+            [
+                name
+                for name in self.properties
+                if f"{role} {name}" in self._functions and not self._ask(f"{role} {name}", *states)
+            ]
         )
 
     def failing_assumption(self) -> str | None:

@@ -15,11 +15,13 @@ def asked_text(
     invariants: Sequence[str],
     constraints: Sequence[str],
     action_constraints: Sequence[str],
+    properties: Sequence[str] = (),
+    initial_properties: Sequence[str] = (),
     view: str | None = None,
 ) -> str:
     """Write the functions of `runtime.words.asked` for a model whose roles are all written.
 
-    The invariants, constraints, action constraints and the VIEW are given by their roles.
+    The invariants, constraints, properties and the VIEW are given by their roles.
     """
     named = dict(source.functions)
     arities = [
@@ -28,10 +30,6 @@ def asked_text(
         for line in (f"if label == {number}:", f"    return {arity}")
         if arity
     ]
-    every = ["answer = 1"]
-    for role in invariants:
-        every += [f"q = {named[role]}(s, s, p)", "if q == 2:", "    return 2"]
-        every += ["if q == 0:", "    answer = 0"]
     return "\n\n".join(
         [
             _function("asked_initials(s, t, p)", [f"return {named['initials']}(s, t, p)"]),
@@ -41,11 +39,21 @@ def asked_text(
                 "asked_view(s, p)",
                 ["return BAD" if view is None else f"return {named[view]}(s, s, p)"],
             ),
-            _function("asked_invariants(s, p)", [*every, "return answer"]),
+            _function("asked_invariants(s, p)", _all(named, invariants, "s, s, p")),
+            _function("asked_properties(s, t, p)", _all(named, properties, "s, t, p")),
+            _function("asked_initial_properties(s, p)", _all(named, initial_properties, "s, s, p")),
             _function("asked_constraints(s, p)", _up_to_first(named, constraints, "s, s, p")),
             _function("asked_step(s, t, p)", _up_to_first(named, action_constraints, "s, t, p")),
         ]
     )
+
+
+def _all(named: dict[str, str], roles: Sequence[str], arguments: str) -> list[str]:
+    lines = ["answer = 1"]
+    for role in roles:
+        lines += [f"q = {named[role]}({arguments})", "if q == 2:", "    return 2"]
+        lines += ["if q == 0:", "    answer = 0"]
+    return [*lines, "return answer"]
 
 
 def _up_to_first(named: dict[str, str], roles: Sequence[str], arguments: str) -> list[str]:

@@ -14,7 +14,7 @@ from tlatrace.compiler.lower.builtin import OF_LANGUAGE
 from tlatrace.compiler.lower.constructs import Constructs
 from tlatrace.compiler.lower.reading import TreeReader
 from tlatrace.compiler.lower.scope import MAX_DEPTH, Part, Redirect, Scope
-from tlatrace.errors import SpecError
+from tlatrace.errors import SpecError, SubsetError
 from tlatrace.tla.declarations import forbids_steps
 from tlatrace.tla.sany_nodes import Element, identifier, location_of, text_of, uid_of
 
@@ -33,6 +33,8 @@ class Behaviours:
         self._r = reader
         self._constructs = constructs
         self._boxes: list[Part] = []
+        self._others: list[Element] = []
+        """What is neither of initial states nor of steps, or is replaced by the configuration."""
 
     def behaviour(self, name: str) -> tuple[str, str]:
         """Return the names by which `definition` knows the Init and the Next of a formula.
@@ -44,7 +46,7 @@ class Behaviours:
             raise SpecError(self._r.module, f"there is no operator {name}")
         initial: list[Part] = []
         steps: list[Part] = []
-        self._boxes = []
+        self._boxes, self._others = [], []
         body = self._r.nodes[self._r.by_name[name]].find("body/*")
         if body is not None:
             self._take_apart(body, Scope({}, None), initial, steps)
@@ -71,6 +73,36 @@ class Behaviours:
         ((node, scope),) = self._boxes
         return self._constructs.unchanged(node, scope, node)
 
+    def property(self, name: str) -> tuple[list[Expr], list[Expr]] | None:
+        """Return what a property says of each initial state, and of each step.
+
+        None: it says more, such as what must happen at last, or it is not read.
+        """
+        uid = self._r.by_name.get(name)
+        body = None if uid is None else self._r.nodes[uid].find("body/*")
+        if body is None or uid in self._r.overridden:
+            return None
+        initial: list[Part] = []
+        steps: list[Part] = []
+        self._boxes, self._others, depth = [], [], self._r.depth
+        try:
+            self._take_apart(body, Scope({}, None), initial, steps)
+            if self._others:
+                return None
+            said = [self._r.expr(node, scope) for node, scope in initial]
+            boxes = [
+                Apply(
+                    "or",
+                    (self._r.expr(*action), self._constructs.unchanged(*same, same[0])),
+                    location_of(action[0]),
+                )
+                for action, same in zip(steps, self._boxes, strict=True)
+            ]
+        except SubsetError:
+            self._r.depth = depth
+            return None
+        return said, list[Expr](boxes)
+
     def _take_apart(
         self, node: Element, scope: Scope, initial: list[Part], steps: list[Part]
     ) -> None:
@@ -91,6 +123,8 @@ class Behaviours:
             initial.append((node, scope))
         elif operator.tag == "UserDefinedOpKind" and text_of(operator, "level") == "3":
             body = operator.find("body/*")
+            if ref is not None and uid_of(ref) in self._r.overridden:
+                self._others.append(node)
             if body is None or operands:
                 raise self._r.sources.refusal(node, "a specification with parameters")
             inner = Scope(dict(scope.instance or {}), scope.instance)
@@ -103,6 +137,8 @@ class Behaviours:
             raise self._r.sources.refusal(node, "an action outside of [][Next]_v")
         elif forbids_steps(node, self._r.nodes):
             raise self._r.sources.refusal(node, "a formula that forbids steps, besides [][Next]_v")
+        else:
+            self._others.append(node)
         self._r.depth -= 1
 
     def _is_square(self, node: Element) -> bool:

@@ -13,8 +13,10 @@ from tlatrace.runtime.words.layout import BAD
 __all__ = [
     "asked_arity",
     "asked_constraints",
+    "asked_initial_properties",
     "asked_initials",
     "asked_invariants",
+    "asked_properties",
     "asked_step",
     "asked_steps",
     "asked_view",
@@ -53,4 +55,14 @@ def asked_constraints(s: int, p: int) -> int:
 
 def asked_step(s: int, t: int, p: int) -> int:
     """Tell the same of the action constraints."""
+    return 2
+
+
+def asked_properties(s: int, t: int, p: int) -> int:
+    """Tell whether a step breaks no property; 2 where one is not sure, be another one broken."""
+    return 2
+
+
+def asked_initial_properties(s: int, p: int) -> int:
+    """Tell the same of an initial state."""
     return 2

@@ -15,8 +15,10 @@ from typing import Final
 from tlatrace.runtime.words.asked import (
     asked_arity,
     asked_constraints,
+    asked_initial_properties,
     asked_initials,
     asked_invariants,
+    asked_properties,
     asked_step,
     asked_steps,
     asked_view,
@@ -47,6 +49,7 @@ __all__ = [
     "ALL_SEEN",
     "ARGUMENTS",
     "BOTTOM",
+    "BROKEN",
     "CHECKED",
     "DEADLOCK",
     "DEADLOCKED",
@@ -87,6 +90,7 @@ __all__ = [
     "holds",
     "image_of",
     "is_new",
+    "keeps",
     "key_of",
     "leave",
     "mark",
@@ -127,6 +131,8 @@ ARGUMENTS: Final = 24
 DEADLOCK: Final = 25
 VIEWED: Final = 26
 """Whether states with the same value of the VIEW count once."""
+BROKEN: Final = 27
+"""Whether it is a property that the step to the violating state breaks."""
 SEARCH_WORDS: Final = 32
 
 OUTSIDE: Final = -1
@@ -290,6 +296,22 @@ def holds(state: int, source: int, q: int) -> int:
     return 1
 
 
+def keeps(before: int, state: int, source: int, q: int) -> int:
+    """Ask what properties say of a step, or, after 0, of an initial state: as `holds`."""
+    mem[STACK] = mem[q + BOTTOM]
+    if before == 0:
+        answer = asked_initial_properties((state >> 3) + 1, mem[q + ARGUMENTS])
+    else:
+        answer = asked_properties((before >> 3) + 1, (state >> 3) + 1, mem[q + ARGUMENTS])
+    if answer == 2 or mem[FULL]:
+        return 2
+    if answer == 0 and mem[q + VIOLATING] == 0:
+        mem[q + VIOLATING] = state
+        mem[q + VIOLATING_SOURCE] = source
+        mem[q + BROKEN] = 1
+    return 1
+
+
 def arrive(state: int, source: int, q: int) -> int:
     """Look at a state that a step leads to, if nobody did: 1, or 2 where an answer is not sure."""
     known = mem[slot_of(state, q) + 1]
@@ -386,7 +408,7 @@ def arrive_all(before: int, source: int, q: int) -> int:
                 answer = arrive(state, source, q)
             else:
                 answer = leave(state, source, q)
-            if answer == 2 or mem[FULL]:
+            if answer == 2 or keeps(before, state, source, q) == 2:
                 return -1
         place = last + 1
     return moves
