@@ -29,7 +29,15 @@ from tlatrace.tools.tlc_output import Outcome, TlcState
 from tlatrace.tools.tlc_run import VERDICTS
 from tlatrace.values import State
 
-__all__ = ["CheckedFile", "FileCheck", "by_model", "by_tlc", "describe_jar", "told_by_tlc"]
+__all__ = [
+    "CheckedFile",
+    "FileCheck",
+    "by_model",
+    "by_tlc",
+    "describe_jar",
+    "states_of",
+    "told_by_tlc",
+]
 
 _UNDECIDED: Final = frozenset([Outcome.CRASH, Outcome.TIMEOUT])
 
@@ -242,7 +250,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         depth=found.depth,
         seconds=time.monotonic() - started,
         message=found.message,
-        states=_states(model, found),
+        states=states_of(model, found),
         unchecked=tuple(unchecked),
         notes=tuple(notes),
     )
@@ -314,7 +322,8 @@ def _config_text(job: FileCheck) -> str:
         raise SpecError(job.config, f"cannot be read ({error})") from error
 
 
-def _states(model: Model, found: CheckedModel) -> tuple[TlcState, ...]:
+def states_of(model: Model, found: CheckedModel) -> tuple[TlcState, ...]:
+    """Return the states of a counterexample as TLC's are."""
     shown: list[TlcState] = []
     for number, item in enumerate(found.path, start=1):
         values = model.show(item.state)

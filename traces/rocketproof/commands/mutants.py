@@ -17,6 +17,7 @@ from rich.markup import escape
 
 from rocketha.known_bugs import Bug
 from rocketha.sim.engine.options import SimOptions
+from rocketproof.commands.engine_option import Engine, engine_option, tell_natively
 from rocketproof.commands.output_options import verbose_option
 from rocketproof.commands.simulation_options import repeat_command
 from rocketproof.counterexample import counterexample_lines, indented
@@ -32,6 +33,7 @@ from rocketproof.known_bugs import (
     search_seeds,
 )
 from rocketproof.names import did_you_mean
+from rocketproof.native_entries import confirmed
 from rocketproof.output import command_with, print_text
 from rocketproof.progress_display import open_progress_display
 from rocketproof.protocols import PROTOCOLS
@@ -57,6 +59,7 @@ __all__ = ["command", "shown_again"]
     help=f"Runs to try for each bug (the manifest's number, else {DEFAULT_SEEDS}).",
 )
 @click.option("--no-runs", is_flag=True, help="TLC only: do not run the implementation.")
+@engine_option
 @click.option("--records", is_flag=True, help="Judge runs by what each node wrote for itself.")
 @click.option("--spec-root", type=click.Path(path_type=Path), help="Folder of specifications.")
 @verbose_option
@@ -66,6 +69,7 @@ def command(
     bugs: tuple[str, ...],
     seeds: int | None,
     no_runs: bool,
+    engine: Engine,
     records: bool,
     spec_root: Path | None,
     verbose: bool,
@@ -96,12 +100,15 @@ def command(
         raise click.UsageError(f"no such mutant: {', '.join(unknown)}{meant} (known: {known})")
     mutants = [m for m in mutants if not bugs or m.name in bugs]
     rows: list[BugRow] = []
+    natively = 0
     began = time.monotonic()
     with open_progress_display("starting TLC", quiet=as_json) as display:
         for number, mutant in enumerate(mutants, start=1):
             head, start = f"{number}/{len(mutants)}", time.monotonic()
             display.doing(f"{head} {mutant.name}: {mutant.title}")
-            checked = check_entry(manifest, mutant)
+            checked = confirmed(manifest, mutant) if engine == "native" else None
+            natively += checked is not None
+            checked = checked or check_entry(manifest, mutant)
             runs: SearchResult = NotTried()
             if mutant.bug and not no_runs:
                 runs = _searched(manifest, mutant, seeds=seeds, records=records)
@@ -121,6 +128,7 @@ def command(
         if verbose:
             _print_table(rows, no_runs)
         more = "" if verbose else command_with("--verbose")
+        tell_natively(engine, natively, len(rows))
         print_text("\n".join(_summary(rows, no_runs, again, time.monotonic() - began, more)))
     if not rows:
         sys.exit(3)

@@ -14,16 +14,18 @@ from typing import Final
 
 import click
 
+from rocketproof.commands.engine_option import Engine, engine_option, tell_natively
 from rocketproof.commands.output_options import verbose_option
 from rocketproof.entry_display import EntryDisplay, print_table, summary
 from rocketproof.file_check import describe_jar
+from rocketproof.native_entries import confirmed
 from rocketproof.output import print_text
 from rocketproof.progress_display import open_progress_display
 from rocketproof.rings import Progress, run_ring
 from tlatrace.tools.check import CheckRow, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Checkable, Manifest, Ring, key_of, read_manifest
-from tlatrace.tools.measured import MEASURED_NAME
+from tlatrace.tools.measured import MEASURED_NAME, Key
 from tlatrace.tools.measurements import Measurements, refuse_shipped, when_run
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
@@ -50,6 +52,7 @@ _UNTIL_DONE: Final = 7 * 24 * 3600.0
 )
 @click.option("--budget", "budget_s", type=click.FloatRange(min=0), help="Seconds for all of it.")
 @click.option("--timeout", "timeout_s", default=7200.0, show_default=True, help="Seconds a run.")
+@engine_option
 @click.option(
     "--jobs", type=click.IntRange(1), help="Runs of TLC at once (default: one for each core)."
 )
@@ -70,6 +73,7 @@ def command(
     not_since: datetime | None,
     budget_s: float | None,
     timeout_s: float,
+    engine: Engine,
     jobs: int | None,
     jar_path: Path | None,
     spec_root: Path | None,
@@ -93,12 +97,12 @@ def command(
     if not_since is not None:
         entries = [e for e in entries if _is_older(measurements, e, not_since.date())]
     today = (day or datetime.now(UTC)).date()
-    recording = write if write is not None else ring == "weekly"
+    recording = _is_recorded(ring, engine, write)
     if recording and entries:  # what cannot be written is not measured first
         refuse_shipped(manifest)
         measurements.write(manifest, {entry.protocol for entry in entries})
     by_key = {key_of(entry): entry for entry in entries}
-    began = time.monotonic()
+    began, natively = time.monotonic(), list[Key]()
     with open_progress_display("starting TLC", quiet=as_json) as display:
         shown = EntryDisplay(display, measurements, verbose=verbose)
 
@@ -111,7 +115,7 @@ def command(
 
         rows = run_ring(
             entries,
-            partial(_check, manifest, jar, shown),
+            partial(_check, manifest, jar, shown, natively if engine == "native" else None),
             measurements,
             jobs=jobs or all_workers(),
             budget_s=_UNTIL_DONE if budget_s is None else budget_s,
@@ -128,21 +132,40 @@ def command(
     else:
         if verbose:
             print_table(rows, f"The {ring} ring")
+        tell_natively(engine, len(natively), len(rows))
         print_text(when_run(manifest, ring, measurements))
         print_text(summary(rows, f"of the {ring} ring", time.monotonic() - began))
     sys.exit(exit_code(rows))
+
+
+def _is_recorded(ring: Ring, engine: Engine, write: bool | None) -> bool:
+    """Tell whether to record. Raises: click.UsageError where it is not TLC that finds it."""
+    if engine == "tlc":
+        return ring == "weekly" if write is None else write
+    if write:
+        raise click.UsageError("--record writes what TLC found: it goes with --engine tlc")
+    return False
 
 
 def _check(
     manifest: Manifest,
     jar: TlcJar,
     shown: EntryDisplay,
+    natively: list[Key] | None,
     entry: Checkable,
     *,
     timeout_s: float,
     stop: Stop,
 ) -> CheckRow:
     shown.begins(entry)
+    began = time.monotonic()
+    if natively is not None:
+        checked = confirmed(manifest, entry, timeout_s=timeout_s, stop=stop)
+        if checked is not None:
+            natively.append(key_of(entry))
+            shown.ends(checked)
+            return checked.row
+        timeout_s = max(timeout_s - (time.monotonic() - began), 0.1)
     checked = check_entry(
         manifest,
         entry,
