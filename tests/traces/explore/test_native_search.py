@@ -219,7 +219,7 @@ def test_properties_of_steps_and_initial_states_agree(
 
 def test_a_property_that_says_more_or_is_not_sure_is_no_answer(tmp_path: Path) -> None:
     model = guests(tmp_path, "", properties=("Lives", "Turns", "Always", "Missing"))
-    assert model.properties == ("Turns",)
+    assert (model.properties, model.invariants) == (("Turns", "Always"), ("Always",))
     with pytest.raises(NotSure, match="something has no value"):
         check_natively(guests(tmp_path, "", properties=("UnsureProperty",)), deadlock=False)
 

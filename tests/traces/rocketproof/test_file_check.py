@@ -98,6 +98,9 @@ OneByOne == [][Cardinality(parked') <= Cardinality(parked) + 1]_parked
 Empty == parked # {} /\\ OneByOne
 Lasting == OneByOne /\\ WF_parked(Next)
 Other == OneByOne
+Few == [](Cardinality(parked) < 3)
+Fewer == parked = {} /\\ [](Cardinality(parked) < 3) /\\ OneByOne
+Fewest == [](Cardinality(parked) < 2)
 ====
 """
 LOT = """---- MODULE Lot ----
@@ -113,6 +116,8 @@ Spec == full = FALSE /\\ [][full' = ~full]_full
     [
         ("PROPERTIES Refines OneByOne", "success", None, 0),
         ("PROPERTIES Refines Grows", "action property violated", "Grows", 3),
+        ("PROPERTIES Few Fewer Refines", "success", None, 0),
+        ("PROPERTIES Few Fewest INVARIANT Fits", "invariant violated", "Fewest", 3),
         ("PROPERTY Empty", "action property violated", "Empty", 1),
         ("PROPERTY Grows INVARIANT Fits SYMMETRY Symmetry", "action property violated", "Grows", 3),
         ("PROPERTY Other CONSTANT Other <- Grows", "action property violated", "Other", 3),

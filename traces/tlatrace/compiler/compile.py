@@ -158,7 +158,7 @@ def _written(job: Job, reader: Reader) -> ModelSource:
     return replace(
         source,
         actions=tuple(sorted(arities.items())),
-        invariants=job.invariants,
+        invariants=(*job.invariants, *[name for name in said if f"invariant {name}" in names]),
         properties=tuple(said),
         init=job.init,
         next=job.next,
@@ -214,13 +214,16 @@ def _native(
 def _properties(
     job: Job, reader: Reader, predicates: Predicates, names: dict[str, str]
 ) -> dict[str, dict[str, Expr]]:
-    """Write those that are about initial states and steps, and compile; by name, then by role."""
+    """Write those that are no liveness, and compile; by name, then by role.
+
+    One that is about every state is an invariant, which is what TLC calls it.
+    """
     found: dict[str, dict[str, Expr]] = {}
     for name in job.properties:
         said = reader.behaviours.property(name)
         if said is None:
             continue
-        roles = zip(("initial property", "property"), said, strict=True)
+        roles = zip(("initial property", "property", "invariant"), said, strict=True)
         formulas = {
             f"{role} {name}": parts[0] if len(parts) == 1 else Apply("and", tuple(parts), None)
             for role, parts in roles

@@ -33,6 +33,8 @@ class Behaviours:
         self._r = reader
         self._constructs = constructs
         self._boxes: list[Part] = []
+        self._always: list[Part] | None = None
+        """What is said of every state, where it may be."""
         self._others: list[Element] = []
         """What is neither of initial states nor of steps, or is replaced by the configuration."""
 
@@ -73,8 +75,8 @@ class Behaviours:
         ((node, scope),) = self._boxes
         return self._constructs.unchanged(node, scope, node)
 
-    def property(self, name: str) -> tuple[list[Expr], list[Expr]] | None:
-        """Return what a property says of each initial state, and of each step.
+    def property(self, name: str) -> tuple[list[Expr], list[Expr], list[Expr]] | None:
+        """Return what a property says of each initial state, of each step, and of every state.
 
         None: it says more, such as what must happen at last, or it is not read.
         """
@@ -85,11 +87,13 @@ class Behaviours:
         initial: list[Part] = []
         steps: list[Part] = []
         self._boxes, self._others, depth = [], [], self._r.depth
+        self._always = always = list[Part]()
         try:
             self._take_apart(body, Scope({}, None), initial, steps)
             if self._others:
                 return None
             said = [self._r.expr(node, scope) for node, scope in initial]
+            kept = [self._r.expr(node, scope) for node, scope in always]
             boxes = [
                 Apply(
                     "or",
@@ -101,7 +105,9 @@ class Behaviours:
         except SubsetError:
             self._r.depth = depth
             return None
-        return said, list[Expr](boxes)
+        finally:
+            self._always = None
+        return said, list[Expr](boxes), kept
 
     def _take_apart(
         self, node: Element, scope: Scope, initial: list[Part], steps: list[Part]
@@ -133,6 +139,8 @@ class Behaviours:
             action, subscript = operands[0].findall("operands/*")
             steps.append((action, scope))
             self._boxes.append((subscript, scope))
+        elif self._always is not None and name == "[]" and _is_of_state(operands[0]):
+            self._always.append((operands[0], scope))
         elif int(text_of(node, "level")) != _TEMPORAL_LEVEL:
             raise self._r.sources.refusal(node, "an action outside of [][Next]_v")
         elif forbids_steps(node, self._r.nodes):
@@ -160,3 +168,7 @@ class Behaviours:
         return Definition(
             _UNNAMED, key, (), frozenset(), body, instanced=instanced, place=location_of(node)
         )
+
+
+def _is_of_state(node: Element) -> bool:
+    return int(text_of(node, "level") or _TEMPORAL_LEVEL) <= _STATE_LEVEL
