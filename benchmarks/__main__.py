@@ -12,6 +12,7 @@ from benchmarks import (
     corpus_drivers,
     generation,
     long_partial_traces,
+    native_search,
     record_decoding,
     records,
     symmetric_search,
@@ -25,5 +26,6 @@ if __name__ == "__main__":
     corpus_drivers.main()
     long_partial_traces.main()
     symmetric_search.main()
+    native_search.main()
     controller_restart.main()
     records.main()
