@@ -250,6 +250,19 @@ def test_what_does_not_fit_is_no_answer(tmp_path: Path) -> None:
                 run(NativeSearch(model, permutations=permutations, table=table, nodes=nodes))
 
 
+def test_steps_that_do_not_fit_into_the_list_are_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = guests(tmp_path, "INVARIANT Known")
+    for words, fits in ((8, False), (64, True)):
+        monkeypatch.setattr(native_search, "_LIST", words)
+        if fits:
+            assert both(model, deadlock=False).outcome is Outcome.SUCCESS
+        else:
+            with pytest.raises(NotSure, match="do not fit into memory"):
+                check_natively(model, deadlock=False)
+
+
 def run(search: NativeSearch) -> int:
     search.begin()
     for _ in range(1000):

@@ -17,7 +17,7 @@ from tlatrace.oracle.model import Model
 from tlatrace.oracle.native import Addition
 from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
-from tlatrace.runtime.words import search_text
+from tlatrace.runtime.words import layout, search_text
 from tlatrace.runtime.words import searching as words
 from tlatrace.tools.tlc_output import Outcome
 
@@ -28,7 +28,9 @@ _AT_ONCE: Final = 1000
 _SEEN: Final = 1 << 12
 _IMAGES: Final = 1 << 17
 _TAKEN: Final = 1 << 12
-_MOST_TAKEN: Final = 1 << 21
+_LIST: Final = 1 << 23
+"""Words for the steps of a state, or for all initial states."""
+_MOST_TAKEN: Final = 2 * _LIST
 _FUNCTIONS: Final = (("begin", 1), ("search", 3))
 _ANY: Final = 1 << 60
 
@@ -70,7 +72,8 @@ class NativeSearch(NativeSpace):
         states = q + words.SEARCH_WORDS
         images = states + 2 * table
         taken = images + 3 * _IMAGES
-        seen = taken + 2 * _MOST_TAKEN
+        self._listed = taken + 2 * _MOST_TAKEN
+        self._memory[layout.LISTED_END] = seen = self._listed + _LIST
         tables = self.tables(permutations)
         for place, word in (
             (words.FOUND_MOST, table),
@@ -245,4 +248,4 @@ def _room(table: int) -> int:
     What was seen is kept in tables that follow each other, each of twice the size.
     """
     seen = 2 * 4 * table
-    return words.SEARCH_WORDS + 2 * table + 3 * _IMAGES + 2 * _MOST_TAKEN + seen
+    return words.SEARCH_WORDS + 2 * table + 3 * _IMAGES + 2 * _MOST_TAKEN + _LIST + seen
