@@ -79,11 +79,11 @@ __all__ = [
     "make_interval",
     "make_set",
     "mem",
+    "place_of",
     "push",
     "push_all",
     "set_kind",
     "size",
-    "slot_of",
     "sort",
 ]
 
@@ -161,7 +161,7 @@ def at(word: int, index: int) -> int:
     return mem[(word >> 3) + 1 + index]
 
 
-def slot_of(head: int, base: int) -> int:
+def place_of(head: int, base: int) -> int:
     """Return where the table has the node of the words on the stack, or a place for it."""
     count = head >> 3
     mixed = head
@@ -192,7 +192,7 @@ def make(tag: int, base: int) -> int:
         mem[FULL] = 1
         return BAD
     head = count << 3 | tag
-    slot = slot_of(head, base)
+    slot = place_of(head, base)
     if mem[slot] != 0:
         return mem[slot] << 3 | tag
     mem[slot] = node
@@ -213,7 +213,7 @@ def known(base: int) -> int:
     mem[STACK] = base
     if mem[FULL]:
         return 0
-    return mem[slot_of(count << 3 | FACT, base)] != 0
+    return mem[place_of(count << 3 | FACT, base)] != 0
 
 
 def sort(base: int, end: int, step: int) -> int:
