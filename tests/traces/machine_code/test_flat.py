@@ -161,3 +161,8 @@ def test_a_function_is_defined_once() -> None:
 def test_a_text_that_llvm_refuses_is_an_error() -> None:
     with pytest.raises(RuntimeError):
         object_of("define i64 @f() { ret i32 0 }")
+
+
+def test_a_function_that_the_object_has_not_is_an_error(machine: Machine) -> None:
+    with pytest.raises(LookupError, match="helped"):
+        machine.function("helped", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -231,3 +232,11 @@ def test_machine_code_is_kept_and_another_text_has_its_own(
     monkeypatch.setattr(native, "flat_text", lambda: f"{text}# another\n")
     with pytest.raises(pytest.fail.Exception):
         native.code_of(model.source.native)
+
+
+def test_an_object_has_the_functions_that_it_was_made_for(both: tuple[Model, NativeModel]) -> None:
+    source = both[0].source.native
+    assert source is not None
+    few = replace(source, functions=source.functions[:1])
+    assert native.code_of(few) != native.code_of(source)
+    assert native.code_of(source) == native.code_of(replace(source))

@@ -68,8 +68,14 @@ class Machine:
         """Where the text begins in memory; whoever sets it keeps it."""
 
     def function(self, name: str, arity: int) -> Callable[..., int]:
-        """Return a function of the object that takes so many words; it lives as long as this."""
+        """Return a function of the object that takes so many words; it lives as long as this.
+
+        Raises:
+            LookupError: the object does not have it.
+        """
         address = self._engine.get_function_address(name)
+        if not address:
+            raise LookupError(name)
         words = [ctypes.c_int64] * arity
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, *words)
         found = kind(address)

@@ -75,9 +75,8 @@ def code_of(source: NativeSource, addition: Addition | None = None) -> bytes:
     key = _key(source, addition)
     code = recall_code(key)
     if code is None:
-        added = () if addition is None else addition.functions
-        exported = [name for _, name in source.functions] + [name for name, _ in (*_MAKERS, *added)]
-        code = object_of(assembly_of(parse(*_texts(source, addition)), exported))
+        text = assembly_of(parse(*_texts(source, addition)), _exported(source, addition))
+        code = object_of(text)
         keep_code(key, code)
     return code
 
@@ -90,8 +89,14 @@ def is_kept(fingerprint: str) -> bool:
 
 def _key(source: NativeSource, addition: Addition | None = None) -> str:
     compiler = [getsource(module) for module in (flat, assembly, machine)]
-    parts = [machine_name(), *compiler, *_texts(source, addition)]
+    exported = " ".join(_exported(source, addition))  # of one text, other functions may be asked
+    parts = [machine_name(), *compiler, *_texts(source, addition), exported]
     return sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _exported(source: NativeSource, addition: Addition | None) -> list[str]:
+    added = () if addition is None else addition.functions
+    return [name for _, name in source.functions] + [name for name, _ in (*_MAKERS, *added)]
 
 
 def _texts(source: NativeSource, addition: Addition | None) -> list[str]:
