@@ -172,11 +172,12 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
     @property
     def starting(self) -> frozenset[BrokerId]:
         """Return the brokers that run and of which the controller has not heard."""
-        return frozenset(
-            node.id
-            for node in self.nodes.values()
-            if node.state is not None
-            and self._registered.get(node.id) != node.running().incarnation
+        return frozenset(node.id for node in self.nodes.values() if self.is_starting(node))
+
+    def is_starting(self, node: GroupNode) -> bool:
+        """Tell whether a broker runs and the controller has not heard of it."""
+        return (
+            node.state is not None and self._registered.get(node.id) != node.running().incarnation
         )
 
     @property
