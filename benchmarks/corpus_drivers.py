@@ -44,7 +44,7 @@ RUNS = 300
 CORES = 2
 COPIES = (1, 11)
 ROWS_OF_FILE = 60_000
-_PAIRS = """
+DIFFERENT_PAIRS = """
     SELECT DISTINCT lag(state) OVER steps_of AS pre, action, params, state AS post
     FROM read_parquet(?) WINDOW steps_of AS (PARTITION BY trace_id ORDER BY step)
 """
@@ -152,7 +152,7 @@ def duck(folder: Path, source: CheckerSource) -> None:
 
     connection = duckdb.connect(config={"threads": CORES, "memory_limit": "4GB"})
     try:
-        pairs = connection.sql(_PAIRS, params=[str(folder / "steps" / "*.parquet")])
+        pairs = connection.sql(DIFFERENT_PAIRS, params=[str(folder / "steps" / "*.parquet")])
         tasks = list(_tasks(pairs.to_arrow_reader(8_192)))
     finally:
         connection.close()

@@ -19,7 +19,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.corpus_drivers import repeated
+from benchmarks.compiled_validation import Line
+from benchmarks.corpus_drivers import DIFFERENT_PAIRS, repeated
 from rocketproof.runs import simulate_trace
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.corpus.findings import MACHINE_CODE, Findings
@@ -44,18 +45,6 @@ REPEATED = "epoch_truncation"
 COPIES = (11, 300)
 TIMES = 3
 PAIRS = 8_000
-_QUERY = """
-    SELECT DISTINCT lag(state) OVER steps_of AS pre, action, params, state AS post
-    FROM read_parquet(?) WINDOW steps_of AS (PARTITION BY trace_id ORDER BY step)
-"""
-
-
-class Line(msgspec.Struct):
-    """What a judge needs of a line of NDJSON."""
-
-    params: msgspec.Raw
-    state: msgspec.Raw
-    action: str | None = None
 
 
 def main() -> None:
@@ -144,7 +133,7 @@ def by_duckdb(folder: Path) -> Iterator[pa.RecordBatch]:
     import duckdb  # here: it complains when workers end that have it
 
     with duckdb.connect(config={"threads": 1, "memory_limit": "4GB"}) as connection:
-        found = connection.sql(_QUERY, params=[str(folder / "steps" / "*.parquet")])
+        found = connection.sql(DIFFERENT_PAIRS, params=[str(folder / "steps" / "*.parquet")])
         yield from found.to_arrow_reader(PAIRS)
 
 

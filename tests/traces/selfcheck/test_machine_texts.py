@@ -66,6 +66,19 @@ def test_machine_code_takes_what_the_plain_reading_takes(model: Model) -> None:
     assert min(found.facts.values()) > CASES // 20
 
 
+def test_machine_code_that_takes_nothing_has_not_been_examined(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = flat_text()
+    old = "    mem[TEXT_END] = end\n"
+    assert text.count(old) == 2
+    monkeypatch.setattr(native, "flat_text", lambda: text.replace(old, "    mem[TEXT_END] = 0\n"))
+    judge = partial(NativeRows, model, table=1 << 14, nodes=1 << 18)
+
+    assert check_machine_texts(model, 400, 1, quiet).examined == 0
+    assert check_rows(model, 400, 1, quiet, judge).examined == 0
+
+
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_reader_that_errs_is_found(
     name: str, model: Model, monkeypatch: pytest.MonkeyPatch

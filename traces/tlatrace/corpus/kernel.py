@@ -239,7 +239,7 @@ class Kernel(Generic[S]):
         actions: Sequence[str | None],
         params: Sequence[str],
         texts: Sequence[str],
-        drawn: Iterable[int],
+        drawn: Sequence[int],
     ) -> int:
         """Judge steps that follow each other; return how many, the last may be a bad one.
 
@@ -251,7 +251,7 @@ class Kernel(Generic[S]):
         kind = "remembered" if piece.expected else "initial"
         before, previous = piece.digest, piece.text
         remembered = read = 0
-        for action, arguments, text, number in zip(actions, params, texts, drawn, strict=False):
+        for action, arguments, text, number in zip(actions, params, texts, drawn, strict=True):
             digest = digest_of(text)
             key = (before, action, arguments, digest)
             read += 1

@@ -70,6 +70,7 @@ class Digests:
     def of_row(self, rows: Rows, at: int) -> bytes:
         """Return the digest of the state of a row that machine code has read."""
         number = rows.state_number(at)
+        assert number >= 0, "machine code has read the state"
         found = self._of_states.get(number)
         if found is None:
             if len(self._of_states) >= _MOST_STATES:

@@ -5,9 +5,8 @@ Machine code, if there is any, has answered for each row before the kernel looks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Final, TypeAlias, cast
 
 import numpy as np
@@ -192,12 +191,12 @@ class Rows:
         assert found is not None
         return found.drawn[rows]
 
-    def drawn_of(self, begin: int, end: int) -> Iterable[int]:
+    def drawn_of(self, begin: int, end: int) -> list[int]:
         """Return the numbers of steps for Python; 0 if machine code has not read them."""
-        found: list[int] | None = None
-        if self._answered is not None:
-            found = self._answered.drawn[begin:end].tolist()
-        return repeat(0) if found is None else found
+        if self._answered is None:
+            return [0] * (end - begin)
+        found: list[int] = self._answered.drawn[begin:end].tolist()
+        return found
 
     def call_bytes(self, at: int) -> bytes:
         """Return the part of a step's fingerprint that its action and parameters are."""

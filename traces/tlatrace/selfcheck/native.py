@@ -68,7 +68,7 @@ def compare_native(
     others = list(others)
     by_rows, wrong = _compare_rows(model, native, (*right, *others))
     disagreements = wrong[:_SHOWN]
-    asked = len(right) + len(others) if isinstance(native, NativeRows) else 0
+    asked = len(right) + len(others) if by_rows else 0
     accepted = found = 0
     for at, transition in enumerate((*right, *others)):
         for question in _questions(model, transition):

@@ -75,7 +75,7 @@ def check_machine_texts(
     return Agreement(
         part="hostile",
         subject="texts for machine code",
-        examined=counts.pop("texts"),
+        examined=counts.pop("texts") if counts["taken by machine code"] else 0,
         facts=dict(sorted(counts.items())),
         disagreements=tuple(found),
         seconds=time.monotonic() - began,

@@ -39,6 +39,7 @@ _OPTIONS: Final = KernelOptions(chunk_steps=_CHUNK)
 _RENEW: Final = 40
 """Corpora that one kernel judges."""
 _MOST: Final = 5
+_BY_MACHINE: Final = f"accepted by {MACHINE_CODE}"
 _NEARLY_LARGE: Final = 985
 """The invariant holds below 1000."""
 _ACTIONS: Final = (None, INIT, "Swap", "Count", "Mark", "Never", "", "\x01", "Small")
@@ -89,7 +90,7 @@ def check_rows(
     return Agreement(
         part="hostile",
         subject="rows" if machine is None else "rows for machine code",
-        examined=counts.pop("rows"),
+        examined=counts.pop("rows") if machine is None or counts[_BY_MACHINE] else 0,
         facts=dict(counts),
         disagreements=tuple(found),
         seconds=time.monotonic() - began,
@@ -231,7 +232,7 @@ def _by_kernel(
         return f"{type(error).__name__}: {error}"
     for row in found:
         if row["kind"] == "count" and row["detail"] == MACHINE_CODE:
-            counts[f"accepted by {MACHINE_CODE}"] += row["count"]
+            counts[_BY_MACHINE] += row["count"]
     return [row["status"] is None for row in found if row["kind"] == "piece"]
 
 
