@@ -156,6 +156,17 @@ def test_without_one_both_agree_and_all_right_steps_are_accepted(name: str) -> N
     assert found.disagreements == ()
     assert found.facts["of them accepted"] == found.facts["right steps"] > 0
     assert found.examined > COUNT
+    assert found.facts["rows accepted"] > 0
+
+
+def test_rows_of_which_none_is_accepted_have_not_been_examined(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = flat_text()
+    old = "    if at != end - 1 or byte_at(at) != RIGHT_BRACE:\n"
+    assert text.count(old) == 1
+    monkeypatch.setattr(native, "flat_text", lambda: text.replace(old, "    if at != end:\n"))
+    assert not examined("Lockers", 50).examined
 
 
 def test_what_is_not_lowered_is_named_and_asked_of_python() -> None:
