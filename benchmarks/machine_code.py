@@ -29,11 +29,12 @@ from tlatrace.corpus.kernel import KernelOptions
 from tlatrace.corpus.local import LocalDriver
 from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.model_source import ModelCheckerSource
-from tlatrace.corpus.rows import Codes, calls_in, texts_in
+from tlatrace.corpus.rows import Codes, calls_in
+from tlatrace.corpus.state_texts import texts_in
 from tlatrace.corpus.worker import Work
 from tlatrace.oracle import Model
 from tlatrace.oracle.native_rows import NativeRows
-from tlatrace.oracle.rows import ASK, INITIAL, READ_ONLY, RowJudge, Texts
+from tlatrace.oracle.rows import ASK, INITIAL, READ_ONLY, RowJudge, States, Texts
 from tlatrace.trace import Header
 from tlatrace.trace.ndjson import dump_trace
 from tlatrace.values import state_from_json
@@ -167,13 +168,13 @@ def judged_pairs(rows: RowJudge, batch: pa.RecordBatch) -> np.ndarray:
     first = np.asarray(pre.is_null().to_numpy(zero_copy_only=False))
     both = texts_in(pa.concat_arrays([pre.fill_null(""), post]))
     order = np.arange(2 * count).reshape(2, count).T.ravel()
-    texts = Texts(both.address, both.begins[order], both.ends[order], both.kept)
+    texts = Texts(both.begins[order], both.ends[order], both.kept)
     names, codes = Codes(action), Codes(params)
     calls, numbers = calls_in(names, codes, ~first)
     roles = np.full(2 * count, READ_ONLY)
     roles[1::2][~first] = numbers
     roles[1::2][first] = INITIAL
-    answers: np.ndarray = rows.judge(texts, roles, calls)[1::2, 0]
+    answers: np.ndarray = rows.judge(States(texts), roles, calls)[1::2, 0]
     return answers
 
 
@@ -206,7 +207,7 @@ def judge_lines(model: Model, lines: list[bytes]) -> None:
         roles = np.full(len(read), INITIAL)
         roles[~first] = numbers
         texts = Texts.of([bytes(line.state) for line in read])
-        found = rows.judge(texts, roles, calls)
+        found = rows.judge(States(texts), roles, calls)
         assert (found[:, 0] != ASK).all()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,19 @@ import pytest
 
 from tlatrace.oracle import Model, load_model
 from tlatrace.oracle.native_rows import NativeRows, NotNative
-from tlatrace.oracle.rows import ACCEPTED, ASK, INITIAL, READ_ONLY, REMEMBERED, Texts
+from tlatrace.oracle.rows import (
+    ACCEPTED,
+    ASK,
+    INITIAL,
+    NO_TEXT,
+    READ_ONLY,
+    REMEMBERED,
+    Call,
+    Column,
+    States,
+    Texts,
+    Words,
+)
 from tlatrace.tla.config import parse_config
 
 pytestmark = pytest.mark.java
@@ -59,9 +72,41 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
     return load(tmp_path_factory.mktemp("parts"))
 
 
-@pytest.fixture
-def judge(model: Model) -> NativeRows:
-    return NativeRows(model)
+class RowsInColumns(NativeRows):
+    """Gets its states in columns, where their texts can be cut."""
+
+    def judge(self, states: States, roles: Words, calls: Sequence[Call]) -> Words:
+        return super().judge(in_columns(states), roles, calls)
+
+
+def in_columns(states: States) -> States:
+    texts = [states.texts.raw(at) for at in range(len(states.texts.begins))]
+    cuts = [cut_at(text) for text in texts]
+    begins = np.where([cut > 0 for cut in cuts], NO_TEXT, states.texts.begins)
+    columns = [
+        column([text[8:cut] if cut else None for text, cut in zip(texts, cuts, strict=True)]),
+        column(
+            [text[cut + 8 : -1] if cut else None for text, cut in zip(texts, cuts, strict=True)]
+        ),
+    ]
+    return States(replace(states.texts, begins=begins), ("left", "sent"), columns)
+
+
+def cut_at(text: bytes) -> int:
+    whole = text.startswith(b'{"left":') and text.endswith(b"}")
+    return text.find(b',"sent":') if whole and b',"sent":' in text else 0
+
+
+def column(parts: Sequence[bytes | None]) -> Column:
+    different = sorted({part for part in parts if part is not None})
+    numbers = [-1 if part is None else different.index(part) for part in parts]
+    return Column(Texts.of(different), np.array(numbers, np.int64))
+
+
+@pytest.fixture(params=[NativeRows, RowsInColumns])
+def judge(model: Model, request: pytest.FixtureRequest) -> NativeRows:
+    found: NativeRows = request.param(model)
+    return found
 
 
 def answers(judge: NativeRows, *rows: Row) -> list[int]:
@@ -73,7 +118,7 @@ def judged(judge: NativeRows, rows: Sequence[Row]) -> tuple[list[int], list[int]
     roles = [READ_ONLY, *range(1, len(rows))]
     roles = [INITIAL if row[0] == "Init" else role for role, row in zip(roles, rows, strict=True)]
     found = judge.judge(
-        Texts.of([row[2].encode() for row in rows]),
+        States(Texts.of([row[2].encode() for row in rows])),
         np.array(roles, np.int64),
         [(row[0] or None, row[1]) for row in rows],
     )
@@ -157,15 +202,16 @@ def test_a_state_that_is_not_read_leaves_the_next_step_to_python(judge: NativeRo
 def test_rows_of_another_batch_go_on_where_the_last_one_ended(judge: NativeRows) -> None:
     good = state(2, 0, ("n1", 0))
     answers(judge, ("Init", "[]", START))
-    texts, call = Texts.of([good.encode()]), ("Send", '["n1",2]')
+    texts, call = States(Texts.of([good.encode()])), ("Send", '["n1",2]')
     roles = np.zeros(1, np.int64)
     assert judge.judge(texts, roles, [call])[0, 0] == ACCEPTED
     judge.forget_states()
     assert judge.judge(texts, roles, [call])[0, 0] == ASK
 
 
-def test_a_full_memory_forgets_and_goes_on(model: Model) -> None:
-    small = NativeRows(model, table=1 << 7, nodes=1 << 12)
+@pytest.mark.parametrize("kind", [NativeRows, RowsInColumns])
+def test_a_full_memory_forgets_and_goes_on(model: Model, kind: type[NativeRows]) -> None:
+    small = kind(model, table=1 << 7, nodes=1 << 12)
     rows: list[Row] = [("Init", "[]", START)]
     counts = [0, 0]
     sent: set[tuple[str, int]] = set()
@@ -197,6 +243,27 @@ def test_a_row_that_never_fits_is_for_python(model: Model) -> None:
     again = ("Keep", '["n1",3]', state(3, 0))
     rows = [("Init", "[]", START), ("Keep", '["n1",3]', huge), again, again]
     assert answers(tiny, *rows) == [ACCEPTED, ASK, ASK, ACCEPTED]
+
+
+def test_columns_of_other_variables_are_for_python(model: Model) -> None:
+    judge = NativeRows(model)
+    good = in_columns(States(Texts.of([START.encode()])))
+    roles = np.array([INITIAL])
+    for names in (("sent", "left"), ("left",), ("left", "sent", "zero"), ()):
+        other = replace(good, variables=names, columns=[good.columns[0]] * len(names))
+        assert judge.judge(other, roles, [])[0, 0] == ASK, names
+    assert judge.judge(good, roles, [])[0, 0] == ACCEPTED
+
+
+def test_a_text_in_a_column_is_one_value_and_nothing_more(model: Model) -> None:
+    judge = NativeRows(model)
+    good = in_columns(States(Texts.of([START.encode()])))
+    left, sent = good.columns
+    whole = left.texts.raw(0)
+    for text in (whole + b" ", whole + b',"sent":{}', whole[:-1], b"", b" " + whole):
+        other = column([text])
+        roles = np.array([INITIAL])
+        assert judge.judge(replace(good, columns=[other, sent]), roles, [])[0, 0] == ASK, text
 
 
 def test_numbers_of_steps_are_the_same_in_each_judge(model: Model) -> None:

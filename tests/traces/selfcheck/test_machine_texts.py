@@ -44,6 +44,14 @@ PLANTED: Final = {
         "        index += 1\n    return 1\n\n\ndef read_text",
     ),
     "strings that may be model values": ("    if mem[CLASHING]:\n        return BAD\n", ""),
+    "what follows a value in a column": (
+        "    if mem[CURSOR] != mem[entry + 1]:\n        return BAD\n",
+        "",
+    ),
+    "strings that may be model values in a column": (
+        "    mem[CLASHING] = mem[place + 6]\n    mem[CURSOR] = mem[entry]",
+        "    mem[CLASHING] = 0\n    mem[CURSOR] = mem[entry]",
+    ),
     "another name of a variable": ("or read_string() != mem[place]", "or read_string() == BAD"),
 }
 """What a reader does not look at: what its text says, what it is made to say."""
@@ -72,7 +80,9 @@ def test_machine_code_that_takes_nothing_has_not_been_examined(
     text = flat_text()
     old = "    mem[TEXT_END] = end\n"
     assert text.count(old) == 2
-    monkeypatch.setattr(native, "flat_text", lambda: text.replace(old, "    mem[TEXT_END] = 0\n"))
+    text = text.replace(old, "    mem[TEXT_END] = 0\n")
+    text = text.replace("mem[TEXT_END] = mem[entry + 1]", "mem[TEXT_END] = 0")
+    monkeypatch.setattr(native, "flat_text", lambda: text)
     judge = partial(NativeRows, model, table=1 << 14, nodes=1 << 18)
 
     assert check_machine_texts(model, 400, 1, quiet).examined == 0
@@ -89,6 +99,23 @@ def test_a_reader_that_errs_is_found(
     monkeypatch.setattr(native, "flat_text", lambda: text.replace(old, new))
 
     assert check_machine_texts(model, CASES, 1, quiet).disagreements
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mem[place + 7] + ENTRY * number", "mem[place + 7] + ENTRY * (number // 2)"),
+    ],
+)
+def test_a_reader_of_columns_that_errs_is_found(
+    old: str, new: str, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = flat_text()
+    assert text.count(old) == 1
+    monkeypatch.setattr(native, "flat_text", lambda: text.replace(old, new))
+    judge = partial(NativeRows, model, table=1 << 14, nodes=1 << 18)
+
+    assert check_rows(model, 20_000, 1, quiet, judge).disagreements
 
 
 @pytest.mark.parametrize(

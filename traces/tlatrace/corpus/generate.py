@@ -281,6 +281,7 @@ def _finish(
         constants=_constants(constants),
         traces=total,
         steps=sum(part.steps for part in parts),
+        variables=sorted({name for part in parts for name in part.variables}),
         failed=sum(part.failed for part in parts),
         chunk_steps=chunk_steps,
         source=source,

@@ -27,7 +27,6 @@ from typing import Final, Generic, TypeVar, assert_never, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tlatrace.corpus.checker import Checker
 from tlatrace.corpus.findings import (
@@ -40,7 +39,7 @@ from tlatrace.corpus.findings import (
 )
 from tlatrace.corpus.fingerprint import TransitionKey, digest_of_bytes, fingerprint
 from tlatrace.corpus.memo import Digests, Memo
-from tlatrace.corpus.rows import Rows, answer, objects
+from tlatrace.corpus.rows import Rows, answer
 from tlatrace.corpus.schema import NO_NAME, fault_in_row, first_row
 from tlatrace.corpus.sketch import Ranks, rank_of, ranks_of
 from tlatrace.errors import TlatraceError
@@ -153,12 +152,9 @@ class Kernel(Generic[S]):
             self.rows.forget_states()
         for batch in batches:
             run.counts["rows"] += batch.num_rows
-            actions = pc.value_counts(batch.column("action"))
-            counts = actions.field("counts").to_pylist()
-            for name, count in zip(objects(actions.field("values")), counts, strict=True):
-                run.actions[cast("str | None", name)] += count
             for at in range(0, batch.num_rows, MOST_ROWS):
                 rows = Rows(batch.slice(at, MOST_ROWS))
+                run.actions.update(rows.actions.counted())
                 if self.rows is not None:
                     answer(self.rows, rows, continues=_continues(piece, rows))
                 piece = self._batch(run, piece, rows)
@@ -212,7 +208,7 @@ class Kernel(Generic[S]):
                 self._sure(run, piece, rows, at, good)
                 at = good
             else:
-                good = rows.alike(at, good)
+                good = rows.makeable(at, rows.alike(at, good))
                 actions, params = rows.actions.of(at, good), rows.params.of(at, good)
                 texts = rows.texts(at, good)
                 drawn = rows.drawn_of(at, good)
@@ -385,7 +381,8 @@ class Kernel(Generic[S]):
 
     def _close(self, run: _Run, piece: _Piece[S]) -> None:
         """Say what was seen of a piece."""
-        self._settle(piece)
+        if piece.last is not None:
+            piece.digest = self._digests.of_row(*piece.last)
         row: FindingRow = {
             "kind": "piece",
             "trace_id": piece.trace_id,

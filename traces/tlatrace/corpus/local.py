@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from tlatrace.corpus.kernel import Kernel
 from tlatrace.corpus.processes import run_tasks
-from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, UNREADABLE
+from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, UNREADABLE, variable_columns
 from tlatrace.corpus.worker import Work
 from tlatrace.errors import CorpusError
 from tlatrace.oracle.rows import MOST_ROWS
@@ -27,6 +27,8 @@ __all__ = ["LocalDriver", "Split", "splits_of"]
 
 _BATCH_BYTES: Final = 16 << 20
 _LEAST_ROWS: Final = 256
+_TEXTS: Final = ("trace_id", "action", "params")
+"""Are read as numbers of texts, as variables are."""
 _HERE_ROWS: Final = 10_000
 """A corpus of fewer rows is judged before another process has started."""
 
@@ -38,6 +40,8 @@ class Split:
     file: Path
     groups: tuple[int, ...]
     rows: int
+    of_variables: tuple[str, ...]
+    """Columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +107,16 @@ def _cut(file: Path) -> Iterator[Split]:
         at = schema.get_field_index(name)
         if at < 0 or schema.field(at).type != STEPS_SCHEMA.field(name).type:
             raise CorpusError(file, f"has no column {name} of {STEPS_SCHEMA.field(name).type}")
+    of_variables = tuple(variable_columns(schema.names).values())
+    for name in of_variables:
+        if schema.names.count(name) != 1 or schema.field(name).type != pa.string():
+            raise CorpusError(file, f"has not one column {name} of {pa.string()}")
     begin, rows = 0, 0
     for group in range(metadata.num_row_groups):
         rows += metadata.row_group(group).num_rows
         last = group == metadata.num_row_groups - 1
         if last or _apart(_ends(file, metadata, group)[1], _ends(file, metadata, group + 1)[0]):
-            yield Split(file, tuple(range(begin, group + 1)), rows)
+            yield Split(file, tuple(range(begin, group + 1)), rows, of_variables)
             begin, rows = group + 1, 0
 
 
@@ -160,11 +168,12 @@ def _rows_of_batch(metadata: pq.FileMetaData, split: Split) -> int:
 
 def _batches(split: Split) -> Iterator[pa.RecordBatch]:
     try:
-        with pq.ParquetFile(split.file, pre_buffer=False) as parquet:
+        numbered = [*_TEXTS, *split.of_variables]
+        with pq.ParquetFile(split.file, pre_buffer=False, read_dictionary=numbered) as parquet:
             yield from parquet.iter_batches(
                 _rows_of_batch(parquet.metadata, split),
                 row_groups=list(split.groups),
-                columns=list(SCANNED),
+                columns=[*SCANNED, *split.of_variables],
                 use_threads=False,
             )
     except UNREADABLE as error:

@@ -1,7 +1,8 @@
 """`corpus.json`: what is in a corpus, and the sign that it is finished.
 
 It is damaged, and refused, where its bytes are not what this program would write of what it says:
-its last field is the checksum of all others. Version 2 had no checksums.
+its last field is the checksum of all others. Version 2 had no checksums, version 3 no columns of
+variables.
 
 <corpus>/corpus.json     written last, and replaced in one move: a corpus without it is unfinished
 <corpus>/_unfinished     there from the start of the work to its end
@@ -15,13 +16,13 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
 from tlatrace.corpus.checksums import TABLES, FileChecksum
-from tlatrace.corpus.schema import CHUNK_BOUNDS, CHUNK_STEPS
+from tlatrace.corpus.schema import CHUNK_BOUNDS, CHUNK_STEPS, variables_with_columns
 from tlatrace.errors import CorpusError, TraceFormatError, ValueFormatError
 from tlatrace.trace.lines import Limits
 from tlatrace.trace.schema import check_name
@@ -31,9 +32,10 @@ from tlatrace.values import Json, state_from_json
 __all__ = ["FORMAT", "VERSION", "CorpusManifest", "begin", "finish", "is_begun", "read_manifest"]
 
 FORMAT: Final = "rocketproof-corpus"
-VERSION: Final = 3
+VERSION: Final = 4
 
 _WITHOUT_CHECKSUMS: Final = 2
+_WHOLE_STATES: Final = 3
 _NAME: Final = "corpus.json"
 _CHECKSUM: Final = "sha256"
 _MARK: Final = "_unfinished"
@@ -59,6 +61,8 @@ class CorpusManifest:
     """Rows of `steps`, less the carried ones."""
     failed: int
     """Rows of `traces` with an error instead of a trace."""
+    variables: Sequence[str] = ()
+    """Those that have columns in `steps`, in order."""
     chunk_steps: int = CHUNK_STEPS
     """Steps of a trace in one piece."""
     source: Mapping[str, Json] = field(default_factory=dict)
@@ -171,6 +175,7 @@ def read_manifest(folder: Path) -> CorpusManifest:
         traces=_count(path, data, "traces"),
         steps=_count(path, data, "steps"),
         failed=_count(path, data, "failed"),
+        variables=_variables(path, data),
         chunk_steps=chunk_steps,
         source=_object(path, data, "source"),
         reproduce=_checked(path, data, "reproduce", str.isprintable),
@@ -182,10 +187,10 @@ def _check_version(path: Path, raw: bytes, data: dict[str, Json]) -> None:
     version = data.get("version")
     if version == _WITHOUT_CHECKSUMS and not data.keys() & {_CHECKSUM, "files"}:
         return
-    if version != VERSION or not isinstance(version, int):
+    if version not in (_WHOLE_STATES, VERSION) or not isinstance(version, int):
         raise CorpusError(
             path,
-            f"has version {version!r}; this program reads {VERSION} and {_WITHOUT_CHECKSUMS}",
+            f"has version {version!r}; this program reads {_WITHOUT_CHECKSUMS} to {VERSION}",
         )
     if raw != _written({key: value for key, value in data.items() if key != _CHECKSUM}):
         raise CorpusError(path, "is damaged, or was changed: its checksum is another one")
@@ -226,6 +231,16 @@ def _constants(path: Path, data: Mapping[str, Json]) -> dict[str, Json]:
     except ValueFormatError as error:
         raise CorpusError(path, f'in "constants": {error.reason}') from error
     return constants
+
+
+def _variables(path: Path, data: Mapping[str, Json]) -> tuple[str, ...]:
+    if data.get("version") != VERSION:
+        return ()
+    names = data.get("variables")
+    variables = tuple(map(str, names)) if isinstance(names, list) else ()
+    if list(variables) != names or variables != variables_with_columns(variables):
+        raise CorpusError(path, '"variables" must be names of variables, in order')
+    return variables
 
 
 def _files(path: Path, data: Mapping[str, Json]) -> dict[str, FileChecksum] | None:

@@ -24,9 +24,10 @@ from pyspark.sql import functions as F
 
 from tlatrace.corpus.findings import FINDING_COLUMNS
 from tlatrace.corpus.generate import PartMaker
+from tlatrace.corpus.manifest import read_manifest
 from tlatrace.corpus.processes import quiet_collector
 from tlatrace.corpus.progress import show_progress
-from tlatrace.corpus.schema import SCANNED, STEPS_COLUMNS
+from tlatrace.corpus.schema import SCANNED, STEPS_COLUMNS, column_of
 from tlatrace.corpus.session import path_to_read, spark_errors
 from tlatrace.corpus.shipping import VERSIONS_KEY, MapBatches, guarded
 from tlatrace.corpus.worker import Work
@@ -138,9 +139,11 @@ def _steps(spark: SparkSession, folder: Path) -> DataFrame:
     place = folder / "steps"
     if not place.is_dir():
         raise CorpusError(folder, "has no folder steps")
+    columns = [column_of(name) for name in read_manifest(folder).variables]
     # With its schema given, a folder without a file can be read, too.
-    steps = spark.read.schema(", ".join(STEPS_COLUMNS)).parquet(path_to_read(place))
-    return steps.select(*SCANNED)
+    schema = ", ".join([*STEPS_COLUMNS, *[f"{name} string" for name in columns]])
+    steps = spark.read.schema(schema).parquet(path_to_read(place))
+    return steps.select(*SCANNED, *columns)
 
 
 def _judged(

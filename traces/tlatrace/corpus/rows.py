@@ -5,23 +5,20 @@ Machine code, if there is any, has answered for each row before the kernel looks
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from tlatrace.corpus.fingerprint import call_bytes
-from tlatrace.corpus.schema import SCANNED
-from tlatrace.errors import CorpusError
-from tlatrace.oracle.rows import ACCEPTED, ASK, INITIAL, READ_ONLY, Call, RowJudge, Texts, Words
+from tlatrace.corpus.state_texts import Flags, StateTexts, numbers_of, objects
+from tlatrace.oracle.rows import ACCEPTED, ASK, INITIAL, READ_ONLY, Call, RowJudge, Words
 from tlatrace.trace import INIT
 
-__all__ = ["Codes", "Rows", "answer", "calls_in", "objects", "texts_in"]
-
-_Flags: TypeAlias = npt.NDArray[np.bool_]
+__all__ = ["Codes", "Rows", "answer", "calls_in"]
 
 _NONE: Final = -1
 _NO_NUMBER: Final = -(2**40)
@@ -39,14 +36,23 @@ class Codes:
             CorpusError: one is not UTF-8, which Parquet does not look at.
         """
         encoded = column.dictionary_encode()
-        self.numbers: Words = encoded.indices.fill_null(_NONE).to_numpy().astype(np.int64)
+        self.numbers: Words = numbers_of(encoded)
         self.texts = cast("list[str | None]", [*objects(encoded.dictionary), None])
         """By their numbers; -1 is null."""
 
-    def are(self, text: str) -> _Flags:
+    def are(self, text: str) -> Flags:
         """Tell which rows have this text."""
         number = self.texts.index(text) if text in self.texts else len(self.texts)
-        found: _Flags = self.numbers == number
+        found: Flags = self.numbers == number
+        return found
+
+    def counted(self) -> Counter[str | None]:
+        """Count how many rows have which text."""
+        counts = np.bincount(self.numbers + 1, minlength=len(self.texts)).tolist()
+        found: Counter[str | None] = Counter()
+        for number, count in enumerate(counts, start=_NONE):
+            if count:
+                found[self.texts[number]] += count
         return found
 
     def at(self, row: int) -> str | None:
@@ -72,8 +78,6 @@ class _Answered:
     """The rows for Python, in order; so are the others."""
     sure: Words
     new: Words
-    texts: Texts
-    view: memoryview
 
 
 class Rows:
@@ -94,16 +98,15 @@ class Rows:
             batch.column(name).cast(pa.int64()).fill_null(_NO_NUMBER).to_numpy()
             for name in ("chunk", "step")
         ]
-        self.states: pa.StringArray = batch.column("state")
-        no_state = self.states.is_null().to_numpy(zero_copy_only=False)
-        self.lacking: _Flags = (self.params.numbers == _NONE) | no_state
+        self.states = StateTexts(batch)
+        self.lacking: Flags = (self.params.numbers == _NONE) | self.states.lacking
         self.initial = self.actions.are(INIT)
         follows = np.zeros(self.count, bool)
         follows[1:] = self.steps[1:] == self.steps[:-1] + 1
         self._broken = np.flatnonzero(~follows | self.lacking | self.initial)
         """Rows that are not the next step of the row before."""
         names = self.names.numbers
-        self.begins: _Flags = np.ones(self.count, bool)
+        self.begins: Flags = np.ones(self.count, bool)
         """Whether a row is of another piece than the one before it."""
         self.begins[1:] = (names[1:] != names[:-1]) | (self.chunks[1:] != self.chunks[:-1])
         self._answered: _Answered | None = None
@@ -130,8 +133,9 @@ class Rows:
 
     def row(self, at: int) -> list[object]:
         """Return step, action, params and state of a row."""
-        columns = [self._batch.column(name) for name in SCANNED[2:]]
-        return [objects(column[at : at + 1])[0] for column in columns]
+        columns = [self._batch.column(name) for name in ("step", "action", "params")]
+        state = None if self.states.lacking[at] else self.text(at)
+        return [*[objects(column[at : at + 1])[0] for column in columns], state]
 
     # ---- states ----
 
@@ -141,11 +145,15 @@ class Rows:
 
     def texts(self, begin: int, end: int) -> Sequence[str]:
         """Return the texts of states, which are there."""
-        return cast("Sequence[str]", objects(self.states[begin:end]))
+        return self.states.made(begin, end)
+
+    def makeable(self, begin: int, end: int) -> int:
+        """Return up to which row texts may be asked for at once."""
+        return self.states.makeable(begin, end)
 
     # ---- answers ----
 
-    def answered(self, found: Words, texts: Texts) -> None:
+    def answered(self, found: Words) -> None:
         """Take what a `RowJudge` has said."""
         answers = found[:, 0]
         self._answered = _Answered(
@@ -155,8 +163,6 @@ class Rows:
             asked=np.flatnonzero(answers == ASK),
             sure=np.flatnonzero(answers != ASK),
             new=np.flatnonzero(answers == ACCEPTED),
-            texts=texts,
-            view=memoryview(self.states.buffers()[2] or b""),
         )
 
     def is_sure(self, at: int) -> bool:
@@ -211,11 +217,9 @@ class Rows:
         """Return the number of the state of a row; -1 if it has none."""
         return -1 if self._answered is None else self._answered.states[at]
 
-    def raw(self, at: int) -> memoryview:
+    def raw(self, at: int) -> bytes:
         """Return the bytes of the text of a state that has a number."""
-        found = self._answered
-        assert found is not None
-        return found.view[found.texts.begins[at] : found.texts.ends[at]]
+        return self.states.raw(at)
 
 
 def answer(judge: RowJudge, rows: Rows, *, continues: bool) -> None:
@@ -231,11 +235,10 @@ def answer(judge: RowJudge, rows: Rows, *, continues: bool) -> None:
     roles[asked] = numbers
     first = begins & rows.initial & rows.params.are(_NO_ARGUMENTS) & ~rows.lacking
     roles[first] = INITIAL
-    texts = texts_in(rows.states)
-    rows.answered(judge.judge(texts, roles, calls), texts)
+    rows.answered(judge.judge(rows.states.states, roles, calls))
 
 
-def calls_in(actions: Codes, params: Codes, asked: _Flags) -> tuple[list[Call], Words]:
+def calls_in(actions: Codes, params: Codes, asked: Flags) -> tuple[list[Call], Words]:
     """Return the different calls in some rows, and which of them is in each of these rows."""
     pairs = actions.numbers * len(params.texts) + params.numbers
     different, numbers = np.unique(pairs[asked], return_inverse=True)
@@ -243,28 +246,7 @@ def calls_in(actions: Codes, params: Codes, asked: _Flags) -> tuple[list[Call], 
     return [(actions.texts[action], params.texts[text] or "") for action, text in parts], numbers
 
 
-def texts_in(column: pa.StringArray) -> Texts:
-    """Return the texts of a column where they stand."""
-    _, offsets, data = column.buffers()
-    every = np.frombuffer(offsets, np.int32)
-    places = every[column.offset : column.offset + len(column) + 1].astype(np.int64)
-    return Texts(0 if data is None else data.address, places[:-1], places[1:], column)
-
-
 def _next(rows: Words, begin: int, end: int) -> int:
     """Return the first of some sorted rows from `begin` on; `end` if there is none before it."""
     at = int(rows.searchsorted(begin))
     return min(end, int(rows[at])) if at < len(rows) else end
-
-
-def objects(column: pa.Array) -> Sequence[object]:
-    """Return a column as Python objects.
-
-    Raises:
-        CorpusError: a text in it is not UTF-8, which Parquet does not look at.
-    """
-    try:
-        values: Sequence[object] = column.to_pylist()
-    except UnicodeDecodeError as error:
-        raise CorpusError("steps", f"a text is not UTF-8: {error}") from None
-    return values

@@ -1,4 +1,4 @@
-"""The two tables of a corpus, versions 2 and 3, as Parquet (zstd).
+"""The two tables of a corpus, versions 2 to 4, as Parquet (zstd).
 
 `steps/`, one row an event, sorted by trace, chunk and step. The rows of a trace with one chunk are
 a piece: they are in one row group, one after the other. The pieces of a long trace are judged
@@ -15,7 +15,12 @@ piece: the carried row. It is no step, and whoever reads it checks that it is a 
 | params   | string  | canonical JSON array                                                |
 | node     | string? | for people                                                          |
 | clock    | int64?  | for people                                                          |
-| state    | string? | canonical JSON object of the whole state; null if not all was seen  |
+| state    | string? | canonical JSON object of the whole state; null where the variables |
+|          |         | have columns, and if not all was seen                              |
+| state_x  | string? | canonical JSON value of the variable x; one for each variable       |
+
+Version 4 has the columns of variables, the older ones have all states whole. A row with all of
+these columns has the state that they say, written together, unless it has a whole one.
 
 `traces/`, one row a trace, sorted by trace:
 
@@ -36,7 +41,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,17 +56,22 @@ __all__ = [
     "CHUNK_STEPS",
     "NO_NAME",
     "SCANNED",
+    "STATE",
     "STEPS_COLUMNS",
     "STEPS_SCHEMA",
     "TRACES_COLUMNS",
     "TRACES_SCHEMA",
     "UNREADABLE",
     "TraceRow",
+    "column_of",
     "fault_counts",
     "fault_in_row",
     "first_row",
     "says_dead",
+    "steps_schema",
     "trace_row",
+    "variable_columns",
+    "variables_with_columns",
 ]
 
 CHUNK_STEPS: Final = 1 << 16
@@ -73,8 +83,14 @@ CHUNK_BOUNDS: Final = (4, 1 << 20)
 UNREADABLE: Final = (OSError, UnicodeDecodeError, pa.ArrowException)
 """What Arrow raises where a file cannot be read."""
 
-SCANNED: Final = ("trace_id", "chunk", "step", "action", "params", "state")
-"""The columns of `steps` that a verdict depends on."""
+STATE: Final = "state"
+"""The column of whole states."""
+
+SCANNED: Final = ("trace_id", "chunk", "step", "action", "params", STATE)
+"""The columns of `steps` that a verdict depends on, beside those of variables."""
+
+_OF_VARIABLE: Final = "state_"
+_WITH_COLUMN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}", re.ASCII)
 
 NO_NAME: Final = "(no name)"
 """Names the trace of rows that have no trace id."""
@@ -143,6 +159,36 @@ def trace_row(row: TraceRow) -> dict[str, str | int | None]:
         "faults": json.dumps(fault_counts(header.meta.get("faults") if header else None)),
         "error": row.error,
     }
+
+
+def variables_with_columns(names: Iterable[str]) -> tuple[str, ...]:
+    """Return variables in order; none, where a column of one would be taken for that of another.
+
+    Engines of queries do not tell large letters from small ones.
+    """
+    variables = sorted(names)
+    if not all(_WITH_COLUMN.fullmatch(name) for name in variables):
+        return ()
+    if len({name.lower() for name in variables}) < len(variables):
+        return ()
+    return tuple(variables)
+
+
+def column_of(variable: str) -> str:
+    """Return the name of the column of a variable."""
+    return _OF_VARIABLE + variable
+
+
+def variable_columns(names: Iterable[str]) -> dict[str, str]:
+    """Return the columns of variables among some columns, by the names of these variables."""
+    columns = sorted(name for name in names if name.startswith(_OF_VARIABLE))
+    return {name.removeprefix(_OF_VARIABLE): name for name in columns}
+
+
+def steps_schema(variables: Iterable[str]) -> pa.Schema:
+    """Return the schema of `steps` with the columns of some variables."""
+    own = [pa.field(column_of(name), pa.string()) for name in variables]
+    return pa.schema([*STEPS_SCHEMA, *own])
 
 
 def fault_counts(faults: Json) -> dict[str, int]:

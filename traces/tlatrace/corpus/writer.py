@@ -18,14 +18,16 @@ import pyarrow.parquet as pq
 
 from tlatrace.corpus.checksums import FileChecksum
 from tlatrace.corpus.schema import (
-    STEPS_SCHEMA,
     TRACES_SCHEMA,
     TraceRow,
+    column_of,
+    steps_schema,
     trace_row,
+    variables_with_columns,
 )
 from tlatrace.errors import CorpusError
 from tlatrace.trace import Event, Trace
-from tlatrace.values import State, Value, canonical
+from tlatrace.values import State, Value, canonical, canonical_state
 
 __all__ = ["Kind", "Part", "PartWriter", "remove_unfinished"]
 
@@ -35,11 +37,16 @@ GROUP_ROWS: Final = 1 << 16
 _REPEATED: Final = ["trace_id", "action", "params", "node"]
 _WITH_STATISTICS: Final = ["trace_id", "chunk", "step"]
 _ZSTD_LEVEL: Final = 3
+_DICTIONARY_BYTES: Final = 32 << 20
+"""Of the different texts of a column in a row group; what is more is written out row by row."""
 
 Kind = tuple[str, str | None, str]
 """(specification, its hash, canonical JSON of the constants)."""
 
-_StepRow = tuple[str, int | None, int, int, str | None, str, str | None, int | None, str | None]
+_StepRow = tuple[
+    str, int | None, int, int, str | None, str, str | None, int | None, str | None, tuple[str, ...]
+]
+"""The columns of a step; the last of its texts are those of variables, if they have columns."""
 
 
 @dataclass(slots=True)
@@ -52,6 +59,8 @@ class Part:
     traces: int = 0
     steps: int = 0
     failed: int = 0
+    variables: tuple[str, ...] = ()
+    """Those that have columns."""
     kinds: list[Kind] = field(default_factory=list)
     """What the traces are traces of; one kind, if they fit into one corpus."""
     failures: list[tuple[str, str]] = field(default_factory=list)
@@ -85,7 +94,10 @@ class PartWriter:
         if trace.header is not None and trace.header.seed is not None:
             seed = trace.header.seed
         rows: list[_StepRow] = []
-        texts = _StateTexts()
+        if self._file is None and not self.part.variables:
+            whole = next((item.state for item in trace.events if item.state is not None), {})
+            self.part.variables = variables_with_columns(whole)
+        texts = _StateTexts(self.part.variables)
         carried: _StepRow | None = None
         for event in trace.events:
             chunk = event.step // self._chunk_steps
@@ -148,24 +160,30 @@ class PartWriter:
                     self._write_group()
 
     def _write_group(self) -> None:
+        variables = self.part.variables
+        schema = steps_schema(variables)
         if self._file is None:
             path = self._unfinished(self._names["steps"])
             path.parent.mkdir(parents=True, exist_ok=True)
             self._names["traces"].parent.mkdir(parents=True, exist_ok=True)
             self._file = pq.ParquetWriter(
                 path,
-                STEPS_SCHEMA,
+                schema,
                 compression="zstd",
                 compression_level=_ZSTD_LEVEL,
-                use_dictionary=_REPEATED,
+                use_dictionary=[*_REPEATED, *map(column_of, variables)],
+                dictionary_pagesize_limit=_DICTIONARY_BYTES,
                 write_statistics=_WITH_STATISTICS,
             )
         if self._rows:
+            *values, parts = zip(*self._rows, strict=True)
+            none = (None,) * len(variables)
+            values += zip(*[part or none for part in parts], strict=True)
             columns = [
                 pa.array(column, type=kind.type)
-                for column, kind in zip(zip(*self._rows, strict=True), STEPS_SCHEMA, strict=True)
+                for column, kind in zip(values, schema, strict=True)
             ]
-            table = pa.Table.from_arrays(columns, schema=STEPS_SCHEMA)
+            table = pa.Table.from_arrays(columns, schema=schema)
             self._file.write_table(table, row_group_size=len(self._rows))
             self._rows = []
 
@@ -184,20 +202,26 @@ def remove_unfinished(folder: Path) -> None:
 class _StateTexts:
     """Canonical texts of states that follow each other: most variables stay what they are."""
 
+    variables: tuple[str, ...]
+    """Those that have columns."""
     known: dict[str, tuple[Value, str]] = field(default_factory=dict)
-    order: tuple[str, ...] = ()
 
-    def of(self, state: State) -> str:
-        if len(state) != len(self.order) or state.keys() != self.known.keys():
-            self.order, self.known = tuple(sorted(state)), {}
+    def of(self, state: State | None) -> tuple[str | None, tuple[str, ...]]:
+        """Return the whole text, or those of the variables."""
+        if state is None:
+            return None, ()
+        if len(state) != len(self.variables) or not self.variables:
+            return canonical_state(state), ()
         parts = []
-        for name in self.order:
+        for name in self.variables:
+            if name not in state:
+                return canonical_state(state), ()
             value = state[name]
             known = self.known.get(name)
             if known is None or known[0] is not value:
-                known = self.known[name] = value, f"{canonical(name)}:{canonical(value)}"
+                known = self.known[name] = value, canonical(value)
             parts.append(known[1])
-        return "{" + ",".join(parts) + "}"
+        return None, tuple(parts)
 
 
 def _step_row(
@@ -212,5 +236,5 @@ def _step_row(
         canonical(event.params),
         event.node,
         event.clock,
-        None if event.state is None else texts.of(event.state),
+        *texts.of(event.state),
     )

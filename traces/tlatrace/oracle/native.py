@@ -117,10 +117,12 @@ class NativeModel:
         table: int = _TABLE,
         nodes: int = 0,
         addition: Addition | None = None,
+        words: int = 0,
     ) -> None:
         """Open what the compiler wrote for a model that was loaded with `native`.
 
-        `table` is how many places there are for nodes, `nodes` how many words they have together.
+        `table` is how many places there are for nodes, `nodes` how many words they have together,
+        `words` how many there are for whoever opens it, at the end of the array.
         """
         native = source.native
         assert native is not None, source.module
@@ -137,7 +139,7 @@ class NativeModel:
         listed = stack + _STACK
         self._room = listed + _LISTED
         more = 0 if addition is None else addition.words
-        opened = Machine(code_of(native, addition), self._room + more)
+        opened = Machine(code_of(native, addition), self._room + more + words)
         self._machine = opened  # its code is there as long as it is
         self._memory = opened.memory
         for place, word in (

@@ -14,10 +14,11 @@ from tlatrace.compiler.emit_native.rows import ROW
 from tlatrace.errors import TlatraceError
 from tlatrace.oracle.model import Model
 from tlatrace.oracle.native import NativeModel, NoWord
-from tlatrace.oracle.rows import MOST_ROWS, READ_ONLY, Call, Texts, Words
+from tlatrace.oracle.rows import MOST_ROWS, READ_ONLY, Call, States, Texts, Words
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue, function, model_value
 from tlatrace.runtime.words import layout
+from tlatrace.runtime.words.columns import ENTRY, UNREAD
 from tlatrace.runtime.words.texts import CHILD, CHILDREN, KNOWN
 
 __all__ = ["NativeRows", "NotNative"]
@@ -44,8 +45,12 @@ class NativeRows(NativeModel):
         Raises:
             NotNative: its rows stay Python's.
         """
-        super().__init__(model.source, table=table, nodes=nodes)
         source, native = model.source, model.source.native
+        width = len(source.variables)
+        of_variable = 1 + CHILD * CHILDREN
+        known, children, row = KNOWN * width, 2 * width * of_variable, ROW + width
+        words = known + children + (row + ENTRY * width) * MOST_ROWS
+        super().__init__(source, table=table, nodes=nodes, words=words)
         assert native is not None, source.module
         self._reading = Reading(source.types)
         if "rows" not in self._roles:
@@ -55,17 +60,20 @@ class NativeRows(NativeModel):
         self._numbers = {role: at for at, (role, _) in enumerate(native.functions)}
         self._calls: dict[Call, tuple[int, int]] = {}
         """Number of the role and word of the arguments, of calls that were read."""
-        self._width = len(source.variables)
+        self._of_row = row
+        self._names_of_variables = source.variables
         self._clashing = [name in self._reading.clashing for name in source.variables]
-        self._known_at = self._listed
-        children = self._known_at + KNOWN * self._width
-        of_variable = 1 + CHILD * CHILDREN
-        self._rows_at = children + 2 * self._width * of_variable
+        self._known_at = self._room
+        children_at = self._known_at + known
+        self._rows_at = children_at + children
+        entries_at = self._rows_at + row * MOST_ROWS
         memory: Words = np.frombuffer(memoryview(self._memory), dtype=np.int64)
-        self._rows = memory[self._rows_at :][: ROW * MOST_ROWS].reshape(-1, ROW)
-        self._known_texts = memory[self._known_at : children].reshape(-1, KNOWN)
-        self._children = np.arange(children, self._rows_at, of_variable).reshape(-1, 2)
-        self._counted = memory[children : self._rows_at : of_variable]
+        self._rows = memory[self._rows_at : entries_at].reshape(-1, row)
+        self._entries = memory[entries_at:].reshape(width, -1, ENTRY)
+        self._entries_at = np.arange(width) * ENTRY * MOST_ROWS + entries_at
+        self._known_texts = memory[self._known_at : children_at].reshape(-1, KNOWN)
+        self._children = np.arange(children_at, self._rows_at, of_variable).reshape(-1, 2)
+        self._counted = memory[children_at : self._rows_at : of_variable]
         """How many elements of sets are known."""
         try:
             self._memory[layout.NAMES] = self._word(
@@ -98,25 +106,25 @@ class NativeRows(NativeModel):
         self._known_texts[:, 0] = self._variables
         self._known_texts[:, 4:6] = self._children
         self._known_texts[:, 6] = self._clashing
+        self._known_texts[:, 7] = self._entries_at
         self._counted[:] = 0
 
-    def judge(self, texts: Texts, roles: Words, calls: Sequence[Call]) -> Words:
+    def judge(self, states: States, roles: Words, calls: Sequence[Call]) -> Words:
         """Judge rows (see `RowJudge`)."""
         count = len(roles)
         found = np.zeros((count, 3), np.int64)
         found[:, 1] = -1
         self._forget_texts()
         start = again = 0
+        rows = self._rows[:count]
         while start < count:
-            rows = self._rows[:count]
-            rows[:, 2], rows[:, 3] = texts.begins, texts.ends
+            self._place_states(states, rows)
             rows[:, :2] = self._asked(calls)[roles]  # the last two are INITIAL, READ_ONLY
             if again:
                 rows[start, 0] = READ_ONLY
-            self._machine.text = texts.address
             done = self._run(start, count)
             new = slice(start + again, done)
-            found[new] = rows[new, 4:]
+            found[new] = rows[new, 4:ROW]
             found[new, 1] = np.where(rows[new, 5] == layout.BAD, -1, rows[new, 5] + self._age)
             if done == count:
                 break
@@ -124,8 +132,18 @@ class NativeRows(NativeModel):
             self.forget()
             again = int(done > start + again)
             start = done - 1 if again else done + 1
-        self._machine.text = 0
         return found
+
+    def _place_states(self, states: States, rows: Words) -> None:
+        rows[:, 2], rows[:, 3] = states.texts.begins, states.texts.ends
+        if tuple(states.variables) != self._names_of_variables:
+            rows[:, ROW:] = -1  # they are no states of this specification
+            return
+        for at, column in enumerate(states.columns):
+            texts = column.texts
+            entries = self._entries[at, : len(texts.begins)]
+            entries[:, 0], entries[:, 1], entries[:, 2] = texts.begins, texts.ends, UNREAD
+            rows[:, ROW + at] = column.numbers
 
     def state(self, number: int) -> RuntimeValue | None:
         """Return the state of a number, as a tuple of its parts; None if it is forgotten."""
@@ -135,12 +153,10 @@ class NativeRows(NativeModel):
 
     def values(self, texts: Texts) -> list[RuntimeValue | None]:
         """Read values, as those of parameters are read; None where Python has to."""
-        self._machine.text = texts.address
         found: list[RuntimeValue | None] = []
         for begin, end in zip(texts.begins.tolist(), texts.ends.tolist(), strict=True):
             word = self._read(begin, end)
             found.append(None if word == layout.BAD else self.value(word))
-        self._machine.text = 0
         return found
 
     def _read(self, begin: int, end: int) -> int:
@@ -152,7 +168,7 @@ class NativeRows(NativeModel):
         return word
 
     def _run(self, start: int, end: int) -> int:
-        at, size = self._rows_at, ROW
+        at, size = self._rows_at, self._of_row
         done = self._roles["rows"](at + size * start, at + size * end, self._known_at)
         return (done - at) // size
 
@@ -164,7 +180,6 @@ class NativeRows(NativeModel):
             known.clear()
             missing = list(calls)
         params = Texts.of([params.encode("utf-8", "surrogatepass") for _, params in missing])
-        self._machine.text = params.address
         for at, (action, text) in enumerate(missing):
             place = int(params.begins[at]), int(params.ends[at])
             known[action, text] = self._call(action, *place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from ctypes import string_at
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
@@ -14,10 +15,13 @@ __all__ = [
     "ASK",
     "INITIAL",
     "MOST_ROWS",
+    "NO_TEXT",
     "READ_ONLY",
     "REMEMBERED",
     "Call",
+    "Column",
     "RowJudge",
+    "States",
     "Texts",
     "Words",
 ]
@@ -41,10 +45,10 @@ MOST_ROWS: Final = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Texts that stand in memory, one after the other."""
+    """Texts that stand in memory."""
 
-    address: int
     begins: Words
+    """Addresses of their first bytes."""
     ends: Words
     kept: object
     """What has to live as long as they are read."""
@@ -55,7 +59,37 @@ class Texts:
         whole = np.frombuffer(b"".join([*parts, b"\0"]), np.uint8)
         ends = np.cumsum(np.array(list(map(len, parts)), np.int64))
         begins = np.concatenate([np.zeros(1, np.int64), ends])[: len(parts)]
-        return Texts(whole.ctypes.data, begins, ends, whole)
+        address = whole.ctypes.data
+        return Texts(begins + address, ends + address, whole)
+
+    def raw(self, at: int) -> bytes:
+        """Return the bytes of a text."""
+        begin = int(self.begins[at])
+        return string_at(begin, int(self.ends[at]) - begin)
+
+
+NO_TEXT: Final = -1
+"""Where the text of a state begins that stands in columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The values of a variable in some rows, as texts."""
+
+    texts: Texts
+    """At most `MOST_ROWS`."""
+    numbers: Words
+    """Which of them a row has; less than 0 is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """States of some rows: those whose text begins at `NO_TEXT` stand in columns."""
+
+    texts: Texts
+    variables: Sequence[str] = ()
+    columns: Sequence[Column] = ()
+    """One for each variable."""
 
 
 class RowJudge(Protocol):
@@ -73,7 +107,7 @@ class RowJudge(Protocol):
         """Begin with other rows."""
         ...
 
-    def judge(self, texts: Texts, roles: Words, calls: Sequence[Call]) -> Words:
+    def judge(self, states: States, roles: Words, calls: Sequence[Call]) -> Words:
         """Judge rows, at most `MOST_ROWS`; for each return an answer and two numbers.
 
         `roles`: for each row, which of the `calls` it is; `READ_ONLY`, and its state is the one

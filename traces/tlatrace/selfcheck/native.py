@@ -19,7 +19,7 @@ from tlatrace.judgement.transition import Transition
 from tlatrace.oracle import Model, ModelState
 from tlatrace.oracle.native import NativeModel
 from tlatrace.oracle.native_rows import NativeRows, NotNative
-from tlatrace.oracle.rows import ASK, INITIAL, MOST_ROWS, READ_ONLY, Texts
+from tlatrace.oracle.rows import ASK, INITIAL, MOST_ROWS, READ_ONLY, States, Texts
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, state_text
 from tlatrace.values import (
@@ -140,7 +140,7 @@ def _accepted_rows(native: NativeRows, transitions: Sequence[Transition]) -> lis
         ]
         roles += [READ_ONLY, INITIAL if transition.pre is None else number]
     calls = [(step.action, canonical(_as_recorded(step.params))) for step in transitions]
-    found = native.judge(Texts.of(texts), np.array(roles, np.int64), calls)
+    found = native.judge(States(Texts.of(texts)), np.array(roles, np.int64), calls)
     answers: list[bool] = (found[1::2, 0] != ASK).tolist()
     return answers
 

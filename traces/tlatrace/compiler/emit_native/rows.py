@@ -2,8 +2,9 @@
 
 A row is `ROW` words: the number of a role (the first ones of `NativeText.functions`; 0 is the
 initial state), the tuple of its arguments, where its text begins and ends; the answer, the state,
-and a number that says which step it is (0: none) are written behind them. A role that is less than
-0 has the state read only.
+and a number that says which step it is (0: none) are written behind them. Then it has a word for
+each variable: where its text begins at less than 0, its state is what these numbers say (see
+`runtime.words.columns`). A role that is less than 0 has the state read only.
 
 What was found TRUE is remembered as a FACT: a state in which all invariants are TRUE, alone; the
 role, the arguments and both states of a step; less than 0, a group of instances of invariants (see
@@ -24,7 +25,9 @@ from tlatrace.runtime.values import RuntimeValue
 __all__ = ["ROW", "Rows"]
 
 ROW: Final = 7
-"""Words of a row: role, arguments, begin and end of its text; answer, state, number."""
+"""Words of a row: role, arguments, begin and end of its text; answer, state, number.
+
+Behind them is one for each variable."""
 
 _TEXT: Final = """
 def judge_rows(row, end, names):
@@ -32,7 +35,10 @@ def judge_rows(row, end, names):
     before = mem[BEFORE]
     while row < end:
         mem[STACK] = base
-        after = read_state(mem[row + 2], mem[row + 3], names, {width})
+        if mem[row + 2] < 0:
+            after = read_columns(row + {row}, names, {width})
+        else:
+            after = read_state(mem[row + 2], mem[row + 3], names, {width})
         answer = 0
         if after != BAD and mem[row] >= 0:
             answer = judge_step(mem[row], mem[row + 1], before, after)
@@ -45,7 +51,7 @@ def judge_rows(row, end, names):
         mem[row + 5] = after
         mem[row + 6] = number
         before = after
-        row += {row}
+        row += {row} + {width}
     mem[STACK] = base
     mem[BEFORE] = before
     return row

@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspect import getsource
 
 from tlatrace.runtime.words import (
+    columns,
     comparing,
     contents,
     functions,
@@ -19,7 +20,7 @@ from tlatrace.runtime.words import (
 
 __all__ = ["MODULES", "flat_text", "search_text"]
 
-MODULES = (layout, contents, comparing, sets, functions, numbers, questions, steps, texts)
+MODULES = (layout, contents, comparing, sets, functions, numbers, questions, steps, texts, columns)
 
 
 def flat_text() -> str:

@@ -7,9 +7,11 @@ is known without being read.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -18,7 +20,7 @@ import numpy as np
 from tlatrace.errors import TlatraceError
 from tlatrace.oracle import Model
 from tlatrace.oracle.native_rows import NativeRows
-from tlatrace.oracle.rows import READ_ONLY, Texts
+from tlatrace.oracle.rows import NO_TEXT, READ_ONLY, Column, States, Texts
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.agreement import Agreement, Disagreement
 from tlatrace.selfcheck.hostile.changes import change_text
@@ -31,6 +33,9 @@ __all__ = ["check_machine_texts"]
 _BATCH: Final = 400
 _CHANGED: Final = 8
 _MOST: Final = 5
+
+_VARIABLES: Final = ("count", "left", "mark", "right")
+_PARTS: Final = re.compile(rb'\{"count":(.*),"left":(.*),"mark":(.*),"right":(.*)\}', re.DOTALL)
 
 _LEFT: Final = (
     *('{"#set":[1,2,5]}', '{"#set":[1,9,2]}', '{"#set":[1,2,5]}', '{"#set":[2,1,5]}'),
@@ -56,7 +61,8 @@ def check_machine_texts(
         texts = _texts(draw, min(_BATCH, cases - counts["texts"]), of_params=of_params)
         if not counts and not of_params:
             texts[: len(_NEARLY)] = _NEARLY
-        read = _params(rows, texts) if of_params else _states(rows, texts)
+        in_columns = draw.random() < 0.4
+        read = _params(rows, texts) if of_params else _states(rows, texts, in_columns=in_columns)
         for text, value in zip(texts, read, strict=True):
             plain = _plain(model, text, of_params=of_params)
             counts["texts"] += 1
@@ -94,11 +100,32 @@ def _texts(draw: Random, count: int, *, of_params: bool) -> list[str]:
     return texts[:count]
 
 
-def _states(rows: NativeRows, texts: Sequence[str]) -> list[RuntimeValue | None]:
+def _states(
+    rows: NativeRows, texts: Sequence[str], *, in_columns: bool
+) -> list[RuntimeValue | None]:
     rows.forget_states()
-    written = Texts.of([text.encode("utf-8", "surrogatepass") for text in texts])
-    found = rows.judge(written, np.full(len(texts), READ_ONLY), [])
+    written = [text.encode("utf-8", "surrogatepass") for text in texts]
+    states = _in_columns(written) if in_columns else States(Texts.of(written))
+    found = rows.judge(states, np.full(len(texts), READ_ONLY), [])
     return [None if number < 0 else rows.state(number) for number in found[:, 1].tolist()]
+
+
+def _in_columns(texts: Sequence[bytes]) -> States:
+    """Cut texts where the names of variables stand, if all do; the others stay whole."""
+    cut = [_PARTS.fullmatch(text) for text in texts]
+    whole = Texts.of(texts)
+    begins = np.where([found is None for found in cut], whole.begins, NO_TEXT)
+    columns = [
+        _column([b"" if found is None else found[at] for found in cut])
+        for at in range(1, len(_VARIABLES) + 1)
+    ]
+    return States(replace(whole, begins=begins), _VARIABLES, columns)
+
+
+def _column(texts: Sequence[bytes]) -> Column:
+    different = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    numbers = np.array([different[text] for text in texts], np.int64)
+    return Column(Texts.of(list(different)), numbers)
 
 
 def _params(rows: NativeRows, texts: Sequence[str]) -> list[RuntimeValue | None]:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from tlatrace.corpus.findings import MACHINE_CODE
 from tlatrace.corpus.kernel import Kernel, KernelOptions
-from tlatrace.corpus.schema import SCANNED, STEPS_SCHEMA, first_row
+from tlatrace.corpus.schema import SCANNED, STATE, STEPS_SCHEMA, column_of, first_row
 from tlatrace.errors import TlatraceError
 from tlatrace.judgement.transition import Allowed
 from tlatrace.oracle import Model, ModelState
@@ -30,7 +30,7 @@ from tlatrace.selfcheck.hostile.material import draw_state
 from tlatrace.selfcheck.hostile.texts import plain_judgement
 from tlatrace.trace import INIT
 from tlatrace.trace.canonical_text import read_canonical_state
-from tlatrace.values import State, canonical_state
+from tlatrace.values import State, canonical, canonical_state
 
 __all__ = ["check_rows"]
 
@@ -42,6 +42,7 @@ _MOST: Final = 5
 _BY_MACHINE: Final = f"accepted by {MACHINE_CODE}"
 _NEARLY_LARGE: Final = 985
 """The invariant holds below 1000."""
+_VARIABLES: Final = ("count", "left", "mark", "right")
 _ACTIONS: Final = (None, INIT, "Swap", "Count", "Mark", "Never", "", "\x01", "Small")
 
 
@@ -52,7 +53,19 @@ class _Row:
     step: int | None
     action: str | None
     params: str | None
-    state: str | None
+    parts: tuple[str | None, ...]
+    """Texts of the variables, where the state is in columns."""
+    whole: str | None = None
+    """Text of the state, where it is not."""
+
+    @property
+    def state(self) -> str | None:
+        if self.whole is not None:
+            return self.whole
+        if not self.parts or None in self.parts:
+            return None
+        fields = [f'"{name}":{part}' for name, part in zip(_VARIABLES, self.parts, strict=True)]
+        return f"{{{','.join(fields)}}}"
 
 
 def check_rows(
@@ -78,7 +91,7 @@ def check_rows(
         if corpora % _RENEW == 0:
             kernel = fresh()
             tell(f"{counts['rows']:,} of {cases:,} rows")
-        rows = _changed(draw, _two_traces(draw))
+        rows = _changed(draw, _some_traces(draw))
         plain = _plain(model, rows)
         fast = _by_kernel(kernel, rows, counts)
         counts["rows"] += len(rows)
@@ -97,12 +110,17 @@ def check_rows(
     )
 
 
-def _two_traces(draw: Random) -> list[_Row]:
-    """Draw two traces; the second one may be the first one again, which then is remembered."""
+def _some_traces(draw: Random) -> list[_Row]:
+    """Draw traces, of which some are the first one again, which then is remembered."""
     first = _trace(draw, "t1")
-    if draw.random() < 0.5:
-        return first + [replace(row, trace_id="t2") for row in first]
-    return first + _trace(draw, "t2")
+    rows = first
+    for number in range(2, 2 + draw.randrange(1, 4)):
+        name = f"t{number}"
+        again = draw.random() < 0.5
+        rows = rows + (
+            [replace(row, trace_id=name) for row in first] if again else _trace(draw, name)
+        )
+    return rows
 
 
 def _trace(draw: Random, name: str) -> list[_Row]:
@@ -114,7 +132,7 @@ def _trace(draw: Random, name: str) -> list[_Row]:
     state: State = draw_state(draw, 0)
     if is_late:
         state = {**state, "count": _NEARLY_LARGE}
-    rows = [_Row(name, 0, 0, INIT, "[]", canonical_state(state))]
+    rows = [_Row(name, 0, 0, INIT, "[]", *_written(draw, state))]
     for step in range(1, draw.randrange(1, 3 * _CHUNK)):
         chunk = step // _CHUNK
         if chunk != rows[-1].chunk:
@@ -133,11 +151,33 @@ def _trace(draw: Random, name: str) -> list[_Row]:
             action, params = "Count", f"[{k}]"
             state = {**state, "count": count + k}
         named = draw.random() < 0.75
-        text = canonical_state(state)
-        rows.append(
-            _Row(name, chunk, step, action if named else None, params if named else "[]", text)
-        )
+        if not named:
+            rows.append(_Row(name, chunk, step, None, "[]", *_written(draw, state)))
+        else:
+            rows.append(_Row(name, chunk, step, action, params, *_written(draw, state)))
     return [row for row in rows if row.chunk] if is_late and rows[-1].chunk else rows
+
+
+def _written(draw: Random, state: State) -> tuple[tuple[str, ...], str | None]:
+    """Write a state in columns, or whole."""
+    if draw.random() < 0.3:
+        return (), canonical_state(state)
+    return tuple([canonical(state[name]) for name in _VARIABLES]), None
+
+
+def _changed_state(draw: Random, row: _Row) -> _Row:
+    if not row.parts or row.whole is not None or draw.random() < 0.2:
+        return replace(row, whole=change_text(draw, row.state or ""))
+    at = draw.randrange(len(row.parts))
+    part = change_text(draw, row.parts[at] or "")
+    return replace(row, parts=(*row.parts[:at], part, *row.parts[at + 1 :]))
+
+
+def _without_state(draw: Random, row: _Row) -> _Row:
+    at = draw.randrange(len(row.parts) + 1)
+    return replace(
+        row, parts=(*row.parts[:at], None, *row.parts[at + 1 :])[: len(row.parts)], whole=None
+    )
 
 
 def _changed(draw: Random, rows: list[_Row]) -> list[_Row]:
@@ -147,7 +187,7 @@ def _changed(draw: Random, rows: list[_Row]) -> list[_Row]:
         row = rows[at]
         match draw.randrange(14):
             case 0 | 1 | 2 | 3:
-                rows[at] = replace(row, state=change_text(draw, row.state or ""))
+                rows[at] = _changed_state(draw, row)
             case 4 | 5:
                 rows[at] = replace(row, params=change_text(draw, row.params or ""))
             case 6:
@@ -167,7 +207,8 @@ def _changed(draw: Random, rows: list[_Row]) -> list[_Row]:
                 )
                 rows[at] = replace(row, action=action, params=params)
             case 12:
-                rows[at] = replace(row, **{draw.choice(["state", "params"]): None})
+                is_state = draw.random() < 0.5
+                rows[at] = _without_state(draw, row) if is_state else replace(row, params=None)
             case _:
                 other = rows.pop(at)
                 for _ in range(draw.randrange(3)):
@@ -238,16 +279,21 @@ def _by_kernel(
 
 def _batch(rows: Sequence[_Row]) -> pa.RecordBatch:
     """Write rows as Parquet would give them, strings that are not UTF-8 included."""
-    arrays = []
+    arrays = {}
     for name in SCANNED:
-        values = [getattr(row, name) for row in rows]
+        values = [row.whole if name == STATE else getattr(row, name) for row in rows]
         kind = STEPS_SCHEMA.field(name).type
-        if kind == pa.string():
-            raw = [value and value.encode("utf-8", "surrogatepass") for value in values]
-            arrays.append(pa.array(raw, pa.binary()).view(pa.string()))
-        else:
-            arrays.append(pa.array(values, kind))
-    return pa.RecordBatch.from_arrays(arrays, names=list(SCANNED))
+        arrays[name] = _strings_of(values) if kind == pa.string() else pa.array(values, kind)
+    for at, name in enumerate(_VARIABLES):
+        parts = _strings_of([row.parts[at] if row.parts else None for row in rows])
+        arrays[column_of(name)] = parts.dictionary_encode()
+    return pa.RecordBatch.from_pydict(arrays)
+
+
+def _strings_of(values: Sequence[str | None]) -> pa.StringArray:
+    raw = [None if value is None else value.encode("utf-8", "surrogatepass") for value in values]
+    strings: pa.StringArray = pa.array(raw, pa.binary()).view(pa.string())
+    return strings
 
 
 def _all_utf8(rows: Sequence[_Row]) -> bool:
