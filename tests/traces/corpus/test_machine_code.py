@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Final
 
 import pytest
 from click.testing import CliRunner
 
 from rocketproof.cli import main
-from tests.traces.corpus.toy import HEADER, SPEC, Rows, batches_of, record, rows_of
+from tests.traces.corpus.toy import HEADER, SPEC, Row, Rows, batches_of, record, rows_of
 from tlatrace.corpus.findings import MACHINE_CODE, Findings
 from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.local import LocalDriver
@@ -93,6 +94,48 @@ def test_where_a_batch_ends_makes_no_difference(model: Model, size: int) -> None
     assert found.counts["initial"] == 3
     assert found.counts["remembered"] >= 11
     assert sum(found.actions.values()) == 36
+
+
+DAMAGES: Final[tuple[Row, ...]] = (
+    {"state": None},
+    {"state": '{"last":"up","x":-3}'},
+    {"step": 40},
+    {"step": 0},
+    {"action": "Never"},
+    {"action": "Init"},
+    {"params": None},
+    {"chunk": 1},
+    {"trace_id": None},
+    {"trace_id": "t2"},
+)
+
+
+def damaged(seed: int) -> Rows:
+    """Draw rows of a few traces, some of which are equal, with up to three wrong rows."""
+    draw = Random(seed)
+    traces = [record(draw.randrange(3), draw.randrange(1, 9)) for _ in range(6)]
+    rows = [row for at, trace in enumerate(traces) for row in rows_of(f"t{at}", trace)]
+    for _ in range(draw.randrange(4)):
+        at = draw.randrange(len(rows))
+        rows[at] = {**rows[at], **draw.choice(DAMAGES)}
+        if draw.random() < 0.2:
+            rows.insert(at, rows.pop(draw.randrange(len(rows))))
+    return rows
+
+
+def test_whole_traces_that_are_counted_together_are_counted_as_one_by_one(model: Model) -> None:
+    together, single = kernel(model), kernel(model)
+    bad = 0
+    for seed in range(150):
+        rows = damaged(seed)
+        found, expected = (found_in(together, rows, 1000), found_in(single, rows, 1))
+
+        assert found.counts == expected.counts, seed
+        assert found.pieces == expected.pieces, seed
+        assert found.actions == expected.actions, seed
+        assert found.distinct() == expected.distinct(), seed
+        bad += any(piece.step is not None for piece in found.pieces)
+    assert 75 < bad < 140
 
 
 def test_a_step_that_is_not_sure_is_judged_by_python_and_the_rest_by_machine_code(

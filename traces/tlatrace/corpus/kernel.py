@@ -176,7 +176,18 @@ class Kernel(Generic[S]):
 
     def _batch(self, run: _Run, piece: _Piece[S] | None, rows: Rows) -> _Piece[S] | None:
         """Read some rows, piece by piece."""
-        for begin, end in rows.pieces():
+        pieces, sure = rows.pieces(), self._sure_pieces(rows)
+        done = 0
+        for number, (begin, end) in enumerate(pieces):
+            if number < done:
+                continue
+            if sure[number]:
+                if piece is not None:
+                    self._close(run, piece)
+                    piece = None
+                done = sure.index(False, number)  # the last one may go on
+                self._whole(run, rows, pieces[number:done])
+                continue
             name, chunk = rows.piece_of(begin)
             if piece is None or name != piece.trace_id or chunk != piece.chunk:
                 if piece is not None:
@@ -286,6 +297,32 @@ class Kernel(Generic[S]):
         piece.state, piece.last = None, (rows, end - 1)
         piece.expected += end - begin
         piece.steps += end - begin
+
+    def _sure_pieces(self, rows: Rows) -> list[bool]:
+        """Tell which pieces are counted together: whole traces that machine code has accepted."""
+        sure = rows.sure_pieces()
+        if self._unseen or self.options.keeps or self.options.shown:
+            return [False] * len(sure)
+        return [False, *sure[1:-1], False][-len(sure) :]
+
+    def _whole(self, run: _Run, rows: Rows, pieces: Sequence[tuple[int, int]]) -> None:
+        """Count whole traces, which follow each other, as `_sure` does."""
+        begin, end = pieces[0][0], pieces[-1][1]
+        new = rows.new(begin, end)
+        ranks = ranks_of(rows.drawn(new), self.options.seed)
+        run.ranks.add_all(ranks)
+        if self.options.sample:
+            run.chosen.add_all(ranks)
+        evaluated = len(new) - int(rows.begins[new].sum())
+        run.counts["initial"] += len(pieces)
+        run.counts["evaluated"] += evaluated
+        run.counts["remembered"] += end - begin - len(pieces) - evaluated
+        run.counts[MACHINE_CODE] += end - begin
+        for first, behind in pieces:
+            name, chunk = rows.piece_of(first)
+            row = {"kind": "piece", "trace_id": name, "chunk": chunk, "count": behind - first}
+            tail = self._digests.of_row(rows, behind - 1)
+            run.rows.append({**row, "head": None, "tail": tail})
 
     def _settle(self, piece: _Piece[S]) -> None:
         """Read the last state of a piece, if that has been put off."""

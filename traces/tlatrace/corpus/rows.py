@@ -103,12 +103,14 @@ class Rows:
         self.initial = self.actions.are(INIT)
         follows = np.zeros(self.count, bool)
         follows[1:] = self.steps[1:] == self.steps[:-1] + 1
-        self._broken = np.flatnonzero(~follows | self.lacking | self.initial)
+        breaks: Flags = ~follows | self.lacking | self.initial
+        self._broken = np.flatnonzero(breaks)
         """Rows that are not the next step of the row before."""
         names = self.names.numbers
         self.begins: Flags = np.ones(self.count, bool)
         """Whether a row is of another piece than the one before it."""
         self.begins[1:] = (names[1:] != names[:-1]) | (self.chunks[1:] != self.chunks[:-1])
+        self._breaks = breaks
         self._answered: _Answered | None = None
         self._calls: dict[int, bytes] = {}
 
@@ -164,6 +166,18 @@ class Rows:
             sure=np.flatnonzero(answers != ASK),
             new=np.flatnonzero(answers == ACCEPTED),
         )
+
+    def sure_pieces(self) -> list[bool]:
+        """Tell which pieces are, as far as they go here, whole traces that are surely right."""
+        found = self._answered
+        if found is None:
+            return [False] * int(self.begins.sum())
+        begins = np.flatnonzero(self.begins)
+        is_first = self.initial & ~self.lacking & (self.steps == 0) & (self.chunks == 0)
+        is_first &= self.names.numbers != _NONE
+        wrong = np.where(self.begins, ~is_first, self._breaks) | (found.answers == ASK)
+        right: list[bool] = (~np.logical_or.reduceat(wrong, begins)).tolist()
+        return right
 
     def is_sure(self, at: int) -> bool:
         """Tell whether a row has been accepted by machine code."""
