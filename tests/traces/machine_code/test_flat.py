@@ -75,10 +75,14 @@ def looks(left: int) -> int:
 def read(left: int, right: int) -> int:
     order = compare_text(left & 7, right & 7, 3)
     return order * 1000 + text[left & 7] - text[right & 7]
+
+
+def hashed(left: int, right: int) -> int:
+    return hash_text(left & 15, right & 15)
 '''
-NAMES: Final = ("all_operators", "compared", "looped", "read")
+NAMES: Final = ("all_operators", "compared", "looped", "read", "hashed")
 WORDS: Final = 64
-LETTERS: Final = b"abcabd\x80\xff\x00abca"
+LETTERS: Final = b"abcabd\x80\xff\x00abca\x80 and some more letters"
 _KEPT: Final = ctypes.create_string_buffer(LETTERS)
 ADDRESS: Final = ctypes.addressof(_KEPT)
 _SMALL: Final = st.integers(-(2**20), 2**20)
@@ -90,7 +94,8 @@ def machine() -> Machine:
 
 
 def by_python(name: str, *words: int) -> tuple[int, list[int]]:
-    space: dict[str, Any] = {"mem": [0] * WORDS, "text": LETTERS, "compare_text": compare_text}
+    space: dict[str, Any] = {"mem": [0] * WORDS, "text": LETTERS}
+    space |= {"compare_text": compare_text, "hash_text": hash_text}
     exec(TEXT, space)
     return int(space[name](*words)), space["mem"]
 
@@ -98,6 +103,15 @@ def by_python(name: str, *words: int) -> tuple[int, list[int]]:
 def compare_text(left: int, right: int, count: int) -> int:
     one, other = LETTERS[left : left + count], LETTERS[right : right + count]
     return (one > other) - (one < other)
+
+
+def hash_text(at: int, count: int) -> int:
+    whole = [LETTERS[at + index : at + index + 8] for index in range(0, count & -8, 8)]
+    found = count
+    for part in (*whole, *[LETTERS[at + index :][:1] for index in range(count & -8, count)]):
+        found = (found ^ int.from_bytes(part, "little")) * 7046029254386353131 & 2**64 - 1
+        found ^= found >> 32
+    return found - (found >> 63 << 64)
 
 
 @given(st.sampled_from(NAMES), _SMALL, _SMALL)
@@ -117,6 +131,7 @@ def test_machine_code_computes_what_python_does(
     [
         "return other(word)",
         "return compare_text(word, word)",
+        "return hash_text(word)",
         "text[0] = word",
         "return texts[word]",
         "return f(word, 1)",

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from tlatrace.oracle import Model, load_model
+from tlatrace.oracle import Model, load_model, native_rows
 from tlatrace.oracle.native_rows import NativeRows, NotNative
 from tlatrace.oracle.rows import (
     ACCEPTED,
@@ -296,3 +296,47 @@ def test_an_invariant_that_stays_python_s_leaves_all_rows_to_it(tmp_path: Path) 
     module = MODULE.replace("Few == Cardinality(sent) < 9", "Few == ENABLED Next")
     with pytest.raises(NotNative, match="Enabled"):
         NativeRows(load(tmp_path, module))
+
+
+def test_texts_of_columns_are_remembered_from_batch_to_batch(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = NativeRows(model)
+    calls: list[Call] = [("Send", '["n1",2]'), ("Send", '["n2",2]')]
+    good = [START.encode(), state(2, 0, ("n1", 0)).encode()]
+    sent = good[1].replace(b'"n1",', b'"n2",')  # as many bytes
+    roles = np.array([INITIAL, 0], np.int64)
+    for _ in range(3):  # the arrays are others each time
+        assert judge.judge(in_columns(States(Texts.of(good))), roles, calls)[1, 0] != ASK
+        other = in_columns(States(Texts.of([good[0], sent])))
+        assert judge.judge(other, roles, calls)[1, 0] == ASK
+    texts = int(judge._read_texts[0])
+    assert texts == len({(2, 0), (0, 0)}) + len({"none", "n1", "n2"})
+    assert len(judge._kept) == 4, "those of the first round"
+
+    monkeypatch.setattr(native_rows, "_MOST_KEPT", 0)
+    assert judge.judge(in_columns(States(Texts.of(good))), roles, calls)[1, 0] == REMEMBERED
+    assert int(judge._read_texts[0]) == 4
+    assert len(judge._kept) == 2
+
+
+def test_the_same_text_of_two_variables_is_two_texts(tmp_path: Path) -> None:
+    module = MODULE
+    for old, new in (
+        ("VARIABLES left, sent", "VARIABLES left, more, sent"),
+        ("sent = {}", "sent = {} /\\ more = left"),
+        ("sent' =", "more' = left' /\\ sent' ="),
+        ("<<left, sent>>", "<<left, more, sent>>"),
+    ):
+        assert old in module
+        module = module.replace(old, new)
+    judge = NativeRows(load(tmp_path, module))
+    whole = START.replace(',"sent"', ',"more":{"n1":0,"n2":0},"sent"').encode()
+    left, sent = in_columns(States(Texts.of([START.encode()]))).columns
+    states = States(
+        replace(Texts.of([whole]), begins=np.array([NO_TEXT])),
+        ("left", "more", "sent"),
+        [left, left, sent],
+    )
+    assert judge.judge(states, np.array([INITIAL]), [])[0, 0] == ACCEPTED
+    assert int(judge._read_texts[0]) == 3

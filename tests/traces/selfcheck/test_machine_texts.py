@@ -49,8 +49,8 @@ PLANTED: Final = {
         "",
     ),
     "strings that may be model values in a column": (
-        "    mem[CLASHING] = mem[place + 6]\n    mem[CURSOR] = mem[entry]",
-        "    mem[CLASHING] = 0\n    mem[CURSOR] = mem[entry]",
+        "    mem[CLASHING] = mem[place + 6]\n    mem[CURSOR] = start",
+        "    mem[CLASHING] = 0\n    mem[CURSOR] = start",
     ),
     "another name of a variable": ("or read_string() != mem[place]", "or read_string() == BAD"),
 }
@@ -116,6 +116,26 @@ def test_a_reader_of_columns_that_errs_is_found(
     judge = partial(NativeRows, model, table=1 << 14, nodes=1 << 18)
 
     assert check_rows(model, 20_000, 1, quiet, judge).disagreements
+
+
+@pytest.mark.parametrize("compared", [True, False])
+def test_texts_of_one_hash_are_compared(
+    compared: bool, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = flat_text()
+    changes = {"hash_text(start, count) ^ place": "place"}
+    if not compared:
+        changes["            and compare_text(mem[at], start, count) == 0\n"] = ""
+    for old, new in changes.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    monkeypatch.setattr(native, "flat_text", lambda: text)
+    judge = partial(NativeRows, model, table=1 << 14, nodes=1 << 18)
+
+    found = check_rows(model, 4_000, 1, quiet, judge)
+
+    assert found.examined
+    assert bool(found.disagreements) is not compared
 
 
 @pytest.mark.parametrize(

@@ -176,17 +176,15 @@ class Kernel(Generic[S]):
 
     def _batch(self, run: _Run, piece: _Piece[S] | None, rows: Rows) -> _Piece[S] | None:
         """Read some rows, piece by piece."""
-        pieces, sure = rows.pieces(), self._sure_pieces(rows)
-        done = 0
+        pieces, sure, done = rows.pieces(), self._sure_pieces(rows), 0
         for number, (begin, end) in enumerate(pieces):
-            if number < done:
-                continue
-            if sure[number]:
+            if sure[number] and number >= done:
                 if piece is not None:
                     self._close(run, piece)
                     piece = None
                 done = sure.index(False, number)  # the last one may go on
                 self._whole(run, rows, pieces[number:done])
+            if number < done:
                 continue
             name, chunk = rows.piece_of(begin)
             if piece is None or name != piece.trace_id or chunk != piece.chunk:
@@ -320,9 +318,9 @@ class Kernel(Generic[S]):
         run.counts[MACHINE_CODE] += end - begin
         for first, behind in pieces:
             name, chunk = rows.piece_of(first)
-            row = {"kind": "piece", "trace_id": name, "chunk": chunk, "count": behind - first}
             tail = self._digests.of_row(rows, behind - 1)
-            run.rows.append({**row, "head": None, "tail": tail})
+            row = {"kind": "piece", "trace_id": name, "chunk": chunk, "head": None, "tail": tail}
+            run.rows.append({**row, "count": behind - first})
 
     def _settle(self, piece: _Piece[S]) -> None:
         """Read the last state of a piece, if that has been put off."""

@@ -44,6 +44,44 @@ define internal i64 @compare_text(ptr %mem, ptr %text, i64 %left, i64 %right, i6
   %sign = sub i64 %up, %down
   ret i64 %sign
 }
+
+define internal i64 @hash_text(ptr %mem, ptr %text, i64 %at, i64 %count) {
+begin:
+  %bytes = getelementptr i8, ptr %text, i64 %at
+  %whole = and i64 %count, -8
+  br label %words
+words:
+  %index = phi i64 [0, %begin], [%next, %word]
+  %found = phi i64 [%count, %begin], [%mixed, %word]
+  %more = icmp slt i64 %index, %whole
+  br i1 %more, label %word, label %rest
+word:
+  %place = getelementptr i8, ptr %bytes, i64 %index
+  %eight = load i64, ptr %place, align 1
+  %both = xor i64 %found, %eight
+  %product = mul i64 %both, 7046029254386353131
+  %high = lshr i64 %product, 32
+  %mixed = xor i64 %product, %high
+  %next = add i64 %index, 8
+  br label %words
+rest:
+  %at_byte = phi i64 [%whole, %words], [%next_byte, %byte]
+  %known = phi i64 [%found, %words], [%mixed_byte, %byte]
+  %left = icmp slt i64 %at_byte, %count
+  br i1 %left, label %byte, label %end
+byte:
+  %place_byte = getelementptr i8, ptr %bytes, i64 %at_byte
+  %one = load i8, ptr %place_byte
+  %wide = zext i8 %one to i64
+  %both_byte = xor i64 %known, %wide
+  %product_byte = mul i64 %both_byte, 7046029254386353131
+  %high_byte = lshr i64 %product_byte, 32
+  %mixed_byte = xor i64 %product_byte, %high_byte
+  %next_byte = add i64 %at_byte, 1
+  br label %rest
+end:
+  ret i64 %known
+}
 """
 
 

@@ -18,7 +18,7 @@ from tlatrace.oracle.rows import MOST_ROWS, READ_ONLY, Call, States, Texts, Word
 from tlatrace.readings import Reading
 from tlatrace.runtime.values import RuntimeValue, function, model_value
 from tlatrace.runtime.words import layout
-from tlatrace.runtime.words.columns import ENTRY, UNREAD
+from tlatrace.runtime.words.columns import ENTRY, MOST_TEXTS, TEXT, TEXTS, UNREAD
 from tlatrace.runtime.words.texts import CHILD, CHILDREN, KNOWN
 
 __all__ = ["NativeRows", "NotNative"]
@@ -27,6 +27,8 @@ _TABLE: Final = 1 << 21
 _NODES: Final = 1 << 24
 _ATOM: Final = 1 << 60
 """Tells the numbers of model values from those of strings."""
+_MOST_KEPT: Final = 64 << 20
+"""Bytes of texts."""
 _MOST_CALLS: Final = 100_000
 _AGE: Final = 1 << 40
 """More than any word: numbers of states that have been forgotten are not given again."""
@@ -49,7 +51,7 @@ class NativeRows(NativeModel):
         width = len(source.variables)
         of_variable = 1 + CHILD * CHILDREN
         known, children, row = KNOWN * width, 2 * width * of_variable, ROW + width
-        words = known + children + (row + ENTRY * width) * MOST_ROWS
+        words = known + children + (row + ENTRY * width) * MOST_ROWS + 1 + TEXT * TEXTS
         super().__init__(source, table=table, nodes=nodes, words=words)
         assert native is not None, source.module
         self._reading = Reading(source.types)
@@ -69,8 +71,12 @@ class NativeRows(NativeModel):
         entries_at = self._rows_at + row * MOST_ROWS
         memory: Words = np.frombuffer(memoryview(self._memory), dtype=np.int64)
         self._rows = memory[self._rows_at : entries_at].reshape(-1, row)
-        self._entries = memory[entries_at:].reshape(width, -1, ENTRY)
+        texts_at = entries_at + width * ENTRY * MOST_ROWS
+        self._entries = memory[entries_at:texts_at].reshape(width, -1, ENTRY)
         self._entries_at = np.arange(width) * ENTRY * MOST_ROWS + entries_at
+        self._texts_at, self._read_texts = texts_at, memory[texts_at:]
+        self._kept: list[Texts] = []
+        """What has to live as long as texts in it are remembered."""
         self._known_texts = memory[self._known_at : children_at].reshape(-1, KNOWN)
         self._children = np.arange(children_at, self._rows_at, of_variable).reshape(-1, 2)
         self._counted = memory[children_at : self._rows_at : of_variable]
@@ -93,6 +99,7 @@ class NativeRows(NativeModel):
         """Forget all nodes, and so all that was accepted."""
         self._forget()
         self.forget_states()
+        self._forget_columns()
         self._calls.clear()
         self._age += _AGE
 
@@ -101,12 +108,18 @@ class NativeRows(NativeModel):
         self._memory[layout.BEFORE] = layout.BAD
         self._forget_texts()
 
+    def _forget_columns(self) -> None:
+        self._kept.clear()
+        if self._read_texts[0]:
+            self._read_texts[:] = 0
+
     def _forget_texts(self) -> None:
         self._known_texts[:] = 0
         self._known_texts[:, 0] = self._variables
         self._known_texts[:, 4:6] = self._children
         self._known_texts[:, 6] = self._clashing
         self._known_texts[:, 7] = self._entries_at
+        self._known_texts[:, 8] = self._texts_at
         self._counted[:] = 0
 
     def judge(self, states: States, roles: Words, calls: Sequence[Call]) -> Words:
@@ -117,6 +130,9 @@ class NativeRows(NativeModel):
         self._forget_texts()
         start = again = 0
         rows = self._rows[:count]
+        if self._read_texts[0] >= MOST_TEXTS or sum(map(Texts.size, self._kept)) > _MOST_KEPT:
+            self._forget_columns()
+        remembered = int(self._read_texts[0])
         while start < count:
             self._place_states(states, rows)
             rows[:, :2] = self._asked(calls)[roles]  # the last two are INITIAL, READ_ONLY
@@ -132,6 +148,9 @@ class NativeRows(NativeModel):
             self.forget()
             again = int(done > start + again)
             start = done - 1 if again else done + 1
+            remembered = 0
+        if self._read_texts[0] > remembered:
+            self._kept += [column.texts for column in states.columns]
         return found
 
     def _place_states(self, states: States, rows: Words) -> None:

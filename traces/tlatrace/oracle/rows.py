@@ -62,6 +62,10 @@ class Texts:
         address = whole.ctypes.data
         return Texts(begins + address, ends + address, whole)
 
+    def size(self) -> int:
+        """Return how many bytes they have together."""
+        return int((self.ends - self.begins).sum())
+
     def raw(self, at: int) -> bytes:
         """Return the bytes of a text."""
         begin = int(self.begins[at])

@@ -1,6 +1,8 @@
 """Words of states whose variables stand in columns: each of their texts is read once.
 
-A column has the different texts of a variable in some rows, and a row the numbers of its own.
+A column has the different texts of a variable in some rows, and a row the numbers of its own. Texts
+that have been read are remembered where they stand, by their bytes, as long as their host keeps
+them in memory.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from tlatrace.runtime.words.layout import (
     BAD,
     CLASHING,
     CURSOR,
+    FULL,
     STACK,
     TEXT_END,
     TUP,
@@ -18,24 +21,79 @@ from tlatrace.runtime.words.layout import (
     mem,
     push,
 )
-from tlatrace.runtime.words.texts import KNOWN, read_variable
+from tlatrace.runtime.words.texts import KNOWN, compare_text, read_variable, text
 
-__all__ = ["ENTRY", "UNREAD", "read_columns", "read_entry"]
+__all__ = [
+    "ENTRY",
+    "MOST_TEXTS",
+    "TEXT",
+    "TEXTS",
+    "UNREAD",
+    "hash_text",
+    "place_of_text",
+    "read_columns",
+    "read_entry",
+]
 
 ENTRY: Final = 3
 """Words for each text of a column: where it begins and ends, and its value."""
 UNREAD: Final = 15
 """Stands for the value of a text that has not been read; no value has this word."""
 
+TEXTS: Final = 262144
+"""Places for texts that have been read, behind a word that counts them."""
+TEXT: Final = 5
+"""Words for each: where it begins, its bytes, their number, the variable, the value."""
+MOST_TEXTS: Final = 131072
+
+
+def hash_text(at: int, count: int) -> int:
+    """Return a number for so many bytes; machine code has its own."""
+    found = count
+    for byte in text[at : at + count]:
+        found = (found ^ byte) * 1099511628211 & 0x7FFFFFFFFFFFFFFF
+    return found
+
+
+def place_of_text(place: int, start: int, count: int) -> int:
+    """Return where a text of a variable is remembered; a place that is free if it is not."""
+    number = hash_text(start, count) ^ place
+    index = number & (TEXTS - 1)
+    at = mem[place + 8] + 1 + TEXT * index
+    while mem[at]:
+        if (
+            mem[at + 2] == number
+            and mem[at + 1] == count
+            and mem[at + 3] == place
+            and compare_text(mem[at], start, count) == 0
+        ):
+            return at
+        index = (index + 1) & (TEXTS - 1)
+        at = mem[place + 8] + 1 + TEXT * index
+    mem[at + 2] = number
+    return at
+
 
 def read_entry(place: int, entry: int) -> int:
     """Read a text that is a value of a variable, and nothing more."""
+    start = mem[entry]
+    count = mem[entry + 1] - start
+    at = place_of_text(place, start, count)
+    if mem[at]:
+        return mem[at + 4]
     mem[CLASHING] = mem[place + 6]
-    mem[CURSOR] = mem[entry]
+    mem[CURSOR] = start
     mem[TEXT_END] = mem[entry + 1]
     word = read_variable(place)
     if mem[CURSOR] != mem[entry + 1]:
         return BAD
+    counted = mem[place + 8]
+    if word != BAD and mem[FULL] == 0 and mem[counted] < MOST_TEXTS:
+        mem[at] = start
+        mem[at + 1] = count
+        mem[at + 3] = place
+        mem[at + 4] = word
+        mem[counted] = mem[counted] + 1
     return word
 
 

@@ -82,10 +82,11 @@ PLAIN: Final = 9007199254740992
 NESTED: Final = 40
 """What is nested deeper is left to Python."""
 
-KNOWN: Final = 8
+KNOWN: Final = 9
 """Words for each variable: its name, and of its text in the last state the place, the bytes, the
 value; where the elements of its last set stand, and where those of the next one are to; whether
-names of model values are CLASHING with strings in it; where the texts of its column stand."""
+names of model values are CLASHING with strings in it; where the texts of its column stand, and
+where the texts of all columns that have been read (see `columns`)."""
 CHILDREN: Final = 256
 """Elements of a set that are known by their texts: how many, then place, bytes, value of each."""
 CHILD: Final = 3

@@ -130,6 +130,8 @@ def _trace(draw: Random, name: str) -> list[_Row]:
     """
     is_late = draw.random() < 0.3
     state: State = draw_state(draw, 0)
+    if draw.random() < 0.5:  # met again and again, and by machine code
+        state = {**state, "left": draw.randrange(3), "right": draw.randrange(3)}
     if is_late:
         state = {**state, "count": _NEARLY_LARGE}
     rows = [_Row(name, 0, 0, INIT, "[]", *_written(draw, state))]
