@@ -12,6 +12,7 @@ from benchmarks import (
     corpus_drivers,
     generation,
     long_partial_traces,
+    machine_code,
     native_search,
     record_decoding,
     records,
@@ -24,6 +25,7 @@ if __name__ == "__main__":
     compiled_validation.main()
     generation.main()
     corpus_drivers.main()
+    machine_code.main()
     long_partial_traces.main()
     symmetric_search.main()
     native_search.main()

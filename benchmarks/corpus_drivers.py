@@ -31,9 +31,11 @@ from tlatrace.corpus.manifest import finish, read_manifest
 from tlatrace.corpus.model_source import ModelCheckerSource
 from tlatrace.corpus.on_spark import ScanDriver, SortDriver
 from tlatrace.corpus.processes import run_tasks
+from tlatrace.corpus.schema import STEPS_SCHEMA
 from tlatrace.corpus.session import open_session
+from tlatrace.corpus.state_texts import StateTexts
 from tlatrace.corpus.validate import Driver, Subject, validate_corpus
-from tlatrace.corpus.writer import GROUP_ROWS
+from tlatrace.corpus.writer import GROUP_ROWS, begin_steps
 from tlatrace.judgement.transition import Allowed
 from tlatrace.judgement.verdict import Conforms
 from tlatrace.trace import Header
@@ -80,7 +82,8 @@ def main() -> None:
                 folder = once if copies == 1 else repeated(once, copies)
                 steps = read_manifest(folder).steps
                 print(f"corpus, {RUNS} runs {copies} times, {steps:,} steps, {CORES} cores:")
-                baseline = timed(lambda: duck(folder, subject.source))  # noqa: B023  # called now
+                steps_of = with_whole_states(folder)
+                baseline = timed(lambda: duck(steps_of, subject.source))  # noqa: B023  # called now
                 print(f"  DuckDB and a pool (baseline): {steps / baseline:8,.0f} steps/s")
                 for name, driver in (
                     ("local driver", LocalDriver(CORES)),
@@ -113,20 +116,42 @@ def repeated(once: Path, copies: int) -> Path:
     Its files have about as many rows as those of a large corpus.
     """
     folder = once.with_name(f"times-{copies}")
+    manifest = read_manifest(once)
     for table in ("steps", "traces"):
         (folder / table).mkdir(parents=True)
         parts = sorted((once / table).iterdir())
         renamed = (_renamed(pq.read_table(part), copy) for copy in range(copies) for part in parts)
         for number, rows in enumerate(_together(renamed, ROWS_OF_FILE)):
             name = folder / table / f"part-{number:05d}.parquet"
-            with pq.ParquetWriter(name, rows[0].schema, compression="zstd") as writer:
+            with (
+                begin_steps(name, manifest.variables)
+                if table == "steps"
+                else pq.ParquetWriter(name, rows[0].schema, compression="zstd") as writer
+            ):
                 for group in _together(iter(rows), GROUP_ROWS):
                     whole = pa.concat_tables(group)
                     writer.write_table(whole, row_group_size=len(whole))
-    manifest = read_manifest(once)
     grown = replace(manifest, traces=manifest.traces * copies, steps=manifest.steps * copies)
     finish(folder, replace(grown, files=checksums_in(folder)))
     return folder
+
+
+def with_whole_states(folder: Path) -> Path:
+    """Write the steps of a corpus with the text of each whole state, which is less for DuckDB."""
+    other = folder.with_name(f"{folder.name}-whole")
+    other.mkdir()
+    for part in sorted((folder / "steps").iterdir()):
+        with pq.ParquetFile(part) as file, begin_steps(other / part.name, ()) as writer:
+            for number in range(file.num_row_groups):
+                rows = file.read_row_group(number)
+                texts = [
+                    text
+                    for batch in rows.to_batches()
+                    for text in StateTexts(batch).made(0, batch.num_rows)
+                ]
+                kept = rows.select([*STEPS_SCHEMA.names[:-1]])
+                writer.write_table(kept.append_column("state", pa.array(texts)), len(texts))
+    return other
 
 
 def _together(tables: Iterator[pa.Table], least: int) -> Iterator[list[pa.Table]]:
@@ -147,12 +172,12 @@ def _renamed(rows: pa.Table, copy: int) -> pa.Table:
 
 
 def duck(folder: Path, source: CheckerSource) -> None:
-    """Judge the different pairs of a corpus that DuckDB finds."""
+    """Judge the different pairs that DuckDB finds in some files of steps."""
     import duckdb  # here: the workers import this module, and DuckDB complains when they end
 
     connection = duckdb.connect(config={"threads": CORES, "memory_limit": "4GB"})
     try:
-        pairs = connection.sql(DIFFERENT_PAIRS, params=[str(folder / "steps" / "*.parquet")])
+        pairs = connection.sql(DIFFERENT_PAIRS, params=[str(folder / "*.parquet")])
         tasks = list(_tasks(pairs.to_arrow_reader(8_192)))
     finally:
         connection.close()

@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.compiled_validation import Line
-from benchmarks.corpus_drivers import DIFFERENT_PAIRS, repeated
+from benchmarks.corpus_drivers import DIFFERENT_PAIRS, repeated, with_whole_states
+from benchmarks.tlc_loader import javac, seconds_by_loader
 from rocketproof.runs import simulate_trace
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.corpus.findings import MACHINE_CODE, Findings
@@ -32,9 +33,11 @@ from tlatrace.corpus.model_source import ModelCheckerSource
 from tlatrace.corpus.rows import Codes, calls_in
 from tlatrace.corpus.state_texts import texts_in
 from tlatrace.corpus.worker import Work
+from tlatrace.judgement.specification import load_spec
 from tlatrace.oracle import Model
 from tlatrace.oracle.native_rows import NativeRows
 from tlatrace.oracle.rows import ASK, INITIAL, READ_ONLY, RowJudge, States, Texts
+from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Header
 from tlatrace.trace.ndjson import dump_trace
 from tlatrace.values import state_from_json
@@ -84,11 +87,12 @@ def compare(name: str, folder: Path, *, python: bool = False, queries: bool = Fa
     print(f"{name}: {steps:,} steps; machine code opened in {time.process_time() - began:.2f} s")
     seconds = cpu_seconds(lambda: judge(folder, model, native=True), times=TIMES)
     say("machine code", steps, seconds, None)
+    whole = with_whole_states(folder) if queries else folder
     others: list[tuple[str, Callable[[], object], int]] = []
     if python:
         others.append(("compiled Python", lambda: judge(folder, model, native=False), 1))
     if queries:
-        duck, frames = partial(by_duckdb, folder), partial(by_polars, folder)
+        duck, frames = partial(by_duckdb, whole), partial(by_polars, whole)
         others.append(("DuckDB, then machine code", lambda: judge_pairs(model, duck()), TIMES))
         others.append(("Polars, then machine code", lambda: judge_pairs(model, frames()), TIMES))
     for other, call, times in others:
@@ -134,7 +138,7 @@ def by_duckdb(folder: Path) -> Iterator[pa.RecordBatch]:
     import duckdb  # here: it complains when workers end that have it
 
     with duckdb.connect(config={"threads": 1, "memory_limit": "4GB"}) as connection:
-        found = connection.sql(DIFFERENT_PAIRS, params=[str(folder / "steps" / "*.parquet")])
+        found = connection.sql(DIFFERENT_PAIRS, params=[str(folder / "*.parquet")])
         yield from found.to_arrow_reader(PAIRS)
 
 
@@ -142,7 +146,7 @@ def by_polars(folder: Path) -> Iterable[pa.RecordBatch]:
     """Return the different steps that Polars finds."""
     import polars as pl
 
-    steps = pl.scan_parquet(folder / "steps" / "*.parquet").sort("trace_id", "step")
+    steps = pl.scan_parquet(folder / "*.parquet").sort("trace_id", "step")
     pre = pl.col("state").shift(1).over("trace_id").alias("pre")
     pairs = steps.select(pre, "action", "params", pl.col("state").alias("post")).unique()
     found: Iterable[pa.RecordBatch] = pairs.collect().to_arrow().to_batches(PAIRS)
@@ -182,7 +186,7 @@ def judged_pairs(rows: RowJudge, batch: pa.RecordBatch) -> np.ndarray:
 
 
 def from_ndjson() -> None:
-    """Judge lines of NDJSON as they are written."""
+    """Judge lines of NDJSON as they are written; TLC reads them by Java, without invariants."""
     traces = [simulate_trace(REPEATED, seed) for seed in range(RUNS[REPEATED])]
     header = traces[0].header
     assert header is not None
@@ -192,6 +196,14 @@ def from_ndjson() -> None:
     seconds = cpu_seconds(lambda: judge_lines(model, lines), times=TIMES)
     print(f"{REPEATED} from NDJSON: {len(lines):,} steps")
     say("machine code", len(lines), seconds, None)
+    compiler = javac()
+    if compiler is None:
+        print("  TLC with a Java loader: not measured, there is no JDK here")
+        return
+    module = find_spec_root() / REPEATED / f"{header.spec}.tla"
+    spec = load_spec(module, constants=header.constants)
+    by_tlc = seconds_by_loader(spec, traces, compiler)
+    say("TLC with a Java loader", len(lines), by_tlc, seconds)
 
 
 def judge_lines(model: Model, lines: list[bytes]) -> None:

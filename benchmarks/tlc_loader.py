@@ -6,6 +6,7 @@ to be compiled against the jar, so it needs a JDK; the JRE of a Python package i
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +17,7 @@ from pathlib import Path
 from tlatrace.judgement.specification import SpecUnderTest
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.java import find_java
+from tlatrace.tools.module_folders import module_folders
 from tlatrace.trace import Trace
 from tlatrace.values import ExactString, Fcn, ModelValue, TlaSet, Value
 
@@ -52,7 +54,8 @@ def seconds_by_loader(spec: SpecUnderTest, traces: Sequence[Trace], compiler: st
             config + "\n" + "\n".join(spec.constants) + "\n", "utf-8"
         )
         command = [str(find_java().java), "-XX:+UseSerialGC", "-Xmx4g", "-Xss64m"]
-        command += [f"-DTLA-Library={spec.module.parent}", "-cp", f"{jar}:{folder}", _TLC]
+        folders = os.pathsep.join(map(str, module_folders(spec.module, spec.libraries)))
+        command += [f"-DTLA-Library={folders}", "-cp", f"{jar}:{folder}", _TLC]
         command += ["-workers", "1", "-deadlock", "-metadir", str(folder / "states"), "RpLoaded"]
         started = time.perf_counter()
         done = subprocess.run(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -29,7 +30,7 @@ from tlatrace.errors import CorpusError
 from tlatrace.trace import Event, Trace
 from tlatrace.values import State, Value, canonical, canonical_state
 
-__all__ = ["Kind", "Part", "PartWriter", "remove_unfinished"]
+__all__ = ["GROUP_ROWS", "Kind", "Part", "PartWriter", "begin_steps", "remove_unfinished"]
 
 GROUP_ROWS: Final = 1 << 16
 """A row group ends with the piece that reaches so many rows."""
@@ -166,15 +167,7 @@ class PartWriter:
             path = self._unfinished(self._names["steps"])
             path.parent.mkdir(parents=True, exist_ok=True)
             self._names["traces"].parent.mkdir(parents=True, exist_ok=True)
-            self._file = pq.ParquetWriter(
-                path,
-                schema,
-                compression="zstd",
-                compression_level=_ZSTD_LEVEL,
-                use_dictionary=[*_REPEATED, *map(column_of, variables)],
-                dictionary_pagesize_limit=_DICTIONARY_BYTES,
-                write_statistics=_WITH_STATISTICS,
-            )
+            self._file = begin_steps(path, variables)
         if self._rows:
             *values, parts = zip(*self._rows, strict=True)
             none = (None,) * len(variables)
@@ -186,6 +179,23 @@ class PartWriter:
             table = pa.Table.from_arrays(columns, schema=schema)
             self._file.write_table(table, row_group_size=len(self._rows))
             self._rows = []
+
+
+def begin_steps(path: Path, variables: Sequence[str]) -> pq.ParquetWriter:
+    """Begin a file of steps with the columns of some variables.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    return pq.ParquetWriter(
+        path,
+        steps_schema(variables),
+        compression="zstd",
+        compression_level=_ZSTD_LEVEL,
+        use_dictionary=[*_REPEATED, *map(column_of, variables)],
+        dictionary_pagesize_limit=_DICTIONARY_BYTES,
+        write_statistics=_WITH_STATISTICS,
+    )
 
 
 def remove_unfinished(folder: Path) -> None:

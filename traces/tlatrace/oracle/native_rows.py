@@ -75,6 +75,7 @@ class NativeRows(NativeModel):
         self._entries = memory[entries_at:texts_at].reshape(width, -1, ENTRY)
         self._entries_at = np.arange(width) * ENTRY * MOST_ROWS + entries_at
         self._texts_at, self._read_texts = texts_at, memory[texts_at:]
+        self._kept_bytes = 0
         self._kept: list[Texts] = []
         """What has to live as long as texts in it are remembered."""
         self._known_texts = memory[self._known_at : children_at].reshape(-1, KNOWN)
@@ -110,6 +111,7 @@ class NativeRows(NativeModel):
 
     def _forget_columns(self) -> None:
         self._kept.clear()
+        self._kept_bytes = 0
         if self._read_texts[0]:
             self._read_texts[:] = 0
 
@@ -130,7 +132,7 @@ class NativeRows(NativeModel):
         self._forget_texts()
         start = again = 0
         rows = self._rows[:count]
-        if self._read_texts[0] >= MOST_TEXTS or sum(map(Texts.size, self._kept)) > _MOST_KEPT:
+        if self._read_texts[0] >= MOST_TEXTS or self._kept_bytes > _MOST_KEPT:
             self._forget_columns()
         remembered = int(self._read_texts[0])
         while start < count:
@@ -150,7 +152,9 @@ class NativeRows(NativeModel):
             start = done - 1 if again else done + 1
             remembered = 0
         if self._read_texts[0] > remembered:
-            self._kept += [column.texts for column in states.columns]
+            texts = [column.texts for column in states.columns]
+            self._kept += texts
+            self._kept_bytes += sum(map(Texts.size, texts))
         return found
 
     def _place_states(self, states: States, rows: Words) -> None:
