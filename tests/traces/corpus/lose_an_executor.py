@@ -18,7 +18,7 @@ from tests.traces.corpus.standalone import executors_of
 from tests.traces.corpus.toy import ToyChecker, judge, record_badly, toy_subject
 from tlatrace.corpus.checker import Checker
 from tlatrace.corpus.generate import generate_corpus, make_here
-from tlatrace.corpus.on_spark import ScanDriver
+from tlatrace.corpus.on_spark import STEPS_KEY, ScanDriver
 from tlatrace.corpus.session import open_session
 from tlatrace.corpus.validate import validate_corpus
 from tlatrace.judgement.transition import Judgement
@@ -85,8 +85,7 @@ def main(folder: Path) -> None:
         actions=subject.actions,
     )
     with open_session(2, name="lost", master="local-cluster[2,1,1024]") as spark:
-        spark.conf.set("spark.sql.files.maxPartitionBytes", "20000")
-        spark.conf.set("spark.sql.files.openCostInBytes", "4000")
+        spark.conf.set(STEPS_KEY, "200")
         killer = threading.Thread(target=kill_one, args=(marks, killed), daemon=True)
         killer.start()
         result = validate_corpus(corpus, subject, ScanDriver(spark))

@@ -21,6 +21,7 @@ from rocketproof.cli import main
 from tests.source_files import ROOT
 from tests.traces.corpus.standalone import SETTINGS, Cluster, command_of, standalone_cluster
 from tlatrace.corpus.manifest import read_manifest
+from tlatrace.corpus.on_spark import STEPS_KEY
 
 WAIT_S = 500
 GENERATE = ("generate", "epoch_truncation", "--bug", "B05", "--first-seed", "8")
@@ -201,7 +202,9 @@ def hold_against_this_process(cluster: Cluster, runs: int, folder: Path) -> dict
     arguments = (*GENERATE, "--runs", str(runs), "--out", there)
     made = on_cluster(cluster, arguments, folder / "generate", kill=True)
     generated = time.monotonic()
-    judged = on_cluster(cluster, ("validate", there, "--json"), folder / "validate", kill=True)
+    validate = ("validate", there, "--json", "--engine", "compiled")
+    few = {STEPS_KEY: "250"}  # so that each executor has work when one is killed
+    judged = on_cluster(cluster, validate, folder / "validate", kill=True, more=few)
     ended = time.monotonic()
 
     assert (made.code, judged.code) == (0, 1), made.errors + judged.errors

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.traces.corpus import toy
 from tests.traces.corpus.corpora import CHUNK, HERE, RUNS, content, make
@@ -22,10 +23,10 @@ from tlatrace.corpus.examples import Allowed
 from tlatrace.corpus.generate import generate_corpus, import_corpus, make_here
 from tlatrace.corpus.local import LocalDriver
 from tlatrace.corpus.manifest import read_manifest
-from tlatrace.corpus.on_spark import SparkParts
+from tlatrace.corpus.on_spark import STEPS_KEY, ScanDriver, SparkParts
 from tlatrace.corpus.result import CorpusResult, FaultCount
 from tlatrace.corpus.validate import Driver
-from tlatrace.errors import CorpusError
+from tlatrace.errors import CorpusError, ToolError
 from tlatrace.judgement.transition import Transition
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, exit_code, kind
 from tlatrace.trace import Event, Silent, Trace
@@ -288,3 +289,23 @@ def test_a_file_given_twice_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(CorpusError, match="twice"):
         import_corpus(HERE, tmp_path / "c", [tmp_path / "a.ndjson"] * 2)
+
+
+@pytest.mark.spark
+def test_how_many_steps_a_task_of_a_scan_has_makes_no_difference(
+    mixed: Path, spark: SparkSession
+) -> None:
+    spark.conf.set(STEPS_KEY, "40")
+    try:
+        result = judge(mixed, driver=ScanDriver(spark))
+        spark.conf.set(STEPS_KEY, "few")
+        with pytest.raises(ToolError, match="'few', not a number of steps"):
+            judge(mixed, driver=ScanDriver(spark))
+    finally:
+        spark.conf.unset(STEPS_KEY)
+
+    expected = judge(mixed)
+    assert result.verdicts == expected.verdicts
+    assert result.figures.distinct == expected.figures.distinct
+    assert result.figures.accounted == expected.figures.accounted
+    assert result.figures.remembered < expected.figures.remembered, "tasks remember nothing"

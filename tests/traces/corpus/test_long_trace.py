@@ -8,8 +8,9 @@ import pytest
 
 from tests.traces.corpus.long_trace import write_long
 from tests.traces.corpus.toy import ToySource, judge
-from tlatrace.corpus.local import LocalDriver, splits_of
+from tlatrace.corpus.local import LocalDriver
 from tlatrace.corpus.result import CorpusResult
+from tlatrace.corpus.splits import splits_of
 from tlatrace.corpus.validate import Driver
 from tlatrace.judgement.verdict import Conforms, Diverges
 

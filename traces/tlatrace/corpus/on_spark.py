@@ -1,8 +1,9 @@
 """The drivers on Spark: for corpora that are on many machines, or in no order.
 
-`ScanDriver` reads the corpus as it is: a split holds whole row groups, those hold whole pieces, so
-nothing is exchanged. `SortDriver` takes steps in any order, from any writer: it carries the last
-row of each full chunk to the next one, gathers each piece in one task, and sorts it there.
+`ScanDriver` gives splits to tasks, which read them as a worker of this machine does: no step goes
+through the JVM, and nothing is exchanged. `SortDriver` takes steps in any order, from any writer:
+it carries the last row of each full chunk to the next one, gathers each piece in one task, and
+sorts it there.
 
 Both give the kernel to `mapInArrow` and use the DataFrame API only, so they run over Spark Connect.
 A task that is done again, because its executor was lost, begins with a kernel that remembers
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -30,16 +32,21 @@ from tlatrace.corpus.progress import show_progress
 from tlatrace.corpus.schema import SCANNED, STEPS_COLUMNS, column_of
 from tlatrace.corpus.session import path_to_read, spark_errors
 from tlatrace.corpus.shipping import VERSIONS_KEY, MapBatches, guarded
+from tlatrace.corpus.splits import Split, batches_of, splits_of
 from tlatrace.corpus.worker import Work
 from tlatrace.corpus.writer import Part
-from tlatrace.errors import CorpusError
+from tlatrace.errors import CorpusError, ToolError
 
-__all__ = ["ScanDriver", "SortDriver", "SparkParts"]
+__all__ = ["STEPS_KEY", "ScanDriver", "SortDriver", "SparkParts"]
 
 _PART: Final = msgspec.json.Decoder(Part)
 _STEPS_PER_TASK: Final = 250_000
+STEPS_KEY: Final = "spark.rocketproof.stepsPerTask"
+"""A setting of ours: how many steps a task of a scan has, if there are so many."""
 _MAX_TASKS: Final = 100_000
 """The number of steps is what a manifest claims."""
+_TASKS: Final = 64
+"""Of a large scan; each begins with a kernel that remembers nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,23 @@ class _Task:
 
 
 @dataclass(frozen=True, slots=True)
+class _SplitTask:
+    """Judges the splits of the tasks whose numbers it gets."""
+
+    work: Work
+    tasks: tuple[tuple[Split, ...], ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with quiet_collector():
+            for batch in batches:
+                for number in batch.column("id").to_pylist():
+                    steps = chain.from_iterable(map(batches_of, self.tasks[number]))
+                    yield from self.work.judge(self.work.fresh(), steps, f"spark-{number:06d}")
+
+
+@dataclass(frozen=True, slots=True)
 class ScanDriver:
-    """Judges a sorted corpus on Spark."""
+    """Judges a sorted corpus on Spark, whose machines all see its folder."""
 
     spark: SparkSession
 
@@ -65,10 +87,14 @@ class ScanDriver:
         """Yield the findings of all steps.
 
         Raises:
-            CorpusError: there is no folder of steps.
-            ToolError: Spark failed.
+            CorpusError: there is no folder of steps, or a file in it is no file of steps.
+            ToolError: Spark failed, or its setting `STEPS_KEY` is no number.
         """
-        yield from _judged(self.spark, _steps(self.spark, folder), work, ["judging"])
+        splits = splits_of(folder.resolve())
+        least = _steps_per_task(self.spark)
+        tasks = _together(splits, max(least, sum(split.rows for split in splits) // _TASKS))
+        numbers = self.spark.range(0, len(tasks), 1, max(len(tasks), 1))
+        yield from _judged(self.spark, numbers, _SplitTask(work, tasks), ["judging"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +114,7 @@ class SortDriver:
         rows = _carried(_steps(self.spark, folder), work.options.chunk_steps)
         rows = rows.repartition(tasks, "trace_id", "chunk")
         rows = rows.sortWithinPartitions("trace_id", "chunk", "step")
-        yield from _judged(self.spark, rows, work, ["sorting", "judging"])
+        yield from _judged(self.spark, rows, _Task(work), ["sorting", "judging"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +151,27 @@ class _MakeParts:
             yield pa.RecordBatch.from_arrays([texts], names=["part"])
 
 
+def _steps_per_task(spark: SparkSession) -> int:
+    given = spark.conf.get(STEPS_KEY, None)
+    if given is None:
+        return _STEPS_PER_TASK
+    if not given.isdecimal():
+        raise ToolError("Spark", f"{STEPS_KEY} is {given!r}, not a number of steps")
+    return int(given)
+
+
+def _together(splits: Iterable[Split], least: int) -> tuple[tuple[Split, ...], ...]:
+    """Put splits together that have so many rows."""
+    tasks: list[tuple[Split, ...]] = []
+    some: list[Split] = []
+    for split in splits:
+        some.append(split)
+        if sum(one.rows for one in some) >= least:
+            tasks.append(tuple(some))
+            some = []
+    return (*tasks, tuple(some)) if some else tuple(tasks)
+
+
 def _carried(steps: DataFrame, chunk_steps: int) -> DataFrame:
     """Give the last row of each full chunk to the next one, whether or not the writer has."""
     full = (F.col("step") + 1) % chunk_steps == 0
@@ -147,11 +194,11 @@ def _steps(spark: SparkSession, folder: Path) -> DataFrame:
 
 
 def _judged(
-    spark: SparkSession, steps: DataFrame, work: Work, labels: list[str]
+    spark: SparkSession, given: DataFrame, run: MapBatches, labels: list[str]
 ) -> Iterator[pa.RecordBatch]:
     with spark_errors(), show_progress(spark, labels):
-        task = _guarded(spark, _Task(work))
-        table = steps.mapInArrow(task, ", ".join(FINDING_COLUMNS)).toArrow()
+        task = _guarded(spark, run)
+        table = given.mapInArrow(task, ", ".join(FINDING_COLUMNS)).toArrow()
     yield from table.to_batches()
 
 
