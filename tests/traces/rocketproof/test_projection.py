@@ -178,12 +178,15 @@ def test_the_same_seed_gives_the_same_bytes(seed: int, traces: list[Trace]) -> N
     assert as_bytes(PROTOCOLS[PROTOCOL].run(seed, SimOptions()).trace) == as_bytes(traces[seed])
 
 
-def test_another_process_with_another_hash_seed_gives_the_same_bytes(traces: list[Trace]) -> None:
+@pytest.mark.parametrize(("protocol", "seed"), [(PROTOCOL, 7), ("lock_quorum", 8)])
+def test_another_process_with_another_hash_seed_gives_the_same_bytes(
+    protocol: str, seed: int
+) -> None:
     program = (
         "from hashlib import sha256\n"
         "from rocketproof.runs import simulate_trace\n"
         "from tlatrace.trace.ndjson import dump_trace\n"
-        "trace = simulate_trace('epoch_truncation', 7)\n"
+        f"trace = simulate_trace({protocol!r}, {seed})\n"
         "print(sha256(b''.join(dump_trace(trace.header, trace.events))).hexdigest())\n"
     )
     digests = {
@@ -194,10 +197,10 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(traces: lis
             text=True,
             check=True,
         ).stdout.strip()
-        for hash_seed in ("1", "4242")
+        for hash_seed in ("1", "2", "4242")
     }
 
-    assert digests == {sha256(as_bytes(traces[7])).hexdigest()}
+    assert digests == {sha256(as_bytes(simulate_trace(protocol, seed))).hexdigest()}
 
 
 def test_the_header_says_what_was_asked_for_and_what_struck() -> None:

@@ -198,7 +198,7 @@ class LockProjection:
         self, cluster: LockCluster, node: Node[LockManagerState], state: LockManagerState
     ) -> None:
         broker, shown_ms = node.id, node.clock.shows(cluster.now_ms)
-        for queue, seen in self._votes[broker].items():
+        for queue, seen in sorted(self._votes[broker].items()):
             over = shown_ms - seen.vote.voted_ms >= state.options.life_ms
             if over and not seen.early and self._left_ms(seen, cluster.plan.locks.life_ms) > 0:
                 seen.early = True
