@@ -27,8 +27,20 @@ def test_it_holds_what_was_put_last(puts: list[tuple[str, int]]) -> None:
     assert repr(table) == f"GroupTable({dict(sorted(expected.items()))!r})"
 
 
+def test_many_names_are_held_as_few_are() -> None:
+    names = [f"group{number}" for number in range(200)]
+    table: GroupTable[int] = GroupTable()
+    for count, name in enumerate(names):
+        grown = table.put(name, 0).put(name, count)
+        assert set(table) == set(names[:count]), "the old one is what it was"
+        assert dict(grown) == {name: at for at, name in enumerate(names[: count + 1])}
+        assert grown == GroupTable(dict(grown))
+        table = grown
+
+
 def test_what_is_not_there_is_missing() -> None:
-    for table in (GroupTable[int](), GroupTable({"b": 1})):
+    many = {f"b{number}": 1 for number in range(200)}
+    for table in (GroupTable[int](), GroupTable({"b": 1}), GroupTable(many)):
         assert "a" not in table
         assert table.get("a") is None
         with pytest.raises(KeyError):
