@@ -21,6 +21,7 @@ Source: remoting/netty `NettyDecoder`, remoting/protocol `RemotingCommand` (`enc
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from typing import Final
 
 from rocketha.errors import EncodingError, PacketError
@@ -47,6 +48,8 @@ __all__ = [
 _PREFIX: Final = struct.Struct(">iI")
 _LENGTH: Final = struct.Struct(">i")
 _SERIALIZATIONS: Final = frozenset(Serialization)
+_SMALL_FRAME: Final = 2_048
+_FRAMES_KEPT: Final = 256
 
 FRAME_PREFIX_SIZE: Final = SizeBytes(_PREFIX.size)
 """The two words before the header."""
@@ -76,14 +79,23 @@ def pull_command(data: bytes | bytearray) -> tuple[RemotingCommand, SizeBytes] |
     if pulled is None:
         return None
     frame, size = pulled
+    return (_small_command(frame) if size <= _SMALL_FRAME else _command(frame)), size
+
+
+def _command(frame: bytes) -> RemotingCommand:
+    """Read a whole frame of which the prefix is right. Raises: PacketError"""
     _, word = _PREFIX.unpack_from(frame)
     body_at = FRAME_PREFIX_SIZE + (word & 0xFFFFFF)
     header, body = frame[FRAME_PREFIX_SIZE:body_at], frame[body_at:]
     try:
-        return pull_header(header, Serialization(word >> 24), body), size
+        return pull_header(header, Serialization(word >> 24), body)
     except PacketError as error:
         at = FRAME_PREFIX_SIZE + error.offset
         raise PacketError(error.what, offset=at, reason=error.reason) from None
+
+
+_small_command = lru_cache(maxsize=_FRAMES_KEPT)(_command)
+"""Read such a frame once, and not again whoever looks at it on its way; commands do not change."""
 
 
 def pull_frame(data: bytes | bytearray) -> tuple[bytes, SizeBytes] | None:

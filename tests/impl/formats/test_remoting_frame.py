@@ -190,6 +190,14 @@ def test_a_frame_that_was_assembled_by_hand_is_read_and_written() -> None:
     assert push_command(BY_HAND_COMMAND) == BY_HAND
 
 
+def test_a_small_frame_that_is_looked_at_again_is_read_once() -> None:
+    first, again = pull_command(BY_HAND), pull_command(bytearray(BY_HAND + b"more"))
+
+    assert first is not None
+    assert again is not None
+    assert again[0] is first[0]
+
+
 def test_a_json_frame_has_the_names_in_order_and_no_spaces() -> None:
     command = replace(BY_HAND_COMMAND, serialization=JSON, remark="r")
     header = (
