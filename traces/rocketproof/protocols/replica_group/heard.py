@@ -91,7 +91,5 @@ class NoticesOwed:
 
     def take(self) -> list[BrokerId]:
         """Return whom no notice was sent to, when the step is over."""
-        if not self.owed:
-            return []
         unnotified, self.owed = sorted(self.owed), set()
         return unnotified

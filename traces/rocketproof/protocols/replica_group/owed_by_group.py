@@ -65,18 +65,22 @@ class OwedByGroup:
         cluster: GroupCluster,
         taken: EventTaken,
         is_connected: Callable[[BrokerId, BrokerId], bool],
+        *,
+        is_down: bool,
     ) -> Iterator[Shows]:
         """Yield what a step of a broker shows, of which the trace has the state.
 
-        `is_connected` tells whether a master has, in the trace, a connection of a slave.
+        `is_connected` tells whether a master has, in the trace, a connection of a slave, `is_down`
+        whether the broker is down there.
         """
         node, of = cluster.nodes[taken.broker], self._of[taken.broker]
         state, now_ms = node.state, node.shows_ms(cluster.scheduler)
         if isinstance(taken.event, LogFlushed):
             of.flushed()
-        if cluster.now_ms <= sum(cluster.slow_disks.get(node.id, ())):
+        slow = cluster.slow_disks.get(node.id)
+        if slow is not None and cluster.now_ms <= sum(slow):
             of.disk_is_slow()
-        if state is None or cluster.is_starting(node):
+        if state is None or is_down:
             of.is_unknown()
             return
         is_master = state.is_master

@@ -109,16 +109,15 @@ class BrokerHistory:
     """The masterEpoch at its registration: it knows that, or will."""
     length: int = 0
     """Records in its log when it was looked at."""
-    is_torn: bool = False
 
 
 ALIVE: Final[Key] = ("alive", "", "")
 
 _NEVER_READ: Final = object()
 
-_Glance: TypeAlias = tuple[GroupBroker | None, Group, tuple[int, ...]]
+_Glance: TypeAlias = tuple[GroupBroker | None, Group, int, int, bool]
 """What is seen of a broker at once: a core, and the controller, make another state when they change
-something."""
+something. The numbers are the version of its log and its incarnation; then whether it was down."""
 
 
 class GroupStateReader:
@@ -133,6 +132,8 @@ class GroupStateReader:
         for broker, replica in self.group.replicas.items():
             self.of[broker].starts = {int(replica.incarnation): 0}
         self.alive = frozenset(self.brokers)
+        self.torn: frozenset[BrokerId] = frozenset()
+        """Whose log was longer before their last crash."""
         self.acked: RecordEpochs = ()
         self.seen: RecordEpochs = ()
         self.links: dict[BrokerId, BrokerId | None] = {}
@@ -144,14 +145,16 @@ class GroupStateReader:
         self._glances: dict[BrokerId, _Glance] = {}
         self._rest: tuple[object, ...] = ()
         """What is no broker's, as it was at the last look."""
-        self._change_keys: dict[BrokerId, tuple[object, ...]] = {}
-        self._built: dict[str, Value] = {}
+        self._built: dict[str, Value] = dict.fromkeys(_VARIABLES, NONE)
+        """The variables as they were taken; the first time all are."""
         self._views: tuple[Value, ...] = ()
         self.incarnations: dict[BrokerId, int] = dict.fromkeys(self.brokers, 0)
         """How often each broker had crashed before the last start that the controller heard of; it
         may have been removed since."""
         self._alters: dict[str, Value] = {}
         self._conns: dict[tuple[BrokerId, BrokerId], _Conn] = {}
+        self._without_ends: set[BrokerId] = set()
+        """Masters that had no connection at the last look."""
         self._newest: dict[tuple[BrokerId, BrokerId], ConnectionId] = {}
         """Master and slave -> the newest connection over which that has reported."""
         self._servers: dict[ConnectionId, BrokerId] = {}
@@ -163,6 +166,9 @@ class GroupStateReader:
         """Logs up to messages of which producers were told since the last look that they are
         safe."""
         self._moved: dict[BrokerId, tuple[Value, ...]] = {}
+        """Master -> what it might confirm by, when it was asked for last."""
+        self._touched: set[str] = set()
+        """Brokers of which something was taken since."""
         self._logs: dict[BrokerId, tuple[tuple[int, bool], RecordEpochs]] = {}
         self._reader = RecordEpochReader(file_options(SEGMENT_SIZE, cluster.plan.bugs).log)
         self._look_at_controller(self.group)
@@ -176,14 +182,15 @@ class GroupStateReader:
 
     def take(self, only: Iterable[Key] | None = None) -> State:
         """Take all changes, or those of some parts; return the state with them."""
-        for key in list(self.changes) if only is None else list(only):
+        stale = set()
+        for key in list(self.changes) if only is None else only:
             if key in self.changes:
                 self._known[key] = self.changes.pop(key)
-                self._built.pop(key[0], None)
-        for name in _VARIABLES:
-            if name not in self._built:
-                self._built[name] = self._built_value(name)
-        return {name: self._built[name] for name in _VARIABLES}
+                stale.add(key[0])
+                self._touched.add(key[1])
+        for name in stale:
+            self._built[name] = self._built_value(name)
+        return dict(self._built)
 
     def shorten(self, slave: BrokerId, length: int) -> None:
         """Pretend that a slave has, and has reported, no more than so many records so far."""
@@ -218,8 +225,9 @@ class GroupStateReader:
     def has_moved(self, broker: BrokerId) -> bool:
         """Tell whether what a master may confirm can have changed since this was asked last."""
         me = broker_name(broker)
-        if self._known["role", me, ""] != "Master":
+        if me not in self._touched or self._known["role", me, ""] != "Master":
             return False
+        self._touched.discard(me)
         own = tuple(self._known[name, me, ""] for name in ("log", "local", "pend", "confirm"))
         ends = tuple(self._known["conn", me, broker_name(slave)] for slave in self.brokers)
         before, self._moved[broker] = self._moved.get(broker), (*own, *ends)
@@ -254,21 +262,30 @@ class GroupStateReader:
 
     # ---- what there is ----
 
+    def crashed(self, broker: BrokerId) -> None:
+        """Note a crash, before the next look."""
+        self.of[broker].crashes += 1
+        self._glances.pop(broker, None)
+
+    def is_down(self, broker: BrokerId) -> bool:
+        """Tell whether a broker was down, or not registered, at the last look."""
+        return self._glances[broker][4]
+
     def look(self, cluster: GroupCluster) -> None:
         """Compare the state with what was recorded; most looks find nothing, and soon."""
         group = cluster.group or _NO_GROUP
         if group is not self.group:
             self._look_at_controller(group)
         self._look_at_brokers(cluster)
-        for promised in self.promised:
-            if self.acked[: len(promised)] != promised:
-                self.acked = promised
-        self.promised.clear()
-        torn = [of.is_torn for of in self.of.values()]
-        rest = (torn, self.alive, len(self._alters), self.acked, self.seen)
+        if self.promised:
+            for promised in self.promised:
+                if self.acked[: len(promised)] != promised:
+                    self.acked = promised
+            self.promised.clear()
+        rest = (self.torn, self.alive, len(self._alters), self.acked, self.seen)
         if rest != self._rest:
             self._rest = rest
-            self._note(("torn", "", ""), torn, self._all_torn)
+            self._note(("torn", "", ""), self.torn, names)
             self.look_at_alive()
             self._note(("alters", "", ""), len(self._alters), self._all_alters)
             self._note(("acked", "", ""), self.acked, itself)
@@ -291,9 +308,6 @@ class GroupStateReader:
         if key not in self._known or self._known[key] != value:
             self.changes[key] = value
 
-    def _all_torn(self, _: list[bool]) -> Value:
-        return names(broker for broker, of in self.of.items() if of.is_torn)
-
     def _all_alters(self, _: int) -> Value:
         return tla_set(self._alters.values())
 
@@ -313,38 +327,46 @@ class GroupStateReader:
 
     def _look_at_brokers(self, cluster: GroupCluster) -> None:
         """Read what brokers have of which something has changed, and then all connections."""
-        nodes = cluster.nodes.values()
-        changed = [node for node in nodes if self._has_changed(cluster, node)]
+        nodes, group, glances = cluster.nodes.values(), self.group, self._glances
+        changed = []
+        for node in nodes:
+            seen = glances.get(node.id)
+            if (
+                seen is None
+                or seen[0] is not node.state
+                or seen[1] is not group
+                or seen[2] != node.files.log_version
+                or seen[3] != node.incarnation
+            ) and self._has_changed(cluster, node, seen):
+                changed.append(node)
         if not changed and not self._has_reports:
             return
         self._has_reports = False
         for node in changed:
-            self._look_at(node, is_down=_is_down(cluster, node))
+            self._look_at(node)
         for node in nodes:
-            self._look_at_link(cluster, node, is_down=_is_down(cluster, node))
+            self._look_at_link(cluster, node)
             self._look_at_ends(cluster, node)
 
-    def _has_changed(self, cluster: GroupCluster, node: Node[GroupBroker]) -> bool:
+    def _has_changed(
+        self, cluster: GroupCluster, node: Node[GroupBroker], seen: _Glance | None
+    ) -> bool:
         """Tell whether a part of a broker may be another one than at the last look."""
-        me, state, group, files = node.id, node.state, self.group, node.files
-        numbers = (files.log_version, node.incarnation, self.of[me].crashes)
-        before = self._glances.get(me)
-        if before and before[0] is state and before[1] is group and before[2] == numbers:
-            return False
-        self._glances[me] = (state, group, numbers)
-        key = (*_change_key(node), _is_down(cluster, node), numbers)
-        known = self._change_keys.get(me)
-        self._change_keys[me] = key
-        return key != known
+        state, version, incarnation = node.state, node.files.log_version, node.incarnation
+        is_down = state is None or cluster.is_starting(node)
+        self._glances[node.id] = (state, self.group, version, incarnation, is_down)
+        if seen is None or seen[2:] != (version, incarnation, is_down):
+            return True
+        return not _has_same_parts(seen[0], state)
 
-    def _look_at(self, node: Node[GroupBroker], *, is_down: bool) -> None:
+    def _look_at(self, node: Node[GroupBroker]) -> None:
         """Read what a broker has by itself."""
         of, me = self.of[node.id], broker_name(node.id)
         record_epochs = self.record_epochs(node)
         self._note(("log", me, ""), record_epochs, itself)
         self._note(("inc", me, ""), of.crashes, itself)
         state = node.state
-        if state is None or is_down:
+        if state is None or self.is_down(node.id):
             for name, value in _OF_DOWN:
                 self._note((name, me, ""), value, itself)
             if ("epochs", me, "") not in self._known:
@@ -364,12 +386,10 @@ class GroupStateReader:
         )
         self._note(("confirm", me, ""), count_or_none(state.confirm), itself)
 
-    def _look_at_link(
-        self, cluster: GroupCluster, node: Node[GroupBroker], *, is_down: bool
-    ) -> None:
+    def _look_at_link(self, cluster: GroupCluster, node: Node[GroupBroker]) -> None:
         """Read a slave's end of its connection."""
         me, state = broker_name(node.id), node.state
-        client = None if state is None or is_down else state.ha.client
+        client = None if state is None or self.is_down(node.id) else state.ha.client
         peer: BrokerId | None = None
         if client is not None and client.phase is Phase.TRANSFER:
             server = self.server_of(cluster, client.id)
@@ -386,8 +406,13 @@ class GroupStateReader:
         if state is not None and state.ha.role is Role.MASTER:
             for server in sorted(state.ha.servers.values(), key=lambda server: server.id):
                 newest[server.slave_id] = server
+        if not newest and master.id in self._without_ends:
+            return
+        self._without_ends.add(master.id)
         for slave in self.brokers:
             end = self._end_at(cluster, master, slave, newest.get(slave))
+            if end != _NO_CONN:
+                self._without_ends.discard(master.id)
             self._conns[master.id, slave] = end
             self._note(("conn", me, broker_name(slave)), end, lambda one: conn_value(*one))
 
@@ -441,19 +466,22 @@ class GroupStateReader:
         return record_epochs
 
 
-def _is_down(cluster: GroupCluster, node: Node[GroupBroker]) -> bool:
-    return node.state is None or cluster.is_starting(node)
-
-
-def _change_key(node: Node[GroupBroker]) -> tuple[object, ...]:
-    """Return what a broker's parts depend on; timers and requests are left out."""
-    state = node.state
-    if state is None:
-        return node.files.log_version, node.incarnation
-    ha = state.ha
-    servers = tuple(ha.servers.values())
-    own = (state.registration, ha.role, ha.known_epoch, ha.cache, ha.client, servers)
-    return node.files.log_version, *own, state.local, state.pending, state.confirm
+def _has_same_parts(one: GroupBroker | None, other: GroupBroker | None) -> bool:
+    """Tell whether two states have the same of what parts depend on; timers and requests differ."""
+    if one is other or one is None or other is None:
+        return one is other
+    before, after = one.ha, other.ha
+    if before is not after:
+        servers, other_servers = before.servers, after.servers
+        if (before.role, before.known_epoch, before.cache, before.client) != (
+            (after.role, after.known_epoch, after.cache, after.client)
+        ):
+            return False
+        if servers is not other_servers and [*servers.values()] != [*other_servers.values()]:
+            return False
+    return (one.registration, one.local, one.pending, one.confirm) == (
+        (other.registration, other.local, other.pending, other.confirm)
+    )
 
 
 def _set_of(local: SyncStateSet) -> Value:

@@ -97,33 +97,23 @@ class GroupProjection:
         """Begin an empty trace."""
         self.events: list[Event] = []
         self._cluster: GroupCluster | None = None
-        self._parts_or_none: GroupStateReader | None = None
+        self._parts: GroupStateReader
         self._controller = HeardByController()
         self._heard = HeardByBrokers(answers_within_ms=0)
         self._notices = NoticesOwed()
-        self._owed_or_none: OwedByGroup | None = None
+        self._owed: OwedByGroup
 
     @property
     def brokers(self) -> tuple[BrokerId, ...]:
         """Return the brokers of the group."""
         return self._parts.brokers
 
-    @property
-    def _parts(self) -> GroupStateReader:
-        assert self._parts_or_none is not None, "the run has not begun"
-        return self._parts_or_none
-
-    @property
-    def _owed(self) -> OwedByGroup:
-        assert self._owed_or_none is not None, "the run has not begun"
-        return self._owed_or_none
-
     # ---- the observer ----
 
     def started(self, cluster: GroupCluster) -> None:
         """Record the initial state: everybody is registered, nobody is elected."""
-        self._cluster, self._parts_or_none = cluster, GroupStateReader(cluster)
-        self._owed_or_none = OwedByGroup(cluster)
+        self._cluster, self._parts = cluster, GroupStateReader(cluster)
+        self._owed = OwedByGroup(cluster)
         self._controller.started(cluster)
         self._heard.answers_within_ms = cluster.plan.broker.request_timeout_ms
         self._record(cluster, None, "Init", ())
@@ -184,8 +174,9 @@ class GroupProjection:
         if self.events:
             self._record_unnotified(cluster)
             self._parts.look(cluster)
-            self._record_losses(cluster, None)
-            self._record_rest(cluster, broker)
+            if self._parts.changes:
+                self._record_losses(cluster, None)
+                self._record_rest(cluster, broker)
 
     def acted(
         self, cluster: GroupCluster, broker: BrokerId | None, action: GroupClusterAction
@@ -224,7 +215,9 @@ class GroupProjection:
                 pass
         if not self.events:
             return
-        for shows in self._owed.after(cluster, taken, self._parts.is_connected):
+        is_down = self._parts.is_down(node.id)
+        connected = self._parts.is_connected
+        for shows in self._owed.after(cluster, taken, connected, is_down=is_down):
             params: tuple[Value, ...] = (broker_name(node.id),)
             if shows.action == "KeepMember":
                 assert shows.argument is not None
@@ -236,7 +229,7 @@ class GroupProjection:
             return
         views, slave = known.take_views(node.id), known.take_reporter(node.id)
         state, me = node.state, broker_name(node.id)
-        if state is None or cluster.is_starting(node):
+        if state is None or is_down:
             return
         if state.registration is Registration.REGISTERED:
             for set_epoch in views:
@@ -316,7 +309,8 @@ class GroupProjection:
             return None
         self._controller.choices.restarted(broker)
         of.starts[int(incarnation)] = of.crashes
-        of.registered_epoch, of.is_torn = int(present.master_epoch), False
+        of.registered_epoch = int(present.master_epoch)
+        parts.torn -= {broker}
         parts.alive |= {broker}
         return broker
 
@@ -357,6 +351,8 @@ class GroupProjection:
 
     def _record_unnotified(self, cluster: GroupCluster) -> None:
         """Record whom the last election was not notified to though the controller hears it."""
+        if not self._notices.owed:
+            return
         for broker in self._notices.take():
             self._record(cluster, None, "Unnotified", (broker_name(broker),))
 
@@ -371,11 +367,12 @@ class GroupProjection:
 
     def _crashed(self, cluster: GroupCluster, broker: BrokerId) -> None:
         parts, of = self._parts, self._parts.of[broker]
-        of.crashes += 1
+        parts.crashed(broker)
         self._heard.stopped(broker)
         self._owed.stopped(broker)
         kept = len(parts.record_epochs(cluster.nodes[broker]))
-        of.is_torn = of.is_torn or kept < of.length
+        if kept < of.length:
+            parts.torn |= {broker}
         parts.look(cluster)
         self._record_losses(cluster, broker)
         self._record(cluster, broker, "Crash", (broker_name(broker), kept))
@@ -383,6 +380,8 @@ class GroupProjection:
     def _replica_acted(self, cluster: GroupCluster, broker: BrokerId, action: SpecAction) -> None:
         me = broker_name(broker)
         self._parts.look(cluster)
+        if not self._parts.changes:
+            return
         self._record_losses(cluster, broker if action.name in _ROLE_CHANGES else None)
         if not self._parts.changes:
             return

@@ -179,11 +179,12 @@ class SetProjection:
                     self._heard.reported(node.id, connection.client)
             case _:
                 pass
-        self._record_owed(cluster, taken)
+        is_down = node.state is None or cluster.is_starting(node)
+        self._record_owed(cluster, taken, is_down=is_down)
         if taken.is_continued:
             return
         views, slave = self._heard.take_views(node.id), self._heard.take_reporter(node.id)
-        if node.state is None or cluster.is_starting(node):
+        if node.state is None or is_down:
             return
         for epoch_trace in self._of_master(node.id):
             if epoch_trace.is_master(node):
@@ -192,7 +193,7 @@ class SetProjection:
                 if slave is not None and slave not in node.state.local.members:
                     epoch_trace.record_settled(cluster, slave)
 
-    def _record_owed(self, cluster: GroupCluster, taken: EventTaken) -> None:
+    def _record_owed(self, cluster: GroupCluster, taken: EventTaken, *, is_down: bool) -> None:
         """Record what a step of a master shows to clients, and what is missed of it."""
         assert self._owed is not None
         masters = [
@@ -202,7 +203,7 @@ class SetProjection:
         def is_connected(_: BrokerId, slave: BrokerId) -> bool:
             return all(one.hears(slave) for one in masters)
 
-        for shows in self._owed.after(cluster, taken, is_connected):
+        for shows in self._owed.after(cluster, taken, is_connected, is_down=is_down):
             for epoch_trace in masters:
                 epoch_trace.record_shown(cluster, shows.action, shows.argument)
 
