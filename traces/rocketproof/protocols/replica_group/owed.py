@@ -106,6 +106,10 @@ class OwedByBroker:
     _shows: list[Shows] = field(default_factory=list)
     _since_ms: dict[RequestCode, int] = field(default_factory=dict)
     """Since when it was not asked what is asked again and again."""
+    _asks: tuple[bool, bool] | None = None
+    """Whether it was registered, and had a proposal, when this was looked at; None: look again."""
+    _due_ms: int = 0
+    """Until when nothing of this is late."""
     _away_ms: dict[int, int] = field(default_factory=dict)
     """Since when a member has no connection that it might be removed for."""
     _waited: tuple[object, ...] = ()
@@ -181,6 +185,8 @@ class OwedByBroker:
     def sent(self, code: int, now_ms: int) -> None:
         """Note a request to the controller."""
         if code in _REPEATED:
+            if code not in self._since_ms:
+                self._asks = None
             self._since_ms[RequestCode(code)] = now_ms
 
     # ---- steps ----
@@ -200,6 +206,13 @@ class OwedByBroker:
             yield Shows("Silent")
         if self._puts:
             yield from self._late_puts(records, now_ms)
+        if now_ms > self._due_ms or self._asks != (is_registered, proposes):
+            self._asks = (is_registered, proposes)
+            yield from self._late_requests(now_ms, is_registered=is_registered, proposes=proposes)
+
+    def _late_requests(
+        self, now_ms: int, *, is_registered: bool, proposes: bool
+    ) -> Iterator[Shows]:
         for code, within_ms in self._within_ms.items():
             is_wanted = proposes or code is not RequestCode.ALTER_SYNC_STATE_SET
             if not (is_registered and is_wanted):
@@ -207,6 +220,9 @@ class OwedByBroker:
             elif now_ms > self._since_ms.setdefault(code, now_ms) + within_ms:
                 self._since_ms[code] = now_ms
                 yield Shows("Silent")
+        since = self._since_ms.items()
+        due = [since_ms + self._within_ms[code] for code, since_ms in since]
+        self._due_ms = min(due, default=now_ms)
 
     def _late_puts(self, records: int, now_ms: int) -> Iterator[Shows]:
         for put in self._puts.values():
@@ -222,6 +238,12 @@ class OwedByBroker:
 
         `state` is what an answer depends on: where nothing has changed, the same holds as before.
         """
+        first = self._first_end() if self._puts else None
+        waited, self._waited = self._waited, (*state, first)
+        if first is not None and self._waited != waited:
+            yield Shows("Waiting", first)
+
+    def _first_end(self) -> int | None:
         ends = [
             put.end
             for put in self._puts.values()
@@ -229,10 +251,7 @@ class OwedByBroker:
             and not put.is_of_before
             and (put.is_flushed or not self.durations.sync_flush)
         ]
-        first = min(ends, default=None)
-        waited, self._waited = self._waited, (*state, first)
-        if first is not None and self._waited != waited:
-            yield Shows("Waiting", first)
+        return min(ends, default=None)
 
     def members_away(self, away: Iterable[int], now_ms: int) -> Iterator[Shows]:
         """Yield who has been away for too long, of the members that might be removed now."""
@@ -247,8 +266,9 @@ class OwedByBroker:
         """Forget what a step shows of a broker that the controller does not know: it is down."""
         for known in (self._pulls, self._shows, self._since_ms, self._away_ms):
             known.clear()
+        self._asks = None
 
     def stopped(self) -> None:
         """Forget what a broker owed that is down."""
-        for known in (self._puts, self._pulls, self._shows, self._since_ms, self._away_ms):
-            known.clear()
+        self._puts.clear()
+        self.is_unknown()
