@@ -74,6 +74,7 @@ def test_machine_code_takes_what_the_plain_reading_takes(model: Model) -> None:
     assert min(found.facts.values()) > CASES // 20
 
 
+@pytest.mark.usefixtures("compiled_soon")
 def test_machine_code_that_takes_nothing_has_not_been_examined(
     model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +90,7 @@ def test_machine_code_that_takes_nothing_has_not_been_examined(
     assert check_rows(model, 400, 1, quiet, judge).examined == 0
 
 
+@pytest.mark.usefixtures("compiled_soon")
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_reader_that_errs_is_found(
     name: str, model: Model, monkeypatch: pytest.MonkeyPatch
@@ -101,6 +103,7 @@ def test_a_reader_that_errs_is_found(
     assert check_machine_texts(model, CASES, 1, quiet).disagreements
 
 
+@pytest.mark.usefixtures("compiled_soon")
 @pytest.mark.parametrize(
     ("old", "new"),
     [

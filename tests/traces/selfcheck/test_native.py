@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import random
+from pathlib import Path
 from types import ModuleType
 from typing import Final
 
@@ -19,8 +21,9 @@ from tlatrace.selfcheck.agreement import Agreement
 from tlatrace.selfcheck.corruption import corruptions
 from tlatrace.selfcheck.examine import right_steps
 from tlatrace.selfcheck.native import compare_native, opened
-from tlatrace.selfcheck.random_steps.examine import examine_random_steps
-from tlatrace.selfcheck.random_steps.judges import ENGINES, NATIVE
+from tlatrace.selfcheck.random_steps.examine import draw_machine
+from tlatrace.selfcheck.random_steps.judges import ENGINES, NATIVE, Tally, examine_machine
+from tlatrace.selfcheck.random_steps.machine import draw_states
 from tlatrace.selfcheck.subjects import packaged_subjects
 
 pytestmark = pytest.mark.java
@@ -141,6 +144,7 @@ def plant(patch: pytest.MonkeyPatch, module: ModuleType, old: str, new: str) -> 
         patch.setattr(roles, "Expressions", copy.Expressions)
 
 
+@pytest.mark.usefixtures("compiled_soon")
 @pytest.mark.parametrize(("module", "old", "new", "name"), PLANTED)
 def test_an_error_of_the_emitter_is_noticed(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, old: str, new: str, name: str
@@ -159,6 +163,7 @@ def test_without_one_both_agree_and_all_right_steps_are_accepted(name: str) -> N
     assert found.facts["rows accepted"] > 0
 
 
+@pytest.mark.usefixtures("compiled_soon")
 def test_rows_of_which_none_is_accepted_have_not_been_examined(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -186,10 +191,20 @@ def test_the_command_has_machine_code_examined() -> None:
     assert found["found"]["of them accepted"] > 500
 
 
-def test_machine_code_that_errs_is_seen_by_random_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def asked_at_random(folder: Path) -> Tally:
+    draw = random.Random("3/0")
+    machine = draw_machine(draw, "Machine", 2)
     engines = {NATIVE: ENGINES[NATIVE]}
-    found = examine_random_steps(1_500, seed=3, engines=engines)
-    assert found.disagreements == ()
-    assert found.facts["right"] > 100
+    return examine_machine(machine, draw_states(draw, 8), draw=draw, folder=folder, engines=engines)
+
+
+@pytest.mark.usefixtures("compiled_soon")
+def test_machine_code_that_errs_is_seen_by_random_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = asked_at_random(tmp_path)
+    assert found.wrong == []
+    assert found.counts["right"] > 50
+    assert found.counts[NATIVE] == found.counts["claims"]
     plant(monkeypatch, expressions, 'self._w.emit("return 0")', "pass")
-    assert examine_random_steps(1_500, seed=3, engines=engines).disagreements
+    assert asked_at_random(tmp_path).wrong
