@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from tlatrace.errors import EvaluationError, SpecError
-from tlatrace.explore import CheckedModel, Images, check_model, images_of
+from tlatrace.explore import ActionCount, CheckedModel, Images, check_model, images_of
 from tlatrace.judgement.difference import call_text
 from tlatrace.oracle import Model, load_model
 from tlatrace.tla_text import to_tla
@@ -84,7 +84,16 @@ class CheckedFile:
     unchecked: tuple[str, ...] = ()
     """What the configuration or the module asks for, and was not done."""
     notes: tuple[str, ...] = ()
+    actions: tuple[ActionCount, ...] = ()
+    """What the steps of each action led to, where machine code searched."""
     jar: TlcJar | None = None
+
+    @property
+    def never_taken(self) -> tuple[str, ...]:
+        """Name the actions without a step, where all states were searched."""
+        if self.outcome is not Outcome.SUCCESS:
+            return ()
+        return tuple([one.action for one in self.actions if not one.generated])
 
     @property
     def exit_code(self) -> int:
@@ -96,8 +105,8 @@ class CheckedFile:
         valueless = self.engine == "compiled" and self.outcome is Outcome.EVALUATION_ERROR
         return 3 if valueless or self.outcome in _UNDECIDED else 2
 
-    def as_text(self) -> str:
-        """Return the lines for a person, the summary last."""
+    def as_text(self, *, verbose: bool = False) -> str:
+        """Return the lines for a person, the summary last; with `verbose` one for each action."""
         lines = [*self.notes, *([self.message] if self.message else [])]
         lines += [
             f"{state.number}: {state.action or 'initial state'}\n{state.text}\n"
@@ -111,6 +120,14 @@ class CheckedFile:
         counts = "" if self.distinct is None else f", {self.distinct:,} distinct states"
         depth = "" if self.depth is None else f", depth {self.depth}"
         lines += self.printed
+        if verbose:
+            width = max([len(one.action) for one in self.actions], default=0)
+            lines += [
+                f"{one.action:{width}} {one.generated:11,} generated, {one.new:9,} new"
+                for one in self.actions
+            ]
+        if self.never_taken:
+            lines.append(f"never taken: {', '.join(self.never_taken)}")
         lines += [f"not checked: {item}" for item in self.unchecked]
         return "\n".join([*lines, f"{self.module}: {what}{counts}{depth}, {self.seconds:.1f} s"])
 
@@ -132,6 +149,7 @@ class CheckedFile:
             "printed": list(self.printed),
             "unchecked": list(self.unchecked),
             "notes": list(self.notes),
+            "actions": [asdict(one) for one in self.actions],
         }
 
 
@@ -253,6 +271,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         states=states_of(model, found),
         unchecked=tuple(unchecked),
         notes=tuple(notes),
+        actions=found.actions,
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -11,13 +14,14 @@ from typing import Any, Final
 import pytest
 
 from tests.traces.explore.test_native_space import PYTHONS
-from tlatrace.explore import CheckedModel, Images, check_model, images_of, native_search
+from tlatrace.explore import CheckedModel, Images, check_model, explore, images_of, native_search
 from tlatrace.explore.native_search import NativeSearch, check_natively
 from tlatrace.explore.native_space import NotSure
 from tlatrace.oracle import Model, Step, load_model
 from tlatrace.runtime.words import searching
 from tlatrace.selfcheck.subjects import Subject, packaged_subjects
 from tlatrace.tla.config import parse_config
+from tlatrace.tools.tlc import run_tlc
 from tlatrace.tools.tlc_output import Outcome
 
 pytestmark = pytest.mark.java
@@ -34,7 +38,7 @@ Sit(g, n) == /\ n \notin UNION {seats[h] : h \in Guest}
              /\ noted' = IF Cardinality(seats[g]) = 1 THEN <<g>> ELSE noted
 Rise(g) == seats[g] # {} /\ seats' = [seats EXCEPT ![g] = {}] /\ UNCHANGED <<turn, noted>>
 Wait == turn = 1 /\ UNCHANGED <<seats, turn, noted>>
-Next == (\E g \in Guest, n \in 1..3 : Sit(g, n)) \/ (\E g \in Guest : Rise(g)) \/ Wait
+Next == (\E g \in Guest, n \in 1..3 : Sit(g, n)) \/ (\E g \in Guest : Rise(g)) \/ Wait \/ Wait
 Seating == \E g \in Guest, n \in 1..3 : Sit(g, n)
 Sitting == Cardinality({g \in Guest : seats[g] # {}})
 Symmetry == Permutations(Guest)
@@ -104,7 +108,9 @@ def both(
     permutations = () if images is None else images.permutations
     found = check_natively(model, permutations=permutations, view=view, **limits)
     if found.outcome is Outcome.SUCCESS:
-        assert found == expected
+        assert replace(found, actions=()) == expected
+        assert sum(one.generated for one in found.actions) == found.generated
+        assert sum(one.new for one in found.actions) == found.distinct
     assert (found.outcome, found.violated, found.message, len(found.path)) == (
         *(expected.outcome, expected.violated, expected.message),
         len(expected.path),
@@ -154,6 +160,55 @@ def test_constraints_invariants_and_symmetry_agree(tmp_path: Path, config: str) 
     if plain.outcome is Outcome.SUCCESS:
         assert plain.distinct / 6 < few.distinct < plain.distinct
         assert few.depth == plain.depth
+
+
+@pytest.mark.parametrize("config", ["", "CONSTRAINT Few", "ACTION_CONSTRAINT Slow"])
+def test_the_steps_of_each_action_are_counted_as_the_model_lists_them(
+    tmp_path: Path, config: str
+) -> None:
+    model = guests(tmp_path, config)
+    found = both(model, deadlock=False)
+    states = explore(model).states
+    listed = Counter([step.action for state in states for step in model.successors(state)])
+    listed["Init"] = len(model.initial_states())
+    assert {one.action: one.generated for one in found.actions} == listed
+    assert sum(one.new for one in found.actions) == found.distinct > 2
+
+
+LIFT: Final = r"""---- MODULE Lift ----
+EXTENDS Naturals
+VARIABLES floor, open
+Init == floor = 0 /\ open \in BOOLEAN
+Rise(n) == ~open /\ floor < n /\ floor' = n /\ UNCHANGED open
+Open(n) == ~open /\ open' = (n > 0) /\ UNCHANGED floor
+Shut == open /\ open' = FALSE /\ UNCHANGED floor
+Fall(n) == floor > 9 /\ floor' = n /\ UNCHANGED open
+Jump(n) == Fall(n) \/ (floor > n /\ floor' = n /\ UNCHANGED open)
+Next == \/ \E n \in 1..5 : Rise(n)
+        \/ \E n \in 1..2 : Open(n)
+        \/ Shut
+        \/ \E n \in 6..8 : Jump(n)
+        \/ floor = 3 /\ floor' = 0 /\ UNCHANGED open
+Low == floor < 5
+====
+"""
+
+
+def test_actions_are_counted_as_tlc_counts_them(tmp_path: Path) -> None:
+    module, config = tmp_path / "Lift.tla", tmp_path / "Lift.cfg"
+    module.write_text(LIFT)
+    config.write_text("INIT Init NEXT Next CONSTRAINT Low")
+    run = run_tlc(module, config, extra_args=["-coverage", "1"])
+    last = run.output[run.output.rindex("coverage statistics") :]
+    tlc = re.findall(r"^<(\w+) line [^>]+>: (\d+):(\d+)$", last, re.MULTILINE)
+
+    found = check_natively(load_model(module, config, native=True, kept=False), deadlock=False)
+    assert sorted([(one.action, str(one.new), str(one.generated)) for one in found.actions]) == (
+        sorted(tlc)
+    )
+    never = [one.action for one in found.actions if one.generated == 0]
+    assert never == ["Fall", "Jump"]
+    assert len(tlc) == len(found.actions) > len(never)
 
 
 def test_both_outcomes_are_among_those_compared(tmp_path: Path) -> None:

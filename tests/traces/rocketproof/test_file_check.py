@@ -88,6 +88,24 @@ def test_all_engines_count_states_with_the_same_view_once(cars: Path) -> None:
         assert (found["outcome"], found["distinct"]) == ("success", states)
 
 
+@pytest.mark.java
+def test_machine_code_counts_actions_and_names_those_never_taken(cars: Path) -> None:
+    text = CARS.replace("Next ==", "Tow(c) == Cardinality(parked) > Most /\\ parked' = {}\nNext ==")
+    cars.write_text(text.replace("Enter(c) \\/", "Enter(c) \\/ Tow(c) \\/"))
+    for most, code, never in ((2, 0, True), (3, 1, False)):
+        cars.with_suffix(".cfg").write_text(CONFIG % most + "INVARIANT Fits")
+        call = ["check", str(cars), "--library", str(cars.parent / "library")]
+        call += ["--engine", "native", "--verbose"]
+        result = CliRunner().invoke(main, call)
+        assert result.exit_code == code, result.output
+        assert ("never taken: Tow\n" in result.output) == never
+        assert ("Enter           9 generated,         6 new\n" in result.output) == never
+        found = json.loads(CliRunner().invoke(main, [*call, "--json"]).stdout)
+        assert {"action": "Tow", "generated": 0, "new": 0} in found["actions"]
+        assert sum(one["generated"] for one in found["actions"]) == found["generated"]
+    assert check(cars, CONFIG % 2, "--engine", "compiled")[1]["actions"] == []
+
+
 REFINED = """---- MODULE Refined ----
 EXTENDS Cars
 full == Cardinality(parked) > 1

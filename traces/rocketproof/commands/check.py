@@ -98,6 +98,7 @@ def command(
     reached. A violation that is not expected is printed step by step; with --verbose every one is.
     A FILE.tla is checked by its configuration, by default the one with its name; with --engine
     compiled or native by the model that judges traces: all but liveness, whose names are said.
+    Machine code names the actions that were never taken, and counts the others with --verbose.
 
     Exit codes: 0 as expected, 1 not, 2 an error in a specification or a tool, 3 undecided.
     """
@@ -115,8 +116,7 @@ def command(
             choose_any=choose_any,
             native=engine == "native",
         )
-        files = None if itf is None else ItfFiles(itf, several=False)
-        _check_file(job, jar if engine == "tlc" else None, files, as_json)
+        _check_file(job, jar if engine == "tlc" else None, itf, as_json=as_json, verbose=verbose)
     _refuse_options_of_files()
     manifest = read_manifest(find_spec_root(spec_root))
     if write:
@@ -184,9 +184,10 @@ def _refuse_options_of_files() -> None:
 
 
 def _check_file(
-    job: FileCheck, jar: TlcJar | None, files: ItfFiles | None, as_json: bool
+    job: FileCheck, jar: TlcJar | None, itf: Path | None, *, as_json: bool, verbose: bool
 ) -> NoReturn:
     """Check a specification that no manifest describes, without a jar by the compiled model."""
+    files = None if itf is None else ItfFiles(itf, several=False)
     if job.native:
         need("native")
     with open_progress_display("searching", quiet=as_json) as display:
@@ -202,7 +203,7 @@ def _check_file(
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
     else:
-        print_text(found.as_text())
+        print_text(found.as_text(verbose=verbose))
     sys.exit(found.exit_code)
 
 

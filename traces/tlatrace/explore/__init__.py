@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tlatrace.explore.checking import CheckedModel, PathState, check_model
+from tlatrace.explore.checking import ActionCount, CheckedModel, PathState, check_model
 from tlatrace.explore.coverage import ActionCoverage, Coverage, TakenStep, coverage_of
 from tlatrace.explore.explorer import Exploration, Transit, Violation, explore
 from tlatrace.explore.symmetry import Images, images_of
@@ -10,6 +10,7 @@ from tlatrace.oracle.oracle import StateSpace
 from tlatrace.oracle.states import ModelState
 
 __all__ = [
+    "ActionCount",
     "ActionCoverage",
     "CheckedModel",
     "Coverage",

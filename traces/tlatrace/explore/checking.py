@@ -20,7 +20,7 @@ from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.tools.tlc_output import Outcome
 
-__all__ = ["CheckedModel", "PathState", "check_model", "path_along"]
+__all__ = ["ActionCount", "CheckedModel", "PathState", "check_model", "path_along"]
 
 _VIOLATED: Final = (Outcome.INVARIANT, Outcome.ACTION_PROPERTY)
 
@@ -33,6 +33,21 @@ class PathState:
     """None for the initial state."""
     params: tuple[RuntimeValue, ...]
     state: ModelState
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCount:
+    """What became of the steps of an action.
+
+    TLC's `-coverage` has the same counts, but for a step that its formula allows in several ways:
+    TLC counts it as often. Which action found a state first may depend on the order of a set.
+    """
+
+    action: str
+    generated: int
+    """Steps, each choice of parameters by itself."""
+    new: int
+    """States within the constraints that none had found before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +66,8 @@ class CheckedModel:
     """The counterexample, or the way to where there is no value."""
     message: str
     """Why there is no value, or which limit ended the search."""
+    actions: tuple[ActionCount, ...] = ()
+    """Of the actions that Next is split into, and of Init; () where nobody counts."""
 
 
 def check_model(

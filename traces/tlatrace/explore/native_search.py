@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tlatrace.compiler.emit_native.searching import asked_text
-from tlatrace.explore.checking import CheckedModel, PathState, path_along
+from tlatrace.explore.checking import ActionCount, CheckedModel, PathState, path_along
 from tlatrace.explore.native_space import NODES, TABLE, Asked, NativeSpace
 from tlatrace.oracle.model import Model
 from tlatrace.oracle.native import Addition
@@ -57,6 +57,9 @@ class NativeSearch(NativeSpace):
         Raises:
             NotSure: something that the search asks stays Python's, or does not fit.
         """
+        native = model.source.native
+        assert native is not None, model.module
+        room = _room(table, labels=len(native.labels))
         super().__init__(
             model,
             table=table,
@@ -65,11 +68,11 @@ class NativeSearch(NativeSpace):
             addition=Addition(
                 text=f"{_asked(model, view)}\n{search_text()}",
                 functions=_FUNCTIONS,
-                words=_room(table),
+                words=room,
             ),
         )
         self._q = q = self._room
-        states = q + words.SEARCH_WORDS
+        states = q + words.SEARCH_WORDS + 2 * len(native.labels)
         images = states + 2 * table
         taken = images + 3 * _IMAGES
         self._listed = taken + 2 * _MOST_TAKEN
@@ -84,7 +87,7 @@ class NativeSearch(NativeSpace):
             (words.TAKEN_MASK, _TAKEN - 1),
             (words.SEEN, seen),
             (words.SEEN_MASK, min(_SEEN, table) - 1),
-            (words.SEEN_END, q + _room(table)),
+            (words.SEEN_END, q + room),
             (words.PERMUTATIONS, tables.start),
             (words.PERMUTATIONS_END, tables.stop),
             (words.PERMUTATION_SIZE, tables.step),
@@ -94,6 +97,7 @@ class NativeSearch(NativeSpace):
             (words.ARGUMENTS, self._arguments),
             (words.DEADLOCK, int(deadlock)),
             (words.VIEWED, int(view is not None)),
+            (words.ACTIONS, q + words.SEARCH_WORDS),
         ):
             self._memory[q + place] = word
 
@@ -134,6 +138,16 @@ class NativeSearch(NativeSpace):
     def generated(self) -> int:
         """Initial states and steps, as `explorer.Search` counts them."""
         return self._own(words.GENERATED)
+
+    def actions(self) -> tuple[ActionCount, ...]:
+        """Count the steps of each action, and the states that they found."""
+        counts: dict[str, tuple[int, int]] = {}
+        place = self._own(words.ACTIONS)
+        for name, _ in self._labels:  # of an action, too, that Next calls in several ways
+            generated, new = counts.get(name, (0, 0))
+            counts[name] = generated + self._memory[place], new + self._memory[place + 1]
+            place += 2
+        return tuple([ActionCount(name, *both) for name, both in counts.items()])
 
     @property
     def depth(self) -> int:
@@ -226,6 +240,7 @@ def _ended(
         depth=counts[2],
         path=tuple(path),
         message=why,
+        actions=search.actions(),
     )
 
 
@@ -242,10 +257,10 @@ def _asked(model: Model, view: str | None) -> str:
     )
 
 
-def _room(table: int) -> int:
+def _room(table: int, *, labels: int) -> int:
     """Return how many words a search needs where there may be so many nodes.
 
     What was seen is kept in tables that follow each other, each of twice the size.
     """
-    seen = 2 * 4 * table
-    return words.SEARCH_WORDS + 2 * table + 3 * _IMAGES + 2 * _MOST_TAKEN + _LIST + seen
+    own, seen = words.SEARCH_WORDS + 2 * labels, 2 * 4 * table
+    return own + 2 * table + 3 * _IMAGES + 2 * _MOST_TAKEN + _LIST + seen

@@ -45,6 +45,7 @@ from tlatrace.runtime.words.layout import (
 )
 
 __all__ = [
+    "ACTIONS",
     "AFTER",
     "ALL_SEEN",
     "ARGUMENTS",
@@ -133,6 +134,8 @@ VIEWED: Final = 26
 """Whether states with the same value of the VIEW count once."""
 BROKEN: Final = 27
 """Whether it is a property that the step to the violating state breaks."""
+ACTIONS: Final = 28
+"""Where pairs of counts are, one for each label: its steps, and the states that they found."""
 SEARCH_WORDS: Final = 32
 
 OUTSIDE: Final = -1
@@ -397,7 +400,10 @@ def arrive_all(before: int, source: int, q: int) -> int:
         if is_new(place, last + 1, q):
             moves += 1
             mem[q + GENERATED] = mem[q + GENERATED] + 1
+            counts = mem[q + ACTIONS] + 2 * mem[place]
+            mem[counts] = mem[counts] + 1
             state = mem[last]
+            found = mem[q + FOUND]
             explored = 1
             if before != 0:
                 mem[STACK] = mem[q + BOTTOM]
@@ -410,6 +416,7 @@ def arrive_all(before: int, source: int, q: int) -> int:
                 answer = leave(state, source, q)
             if answer == 2 or keeps(before, state, source, q) == 2:
                 return -1
+            mem[counts + 1] = mem[counts + 1] + mem[q + FOUND] - found
         place = last + 1
     return moves
 
