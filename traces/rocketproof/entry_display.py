@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from rich.markup import escape
@@ -15,14 +15,14 @@ from rocketproof.progress_display import ProgressDisplay
 from rocketproof.rings import NOT_RUN, Progress
 from tlatrace.heartbeat import duration, left_text
 from tlatrace.terminal import open_console, open_table
-from tlatrace.tools.check import CheckRow, Status
+from tlatrace.tools.check import CheckRow, Engine, Status
 from tlatrace.tools.manifest import Checkable, key_of
 from tlatrace.tools.measured import Key
 from tlatrace.tools.measurements import Measurements
 from tlatrace.tools.runs import CheckedEntry
 from tlatrace.tools.tlc import TlcProgress
 
-__all__ = ["EntryDisplay", "how_far", "print_table", "row_text", "summary"]
+__all__ = ["ENGINES", "EntryDisplay", "how_far", "print_table", "row_text", "summary"]
 
 _COLOURS: Final[dict[Status, str]] = {
     "as expected": "green",
@@ -30,8 +30,8 @@ _COLOURS: Final[dict[Status, str]] = {
     "error": "red",
     "undecided": "yellow",
 }
-
-
+ENGINES: Final[Mapping[Engine, str]] = {"native": "machine code", "tlc": "TLC"}
+"""Who checks, as a row names it, and as a person does."""
 _BESIDE: Final = 1.2
 """With so many times the seconds that passed, runs of TLC were beside each other."""
 
@@ -113,7 +113,8 @@ def how_far(
 def row_text(row: CheckRow) -> str:
     """Say in a line what was found of an entry, and what was expected where that is different."""
     expected = "" if row.ok else f" (expected: {row.expected})"
-    found = f"{row.found}{expected}, {row.status}, {row.seconds:.1f} s"
+    by = " of machine code" if row.engine == "native" else ""
+    found = f"{row.found}{expected}, {row.status}, {row.seconds:.1f} s{by}"
     return f"{row.protocol} {row.name}: {found}"
 
 
@@ -133,15 +134,26 @@ def summary(rows: Sequence[CheckRow], what: str, seconds: float, more: str = "")
     statuses = ", ".join(f"{counts[status]} {status}" for status in _COLOURS if counts[status])
     left_out = sum(row.found == NOT_RUN for row in rows)
     not_run = f" ({left_out} {NOT_RUN})" if left_out else ""
-    by_tlc = sum(row.seconds for row in rows)
-    beside = f", {duration(by_tlc)} of TLC" if by_tlc > _BESIDE * seconds else ""
-    took = f"{len(rows)} {what}: {statuses}{not_run}; {duration(seconds)}{beside}"
-    return "\n".join([*wrong, took, *([f"more:  {more}"] if more else [])])
+    took = duration(seconds) + _of_engines(rows, seconds)
+    last = f"{len(rows)} {what}: {statuses}{not_run}; {took}"
+    return "\n".join([*wrong, last, *([f"more:  {more}"] if more else [])])
+
+
+def _of_engines(rows: Sequence[CheckRow], seconds: float) -> str:
+    """Say how long each engine took, if it was not TLC alone, and one run after the other."""
+    taken = {
+        name: sum(row.seconds for row in rows if row.engine == engine)
+        for engine, name in ENGINES.items()
+        if any(row.engine == engine for row in rows)
+    }
+    if list(taken) == [ENGINES["tlc"]] and sum(taken.values()) <= _BESIDE * seconds:
+        return ""
+    return "".join([f", {duration(one)} of {name}" for name, one in taken.items()])
 
 
 def print_table(rows: Sequence[CheckRow], title: str) -> None:
     """Print all rows in a table."""
-    names = ("kind", "protocol", "name", "result", "states", "depth", "seconds", "verdict")
+    names = ("kind", "protocol", "name", "result", "states", "depth", "seconds", "by", "verdict")
     table = open_table(title, *names, right=("states", "depth", "seconds"))
     for row in rows:
         table.add_row(
@@ -152,6 +164,7 @@ def print_table(rows: Sequence[CheckRow], title: str) -> None:
             "" if row.distinct is None else f"{row.distinct:,}",
             "" if row.depth is None else str(row.depth),
             f"{row.seconds:.1f}",
+            "" if row.engine is None else ENGINES[row.engine],
             f"[{_COLOURS[row.status]}]{row.status}[/]",
         )
     open_console().print(table)

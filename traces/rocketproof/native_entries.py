@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -81,7 +82,7 @@ def confirmed(
         exit_code=None,
         seconds=time.monotonic() - began,
     )
-    row = compare(entry, run)
+    row = replace(compare(entry, run), engine="native")
     return CheckedEntry(entry=entry, run=run, row=row, exact=True) if row.ok else None
 
 

@@ -132,4 +132,5 @@ def _not_run(entry: Checkable) -> CheckRow:
         length=None,
         seconds=0.0,
         message="",
+        engine=None,
     )

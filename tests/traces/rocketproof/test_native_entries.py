@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
@@ -118,7 +119,11 @@ def test_a_ring_says_what_machine_code_confirmed_and_records_nothing(tmp_path: P
 
     result = CliRunner().invoke(main, call)
     assert result.exit_code == 0, result.output
-    assert "4 of 6 by machine code, the rest by TLC" in result.output
+    assert "4 by machine code, 2 by TLC" in result.output
+    assert re.search(r"6 as expected; .* s, \d+ s of machine code, \d+ s of TLC\n", result.output)
+    rows = json.loads(CliRunner().invoke(main, [*call, "--json"]).stdout)["rows"]
+    assert {row["name"] for row in rows if row["engine"] == "tlc"} == LIVE
+    assert {row["name"] for row in rows if row["engine"] == "native"} == {*ENTRIES} - LIVE
     assert (tmp_path / "lamp" / "measured.toml").read_text() == ROWS
     result = CliRunner().invoke(main, [*call, "--record"])
     assert result.exit_code == 2
@@ -131,6 +136,6 @@ def test_mutants_are_killed_by_machine_code_and_by_tlc(tmp_path: Path) -> None:
         call = ["mutants", "lamp", "--engine", engine, "--spec-root", str(tmp_path), "--no-runs"]
         result = CliRunner().invoke(main, call)
         assert result.exit_code == 0, result.output
-        assert ("2 of 2 by machine code" in result.output) == (engine == "native")
+        assert ("2 by machine code, 0 by TLC" in result.output) == (engine == "native")
         rows = json.loads(CliRunner().invoke(main, [*call, "--json"]).stdout)
         assert [row["tlc"]["status"] for row in rows] == ["as expected", "as expected"]

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from rocketproof.entry_display import EntryDisplay, how_far, summary
+from rocketproof.entry_display import EntryDisplay, how_far, row_text, summary
 from rocketproof.progress_display import ProgressDisplay
 from rocketproof.rings import NOT_RUN, Progress
 from tests.traces.tools.test_check import MODEL, MUTANT, WITNESS, run
@@ -144,7 +144,7 @@ def test_counterexamples_are_told_where_they_are_not_expected(
 
 def rows() -> list[CheckRow]:
     good = compare(MODEL, run("holds"))
-    late = replace(good, name="late", status="undecided", found=NOT_RUN, seconds=0.0)
+    late = replace(good, name="late", status="undecided", found=NOT_RUN, seconds=0.0, engine=None)
     return [good, compare(replace(MODEL, name="other", distinct=14), run("holds")), late]
 
 
@@ -157,6 +157,12 @@ def test_a_summary_says_what_is_not_as_expected_and_how_to_see_more() -> None:
         "more:  rocketproof x --verbose",
     ]
     assert summary(rows()[:1], "of counter", 1.0) == "1 of counter: 1 as expected; 1 s, 2 s of TLC"
+    native = replace(rows()[0], engine="native")
+    assert row_text(native).endswith(", as expected, 2.4 s of machine code")
+    assert summary([native], "of counter", 9.0).endswith("; 9 s, 2 s of machine code")
+    assert summary([native, *rows()], "of counter", 9.0).endswith(
+        "; 9 s, 2 s of machine code, 5 s of TLC"
+    )
     assert summary([], "of counter", 1.0) == "nothing of counter was run: that is no pass"
 
 

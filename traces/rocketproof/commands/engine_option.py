@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
 
 import click
 
+from rocketproof.entry_display import ENGINES
 from rocketproof.output import print_text
+from tlatrace.tools.check import CheckRow, Engine
 
-__all__ = ["Engine", "engine_option", "tell_natively"]
-
-Engine = Literal["tlc", "native"]
+__all__ = ["engine_option", "tell_engines"]
 
 engine_option: Final = click.option(
     "--engine",
@@ -21,7 +23,8 @@ engine_option: Final = click.option(
 )
 
 
-def tell_natively(engine: Engine, natively: int, rows: int) -> None:
-    """Say how many entries machine code confirmed, where it was asked."""
+def tell_engines(engine: Engine, rows: Sequence[CheckRow]) -> None:
+    """Say how many entries each engine checked, where machine code was asked."""
     if engine == "native":
-        print_text(f"{natively} of {rows} by machine code, the rest by TLC")
+        counts = Counter(row.engine for row in rows)
+        print_text(", ".join([f"{counts[one]} by {name}" for one, name in ENGINES.items()]))

@@ -17,7 +17,7 @@ from rich.markup import escape
 
 from rocketha.known_bugs import Bug
 from rocketha.sim.engine.options import SimOptions
-from rocketproof.commands.engine_option import Engine, engine_option, tell_natively
+from rocketproof.commands.engine_option import engine_option, tell_engines
 from rocketproof.commands.output_options import verbose_option
 from rocketproof.commands.simulation_options import repeat_command
 from rocketproof.counterexample import counterexample_lines, indented
@@ -42,6 +42,7 @@ from rocketproof.trace_inputs import SpecChoice
 from tlatrace.heartbeat import duration
 from tlatrace.judgement.verdict import Diverges, Undecided, Verdict
 from tlatrace.terminal import open_console, open_table
+from tlatrace.tools.check import Engine
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
@@ -100,14 +101,12 @@ def command(
         raise click.UsageError(f"no such mutant: {', '.join(unknown)}{meant} (known: {known})")
     mutants = [m for m in mutants if not bugs or m.name in bugs]
     rows: list[BugRow] = []
-    natively = 0
     began = time.monotonic()
     with open_progress_display("starting TLC", quiet=as_json) as display:
         for number, mutant in enumerate(mutants, start=1):
             head, start = f"{number}/{len(mutants)}", time.monotonic()
             display.doing(f"{head} {mutant.name}: {mutant.title}")
             checked = confirmed(manifest, mutant) if engine == "native" else None
-            natively += checked is not None
             checked = checked or check_entry(manifest, mutant)
             runs: SearchResult = NotTried()
             if mutant.bug and not no_runs:
@@ -128,7 +127,7 @@ def command(
         if verbose:
             _print_table(rows, no_runs)
         more = "" if verbose else command_with("--verbose")
-        tell_natively(engine, natively, len(rows))
+        tell_engines(engine, [row.tlc for row in rows])
         print_text("\n".join(_summary(rows, no_runs, again, time.monotonic() - began, more)))
     if not rows:
         sys.exit(3)

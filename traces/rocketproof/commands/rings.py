@@ -14,7 +14,7 @@ from typing import Final
 
 import click
 
-from rocketproof.commands.engine_option import Engine, engine_option, tell_natively
+from rocketproof.commands.engine_option import engine_option, tell_engines
 from rocketproof.commands.output_options import verbose_option
 from rocketproof.entry_display import EntryDisplay, print_table, summary
 from rocketproof.file_check import describe_jar
@@ -22,10 +22,10 @@ from rocketproof.native_entries import confirmed
 from rocketproof.output import print_text
 from rocketproof.progress_display import open_progress_display
 from rocketproof.rings import Progress, run_ring
-from tlatrace.tools.check import CheckRow, exit_code
+from tlatrace.tools.check import CheckRow, Engine, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Checkable, Manifest, Ring, key_of, read_manifest
-from tlatrace.tools.measured import MEASURED_NAME, Key
+from tlatrace.tools.measured import MEASURED_NAME
 from tlatrace.tools.measurements import Measurements, refuse_shipped, when_run
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
@@ -102,7 +102,7 @@ def command(
         refuse_shipped(manifest)
         measurements.write(manifest, {entry.protocol for entry in entries})
     by_key = {key_of(entry): entry for entry in entries}
-    began, natively = time.monotonic(), list[Key]()
+    began = time.monotonic()
     with open_progress_display("starting TLC", quiet=as_json) as display:
         shown = EntryDisplay(display, measurements, verbose=verbose)
 
@@ -115,7 +115,7 @@ def command(
 
         rows = run_ring(
             entries,
-            partial(_check, manifest, jar, shown, natively if engine == "native" else None),
+            partial(_check, manifest, jar, shown, engine),
             measurements,
             jobs=jobs or all_workers(),
             budget_s=_UNTIL_DONE if budget_s is None else budget_s,
@@ -132,7 +132,7 @@ def command(
     else:
         if verbose:
             print_table(rows, f"The {ring} ring")
-        tell_natively(engine, len(natively), len(rows))
+        tell_engines(engine, rows)
         print_text(when_run(manifest, ring, measurements))
         print_text(summary(rows, f"of the {ring} ring", time.monotonic() - began))
     sys.exit(exit_code(rows))
@@ -151,7 +151,7 @@ def _check(
     manifest: Manifest,
     jar: TlcJar,
     shown: EntryDisplay,
-    natively: list[Key] | None,
+    engine: Engine,
     entry: Checkable,
     *,
     timeout_s: float,
@@ -159,10 +159,9 @@ def _check(
 ) -> CheckRow:
     shown.begins(entry)
     began = time.monotonic()
-    if natively is not None:
+    if engine == "native":
         checked = confirmed(manifest, entry, timeout_s=timeout_s, stop=stop)
         if checked is not None:
-            natively.append(key_of(entry))
             shown.ends(checked)
             return checked.row
         timeout_s = max(timeout_s - (time.monotonic() - began), 0.1)

@@ -14,9 +14,11 @@ from tlatrace.tools.manifest import Checkable, Mutant, TlcModel, Witness, kind_o
 from tlatrace.tools.tlc_output import Outcome
 from tlatrace.tools.tlc_run import TlcRun
 
-__all__ = ["CheckRow", "Status", "compare", "exit_code", "expected_of"]
+__all__ = ["CheckRow", "Engine", "Status", "compare", "exit_code", "expected_of"]
 
 Status = Literal["as expected", "not as expected", "error", "undecided"]
+Engine = Literal["tlc", "native"]
+"""Who checks: TLC, or machine code that confirms what TLC has found before."""
 
 _UNDECIDED: Final = frozenset({Outcome.CRASH, Outcome.TIMEOUT})
 
@@ -38,6 +40,8 @@ class CheckRow:
     seconds: float
     message: str
     """What TLC says about an error; empty where it was as expected."""
+    engine: Engine | None = "tlc"
+    """Who found it: TLC or machine code; None where it was not run."""
 
     @property
     def ok(self) -> bool:
