@@ -256,6 +256,7 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         notes.append(f"no variables: {evaluated} ASSUMEs were evaluated")
     unasked = [name for name in properties_of(text) if name not in model.properties]
     unchecked = [f"PROPERTY {name} (TLC does)" for name in unasked]
+    unchecked += [f"PROPERTY {name} (--engine compiled does)" for name in found.unasked]
     unchecked += [f"POSTCONDITION {name} (newer TLCs do)" for name in postconditions_of(text)]
     unchecked += [f"the ASSUME at {place} (TLC does)" for place in model.unread_assumptions()]
     return CheckedFile(

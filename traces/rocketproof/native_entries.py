@@ -126,4 +126,4 @@ def _checked(
         timeout_s=timeout_s,
         on_progress=go_on,
     )
-    return model, found
+    return None if found.unasked else (model, found)

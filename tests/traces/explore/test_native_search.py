@@ -65,6 +65,11 @@ UnsureView == CHOOSE n \in {1, 2} : n > turn - 1
 Unsure == turn < 1 \/ (CHOOSE n \in {1, 2} : n > 0) = 1
 UnsureStep == turn' < 1 \/ (CHOOSE n \in {1, 2} : n > 0) = 1
 UnsureProperty == [][UnsureStep]_turn
+RECURSIVE Sum(_)
+Sum(n) == IF n = 0 THEN 0 ELSE n + Sum(n - 1)
+Sums == [][Sum(turn') # Sum(turn)]_turn
+Summed == Sum(0) = 0 /\ Turns /\ [](Sum(turn) < 2)
+Zero == Sum(0) = 0
 ====
 """
 
@@ -277,6 +282,27 @@ def test_a_property_that_says_more_or_is_not_sure_is_no_answer(tmp_path: Path) -
     assert (model.properties, model.invariants) == (("Turns", "Always"), ("Always",))
     with pytest.raises(NotSure, match="something has no value"):
         check_natively(guests(tmp_path, "", properties=("UnsureProperty",)), deadlock=False)
+
+
+def test_a_property_that_is_not_written_is_named_and_not_asked(tmp_path: Path) -> None:
+    names = ("Summed", "Always", "Sums", "Turns")
+    model = guests(tmp_path, "INVARIANT Known", properties=names)
+    assert model.invariants == ("Known", "Summed", "Always")
+    found = check_natively(model, deadlock=False)
+    assert (found.outcome, found.unasked) == (Outcome.SUCCESS, ("Summed", "Sums"))
+    broken = guests(tmp_path, "INVARIANT Known", properties=("Summed", "Keeps"))
+    assert check_natively(broken, deadlock=False).violated == "Keeps"
+    assert both(guests(tmp_path, "", properties=("Turns",)), deadlock=False).unasked == ()
+
+
+@pytest.mark.parametrize("properties", [(), ("Zero",)])
+def test_an_invariant_that_is_not_written_is_never_left_out(
+    tmp_path: Path, properties: tuple[str, ...]
+) -> None:
+    model = guests(tmp_path, "INVARIANT Zero", properties=properties)
+    assert model.properties == properties
+    with pytest.raises(NotSure, match="invariant Zero: "):
+        check_natively(model, deadlock=False)
 
 
 @pytest.mark.parametrize("view", [view for view, fewer in VIEWS.items() if fewer])

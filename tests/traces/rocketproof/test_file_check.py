@@ -112,6 +112,9 @@ full == Cardinality(parked) > 1
 Abstract == INSTANCE Lot
 Refines == Abstract!Spec
 Grows == [][parked \\subseteq parked']_parked
+RECURSIVE Sum(_)
+Sum(n) == IF n = 0 THEN 0 ELSE n + Sum(n - 1)
+Sums == [][Sum(Cardinality(parked)) < 4]_parked
 OneByOne == [][Cardinality(parked') <= Cardinality(parked) + 1]_parked
 Empty == parked # {} /\\ OneByOne
 Lasting == OneByOne /\\ WF_parked(Next)
@@ -157,6 +160,23 @@ def test_all_engines_check_what_properties_say_of_steps(
     assert (found["outcome"], found["violated"], found["length"]) == (outcome, violated, length)
     found = check(module, whole + " PROPERTY Lasting", "--engine", "native")[1]
     assert found["unchecked"] == ["PROPERTY Lasting (TLC does)"]
+
+
+@pytest.mark.java
+def test_a_property_that_is_no_machine_code_is_named_and_asked_by_the_compiled_model(
+    cars: Path,
+) -> None:
+    module = cars.with_name("Refined.tla")
+    module.write_text(REFINED)
+    cars.with_name("Lot.tla").write_text(LOT)
+    for engine, code, unchecked in (
+        ("native", 3, ["PROPERTY Sums (--engine compiled does)"]),
+        ("compiled", 0, []),
+    ):
+        config = CONFIG % 2 + "PROPERTIES OneByOne Sums"
+        answer, found = check(module, config, "--engine", engine)
+        assert (answer, found["outcome"], found["engine"]) == (code, "success", engine)
+        assert found["unchecked"] == unchecked
 
 
 @pytest.mark.java

@@ -32,6 +32,7 @@ Bright == <>(lit = 1)
 RECURSIVE Sum(_)
 Sum(n) == IF n = 0 THEN 0 ELSE n + Sum(n - 1)
 Summed == Sum(lit) < 10
+Sums == [][Sum(lit') < 10]_lit
 ====
 """
 MUTANTS: Final = """---- MODULE MutLamp ----
@@ -46,6 +47,7 @@ mutants_module = "MutLamp.tla"
 small = {}
 live = {}
 summed = {}
+sums = {}
 [witness]
 NotLit = { shows = "the lamp is lit" }
 [mutant]
@@ -56,14 +58,15 @@ ROWS: Final = """[model]
 small = { found = "holds", distinct = 4, depth = 4, seconds = 1, date = 2024-01-31, tlc = "2" }
 live = { found = "holds", distinct = 4, depth = 4, seconds = 1, date = 2024-01-31, tlc = "2" }
 summed = { found = "holds", distinct = 4, depth = 4, seconds = 1, date = 2024-01-31, tlc = "2" }
+sums = { found = "holds", distinct = 4, depth = 4, seconds = 1, date = 2024-01-31, tlc = "2" }
 [witness]
 NotLit = { found = "violates NotLit", length = 2, seconds = 1, date = 2024-01-31, tlc = "2" }
 [mutant]
 Higher = { found = "violates Low", length = 5, seconds = 1, date = 2024-01-31, tlc = "2" }
 Leaps = { found = "violates Slow", length = 2, seconds = 1, date = 2024-01-31, tlc = "2" }
 """
-ENTRIES: Final = ("small", "live", "summed", "NotLit", "Higher", "Leaps")
-LIVE: Final = frozenset(["live", "summed"])
+ENTRIES: Final = ("small", "live", "summed", "sums", "NotLit", "Higher", "Leaps")
+LIVE: Final = frozenset(["live", "summed", "sums"])
 """What machine code leaves to TLC."""
 
 
@@ -73,6 +76,7 @@ def lamps(root: Path, *, rows: str = ROWS) -> Manifest:
     (folder / "Lamp.tla").write_text(LAMP.replace("====", "NotLit == lit = 0\n===="))
     (folder / "MutLamp.tla").write_text(MUTANTS)
     more = {"small": "", "live": "PROPERTY Bright\n", "summed": "INVARIANT Summed\n"}
+    more |= {"sums": "PROPERTY Sums\n"}
     for name, text in more.items():
         config = f"SPECIFICATION Spec\nINVARIANT Low\nPROPERTY Slow\n{text}"
         (folder / f"Lamp_{name}.cfg").write_text(config)
@@ -119,8 +123,8 @@ def test_a_ring_says_what_machine_code_confirmed_and_records_nothing(tmp_path: P
 
     result = CliRunner().invoke(main, call)
     assert result.exit_code == 0, result.output
-    assert "4 by machine code, 2 by TLC" in result.output
-    assert re.search(r"6 as expected; .* s, \d+ s of machine code, \d+ s of TLC\n", result.output)
+    assert "4 by machine code, 3 by TLC" in result.output
+    assert re.search(r"7 as expected; .* s, \d+ s of machine code, \d+ s of TLC\n", result.output)
     rows = json.loads(CliRunner().invoke(main, [*call, "--json"]).stdout)["rows"]
     assert {row["name"] for row in rows if row["engine"] == "tlc"} == LIVE
     assert {row["name"] for row in rows if row["engine"] == "native"} == {*ENTRIES} - LIVE

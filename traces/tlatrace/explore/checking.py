@@ -68,6 +68,8 @@ class CheckedModel:
     """Why there is no value, or which limit ended the search."""
     actions: tuple[ActionCount, ...] = ()
     """Of the actions that Next is split into, and of Init; () where nobody counts."""
+    unasked: tuple[str, ...] = ()
+    """Properties of the model that the search did not ask."""
 
 
 def check_model(

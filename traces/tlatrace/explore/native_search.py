@@ -241,6 +241,7 @@ def _ended(
         path=tuple(path),
         message=why,
         actions=search.actions(),
+        unasked=search.left,
     )
 
 

@@ -6,7 +6,7 @@ Where a step, or an answer, is not sure, there is no search (`NotSure`): the mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,6 +24,11 @@ TABLE: Final = 1 << 24
 NODES: Final = 1 << 28
 """Two gigabytes, of which only what is used is there."""
 
+_PARTS: Final = ("initial property", "property", "invariant")
+"""What a property may say something of: initial states, steps, all states."""
+_TWICE: Final = 2
+"""Times that the invariants of a model name what is an INVARIANT and a property, too."""
+
 
 class NotSure(TlatraceError):
     """Machine code does not know: Python does, or says why there is no value."""
@@ -31,7 +36,7 @@ class NotSure(TlatraceError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a search asks of a model; all of it is written."""
+    """What a search asks of a model, which is all but what is `left`; all of it is written."""
 
     native: NativeSource
     """Without the functions that it does not ask."""
@@ -42,6 +47,8 @@ class Asked:
     properties: tuple[str, ...]
     initial_properties: tuple[str, ...]
     view: str | None
+    left: tuple[str, ...]
+    """Properties of which something was not written: somebody else has to ask them."""
 
     @staticmethod
     def of(model: Model, view: str | None = None) -> Asked:
@@ -53,11 +60,13 @@ class Asked:
         native = model.source.native
         assert native is not None
         roles = [role for role, _ in (*native.functions, *native.unlowered)]
-        invariants = tuple([f"invariant {name}" for name in model.invariants])
+        left = _left(model, frozenset([role for role, _ in native.unlowered]))
+        invariants = tuple([f"invariant {name}" for name in model.invariants if name not in left])
         constraints = tuple([role for role in roles if role.startswith("constraint ")])
         actions = tuple([role for role in roles if role.startswith("action constraint ")])
-        properties = tuple([role for role in roles if role.startswith("property ")])
-        initially = tuple([role for role in roles if role.startswith("initial property ")])
+        said = [role for role in roles if role not in {f"{a} {b}" for a in _PARTS for b in left}]
+        properties = tuple([role for role in said if role.startswith("property ")])
+        initially = tuple([role for role in said if role.startswith("initial property ")])
         views = [] if view is None else [f"expression {view}"]
         needed = frozenset(["steps", "initials", *invariants, *constraints, *actions, *views])
         needed |= {*properties, *initially}
@@ -73,7 +82,20 @@ class Asked:
             properties=properties,
             initial_properties=initially,
             view=next(iter(views), None),
+            left=left,
         )
+
+
+def _left(model: Model, unlowered: Collection[str]) -> tuple[str, ...]:
+    """Name the properties that are not written; none that is an INVARIANT, too."""
+    return tuple(
+        [
+            name
+            for name in model.properties
+            if any(f"{part} {name}" in unlowered for part in _PARTS)
+            and model.invariants.count(name) < _TWICE
+        ]
+    )
 
 
 class NativeSpace(NativeModel):
@@ -97,9 +119,9 @@ class NativeSpace(NativeModel):
         source = replace(model.source, native=asked.native)
         super().__init__(source, table=table, nodes=nodes, addition=addition)
         self._labels = asked.native.labels
+        self.left = asked.left
         self._invariants = [
-            (name, self._function(role))
-            for name, role in zip(model.invariants, asked.invariants, strict=True)
+            (role.removeprefix("invariant "), self._function(role)) for role in asked.invariants
         ]
         self._constraints = [self._function(role) for role in asked.constraints]
         self._action_constraints = [self._function(role) for role in asked.action_constraints]
