@@ -36,7 +36,10 @@ Even == x \in {n \in Nat : n % 2 = 0} /\ UNCHANGED x
 Later == LET half == 10 \div x IN x # 0 /\ half > 2 /\ UNCHANGED x
 Twin(v) == <<v, v, v, v>> = <<v, v, v, v>> /\ <<v, 1>> = <<v, 1>>
 Lost == (LET half == 10 \div x IN x = 1 \/ Twin(half)) /\ UNCHANGED x
-Next == \/ Lost
+Half(n, s) == IF n > 0 THEN n ELSE Cardinality(s)
+Unread(v) == /\ {Half(n, {m \in 1..3 : m < 3 \/ 10 \div x = 1}) : n \in 1..1} = 1..v
+             /\ UNCHANGED x
+Next == \/ Lost \/ (\E v \in {1, 2} : Unread(v))
         \/ Same \/ Grow \/ (\E n \in Nat : Twice(n)) \/ Any \/ Each \/ First \/ Even \/ Later
         \/ (\E v \in {1, 2} : Is(v) \/ Differs(v) \/ Not(v))
 Small == x < 10
@@ -108,6 +111,8 @@ MIXED: Final = ("a", 1)
         ("Lost", 5, 5, (), "True"),
         ("Lost", 1, 1, (), "True"),
         ("Lost", 0, 0, (), "no value"),  # a name without value is passed to who surely needs it
+        ("Unread", 0, 0, (1,), "True"),  # what was begun of an argument that nobody reads is gone
+        ("Unread", 0, 0, (2,), "False"),
     ],
 )
 def test_machine_code_accepts_what_python_does(

@@ -262,7 +262,9 @@ class Expressions:
         except Unlowered:
             return Later(node, env)  # it is refused where it is needed, if it is
         texts = "".join([f", {word.text}" for word in words.values()])
-        return Word(w.kept(f"{name}(s, t{texts})"), is_sure=False)
+        base, found = w.base(), w.kept(f"{name}(s, t{texts})")
+        w.emit(f"mem[STACK] = {base}")  # where it has no word, parts of one may be left there
+        return Word(found, is_sure=False)
 
     def entered(self, node: OperatorCall, env: Environment) -> tuple[Expr, Environment]:
         """Return the body of an operator that was passed, and what its names are."""
