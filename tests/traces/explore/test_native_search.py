@@ -65,11 +65,10 @@ UnsureView == CHOOSE n \in {1, 2} : n > turn - 1
 Unsure == turn < 1 \/ (CHOOSE n \in {1, 2} : n > 0) = 1
 UnsureStep == turn' < 1 \/ (CHOOSE n \in {1, 2} : n > 0) = 1
 UnsureProperty == [][UnsureStep]_turn
-RECURSIVE Sum(_)
-Sum(n) == IF n = 0 THEN 0 ELSE n + Sum(n - 1)
-Sums == [][Sum(turn') # Sum(turn)]_turn
-Summed == Sum(0) = 0 /\ Turns /\ [](Sum(turn) < 2)
-Zero == Sum(0) = 0
+Sum[n \in 0..9] == IF n = 0 THEN 0 ELSE n + Sum[n - 1]
+Sums == [][Sum[turn'] # Sum[turn]]_turn
+Summed == Sum[0] = 0 /\ Turns /\ [](Sum[turn] < 2)
+Zero == Sum[0 * turn] = 0
 ====
 """
 

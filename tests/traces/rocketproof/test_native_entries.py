@@ -29,10 +29,9 @@ Spec == Init /\\ [][Next]_lit /\\ WF_lit(Rise)
 Low == lit < 4
 Slow == [][lit' <= lit + 1]_lit
 Bright == <>(lit = 1)
-RECURSIVE Sum(_)
-Sum(n) == IF n = 0 THEN 0 ELSE n + Sum(n - 1)
-Summed == Sum(lit) < 10
-Sums == [][Sum(lit') < 10]_lit
+Sum[n \\in 0..9] == IF n = 0 THEN 0 ELSE n + Sum[n - 1]
+Summed == Sum[lit] < 10
+Sums == [][Sum[lit'] < 10]_lit
 ====
 """
 MUTANTS: Final = """---- MODULE MutLamp ----

@@ -8,6 +8,7 @@ from typing import Final
 
 from tlatrace.compiler.emit_native.elements import Elements
 from tlatrace.compiler.emit_native.environment import Binding, Environment, Later, Operator, Word
+from tlatrace.compiler.emit_native.recursion import guarded
 from tlatrace.compiler.emit_native.writer import FlatWriter, Unlowered
 from tlatrace.compiler.ir.analysis import free_locals, kind_of, size, strict
 from tlatrace.compiler.ir.nodes import (
@@ -282,14 +283,14 @@ class Expressions:
 
     def _call(self, node: Call, env: Environment, *, as_condition: bool) -> str:
         definition = node.definition
-        if definition.recursive:
-            raise Unlowered(f"the recursive {definition.name}", node.place)
         arguments = {
-            name: self.argument(argument, env, is_needed=strict(definition.expression, name))
+            name: self.argument(argument, env, is_needed=_is_needed(definition, name))
             for name, argument in zip(definition.parameters, node.arguments, strict=True)
         }
         texts = [word.text for word in arguments.values() if isinstance(word, Word)]
-        if len(texts) < len(arguments) or _is_inlined(definition):
+        if definition.recursive and (len(texts) < len(arguments) or definition.free):
+            raise Unlowered(f"the recursive {definition.name}", node.place)
+        if not definition.recursive and (len(texts) < len(arguments) or _is_inlined(definition)):
             outer = {name: env[name] for name in sorted(definition.free) if name in env}
             inner: Environment = {**outer, **arguments}
             self._depth += 1
@@ -300,7 +301,7 @@ class Expressions:
                 return write(definition.expression, inner)
             finally:
                 self._depth -= 1
-        is_question = kind_of(definition.expression) == "bool"
+        is_question = kind_of(definition.expression) == "bool" and not definition.recursive
         name = self._function_of(definition, is_question=is_question)
         text = f"{name}({', '.join(['s', 't', *texts])})"
         if not is_question:
@@ -314,8 +315,8 @@ class Expressions:
         known = self._functions.get(key)
         if known is None:
             name = self._w.fresh("question" if is_question else "value")
-            self._functions[key] = definition, self._written(definition, name, is_question)
-            known = self._functions[key]
+            write = self._repeated if definition.recursive else self._written
+            known = self._functions[key] = definition, write(definition, name, is_question)
         if isinstance(known[1], Unlowered):
             raise known[1]
         return known[1]
@@ -324,7 +325,7 @@ class Expressions:
         w = self._w
         parameters = [w.fresh("p") for _ in definition.parameters]
         words = [
-            Word(parameter, is_sure=strict(definition.expression, name))
+            Word(parameter, is_sure=_is_needed(definition, name))
             for name, parameter in zip(definition.parameters, parameters, strict=True)
         ]
         env = dict(zip(definition.parameters, words, strict=True))
@@ -341,6 +342,14 @@ class Expressions:
         finally:
             self._depth = depth
         return name
+
+    def _repeated(self, definition: Definition, name: str, is_question: bool) -> str | Unlowered:
+        """Write a recursive operator; where it cannot be, those that it calls may call it."""
+        self._functions[id(definition), is_question] = definition, name
+        written = self._written(definition, self._w.fresh("body"), is_question)
+        parameters = [self._w.fresh("p") for _ in definition.parameters]
+        self._w.add(guarded(name, written if isinstance(written, str) else None, parameters))
+        return name if isinstance(written, str) else written
 
     # ---- conditions ----
 
@@ -476,6 +485,11 @@ class Expressions:
             return self._w.answer(f"subset({', '.join(words)})")
         every = Quantified("forall", (((name,), False, left),), inside, left.place)
         return self.condition(settled.around(every), env)
+
+
+def _is_needed(definition: Definition, parameter: str) -> bool:
+    """Tell whether an argument must have a value: in Python all of a recursive operator must."""
+    return definition.recursive or strict(definition.expression, parameter)
 
 
 def _is_inlined(definition: Definition) -> bool:

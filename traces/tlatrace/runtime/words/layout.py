@@ -37,6 +37,7 @@ __all__ = [
     "BAD",
     "BEFORE",
     "BOOL",
+    "CALLS",
     "CLASHING",
     "CURSOR",
     "DEEP",
@@ -55,8 +56,11 @@ __all__ = [
     "LISTED_END",
     "MANY",
     "MASK",
+    "MOST_CALLS",
+    "MOST_NESTED",
     "MOST_NODES",
     "NAMES",
+    "NESTED",
     "NO",
     "NODES",
     "PACKED",
@@ -108,6 +112,10 @@ NAMES: Final = 14
 BEFORE: Final = 15
 ATOMS: Final = 16
 CLASHING: Final = 17
+NESTED: Final = 18
+"""How many calls of recursive operators are within each other now."""
+CALLS: Final = 19
+"""How many there were within the outermost one."""
 
 INT: Final = 0
 BOOL: Final = 1
@@ -130,6 +138,10 @@ MANY: Final = 65536
 """More elements than that are left to Python."""
 DEEPEST: Final = 1000
 """What is nested deeper is left to Python, whose stack has a limit that it notices."""
+MOST_NESTED: Final = 128
+"""Deeper recursion is left to Python: a call may need some kilobytes of the stack."""
+MOST_CALLS: Final = 1048576
+"""More of it, too: nobody could end it."""
 FEW: Final = 16
 """Sets of so many elements are compared element by element."""
 
