@@ -173,6 +173,12 @@ def test_a_function_is_defined_once() -> None:
         parse("def f(word):\n    return word\n", "def f(word):\n    return 1\n")
 
 
+def test_a_constant_is_one_number() -> None:
+    parse("A: Final = 1\n", "A: Final = 1\n\n\ndef f(word):\n    return A\n")
+    with pytest.raises(FlatError, match="A is 1, and 2"):
+        parse("A: Final = 1\n", "A: Final = 2\n")
+
+
 def test_a_text_that_llvm_refuses_is_an_error() -> None:
     with pytest.raises(RuntimeError):
         object_of("define i64 @f() { ret i32 0 }")

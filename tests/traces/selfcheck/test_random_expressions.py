@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from tests.traces.selfcheck.asked_once import both
 from tlatrace.errors import ToolError
 from tlatrace.selfcheck.expressions import Answer, Is, Raises, read_answers
 from tlatrace.selfcheck.random_expressions import examine, questions
@@ -323,18 +324,6 @@ def functions(keys: str, images: str) -> Term:
 
 def equal(left: Term, right: Term) -> Term:
     return Term("equal", ("", " = ", ""), (left, right))
-
-
-ANSWERED: Final[dict[Question, tuple[Answer, Answer]]] = {}
-
-
-def both(questions: Sequence[Question]) -> list[tuple[Answer, Answer]]:
-    """Ask both of each question once: what takes long is to start TLC."""
-    new = [question for question in dict.fromkeys(questions) if question not in ANSWERED]
-    if new:
-        answers = zip(tlc_answers(new), model_answers(new), strict=True)
-        ANSWERED.update(zip(new, answers, strict=True))
-    return [ANSWERED[question] for question in questions]
 
 
 @pytest.mark.java

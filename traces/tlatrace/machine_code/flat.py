@@ -92,8 +92,9 @@ def parse(*texts: str) -> FlatModule:
                 case (
                     ast.Assign(targets=[ast.Name(id=name)], value=value)
                     | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-                ) if _constant(value) is not None:
-                    constants[name] = _constant(value) or 0
+                ) if (word := _constant(value)) is not None:
+                    if constants.setdefault(name, word) != word:
+                        raise FlatError(f"{name} is {constants[name]}, and {word}")
                 case _:
                     pass  # imports, docstrings, __all__: what Python needs, and nobody else
     for function in functions.values():

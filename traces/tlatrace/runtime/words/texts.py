@@ -79,7 +79,7 @@ DELETE: Final = 127
 DIGITS: Final = 16
 PLAIN: Final = 9007199254740992
 """2 ** 53: from here on a number is written as an object."""
-NESTED: Final = 40
+TEXT_DEPTH: Final = 40
 """What is nested deeper is left to Python."""
 
 KNOWN: Final = 9
@@ -198,7 +198,7 @@ def read_digits() -> int:
 def read_value(depth: int) -> int:
     """Read a value; what it leaves on the stack where there is none is no longer needed."""
     byte = byte_at(mem[CURSOR])
-    if depth > NESTED:
+    if depth > TEXT_DEPTH:
         return BAD
     if byte == QUOTE:
         return named(read_string())
