@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from rocketproof.cli import main
 from tests.traces.corpus.toy import HEADER, SPEC, Row, Rows, batches_of, record, rows_of
 from tlatrace.corpus.findings import MACHINE_CODE, Findings
+from tlatrace.corpus.generate import generate_corpus, make_here
 from tlatrace.corpus.kernel import Kernel, KernelOptions
 from tlatrace.corpus.local import LocalDriver
 from tlatrace.corpus.manifest import read_manifest
@@ -24,6 +25,8 @@ from tlatrace.corpus.sketch import rank_of
 from tlatrace.corpus.validate import Driver, Subject, validate_corpus
 from tlatrace.corpus.worker import Work
 from tlatrace.oracle import Model, load_model
+from tlatrace.report.corpus_text import corpus_text
+from tlatrace.trace import Event, Trace
 
 pytestmark = pytest.mark.java
 
@@ -214,3 +217,21 @@ def test_a_specification_without_machine_code_is_judged_by_python(
 
     assert told.exit_code == 0, told.output
     assert "there is no machine code, Python has judged all" in told.stdout
+
+
+def test_machine_code_that_has_accepted_nothing_is_said_to_have(
+    tmp_path: Path, model: Model
+) -> None:
+    corpus = tmp_path / "c"
+    event = Event(step=0, action="Init", params=(), state={"x": 1, "last": "none"})
+    bad = Trace(header=record(1).header, events=(event,))
+    generate_corpus(make_here(1), corpus, lambda _: bad, first_seed=0, runs=1, source={})
+
+    found = [
+        validate_corpus(corpus, subject(model, native=native), LocalDriver(1))
+        for native in (True, False)
+    ]
+    texts = [corpus_text(result, limit=5) for result in found]
+
+    assert "0 by machine code, 1 by Python" in texts[0]
+    assert "machine code" not in texts[1]

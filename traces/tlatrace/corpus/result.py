@@ -84,6 +84,8 @@ class Figures:
     """Else it is an estimate, within about 1 %."""
     by_machine_code: int = 0
     """Those that machine code has accepted, of whatever kind; Python was asked about the others."""
+    has_machine_code: bool = False
+    """Whether there was any to be asked."""
     cpu_seconds: float = 0.0
     """Of all workers."""
     worker_peak_mb: float = 0.0

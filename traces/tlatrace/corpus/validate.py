@@ -142,7 +142,7 @@ def validate_corpus(
         with clock.phase("judge"):
             for batch in driver(folder, stored):
                 findings.add(batch)
-        figures = _figures(findings)
+        figures = _figures(findings, has_machine_code=subject.rows is not None)
         rechecked = None
         if tlc is not None and sample is None:
             rechecked = rechecked_everywhere(findings)
@@ -247,7 +247,7 @@ def _rows_of(file: Path) -> list[dict[str, Any]]:
 # ---- accounting ----
 
 
-def _figures(findings: Findings) -> Figures:
+def _figures(findings: Findings, *, has_machine_code: bool) -> Figures:
     """Count each row once, in three ways that must agree.
 
     Raises:
@@ -266,6 +266,7 @@ def _figures(findings: Findings) -> Figures:
         distinct=distinct.count,
         distinct_is_exact=distinct.exact,
         by_machine_code=counts[MACHINE_CODE],
+        has_machine_code=has_machine_code,
         cpu_seconds=counts["cpu_us"] / 1e6,
         worker_peak_mb=findings.peak_kb / 1024,
     )

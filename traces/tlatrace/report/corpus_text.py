@@ -66,7 +66,7 @@ def _summary(result: CorpusResult, width: int) -> Iterator[str]:
         yield _row("dead", f"{one} did not come back to life when the faults ended")
     if figures.steps:
         yield _row("steps", f"{figures.steps:,} = {' + '.join(_parts(figures))}")
-        if figures.by_machine_code:
+        if figures.has_machine_code:
             rest = figures.steps - figures.skipped - figures.by_machine_code
             yield _row("judged", f"{figures.by_machine_code:,} by machine code, {rest:,} by Python")
         about = "" if figures.distinct_is_exact else "about "
