@@ -17,6 +17,7 @@ TAKEN = STATES + 1_000
 SEEN = TAKEN + 4_096
 END = SEEN + 2 * 4 * 512
 AFTER = ROOM + 100
+ACTIONS = ROOM + 200
 LIMIT = 4
 """States are pairs of numbers below."""
 
@@ -78,6 +79,7 @@ def searched(
         (searching.LIST, LIST),
         (searching.BOTTOM, STACK),
         (searching.AFTER, AFTER),
+        (searching.ACTIONS, ACTIONS),
         (searching.DEADLOCK, int(deadlock)),
         (searching.VIEWED, int(viewed)),
     ):
@@ -103,6 +105,10 @@ def test_states_are_counted_once_and_steps_once_for_each_label(
     assert own(searching.FOUND) == own(searching.EXPANDED) == LIMIT**2
     assert own(searching.GENERATED) == 1 + 3 * LIMIT * (LIMIT - 1)
     assert own(searching.LEVEL) == 2 * LIMIT - 1
+    counts = layout.mem[ACTIONS : ACTIONS + 6]
+    steps_of = LIMIT * (LIMIT - 1)
+    assert counts[::2] == [1 + steps_of, steps_of, steps_of]
+    assert counts[1::2] == [LIMIT**2 - counts[5], 0, counts[5]]
     assert {state(number, array) for number in range(LIMIT**2)} == {
         (left, right) for left in range(LIMIT) for right in range(LIMIT)
     }
