@@ -39,7 +39,7 @@ REMEMBERED: Final = 2
 READ_ONLY: Final = -1
 INITIAL: Final = -2
 
-MOST_ROWS: Final = 1 << 14
+MOST_ROWS: Final = 1 << 16
 """That are judged together."""
 
 
