@@ -78,7 +78,7 @@ def main() -> None:
     if compiler is None:
         print("TLC with a Java loader: not measured, there is no JDK here")
     else:
-        loaded = steps / seconds_by_loader(spec, traces, compiler)
+        loaded = steps / seconds_by_loader(spec, traces, compiler)[0]
         print(f"TLC with a Java loader, {TRACES} traces (baseline): {loaded:7,.0f} steps/s")
     print(f"ratio to TLC in batches: {plain / batched:.0f}")
     print(f"ratio to one TLC a trace: {plain / single:.0f}")
