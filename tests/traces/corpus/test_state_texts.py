@@ -14,6 +14,7 @@ from tests.traces.corpus.corpora import HERE
 from tlatrace.corpus import state_texts
 from tlatrace.corpus.generate import generate_corpus
 from tlatrace.corpus.manifest import read_manifest
+from tlatrace.corpus.rows import Codes
 from tlatrace.corpus.schema import variables_with_columns
 from tlatrace.corpus.state_texts import StateTexts
 from tlatrace.errors import CorpusError
@@ -106,6 +107,18 @@ def test_a_text_that_there_is_not_is_an_error(number: int) -> None:
 
     with pytest.raises(CorpusError, match="not in the dictionary"):
         StateTexts(batch(state_x=bad))
+    with pytest.raises(CorpusError, match="not in the dictionary"):
+        Codes(bad)
+
+
+def test_equal_texts_have_one_number_though_a_dictionary_has_them_twice() -> None:
+    texts = pa.array(["a", "Init", None, "Init"])
+    codes = Codes(pa.DictionaryArray.from_arrays(pa.array([1, 3, 2, 0, None]), texts))
+
+    assert codes.are("Init").tolist() == [True, True, False, False, False]
+    assert codes.of(0, 5) == ["Init", "Init", None, "a", None]
+    assert codes.numbers[2] == codes.numbers[4] == -1
+    assert codes.counted() == {"Init": 2, None: 2, "a": 1}
 
 
 def test_a_text_that_is_not_utf8_is_an_error() -> None:

@@ -33,11 +33,15 @@ class Codes:
         """Number the texts.
 
         Raises:
-            CorpusError: one is not UTF-8, which Parquet does not look at.
+            CorpusError: one is not UTF-8, or there is none, which Parquet does not look at.
         """
         encoded = column.dictionary_encode()
         self.numbers: Words = numbers_of(encoded)
-        self.texts = cast("list[str | None]", [*objects(encoded.dictionary), None])
+        texts = objects(encoded.dictionary)
+        if len(set(texts)) < len(texts):  # a dictionary that another program wrote
+            encoded = encoded.dictionary_decode().dictionary_encode()
+            self.numbers, texts = numbers_of(encoded), objects(encoded.dictionary)
+        self.texts = cast("list[str | None]", [*texts, None])
         """By their numbers; -1 is null."""
 
     def are(self, text: str) -> Flags:

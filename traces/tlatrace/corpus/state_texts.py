@@ -87,10 +87,6 @@ class StateTexts:
 
 def _column(part: pa.DictionaryArray) -> Column:
     numbers, texts = numbers_of(part), part.dictionary
-    if len(numbers) and not _NONE <= numbers.min() <= numbers.max() < len(texts):
-        raise CorpusError("steps", "a row has a text that is not in the dictionary of its column")
-    if texts.null_count:
-        numbers = np.where(texts.is_null().to_numpy(zero_copy_only=False)[numbers], _NONE, numbers)
     if len(texts) > len(part):  # other rows have them
         used, numbers = np.unique(numbers, return_inverse=True)
         if used[:1].tolist() == [_NONE]:
@@ -100,11 +96,19 @@ def _column(part: pa.DictionaryArray) -> Column:
 
 
 def numbers_of(encoded: pa.DictionaryArray) -> Words:
-    """Return the number of the text of each row; -1 is null."""
-    indices = encoded.indices
+    """Return the number of the text of each row; -1 is null.
+
+    Raises:
+        CorpusError: a row has a text that there is not, which Parquet does not look at.
+    """
+    indices, texts = encoded.indices, encoded.dictionary
     if indices.null_count:
         indices = indices.fill_null(_NONE)
     numbers: Words = indices.to_numpy().astype(np.int64)
+    if len(numbers) and not _NONE <= numbers.min() <= numbers.max() < len(texts):
+        raise CorpusError("steps", "a row has a text that is not in the dictionary of its column")
+    if texts.null_count:
+        numbers = np.where(texts.is_null().to_numpy(zero_copy_only=False)[numbers], _NONE, numbers)
     return numbers
 
 
