@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from tlatrace.machine_code.assembly import assembly_of
 from tlatrace.machine_code.flat import FlatError, parse
 from tlatrace.machine_code.machine import Machine, object_of
+from tlatrace.runtime.words import columns
 
 TEXT: Final = '''
 """What Python needs besides, such as this text and annotations, is passed over."""
@@ -88,6 +90,13 @@ ADDRESS: Final = ctypes.addressof(_KEPT)
 _SMALL: Final = st.integers(-(2**20), 2**20)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _text() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "text", LETTERS)
+        yield
+
+
 @pytest.fixture(scope="module")
 def machine() -> Machine:
     return Machine(object_of(assembly_of(parse(TEXT), NAMES)), WORDS)
@@ -95,7 +104,7 @@ def machine() -> Machine:
 
 def by_python(name: str, *words: int) -> tuple[int, list[int]]:
     space: dict[str, Any] = {"mem": [0] * WORDS, "text": LETTERS}
-    space |= {"compare_text": compare_text, "hash_text": hash_text}
+    space |= {"compare_text": compare_text, "hash_text": columns.hash_text}
     exec(TEXT, space)
     return int(space[name](*words)), space["mem"]
 
@@ -103,15 +112,6 @@ def by_python(name: str, *words: int) -> tuple[int, list[int]]:
 def compare_text(left: int, right: int, count: int) -> int:
     one, other = LETTERS[left : left + count], LETTERS[right : right + count]
     return (one > other) - (one < other)
-
-
-def hash_text(at: int, count: int) -> int:
-    whole = [LETTERS[at + index : at + index + 8] for index in range(0, count & -8, 8)]
-    found = count
-    for part in (*whole, *[LETTERS[at + index :][:1] for index in range(count & -8, count)]):
-        found = (found ^ int.from_bytes(part, "little")) * 7046029254386353131 & 2**64 - 1
-        found ^= found >> 32
-    return found - (found >> 63 << 64)
 
 
 @given(st.sampled_from(NAMES), _SMALL, _SMALL)

@@ -21,7 +21,7 @@ from tlatrace.selfcheck.agreement import Agreement
 from tlatrace.selfcheck.corruption import corruptions
 from tlatrace.selfcheck.examine import right_steps
 from tlatrace.selfcheck.native import compare_native, opened
-from tlatrace.selfcheck.random_steps.examine import draw_machine
+from tlatrace.selfcheck.random_steps.examine import draw_machine, examine_random_steps
 from tlatrace.selfcheck.random_steps.judges import ENGINES, NATIVE, Tally, examine_machine
 from tlatrace.selfcheck.random_steps.machine import draw_states
 from tlatrace.selfcheck.subjects import packaged_subjects
@@ -188,6 +188,12 @@ def test_the_command_has_machine_code_examined() -> None:
     (found,) = json.loads(done.stdout)
     assert found["comparison"] == "native"
     assert found["found"]["of them accepted"] > 500
+
+
+def test_machine_code_agrees_with_random_steps() -> None:
+    found = examine_random_steps(1_500, seed=3, engines={NATIVE: ENGINES[NATIVE]})
+    assert found.disagreements == ()
+    assert found.facts["right"] > 100
 
 
 def asked_at_random(folder: Path) -> Tally:

@@ -46,13 +46,18 @@ TEXT: Final = 5
 """Words for each: where it begins, its bytes, their number, the variable, the value."""
 MOST_TEXTS: Final = 131072
 
+HASH_FACTOR: Final = 7046029254386353131
+
 
 def hash_text(at: int, count: int) -> int:
-    """Return a number for so many bytes; machine code has its own."""
+    """Return a number for so many bytes, eight at a time; machine code computes the same."""
+    whole = count & -8
     found = count
-    for byte in text[at : at + count]:
-        found = (found ^ byte) * 1099511628211 & 0x7FFFFFFFFFFFFFFF
-    return found
+    for index in (*range(0, whole, 8), *range(whole, count)):
+        part = text[at + index : at + index + (8 if index < whole else 1)]
+        found = (found ^ int.from_bytes(part, "little")) * HASH_FACTOR & 0xFFFFFFFFFFFFFFFF
+        found = found ^ (found >> 32)
+    return found - (found >> 63 << 64)
 
 
 def place_of_text(place: int, start: int, count: int) -> int:
