@@ -84,8 +84,8 @@ def in_columns(states: States) -> States:
     cuts = [cut_at(text) for text in texts]
     begins = np.where([cut > 0 for cut in cuts], NO_TEXT, states.texts.begins)
     columns = [
-        column([text[8:cut] if cut else None for text, cut in zip(texts, cuts, strict=True)]),
-        column(
+        Column.of([text[8:cut] if cut else None for text, cut in zip(texts, cuts, strict=True)]),
+        Column.of(
             [text[cut + 8 : -1] if cut else None for text, cut in zip(texts, cuts, strict=True)]
         ),
     ]
@@ -95,12 +95,6 @@ def in_columns(states: States) -> States:
 def cut_at(text: bytes) -> int:
     whole = text.startswith(b'{"left":') and text.endswith(b"}")
     return text.find(b',"sent":') if whole and b',"sent":' in text else 0
-
-
-def column(parts: Sequence[bytes | None]) -> Column:
-    different = sorted({part for part in parts if part is not None})
-    numbers = [-1 if part is None else different.index(part) for part in parts]
-    return Column(Texts.of(different), np.array(numbers, np.int64))
 
 
 @pytest.fixture(params=[NativeRows, RowsInColumns])
@@ -261,7 +255,7 @@ def test_a_text_in_a_column_is_one_value_and_nothing_more(model: Model) -> None:
     left, sent = good.columns
     whole = left.texts.raw(0)
     for text in (whole + b" ", whole + b',"sent":{}', whole[:-1], b"", b" " + whole):
-        other = column([text])
+        other = Column.of([text])
         roles = np.array([INITIAL])
         assert judge.judge(replace(good, columns=[other, sent]), roles, [])[0, 0] == ASK, text
 

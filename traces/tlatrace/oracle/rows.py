@@ -85,6 +85,14 @@ class Column:
     numbers: Words
     """Which of them a row has; less than 0 is none."""
 
+    @staticmethod
+    def of(parts: Sequence[bytes | None]) -> Column:
+        """Put the different texts of some rows into memory."""
+        texts = [text for text in dict.fromkeys(parts) if text is not None]
+        different = {text: at for at, text in enumerate(texts)}
+        numbers = [-1 if part is None else different[part] for part in parts]
+        return Column(Texts.of(texts), np.array(numbers, np.int64))
+
 
 @dataclass(frozen=True, slots=True)
 class States:

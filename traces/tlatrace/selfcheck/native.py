@@ -19,12 +19,13 @@ from tlatrace.judgement.transition import Transition
 from tlatrace.oracle import Model, ModelState
 from tlatrace.oracle.native import NativeModel
 from tlatrace.oracle.native_rows import NativeRows, NotNative
-from tlatrace.oracle.rows import ASK, INITIAL, MOST_ROWS, READ_ONLY, States, Texts
+from tlatrace.oracle.rows import ASK, INITIAL, MOST_ROWS, NO_TEXT, READ_ONLY, Column, States, Texts
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, state_text
 from tlatrace.values import (
     Fcn,
     ModelValue,
+    State,
     TlaSet,
     Value,
     canonical,
@@ -130,19 +131,39 @@ def _compare_rows(
 
 def _accepted_rows(native: NativeRows, transitions: Sequence[Transition]) -> list[bool]:
     """Tell which steps are accepted, each behind a row with the state before it."""
-    texts: list[bytes] = []
+    states: list[State] = []
     roles: list[int] = []
     for number, transition in enumerate(transitions):
         before = transition.post if transition.pre is None else transition.pre
-        texts += [
-            _bytes(canonical_state({name: _as_recorded(value) for name, value in state.items()}))
+        states += [
+            {name: _as_recorded(value) for name, value in state.items()}
             for state in (before, transition.post)
         ]
         roles += [READ_ONLY, INITIAL if transition.pre is None else number]
     calls = [(step.action, canonical(_as_recorded(step.params))) for step in transitions]
-    found = native.judge(States(Texts.of(texts)), np.array(roles, np.int64), calls)
+    found = native.judge(_as_in_corpora(states), np.array(roles, np.int64), calls)
     answers: list[bool] = (found[1::2, 0] != ASK).tolist()
     return answers
+
+
+def _as_in_corpora(states: Sequence[State]) -> States:
+    """Write states in columns of their variables, each third one whole."""
+    whole = [at for at in range(len(states)) if at % 3 == 0]
+    texts = Texts.of([_bytes(canonical_state(states[at])) for at in whole])
+    begins = np.full(len(states), NO_TEXT)
+    ends = begins.copy()
+    begins[whole], ends[whole] = texts.begins, texts.ends
+    variables = sorted(states[0]) if states else []
+    columns = [
+        Column.of(
+            [
+                None if at % 3 == 0 or name not in state else _bytes(canonical(state[name]))
+                for at, state in enumerate(states)
+            ]
+        )
+        for name in variables
+    ]
+    return States(Texts(begins, ends, texts), variables, columns)
 
 
 def _as_recorded(value: Value) -> Value:

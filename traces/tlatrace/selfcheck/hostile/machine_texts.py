@@ -116,16 +116,10 @@ def _in_columns(texts: Sequence[bytes]) -> States:
     whole = Texts.of(texts)
     begins = np.where([found is None for found in cut], whole.begins, NO_TEXT)
     columns = [
-        _column([b"" if found is None else found[at] for found in cut])
+        Column.of([None if found is None else found[at] for found in cut])
         for at in range(1, len(_VARIABLES) + 1)
     ]
     return States(replace(whole, begins=begins), _VARIABLES, columns)
-
-
-def _column(texts: Sequence[bytes]) -> Column:
-    different = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    numbers = np.array([different[text] for text in texts], np.int64)
-    return Column(Texts.of(list(different)), numbers)
 
 
 def _params(rows: NativeRows, texts: Sequence[str]) -> list[RuntimeValue | None]:
