@@ -22,6 +22,7 @@ __all__ = [
     "IncompleteRecordError",
     "ListenError",
     "MissingFileError",
+    "OperationError",
     "PacketError",
     "PowerCutError",
     "RequestError",
@@ -150,4 +151,13 @@ class HistoryFormatError(RockethaError):
         super().__init__(f"{name}, line {line}: {reason}")
         self.name = name
         self.line = line
+        self.reason = reason
+
+
+class OperationError(RockethaError):
+    """Operations cannot be what clients saw; `number` counts them from 0."""
+
+    def __init__(self, number: int, *, reason: str) -> None:
+        super().__init__(f"operation {number}: {reason}")
+        self.number = number
         self.reason = reason
