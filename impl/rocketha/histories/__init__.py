@@ -7,6 +7,7 @@
 | `checker` | what a group promises its clients, and whether a history keeps it |
 | `ordered` | what consumers that keep the order of messages are promised |
 | `registers` | what a node with registers, a log and snapshots promises to its readers |
+| `linearizability` | what registers promise to all their clients together |
 | `replicas` | what replication promises to whoever reads the replicas, and to producers |
 | `clients` | the clients of any protocol: something to check, and bytes to compare |
 | `verdicts` | what is said of them |

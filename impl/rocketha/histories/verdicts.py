@@ -32,6 +32,8 @@ class Promise(StrEnum):
     GROWS = "grows"
     ALIKE = "alike"
     COPIED = "copied"
+    LINEARIZABLE = "linearizable"
+    """Of registers that clients read and write, see `rocketha.histories.linearizability`."""
 
 
 class AllKept(ABC):
@@ -65,7 +67,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
-    """Nothing was put to the test."""
+    """Nothing was put to the test, or not all of it."""
 
     reason: str
 
