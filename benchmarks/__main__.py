@@ -11,6 +11,7 @@ from benchmarks import (
     controller_restart,
     corpus_drivers,
     generation,
+    linearizability,
     long_partial_traces,
     machine_code,
     native_search,
@@ -31,3 +32,4 @@ if __name__ == "__main__":
     native_search.main()
     controller_restart.main()
     records.main()
+    linearizability.main()
