@@ -13,9 +13,11 @@ from typing import Any, Final
 from tlatrace.errors import EvaluationError, SpecError
 from tlatrace.explore import ActionCount, CheckedModel, Images, check_model, images_of
 from tlatrace.judgement.difference import call_text
+from tlatrace.matching.never_taken import NeverTaken, why_never_taken
 from tlatrace.oracle import Model, load_model
 from tlatrace.tla_text import to_tla
 from tlatrace.tools.jar import TlcJar
+from tlatrace.tools.module_folders import library_folders
 from tlatrace.tools.sany import require_module
 from tlatrace.tools.tlc import TlcProgress, TlcRun, run_tlc
 from tlatrace.tools.tlc_config import (
@@ -86,14 +88,9 @@ class CheckedFile:
     notes: tuple[str, ...] = ()
     actions: tuple[ActionCount, ...] = ()
     """What the steps of each action led to, where machine code searched."""
+    never_taken: tuple[NeverTaken, ...] = ()
+    """The actions without a step, where all states were searched."""
     jar: TlcJar | None = None
-
-    @property
-    def never_taken(self) -> tuple[str, ...]:
-        """Name the actions without a step, where all states were searched."""
-        if self.outcome is not Outcome.SUCCESS:
-            return ()
-        return tuple([one.action for one in self.actions if not one.generated])
 
     @property
     def exit_code(self) -> int:
@@ -126,8 +123,7 @@ class CheckedFile:
                 f"{one.action:{width}} {one.generated:11,} generated, {one.new:9,} new"
                 for one in self.actions
             ]
-        if self.never_taken:
-            lines.append(f"never taken: {', '.join(self.never_taken)}")
+        lines += [f"never taken: {one.action}: {one.in_words()}" for one in self.never_taken]
         lines += [f"not checked: {item}" for item in self.unchecked]
         return "\n".join([*lines, f"{self.module}: {what}{counts}{depth}, {self.seconds:.1f} s"])
 
@@ -150,6 +146,7 @@ class CheckedFile:
             "unchecked": list(self.unchecked),
             "notes": list(self.notes),
             "actions": [asdict(one) for one in self.actions],
+            "never_taken": {one.action: one.in_words() for one in self.never_taken},
         }
 
 
@@ -254,11 +251,6 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
     elif found.outcome is Outcome.SUCCESS:
         evaluated = len(model.source.assumptions) - len(model.unread_assumptions())
         notes.append(f"no variables: {evaluated} ASSUMEs were evaluated")
-    unasked = [name for name in properties_of(text) if name not in model.properties]
-    unchecked = [f"PROPERTY {name} (TLC does)" for name in unasked]
-    unchecked += [f"PROPERTY {name} (--engine compiled does)" for name in found.unasked]
-    unchecked += [f"POSTCONDITION {name} (newer TLCs do)" for name in postconditions_of(text)]
-    unchecked += [f"the ASSUME at {place} (TLC does)" for place in model.unread_assumptions()]
     return CheckedFile(
         engine=engine,
         module=job.module.name,
@@ -270,10 +262,35 @@ def by_model(job: FileCheck, show: Show) -> CheckedFile:
         seconds=time.monotonic() - started,
         message=found.message,
         states=states_of(model, found),
-        unchecked=tuple(unchecked),
+        unchecked=_unchecked(model, found, text),
         notes=tuple(notes),
         actions=found.actions,
+        never_taken=_never_taken(job, found) if found.sample else (),
     )
+
+
+def _unchecked(model: Model, found: CheckedModel, text: str) -> tuple[str, ...]:
+    """Name what the configuration or the module asks for, and was not done."""
+    unasked = [name for name in properties_of(text) if name not in model.properties]
+    unchecked = [f"PROPERTY {name} (TLC does)" for name in unasked]
+    unchecked += [f"PROPERTY {name} (--engine compiled does)" for name in found.unasked]
+    unchecked += [f"POSTCONDITION {name} (newer TLCs do)" for name in postconditions_of(text)]
+    unchecked += [f"the ASSUME at {place} (TLC does)" for place in model.unread_assumptions()]
+    return tuple(unchecked)
+
+
+def _never_taken(job: FileCheck, found: CheckedModel) -> tuple[NeverTaken, ...]:
+    """Say what keeps actions from being taken, by a model that knows its conjuncts."""
+    model = load_model(
+        job.module,
+        job.config,
+        libraries=job.libraries,
+        choose_any=job.choose_any,
+        conjuncts=True,
+    )
+    folders = (job.module.parent, *library_folders(job.module, job.libraries))
+    names = [one.action for one in found.actions if not one.generated]
+    return tuple([why_never_taken(model, folders, name, found.sample) for name in names])
 
 
 def _searched(

@@ -70,6 +70,9 @@ class CheckedModel:
     """Of the actions that Next is split into, and of Init; () where nobody counts."""
     unasked: tuple[str, ...] = ()
     """Properties of the model that the search did not ask."""
+    sample: tuple[ModelState, ...] = ()
+    """States from all of a search that ended well, where actions were counted and one was never
+    taken."""
 
 
 def check_model(

@@ -31,6 +31,8 @@ _TAKEN: Final = 1 << 12
 _LIST: Final = 1 << 23
 """Words for the steps of a state, or for all initial states."""
 _MOST_TAKEN: Final = 2 * _LIST
+_SAMPLE: Final = 500
+"""States, of which somebody may ask why an action was never taken."""
 _FUNCTIONS: Final = (("begin", 1), ("search", 3))
 _ANY: Final = 1 << 60
 
@@ -149,6 +151,13 @@ class NativeSearch(NativeSpace):
             place += 2
         return tuple([ActionCount(name, *both) for name, both in counts.items()])
 
+    def sample(self, most: int) -> tuple[ModelState, ...]:
+        """Return so many states that were found, or all, from the first to the last."""
+        step = max(self.found // most, 1)
+        numbers = range(0, self.found, step)[:most]
+        places = [self._own(words.STATES) + 2 * number for number in numbers]
+        return tuple([self.shown((self._memory[place],)) for place in places])
+
     @property
     def depth(self) -> int:
         """The number of states on the longest of the shortest ways."""
@@ -232,6 +241,8 @@ def _ended(
         PathState(one.action, tuple(map(search.value, one.params)), search.shown(one.state))
         for one in path_along(search, way)
     ]
+    actions = search.actions()
+    is_asked = outcome is Outcome.SUCCESS and not all(one.generated for one in actions)
     return CheckedModel(
         outcome=outcome,
         violated=violated,
@@ -240,8 +251,9 @@ def _ended(
         depth=counts[2],
         path=tuple(path),
         message=why,
-        actions=search.actions(),
+        actions=actions,
         unasked=search.left,
+        sample=search.sample(_SAMPLE) if is_asked else (),
     )
 
 

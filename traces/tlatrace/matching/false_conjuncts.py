@@ -16,9 +16,10 @@ from tlatrace.judgement.difference import Change, brief, call_text, difference
 from tlatrace.oracle import FalseConjunct, Model, ModelState
 from tlatrace.values import Value
 
-__all__ = ["ForbiddenAction", "false_conjuncts", "forbidden_action"]
+__all__ = ["MAX_CHOICES", "ForbiddenAction", "false_conjuncts", "forbidden_action"]
 
-_MAX_CHOICES: Final = 500
+MAX_CHOICES: Final = 500
+"""Parameters of an action that are tried in a state."""
 _TEXT_LINES: Final = 6
 _RELATIONS: Final = {
     "#": "#",
@@ -125,10 +126,10 @@ def _furthest(
     except (EvaluationError, ModelGapError) as error:
         notes.append(f"{action}: {error}")
         return []
-    if len(choices) > _MAX_CHOICES:
-        notes.append(f"{action}: only {_MAX_CHOICES} of {len(choices)} parameters were tried")
+    if len(choices) > MAX_CHOICES:
+        notes.append(f"{action}: only {MAX_CHOICES} of {len(choices)} parameters were tried")
     best: tuple[FalseConjunct, tuple[Value, ...]] | None = None
-    for params in choices[:_MAX_CHOICES]:
+    for params in choices[:MAX_CHOICES]:
         try:
             false = model.failing_conjunct(action, params, before, after)
         except (EvaluationError, ModelGapError):

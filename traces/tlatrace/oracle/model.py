@@ -259,11 +259,12 @@ class Model:
         action: str,
         params: tuple[RuntimeValue, ...],
         pre: ModelState | None,
-        post: ModelState,
+        post: ModelState | None,
     ) -> FalseConjunct | None:
         """Find the first conjunct of an action that is false; `pre` None asks Init.
 
-        None: every conjunct is TRUE.
+        None: every conjunct is TRUE. `post` None asks for guards alone: a conjunct with a prime
+        has no value.
 
         Raises:
             ModelGapError: no such action, or the model was not loaded with `conjuncts`.
@@ -278,7 +279,8 @@ class Model:
             if pre is None:
                 function(post, None, (), found)
             else:
-                function(pre, post, params, found)
+                after = (_NO_VALUE,) * len(pre) if post is None else post
+                function(pre, after, params, found)
         except EvaluationError:
             raise
         except Exception as error:
@@ -381,6 +383,18 @@ class _NoStep:
 
 
 _NO_STEP: Final = _NoStep()
+
+
+class _NoValue:
+    """Stands for a variable after a step where there is none; as `_NoStep`, but only when used."""
+
+    def __eq__(self, other: object) -> bool:
+        raise EvaluationError("a variable of the next state has no value here: there is no step")
+
+    __hash__ = None  # type: ignore[assignment]  # it is in no set, and no key
+
+
+_NO_VALUE: Final[Any] = _NoValue()
 
 
 def _no_value(error: Exception) -> EvaluationError:
