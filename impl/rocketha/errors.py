@@ -13,6 +13,7 @@ __all__ = [
     "CommitLogError",
     "ConfigurationError",
     "ControllerLogError",
+    "DLedgerFileError",
     "DiskError",
     "EncodingError",
     "EpochFileError",
@@ -29,6 +30,7 @@ __all__ = [
     "RockethaError",
     "SnapshotError",
     "SnapshotGapError",
+    "TermFileError",
 ]
 
 
@@ -59,7 +61,7 @@ class EpochFileError(FormatError):
 
 
 class CheckpointError(FormatError):
-    """A store checkpoint is damaged or of another program: recover the whole log without it."""
+    """A checkpoint is damaged or of another program: recover the whole log without it."""
 
 
 class IdentityFileError(FormatError):
@@ -76,6 +78,17 @@ class IncompleteRecordError(CommitLogError):
 
 class ControllerLogError(FormatError):
     """A controller's log is damaged where it was durable: restore it, or the controller's data."""
+
+
+class DLedgerFileError(FormatError):
+    """A data or index file of DLedger is damaged: refuse, and be refilled by the leader.
+
+    `offset` counts in the log where the error is of a data file, else in the file.
+    """
+
+
+class TermFileError(FormatError):
+    """A `currterm` is damaged: nobody else knows of its vote. Do not vote, and restore it."""
 
 
 class SnapshotError(FormatError):

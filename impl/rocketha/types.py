@@ -67,10 +67,12 @@ MASTER: Final = BrokerId(0)
 """In a request: whoever is master, as a name server has it. Source: MixAll.MASTER_ID"""
 
 LogIndex = NewType("LogIndex", int)
-"""Number of an entry in a replicated log, 64 bits, from 1 on; 0 is before the first one."""
+"""Number of an entry in a replicated log, 64 bits, from 1 on; 0 is before the first one.
+
+DLedger counts from 0 on, and -1 is before the first one."""
 
 Term = NewType("Term", int)
-"""Number of a leader of a replicated log, 64 bits; 0 without leaders."""
+"""Number of a leader of a replicated log, 64 bits; 0 without leaders, in DLedger -1."""
 
 SizeBytes = NewType("SizeBytes", int)
 """A length in bytes."""
