@@ -17,6 +17,12 @@
 | what clients and slaves ask of a broker,   | `broker_requests`                                   |
 | and it of a name server                    |                                                     |
 | locks on queues                            | `lock_bodies`                                       |
+| DLedger: entries and their checksums,      | `dledger_entry`, `dledger_data_file`,               |
+| `data/`, `index/`                          | `dledger_index_file`                                |
+| DLedger: `currterm`, `checkpoint`,         | `dledger_term_file`, `dledger_checkpoint`,          |
+| `snapshot/`                                | `dledger_lines`, `dledger_snapshot`                 |
+| DLedger: requests and answers              | `dledger_requests`, `dledger_request_codec`,        |
+|                                            | `dledger_entry_json`, `dledger_codes`               |
 | settings of servers                        | `properties`                                        |
 
 Each has its byte tables, or its names, at its top.
