@@ -45,7 +45,6 @@ Source: MmapFileList (`preAppend`, `resetOffset`, `truncateOffset`), DLedgerMmap
 
 from __future__ import annotations
 
-import re
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
@@ -54,6 +53,7 @@ from enum import Enum
 from typing import Final
 
 from rocketha.errors import DLedgerFileError, EncodingError
+from rocketha.formats.dledger_codes import DLedgerEntryType
 from rocketha.formats.dledger_entry import (
     ENTRY_HEADER_SIZE,
     LOG_START,
@@ -87,7 +87,7 @@ _CRC: Final = struct.Struct(">I")
 _MARKED_SIZE: Final = _MARK.size + _CRC.size
 _FILLER_MAGIC: Final = -1
 _NOTHING: Final = bytes(FILLER_MIN)
-_ENTRY_MAGIC: Final = re.compile(rb"(?=\x00\x00\x00[\x01-\x03])")
+_MAGICS: Final = tuple([kind.to_bytes(4) for kind in DLedgerEntryType])
 _WHAT: Final = "data file"
 _POS_AT: Final = 24
 _ZERO: Final = Offset(0)
@@ -355,9 +355,9 @@ class _Walk:
         if self.guessed and len(self.entries) < 2:
             return True
         return any(
-            self._is_proof(file, match.start())
+            self._is_proof(file, begin)
             for file, at in self._rest(Offset(self.end + 1))
-            for match in _ENTRY_MAGIC.finditer(file.data, at)
+            for begin in _magics(file.data, at)
         )
 
     def _is_proof(self, file: DataFile, at: int) -> bool:
@@ -383,6 +383,16 @@ class _Walk:
             if entry.index > farthest:
                 return False
         return entry.index - 1 - unsynced > self.point.index
+
+
+def _magics(data: bytes, at: int) -> Iterator[int]:
+    """Give where from `at` on an entry may begin; zeros, of which there are most, cost little."""
+    for magic in _MAGICS:
+        end = data.find(magic[-1:], at + 3)
+        while end >= 0:
+            if data[end - 3 : end + 1] == magic:
+                yield end - 3
+            end = data.find(magic[-1:], end + 1)
 
 
 def _is_filler(data: bytes, at: int) -> bool:
