@@ -49,7 +49,7 @@ class Progress:
     def take(self, row: CheckRow) -> None:
         """Count an entry that is done."""
         self.done += 1
-        self._recorded_s += self.expected.pop((row.kind, row.protocol, row.name))
+        self._recorded_s += self.expected.pop(row.key)
         self._taken_s += row.seconds
 
     @property

@@ -260,6 +260,21 @@ def test_the_weekly_ring_writes_what_it_measured(spec_root: Path) -> None:
 
 
 @pytest.mark.java
+def test_first_counts_are_written_and_others_are_not_changed(spec_root: Path) -> None:
+    path = spec_root / "counter" / "measured.toml"
+    was = path.read_text("utf-8")
+    lines = [line for line in was.splitlines() if not line.startswith("B05")]
+    path.write_text("\n".join(lines).replace("distinct = 15", "distinct = 14"))
+    code, _, _ = rings(spec_root, "--weekly", "--record", "--date", "2024-02-28")
+    assert code == 1, "nobody had said how many states it has"
+    assert rings(spec_root, "--weekly", "--record")[0] == 0
+    assert rings(spec_root, "--push", "--record")[0] == 1
+    now = path.read_text("utf-8")
+    assert "\nB05 = { found = " in now
+    assert "distinct = 14" in now
+
+
+@pytest.mark.java
 @pytest.mark.parametrize(
     ("old", "new", "arguments", "code", "says"),
     [

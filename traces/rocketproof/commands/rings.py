@@ -25,9 +25,9 @@ from rocketproof.rings import Progress, run_ring
 from tlatrace.tools.check import CheckRow, Engine, exit_code
 from tlatrace.tools.jar import TlcJar, find_jar, open_jar
 from tlatrace.tools.manifest import Checkable, Manifest, Ring, key_of, read_manifest
-from tlatrace.tools.measured import MEASURED_NAME
+from tlatrace.tools.measured import MEASURED_NAME, Key
 from tlatrace.tools.measurements import Measurements, refuse_shipped, when_run
-from tlatrace.tools.runs import check_entry
+from tlatrace.tools.runs import CheckedEntry, check_entry
 from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.tools.tlc import Stop, all_workers
 
@@ -62,7 +62,7 @@ _UNTIL_DONE: Final = 7 * 24 * 3600.0
     "--record/--no-record",
     "write",
     default=None,
-    help=f"Write when it was found again into {MEASURED_NAME} (default: --weekly).",
+    help=f"Write into {MEASURED_NAME} what is new, and the date of the rest (default: --weekly).",
 )
 @click.option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="The date to record.")
 @verbose_option
@@ -102,6 +102,7 @@ def command(
         refuse_shipped(manifest)
         measurements.write(manifest, {entry.protocol for entry in entries})
     by_key = {key_of(entry): entry for entry in entries}
+    found: dict[Key, CheckedEntry] = {}
     began = time.monotonic()
     with open_progress_display("starting TLC", quiet=as_json) as display:
         shown = EntryDisplay(display, measurements, verbose=verbose)
@@ -109,13 +110,15 @@ def command(
         def done(row: CheckRow, progress: Progress) -> None:
             shown.done(row, progress)
             if recording:
-                entry = by_key[row.kind, row.protocol, row.name]
+                entry, checked = by_key[row.key], found.pop(row.key, None)
+                if measurements.current(entry) is None and checked is not None:
+                    measurements.record(checked, on=today, tlc=jar.version)
                 measurements.renew(entry, row, on=today, tlc=jar.version)
                 measurements.write(manifest, [row.protocol])
 
         rows = run_ring(
             entries,
-            partial(_check, manifest, jar, shown, engine),
+            partial(_check, manifest, jar, shown, engine, found),
             measurements,
             jobs=jobs or all_workers(),
             budget_s=_UNTIL_DONE if budget_s is None else budget_s,
@@ -123,12 +126,7 @@ def command(
             on_done=done,
         )
     if as_json:
-        answer = {
-            "ring": ring,
-            "jar": describe_jar(jar),
-            "rows": [asdict(row) | {"ok": row.ok} for row in rows],
-        }
-        click.echo(json.dumps(answer, indent=2))
+        click.echo(_as_json(ring, jar, rows))
     else:
         if verbose:
             print_table(rows, f"The {ring} ring")
@@ -136,6 +134,11 @@ def command(
         print_text(when_run(manifest, ring, measurements))
         print_text(summary(rows, f"of the {ring} ring", time.monotonic() - began))
     sys.exit(exit_code(rows))
+
+
+def _as_json(ring: Ring, jar: TlcJar, rows: Sequence[CheckRow]) -> str:
+    shown = [asdict(row) | {"ok": row.ok} for row in rows]
+    return json.dumps({"ring": ring, "jar": describe_jar(jar), "rows": shown}, indent=2)
 
 
 def _is_recorded(ring: Ring, engine: Engine, write: bool | None) -> bool:
@@ -152,11 +155,13 @@ def _check(
     jar: TlcJar,
     shown: EntryDisplay,
     engine: Engine,
+    found: dict[Key, CheckedEntry],
     entry: Checkable,
     *,
     timeout_s: float,
     stop: Stop,
 ) -> CheckRow:
+    """Check an entry, and put what TLC found into `found`."""
     shown.begins(entry)
     began = time.monotonic()
     if engine == "native":
@@ -174,6 +179,7 @@ def _check(
         on_progress=partial(shown.seen, entry),
         stop=stop,
     )
+    found[key_of(entry)] = checked
     shown.ends(checked)
     return checked.row
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
 from tlatrace.tools.manifest import Checkable, Mutant, TlcModel, Witness, kind_of
+from tlatrace.tools.measured import Key
 from tlatrace.tools.tlc_output import Outcome
 from tlatrace.tools.tlc_run import TlcRun
 
@@ -42,6 +43,11 @@ class CheckRow:
     """What TLC says about an error; empty where it was as expected."""
     engine: Engine | None = "tlc"
     """Who found it: TLC or machine code; None where it was not run."""
+
+    @property
+    def key(self) -> Key:
+        """What tells the entry from all others."""
+        return self.kind, self.protocol, self.name
 
     @property
     def ok(self) -> bool:
