@@ -1,0 +1,95 @@
+"""The settings of a DLedger node that elections read; names and defaults are DLedger's.
+
+Source: DLedgerConfig; DLedgerRpcNettyService (`leadershipTransfer`), DLedgerLeaderElector
+(`maintainAsCandidate`)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from rocketha.dledger.rules import ELECTOR_RULES, ElectorRules
+from rocketha.errors import ConfigurationError
+
+__all__ = ["ROUND_MS", "TRANSFER_MS", "DLedgerConfig"]
+
+ROUND_MS: Final = 2_000
+"""A candidate waits so long for votes, and for up to `maxVoteIntervalMs` more."""
+
+TRANSFER_MS: Final = 3_000
+"""A leader waits so long for who shall lead in its place: the time of such a request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DLedgerConfig:
+    """How a node is configured. Raises: ConfigurationError"""
+
+    group: str = "default"
+    self_id: str = "n0"
+    peers: tuple[str, ...] = ("n0",)
+    """The ids of all members, this node's among them; where they are is their host's business."""
+    heart_beat_time_interval_ms: int = 2_000
+    max_heart_beat_leak: int = 3
+    """A follower, or a leader without a majority, gives up after so many intervals."""
+    min_vote_interval_ms: int = 300
+    max_vote_interval_ms: int = 1_000
+    """A candidate asks again after a drawn time in `[min, max)`."""
+    preferred_leader_ids: tuple[str, ...] = ()
+    """`preferredLeaderId`: who shall lead if it can; none: whoever is elected."""
+    min_take_leadership_vote_interval_ms: int = 30
+    max_take_leadership_vote_interval_ms: int = 100
+    """The same, for a preferred node that was asked to lead."""
+    max_leadership_transfer_wait_index: int = 1_000
+    """Nobody gets the leadership who lacks so many entries."""
+    leadership_transfer_wait_timeout_ms: int = 1_000
+    """Who was asked to lead waits so long for the entries that it lacks."""
+    rules: ElectorRules = field(default=ELECTOR_RULES, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(set(self.peers)) != len(self.peers) or "" in self.peers:
+            raise ConfigurationError("peers", reason="has an id twice, or an empty one")
+        if self.self_id not in self.peers:
+            raise ConfigurationError("selfId", reason=f"{self.self_id} is not one of the peers")
+        least = {
+            "heartBeatTimeIntervalMs": (self.heart_beat_time_interval_ms, 1),
+            "maxHeartBeatLeak": (self.max_heart_beat_leak, 1),
+            "minVoteIntervalMs": (self.min_vote_interval_ms, 0),
+            "minTakeLeadershipVoteIntervalMs": (self.min_take_leadership_vote_interval_ms, 0),
+            "maxLeadershipTransferWaitIndex": (self.max_leadership_transfer_wait_index, 0),
+            "leadershipTransferWaitTimeout": (self.leadership_transfer_wait_timeout_ms, 0),
+        }
+        for name, (value, minimum) in least.items():
+            if value < minimum:
+                raise ConfigurationError(name, reason=f"is {value}, less than {minimum}")
+        if self.max_vote_interval_ms <= self.min_vote_interval_ms:
+            raise ConfigurationError("maxVoteIntervalMs", reason="is not above the minimum")
+        taking = self.min_take_leadership_vote_interval_ms
+        if self.max_take_leadership_vote_interval_ms <= taking:
+            reason = "is not above the minimum"
+            raise ConfigurationError("maxTakeLeadershipVoteIntervalMs", reason=reason)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Return the members but for this node."""
+        return tuple([peer for peer in self.peers if peer != self.self_id])
+
+    @property
+    def lease_ms(self) -> int:
+        """Return after how long without its followers a leader is none."""
+        return self.max_heart_beat_leak * self.heart_beat_time_interval_ms
+
+    def is_quorum(self, count: int) -> bool:
+        """Tell whether so many members decide. Source: MemberState.isQuorum"""
+        return self.rules.quorum(count, len(self.peers))
+
+    def vote_interval_ms(self, drawn: int, *, taking: bool) -> int:
+        """Return how long to wait before votes are asked for; `drawn` is any number from 0 on.
+
+        Source: DLedgerLeaderElector.getNextTimeToRequestVote
+        """
+        least, limit = self.min_vote_interval_ms, self.max_vote_interval_ms
+        if taking:
+            least = self.min_take_leadership_vote_interval_ms
+            limit = self.max_take_leadership_vote_interval_ms
+        return least + drawn % (limit - least)
