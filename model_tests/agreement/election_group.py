@@ -1,0 +1,396 @@
+"""Electors over a network in memory that is late, loses, doubles and reorders; power cuts included.
+
+A run is drawn from a seed. A power cut may come between two effects of a step: what was done before
+it is done. Two kinds of messages are lost that DLedger's specification has no step for:
+- a late or second copy of a request for a vote, whose answer would differ from the one that counts;
+- a late answer to a heartbeat, of a node that is in a larger term by now.
+`Group.dropped` counts them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from random import Random
+from typing import Final, TypeAlias
+
+from rocketha.dledger import elector
+from rocketha.dledger.config import DLedgerConfig
+from rocketha.dledger.rules import ELECTOR_RULES, ElectorRules
+from rocketha.dledger.state import (
+    Answered,
+    Asked,
+    ElectorActionName,
+    ElectorAnswer,
+    ElectorEvent,
+    ElectorRequest,
+    ElectorState,
+    ElectorStepped,
+    KeepTermAndVote,
+    MaintainState,
+    ParseResult,
+    PreferredLeaderDue,
+    RequestNumber,
+    SendElectorAnswer,
+    SendElectorRequest,
+)
+from rocketha.formats.dledger_codes import DLedgerResponseCode, VoteResult
+from rocketha.formats.dledger_requests import (
+    HeartBeatResponse,
+    LeadershipTransferRequest,
+    VoteRequest,
+    VoteResponse,
+)
+from rocketha.formats.dledger_term_file import TermAndVote
+from rocketha.types import LogIndex, RequestId, Term, TimestampMs
+
+__all__ = ["Ask", "Group", "GroupStep", "Node", "Transferred"]
+
+GROUP: Final = "g"
+ADMINISTRATOR: Final = "administrator"
+
+Ask: TypeAlias = tuple[str, int, int, int]
+"""Candidate, term, end index, end term, as DLedger counts."""
+Transferred: TypeAlias = tuple[str, str, int, int]
+"""From, to, term, index, as DLedger counts."""
+
+
+@dataclass(slots=True)
+class Node:
+    """A node: its core, its disk, and the terms of its entries."""
+
+    state: ElectorState
+    disk: TermAndVote | None
+    entries: tuple[Term, ...]
+    restarts: int = 0
+    answers: dict[str, VoteResponse] = field(default_factory=dict)
+    """To its present request for votes, arrived or not; the last one of each member."""
+
+    @property
+    def ask(self) -> Ask | None:
+        """What it asks for in a round."""
+        member = self.state.member
+        if self.state.round is None:
+            return None
+        return (member.self_id, member.curr_term, member.ledger_end_index, _end(self.entries))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStep:
+    """What a node has done: an action of the specification, or none."""
+
+    action: str | None
+    params: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    sender: str
+    restarts: int
+    to: str
+    number: RequestNumber
+    message: ElectorRequest
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    request: _Request
+    message: ElectorAnswer | None
+
+
+def _end(entries: tuple[Term, ...]) -> Term:
+    return entries[-1] if entries else Term(-1)
+
+
+class Group:
+    """A group of nodes that take one step after another; what is projected is here to be read."""
+
+    def __init__(
+        self,
+        seed: str,
+        members: tuple[str, ...],
+        preferred: tuple[str, ...],
+        rules: ElectorRules = ELECTOR_RULES,
+    ) -> None:
+        self.members = members
+        self.asks: frozenset[Ask] = frozenset()
+        self.led: frozenset[tuple[str, int, Term]] = frozenset()
+        """Who has led, since how many restarts, in which term."""
+        self.transfers: frozenset[Transferred] = frozenset()
+        self.dropped: Counter[str] = Counter()
+        self.answered: Counter[VoteResult] = Counter()
+        """What requests for votes were answered."""
+        self.parsed: Counter[ParseResult] = Counter()
+        """What rounds came to."""
+        self._random = Random(seed)
+        self._now_ms = 0
+        self._order = count()
+        self._queue: list[tuple[int, int, _Request | _Answer]] = []
+        self._waiting: dict[RequestId, _Request] = {}
+        self._handled: set[tuple[str, int, RequestNumber, str]] = set()
+        self._due: dict[str, int] = {}
+        self._silent_until: dict[str, int] = {}
+        """Nodes that are cut off from the network."""
+        takes_ms = self._random.choice((100, 2_000))
+        self._configs = {
+            one: DLedgerConfig(
+                group=GROUP,
+                self_id=one,
+                peers=members,
+                heart_beat_time_interval_ms=200,
+                min_vote_interval_ms=30,
+                max_vote_interval_ms=300,
+                max_take_leadership_vote_interval_ms=takes_ms,
+                preferred_leader_ids=preferred,
+                leadership_transfer_wait_timeout_ms=300,
+                rules=rules,
+            )
+            for one in members
+        }
+        self.is_new = self._random.random() < 0.5
+        """All disks are empty: the first state is that of Init."""
+        self._lost_terms = self._random.random() < 0.3
+        """What is on disks is no `currterm`, and logs are of larger terms than their nodes."""
+        self.nodes = {one: self._drawn_node(one) for one in members}
+        for one in members:
+            self._schedule(one)
+        self._harsh = self._random.choice((0.2, 0.7, 2.0))
+
+    def run(self, events: int) -> Iterator[GroupStep]:
+        """Take so many events; between two of what it gives, the state is to be read."""
+        for _ in range(events):
+            yield from self._event()
+
+    # ---- what is drawn ----
+
+    def _drawn_node(self, name: str) -> Node:
+        """Start a node on an empty disk, or on one with any log."""
+        draw = self._random
+        entries: tuple[Term, ...] = ()
+        disk = None
+        if not self.is_new:
+            entries = tuple(sorted(Term(draw.randrange(4)) for _ in range(draw.randrange(3))))
+            least = 0 if self._lost_terms else max(0, _end(entries))
+            disk = TermAndVote(curr_term=Term(least + draw.randrange(2)))
+        node = Node(self._started(name, disk, entries).state, disk, entries)
+        node.disk = node.state.member.kept
+        return node
+
+    def _started(
+        self, name: str, disk: TermAndVote | None, entries: tuple[Term, ...]
+    ) -> ElectorStepped:
+        end = LogIndex(len(entries) - 1)
+        return elector.started(self._configs[name], disk, end_index=end, end_term=_end(entries))
+
+    def _chance(self, percent: float) -> bool:
+        return self._random.random() * 100 < percent * self._harsh
+
+    def _event(self) -> Iterator[GroupStep]:
+        """Let a fault come, or the next message, or the next timer."""
+        name = self._random.choice(self.members)
+        if self._chance(0.5):
+            yield self._crash(name)
+            return
+        if self._random.random() < 0.005:
+            self._silent_until[name] = self._now_ms + self._random.randrange(3_000)
+        leaders = [one for one in self.members if self.nodes[one].state.member.is_leader]
+        if leaders and self._random.random() < 0.03:
+            yield from self._hand_over(self._random.choice(leaders))
+            return
+        timer = min(self.members, key=self._due.__getitem__)
+        if self._queue and self._queue[0][0] <= self._due[timer]:
+            at, _, message = heapq.heappop(self._queue)
+            self._now_ms = max(self._now_ms, at)
+            yield from self._arrives(message)
+            return
+        self._now_ms = max(self._now_ms, self._due[timer])
+        yield from self._step(timer, MaintainState(drawn=self._random.randrange(2**31)))
+
+    def _hand_over(self, leader: str) -> Iterator[GroupStep]:
+        state = self.nodes[leader].state
+        marks = {one: node.state.member.ledger_end_index for one, node in self.nodes.items()}
+        if self._random.random() < 0.5:
+            yield from self._step(leader, PreferredLeaderDue(water_marks=marks))
+            return
+        message = LeadershipTransferRequest(
+            group=GROUP,
+            remote_id=leader,
+            term=state.member.curr_term,
+            transfer_id=leader,
+            transferee_id=self._random.choice(self.members),
+        )
+        request = _Request(ADMINISTRATOR, 0, leader, RequestNumber(0), message)
+        yield from self._step(leader, self._asked(request, marks))
+
+    # ---- messages ----
+
+    def _send(self, message: _Request | _Answer) -> None:
+        """Put a message on its way, perhaps late, perhaps twice, perhaps never."""
+        for _ in range(2 if self._chance(5) else 1):
+            request = message.request if isinstance(message, _Answer) else message
+            if self._chance(8) or self._is_cut_off(request.sender, request.to):
+                if isinstance(message, _Request) and self._random.random() < 0.5:
+                    self._send_at(self._random.randrange(500), _Answer(message, None))
+                continue
+            late = 4_000 if self._chance(5) else 40
+            self._send_at(self._random.randrange(1, late), message)
+
+    def _is_cut_off(self, *ends: str) -> bool:
+        return any(self._silent_until.get(one, 0) > self._now_ms for one in ends)
+
+    def _send_at(self, delay: int, message: _Request | _Answer) -> None:
+        heapq.heappush(self._queue, (self._now_ms + delay, next(self._order), message))
+
+    def _asked(self, request: _Request, marks: dict[str, LogIndex] | None = None) -> Asked:
+        number = RequestId(next(self._order))
+        self._waiting[number] = request
+        return Asked(request=number, message=request.message, water_marks=marks or {})
+
+    def _arrives(self, message: _Request | _Answer) -> Iterator[GroupStep]:
+        if isinstance(message, _Request):
+            if not self._overtaken(message):
+                yield from self._step(message.to, self._asked(message), of=message)
+            return
+        request = message.request
+        node = self.nodes.get(request.sender)
+        if node is None or node.restarts != request.restarts or self._outdated(message):
+            return
+        drawn = self._random.randrange(2**31)
+        event = Answered(
+            number=request.number, peer=request.to, message=message.message, drawn=drawn
+        )
+        yield from self._step(request.sender, event)
+
+    def _overtaken(self, request: _Request) -> bool:
+        """Tell whether a copy of a request would change the answer that counts in a round."""
+        asked, node = request.message, self.nodes[request.sender]
+        if not isinstance(asked, VoteRequest) or node.ask != _ask_of(asked):
+            return False
+        key = (request.sender, request.restarts, request.number, request.to)
+        present = node.state.round is not None and node.state.round.number == request.number
+        counted = node.answers.get(request.to)
+        if (present and key not in self._handled) or counted is None:
+            return False
+        event = Asked(request=RequestId(-1), message=asked)
+        now_ms = TimestampMs(self._now_ms)
+        stepped = elector.step(self.nodes[request.to].state, event, now_ms=now_ms)
+        answers = _vote_answers(stepped)
+        differs = [(one.vote_result, one.term) for one in answers] != [
+            (counted.vote_result, counted.term)
+        ]
+        self.dropped["answer to a copy"] += differs
+        return differs
+
+    def _outdated(self, answer: _Answer) -> bool:
+        """Tell whether a leader would hear of a term that who answered has left."""
+        heard = answer.message
+        if not isinstance(heard, HeartBeatResponse):
+            return False
+        if heard.response_code is not DLedgerResponseCode.EXPIRED_TERM:
+            return False
+        old = self.nodes[answer.request.to].state.member.curr_term != heard.term
+        self.dropped["term that was left"] += old
+        return old
+
+    # ---- steps ----
+
+    def _step(
+        self, name: str, event: ElectorEvent, of: _Request | None = None
+    ) -> Iterator[GroupStep]:
+        """Let a node take an event; do what it says, or cut its power before all is done."""
+        node = self.nodes[name]
+        stepped = elector.step(node.state, event, now_ms=TimestampMs(self._now_ms))
+        cut = self._chance(1) and bool(stepped.effects)
+        done = self._random.randrange(len(stepped.effects)) if cut else len(stepped.effects)
+        if cut and done == 0:
+            yield self._crash(name)
+            return
+        before = node.state
+        node.state = stepped.state
+        for effect in stepped.effects[:done]:
+            match effect:
+                case KeepTermAndVote():
+                    node.disk = effect.kept
+                case SendElectorRequest():
+                    self._send(
+                        _Request(name, node.restarts, effect.peer, effect.number, effect.message)
+                    )
+                case SendElectorAnswer():
+                    request = self._waiting.pop(effect.request)
+                    self._send(_Answer(request, effect.message))
+                case _:
+                    pass
+        yield self._note(name, before, stepped, of)
+        if cut:
+            yield self._crash(name)
+        else:
+            self._schedule(name)
+
+    def _note(
+        self, name: str, before: ElectorState, stepped: ElectorStepped, of: _Request | None
+    ) -> GroupStep:
+        """Note what the specification remembers of a step."""
+        node, member = self.nodes[name], stepped.state.member
+        round_ = stepped.state.round
+        if round_ is None or before.round is None or round_.number != before.round.number:
+            node.answers = {}
+        if of is not None and isinstance(of.message, VoteRequest):
+            self._handled.add((of.sender, of.restarts, of.number, of.to))
+            self.answered.update(one.vote_result for one in _vote_answers(stepped))
+            candidate = self.nodes[of.sender]
+            if candidate.ask == _ask_of(of.message):
+                candidate.answers.update((name, one) for one in _vote_answers(stepped))
+        if round_ is not None:
+            node.answers[name] = round_.answers[name]
+        for effect in stepped.effects:
+            if isinstance(effect, SendElectorRequest) and isinstance(effect.message, VoteRequest):
+                self.asks |= {_ask_of(effect.message)}
+        if member.is_leader:
+            self.led |= {(name, node.restarts, member.curr_term)}
+        transfer = stepped.state.transfer
+        if transfer is not None and transfer != before.transfer:
+            index = member.ledger_end_index
+            self.transfers |= {(name, transfer.transferee, transfer.term, index)}
+        if stepped.action is None:
+            return GroupStep(None)
+        if stepped.action.name is ElectorActionName.PARSE_VOTES:
+            self.parsed[stepped.state.last_parse_result] += 1
+        peer = stepped.action.peer
+        return GroupStep(str(stepped.action.name), (name,) if peer is None else (name, peer))
+
+    def _crash(self, name: str) -> GroupStep:
+        """Cut the power of a node, and start it again with what its disk has."""
+        node = self.nodes[name]
+        node.state = self._started(name, node.disk, node.entries).state
+        node.disk = replace(node.state.member.kept)
+        node.restarts += 1
+        node.answers = {}
+        self._waiting = {key: one for key, one in self._waiting.items() if one.to != name}
+        self._schedule(name)
+        return GroupStep("Crash", (name, len(node.entries)))
+
+    def _schedule(self, name: str) -> None:
+        """Say when the node looks at its clock: when it must, and up to 20 ms later."""
+        state = self.nodes[name].state
+        timer = elector.next_timer_ms(state)
+        if timer is not None and timer > self._now_ms:
+            early = elector.step(state, MaintainState(drawn=0), now_ms=TimestampMs(timer - 1))
+            assert early == ElectorStepped(state), f"{name} has something to do before {timer}"
+        at = self._now_ms if timer is None else max(timer, self._now_ms)
+        self._due[name] = at + self._random.randrange(20)
+
+
+def _ask_of(asked: VoteRequest) -> Ask:
+    assert asked.leader_id is not None
+    return (asked.leader_id, asked.term, asked.ledger_end_index, asked.ledger_end_term)
+
+
+def _vote_answers(stepped: ElectorStepped) -> list[VoteResponse]:
+    return [
+        effect.message
+        for effect in stepped.effects
+        if isinstance(effect, SendElectorAnswer) and isinstance(effect.message, VoteResponse)
+    ]
