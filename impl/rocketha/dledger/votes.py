@@ -2,9 +2,9 @@
 
 Where the specification departs from DLedger it is followed:
 a round that goes to the next term asks in its next step, not in the same one; who has heard of a
-larger term meanwhile does not lead (DLedger looks at its own term only); a round is over when the
-node follows somebody; and who waits for this node to lead hears at its next change of role that it
-is in a larger term, and not already when it hears of one.
+larger term meanwhile does not lead, but goes there (DLedger looks at its own term only); a round is
+over when the node follows somebody; and who waits for this node to lead hears at its next change of
+role that it is in a larger term, and not already when it hears of one.
 
 Source: DLedgerLeaderElector (`handleVote`, `maintainAsCandidate`, `voteForQuorumResponses`)
 """
@@ -317,8 +317,11 @@ def parse_votes(
         if state.config.rules.may_lead(state.need_increase_term_immediately, known, term):
             state, effects = become_leader(state)
             return ElectorStepped(state, effects, action)
-        waits_ms = _next_time(state, drawn, now_ms)
-        state = replace(state, next_time_to_request_vote_ms=waits_ms)
+        state = replace(
+            state,
+            last_parse_result=ParseResult.WAIT_TO_VOTE_NEXT,
+            next_time_to_request_vote_ms=_next_time(state, drawn, now_ms),
+        )
     return ElectorStepped(state, (), action)
 
 

@@ -211,18 +211,19 @@ def test_who_heard_of_a_larger_term_meanwhile_does_not_lead() -> None:
     assert maintained(heard).state == heard, "it goes to no term before its round is over"
     stepped = passed_late(heard)
 
-    assert stepped.state.last_parse_result is ParseResult.PASSED
+    assert stepped.state.last_parse_result is ParseResult.WAIT_TO_VOTE_NEXT
     assert stepped.state.member.role is Role.CANDIDATE
     assert name_of(maintained(stepped.state)) is ElectorActionName.INCREASE_TERM
 
 
-def test_who_was_told_of_a_larger_term_by_a_follower_does_not_lead_and_waits() -> None:
+def test_who_was_told_of_a_larger_term_by_a_follower_does_not_lead_but_goes_there() -> None:
     state = candidate()
     known = replace(state.member, known_max_term_in_group=Term(5))
     stepped = passed_late(maintained(replace(state, member=known)).state)
 
     assert stepped.state.member.role is Role.CANDIDATE
     assert next_timer_ms(stepped.state) == NOW + 300
+    assert maintained(stepped.state, 300).state.member.curr_term == 5
 
 
 def test_who_has_a_leader_meanwhile_has_no_round_and_forgets_what_one_came_to() -> None:
