@@ -1,10 +1,7 @@
 """Electors over a network in memory that is late, loses, doubles and reorders; power cuts included.
 
 A run is drawn from a seed. A power cut may come between two effects of a step: what was done before
-it is done. Two kinds of messages are lost that DLedger's specification has no step for:
-- a late or second copy of a request for a vote, whose answer would differ from the one that counts;
-- a late answer to a heartbeat, of a node that is in a larger term by now.
-`Group.dropped` counts them.
+it is done. Of a request that comes twice only the first answer is sent: one call has one answer.
 """
 
 from __future__ import annotations
@@ -37,9 +34,8 @@ from rocketha.dledger.state import (
     SendElectorAnswer,
     SendElectorRequest,
 )
-from rocketha.formats.dledger_codes import DLedgerResponseCode, VoteResult
+from rocketha.formats.dledger_codes import VoteResult
 from rocketha.formats.dledger_requests import (
-    HeartBeatResponse,
     LeadershipTransferRequest,
     VoteRequest,
     VoteResponse,
@@ -120,7 +116,6 @@ class Group:
         self.led: frozenset[tuple[str, int, Term]] = frozenset()
         """Who has led, since how many restarts, in which term."""
         self.transfers: frozenset[Transferred] = frozenset()
-        self.dropped: Counter[str] = Counter()
         self.answered: Counter[VoteResult] = Counter()
         """What requests for votes were answered."""
         self.parsed: Counter[ParseResult] = Counter()
@@ -130,8 +125,10 @@ class Group:
         self._order = count()
         self._queue: list[tuple[int, int, _Request | _Answer]] = []
         self._waiting: dict[RequestId, _Request] = {}
-        self._handled: set[tuple[str, int, RequestNumber, str]] = set()
+        self._handled: dict[int, _Request] = {}
+        """Requests for votes that were answered, by their identity."""
         self._due: dict[str, int] = {}
+        self._in_peace = False
         self._silent_until: dict[str, int] = {}
         """Nodes that are cut off from the network."""
         takes_ms = self._random.choice((100, 2_000))
@@ -164,6 +161,21 @@ class Group:
         for _ in range(events):
             yield from self._event()
 
+    def left_in_peace(self, dead: str | None = None) -> None:
+        """Let no fault come any more; one node may stay cut off."""
+        self._in_peace = True
+        self._silent_until = {} if dead is None else {dead: 2**62}
+
+    def followed(self) -> str | None:
+        """Return the leader of the largest term, if a majority is in that term and follows it."""
+        members = [node.state.member for node in self.nodes.values()]
+        led = [(one.curr_term, one.self_id) for one in members if one.is_leader]
+        if not led:
+            return None
+        term, leader = max(led)
+        follow = [one for one in members if (one.curr_term, one.leader_id) == (term, leader)]
+        return leader if 2 * len(follow) > len(members) else None
+
     # ---- what is drawn ----
 
     def _drawn_node(self, name: str) -> Node:
@@ -186,7 +198,7 @@ class Group:
         return elector.started(self._configs[name], disk, end_index=end, end_term=_end(entries))
 
     def _chance(self, percent: float) -> bool:
-        return self._random.random() * 100 < percent * self._harsh
+        return not self._in_peace and self._random.random() * 100 < percent * self._harsh
 
     def _event(self) -> Iterator[GroupStep]:
         """Let a fault come, or the next message, or the next timer."""
@@ -194,10 +206,10 @@ class Group:
         if self._chance(0.5):
             yield self._crash(name)
             return
-        if self._random.random() < 0.005:
+        if not self._in_peace and self._random.random() < 0.005:
             self._silent_until[name] = self._now_ms + self._random.randrange(3_000)
         leaders = [one for one in self.members if self.nodes[one].state.member.is_leader]
-        if leaders and self._random.random() < 0.03:
+        if leaders and not self._in_peace and self._random.random() < 0.03:
             yield from self._hand_over(self._random.choice(leaders))
             return
         timer = min(self.members, key=self._due.__getitem__)
@@ -251,49 +263,17 @@ class Group:
 
     def _arrives(self, message: _Request | _Answer) -> Iterator[GroupStep]:
         if isinstance(message, _Request):
-            if not self._overtaken(message):
-                yield from self._step(message.to, self._asked(message), of=message)
+            yield from self._step(message.to, self._asked(message), of=message)
             return
         request = message.request
         node = self.nodes.get(request.sender)
-        if node is None or node.restarts != request.restarts or self._outdated(message):
+        if node is None or node.restarts != request.restarts:
             return
         drawn = self._random.randrange(2**31)
         event = Answered(
             number=request.number, peer=request.to, message=message.message, drawn=drawn
         )
         yield from self._step(request.sender, event)
-
-    def _overtaken(self, request: _Request) -> bool:
-        """Tell whether a copy of a request would change the answer that counts in a round."""
-        asked, node = request.message, self.nodes[request.sender]
-        if not isinstance(asked, VoteRequest) or node.ask != _ask_of(asked):
-            return False
-        key = (request.sender, request.restarts, request.number, request.to)
-        present = node.state.round is not None and node.state.round.number == request.number
-        counted = node.answers.get(request.to)
-        if (present and key not in self._handled) or counted is None:
-            return False
-        event = Asked(request=RequestId(-1), message=asked)
-        now_ms = TimestampMs(self._now_ms)
-        stepped = elector.step(self.nodes[request.to].state, event, now_ms=now_ms)
-        answers = _vote_answers(stepped)
-        differs = [(one.vote_result, one.term) for one in answers] != [
-            (counted.vote_result, counted.term)
-        ]
-        self.dropped["answer to a copy"] += differs
-        return differs
-
-    def _outdated(self, answer: _Answer) -> bool:
-        """Tell whether a leader would hear of a term that who answered has left."""
-        heard = answer.message
-        if not isinstance(heard, HeartBeatResponse):
-            return False
-        if heard.response_code is not DLedgerResponseCode.EXPIRED_TERM:
-            return False
-        old = self.nodes[answer.request.to].state.member.curr_term != heard.term
-        self.dropped["term that was left"] += old
-        return old
 
     # ---- steps ----
 
@@ -320,7 +300,8 @@ class Group:
                     )
                 case SendElectorAnswer():
                     request = self._waiting.pop(effect.request)
-                    self._send(_Answer(request, effect.message))
+                    if id(request) not in self._handled:
+                        self._send(_Answer(request, effect.message))
                 case _:
                     pass
         yield self._note(name, before, stepped, of)
@@ -338,11 +319,15 @@ class Group:
         if round_ is None or before.round is None or round_.number != before.round.number:
             node.answers = {}
         if of is not None and isinstance(of.message, VoteRequest):
-            self._handled.add((of.sender, of.restarts, of.number, of.to))
+            again = id(of) in self._handled
+            self._handled[id(of)] = of
             self.answered.update(one.vote_result for one in _vote_answers(stepped))
             candidate = self.nodes[of.sender]
             if candidate.ask == _ask_of(of.message):
-                candidate.answers.update((name, one) for one in _vote_answers(stepped))
+                round_of = candidate.state.round
+                present = round_of is not None and round_of.number == of.number
+                if (present and not again) or name not in candidate.answers:
+                    candidate.answers.update((name, one) for one in _vote_answers(stepped))
         if round_ is not None:
             node.answers[name] = round_.answers[name]
         for effect in stepped.effects:
