@@ -30,6 +30,8 @@ pytestmark = pytest.mark.java
 
 PACKAGED: Final = packaged_subjects()
 SMALL: Final = manifest_subjects(read_manifest(ROOT / "spec"))
+LARGE: Final = frozenset({"controller_group:small", "dledger:small", "register:small"})
+"""Two or three minutes each without their symmetry; `rocketproof selfcheck` compares them, too."""
 DRAWN: Final = 860
 EXAMINED: Final = 650
 """At least so many of the drawn steps are put to both; the others have no value in the model."""
@@ -62,7 +64,11 @@ def test_a_small_specification_agrees(subject: Subject) -> None:
     assert verdicts.facts["refused"] > 100
 
 
-@pytest.mark.parametrize("subject", SMALL, ids=named)
+@pytest.mark.parametrize(
+    "subject",
+    [pytest.param(one, marks=[pytest.mark.slow] * (one.name in LARGE)) for one in SMALL],
+    ids=named,
+)
 def test_a_small_model_of_the_project_agrees(subject: Subject) -> None:
     effort = Effort(corrupted=2000, failed=0)
     graph, verdicts = examine_subject(subject, parts=("graphs", "corrupted"), effort=effort)
