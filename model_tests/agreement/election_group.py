@@ -36,6 +36,7 @@ from rocketha.dledger.state import (
 )
 from rocketha.formats.dledger_codes import VoteResult
 from rocketha.formats.dledger_requests import (
+    HeartBeatRequest,
     LeadershipTransferRequest,
     VoteRequest,
     VoteResponse,
@@ -331,14 +332,16 @@ class Group:
         if round_ is not None:
             node.answers[name] = round_.answers[name]
         for effect in stepped.effects:
-            if isinstance(effect, SendElectorRequest) and isinstance(effect.message, VoteRequest):
-                self.asks |= {_ask_of(effect.message)}
+            if isinstance(effect, SendElectorRequest):
+                match effect.message:
+                    case VoteRequest():
+                        self.asks |= {_ask_of(effect.message)}
+                    case LeadershipTransferRequest():
+                        self.transfers |= {_transfer_of(effect.message)}
+                    case HeartBeatRequest():
+                        pass  # of leaders the specification has more than heartbeats: `led`
         if member.is_leader:
             self.led |= {(name, node.restarts, member.curr_term)}
-        transfer = stepped.state.transfer
-        if transfer is not None and transfer != before.transfer:
-            index = member.ledger_end_index
-            self.transfers |= {(name, transfer.transferee, transfer.term, index)}
         if stepped.action is None:
             return GroupStep(None)
         if stepped.action.name is ElectorActionName.PARSE_VOTES:
@@ -371,6 +374,13 @@ class Group:
 def _ask_of(asked: VoteRequest) -> Ask:
     assert asked.leader_id is not None
     return (asked.leader_id, asked.term, asked.ledger_end_index, asked.ledger_end_term)
+
+
+def _transfer_of(asked: LeadershipTransferRequest) -> Transferred:
+    assert asked.transfer_id is not None
+    assert asked.transferee_id is not None
+    index = asked.take_leadership_ledger_index
+    return (asked.transfer_id, asked.transferee_id, asked.term, index)
 
 
 def _vote_answers(stepped: ElectorStepped) -> list[VoteResponse]:

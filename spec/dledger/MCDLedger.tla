@@ -34,5 +34,8 @@ Few(action, n) ==
   /\ action = "Crash" => role[n] = "Leader" /\ End(n) = MaxLog
   /\ action # "BecomeCandidate"
 
+\* More: requests to compare and to cut as they may be late.
+Late(action, n) == action \in {"EarlierMatch", "IdleTruncate"} \/ Few(action, n)
+
 Symmetry == Permutations(Node)
 =============================================================================

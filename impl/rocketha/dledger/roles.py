@@ -41,7 +41,7 @@ def become_leader(state: ElectorState) -> Changed:
     term = state.member.curr_term
     member = state.member.change_to_leader(term)
     state = replace(state, member=member, last_send_heart_beat_ms=None, beat=None)
-    return _told(state, term)
+    return _handle_role_change(state, term)
 
 
 def become_follower(
@@ -64,7 +64,7 @@ def become_follower(
         last_leader_heart_beat_ms=now_ms,
         round=None,
     )
-    return _told(state, term)
+    return _handle_role_change(state, term)
 
 
 def become_candidate(state: ElectorState, term: Term) -> Changed:
@@ -74,7 +74,7 @@ def become_candidate(state: ElectorState, term: Term) -> Changed:
     Source: DLedgerLeaderElector.changeRoleToCandidate
     """
     state = replace(state, member=state.member.change_to_candidate(term), beat=None)
-    return _told(state, term)
+    return _handle_role_change(state, term)
 
 
 def is_taking_leadership(state: ElectorState) -> bool:
@@ -88,7 +88,7 @@ def is_taking_leadership(state: ElectorState) -> bool:
     return config.rules.is_taking(preferred, member.term_to_take_leadership, member.curr_term)
 
 
-def _told(state: ElectorState, term: Term) -> Changed:
+def _handle_role_change(state: ElectorState, term: Term) -> Changed:
     """Tell who waits for this node to lead, then the others in this node.
 
     Source: DLedgerLeaderElector.handleRoleChange

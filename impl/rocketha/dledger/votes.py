@@ -266,9 +266,9 @@ def _decided(state: ElectorState, round_: VoteRound) -> bool:
 
 
 def _larger_term(round_: VoteRound, term: Term) -> Term | None:
-    """Return the largest term above its own that a candidate was told."""
-    told = [one.term for one in round_.answers.values() if one.vote_result in _LARGER_TERM]
-    largest = max(told, default=term)
+    """Return the largest term above its own that a candidate has heard of."""
+    terms = [one.term for one in round_.answers.values() if one.vote_result in _LARGER_TERM]
+    largest = max(terms, default=term)
     return largest if largest > term else None
 
 

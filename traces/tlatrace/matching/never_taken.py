@@ -59,6 +59,8 @@ def why_never_taken(
             tried += 1
             try:
                 false = model.failing_conjunct(action, params, state, None)
+            except ModelGapError as error:
+                return _unknown(action, states, str(error))
             except EvaluationError:
                 return _unknown(action, states, "its guards are TRUE, and no next state is allowed")
             if false is not None and (best is None or false.number > best[0].number):
