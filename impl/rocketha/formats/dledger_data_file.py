@@ -73,6 +73,7 @@ __all__ = [
     "DataScan",
     "Tail",
     "cut_offset",
+    "deleted_point",
     "end_filler",
     "prefix_filler",
     "scan_data_files",
@@ -165,6 +166,19 @@ def prefix_filler(size: int, deleted: LogPoint) -> bytes:
     return mark + _CRC.pack(zlib.crc32(mark))
 
 
+def deleted_point(data: bytes) -> LogPoint | None:
+    """Return the last entry that a filler at the beginning of a file says was deleted, if it does.
+
+    One of DLedger's does not.
+    """
+    marked = data[:_MARKED_SIZE]
+    if len(marked) < _MARKED_SIZE or not _is_filler(marked, 0):
+        return None
+    _, _, index, term, chain = _MARK.unpack_from(marked)
+    right = _CRC.pack(zlib.crc32(marked[: _MARK.size])) == marked[_MARK.size :]
+    return LogPoint(LogIndex(index), Term(term), chain) if right and min(index, term) >= 0 else None
+
+
 def cut_offset(scan: DataScan, index: LogIndex) -> Offset:
     """Return where a log must be cut so that entry `index` and all behind it are gone.
 
@@ -254,10 +268,8 @@ class _Walk:
             raise DLedgerFileError(_WHAT, offset=file.offset, reason=reason)
         self.end = Offset(file.offset + size)
         if any(marked[FILLER_MIN:]) or self.check is EntryCheck.CHECKED:
-            _, _, index, term, chain = _MARK.unpack_from(marked)
-            right = _CRC.pack(zlib.crc32(marked[: _MARK.size])) == marked[_MARK.size :]
-            if right and index >= 0 and term >= 0:
-                return LogPoint(LogIndex(index), Term(term), chain)
+            if (deleted := deleted_point(file.data)) is not None:
+                return deleted
             reason = "begins with a filler that does not say what was deleted"
             raise DLedgerFileError(_WHAT, offset=file.offset, reason=reason)
         point = before or self._shown(file, size)

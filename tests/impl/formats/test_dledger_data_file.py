@@ -17,6 +17,7 @@ from rocketha.formats.dledger_data_file import (
     DataScan,
     Tail,
     cut_offset,
+    deleted_point,
     end_filler,
     prefix_filler,
     scan_data_files,
@@ -410,6 +411,18 @@ def test_a_log_that_has_nothing_yet_is_empty() -> None:
 def test_a_wrong_filler_at_the_beginning_is_refused(filler: bytes, reason: str) -> None:
     with pytest.raises(DLedgerFileError, match=reason):
         scan([DataFile(Offset(0), filler.ljust(FILE_SIZE, b"\0"))])
+
+
+def test_a_filler_at_the_beginning_says_what_was_deleted_or_nothing() -> None:
+    filler = prefix_filler(100, BEFORE_FOUR)
+    assert deleted_point(filler + b"anything") == BEFORE_FOUR
+    assert deleted_point(filler[:-1]) is None
+    assert deleted_point(prefix_filler(100, LOG_START)) is None
+    assert deleted_point(golden("original/data_behind_snapshot")[0].data) is None
+    for bit in range(8 * len(filler)):
+        turned = bytearray(filler)
+        turned[bit // 8] ^= 1 << bit % 8
+        assert deleted_point(bytes(turned)) is None, bit
 
 
 def test_a_filler_of_dledger_alone_does_not_say_where_the_log_goes_on() -> None:
