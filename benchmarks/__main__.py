@@ -10,6 +10,7 @@ from benchmarks import (
     compiled_validation,
     controller_restart,
     corpus_drivers,
+    dledger_store,
     generation,
     linearizability,
     long_partial_traces,
@@ -33,3 +34,4 @@ if __name__ == "__main__":
     controller_restart.main()
     records.main()
     linearizability.main()
+    dledger_store.main()
