@@ -1,4 +1,4 @@
-"""The settings of a DLedger node that elections read; names and defaults are DLedger's.
+"""The settings of a DLedger node; names and defaults are DLedger's.
 
 Source: DLedgerConfig; DLedgerRpcNettyService (`leadershipTransfer`), DLedgerLeaderElector
 (`maintainAsCandidate`)
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from rocketha.dledger.push_rules import PUSHER_RULES, PusherRules
 from rocketha.dledger.rules import ELECTOR_RULES, ElectorRules
 from rocketha.errors import ConfigurationError
 
@@ -37,6 +38,8 @@ class DLedgerConfig:
     """A candidate asks again after a drawn time in `[min, max)`."""
     preferred_leader_ids: tuple[str, ...] = ()
     """`preferredLeaderId`: who shall lead if it can; none: whoever is elected."""
+    preferred_leader_interval_ms: int = 1_000
+    """A leader looks so often for somebody who is preferred; no setting in DLedger."""
     min_take_leadership_vote_interval_ms: int = 30
     max_take_leadership_vote_interval_ms: int = 100
     """The same, for a preferred node that was asked to lead."""
@@ -44,7 +47,31 @@ class DLedgerConfig:
     """Nobody gets the leadership who lacks so many entries."""
     leadership_transfer_wait_timeout_ms: int = 1_000
     """Who was asked to lead waits so long for the entries that it lacks."""
+    max_push_time_out_ms: int = 1_000
+    """A leader sends entries again that were not answered in this time."""
+    max_pending_requests_num: int = 10_000
+    """So many clients wait for their entries at most."""
+    max_wait_ack_time_ms: int = 2_500
+    """A client waits so long for its entry; nobody knows then whether it will be agreed on."""
+    rpc_timeout_ms: int = 3_000
+    """A node waits so long for an answer, and closes the connection then; no setting in DLedger."""
+    push_commit_interval_ms: int = 1_000
+    """A leader that has nothing to push says so often what is committed; no setting in DLedger."""
+    push_retry_ms: int = 500
+    """After an error a leader pushes nothing to a node for so long; no setting in DLedger."""
+    enable_batch_append: bool = False
+    max_batch_append_size: int = 4 * 1024
+    """A push has entries of about so many bytes, if it may have more than one."""
+    flush_file_interval_ms: int = 10
+    """A leader synchronizes its log so long after it has written an entry."""
+    enable_fast_advance_commit_index: bool = False
+    """A new leader writes an entry of its own, NOOP, so that what was there is committed."""
+    enable_snapshot: bool = False
+    snapshot_threshold: int = 1_000
+    """A snapshot is saved after so many entries."""
+    max_snapshot_reserved_num: int = 3
     rules: ElectorRules = field(default=ELECTOR_RULES, repr=False)
+    push_rules: PusherRules = field(default=PUSHER_RULES, repr=False)
 
     def __post_init__(self) -> None:
         if len(set(self.peers)) != len(self.peers) or "" in self.peers:
@@ -58,6 +85,17 @@ class DLedgerConfig:
             "minTakeLeadershipVoteIntervalMs": (self.min_take_leadership_vote_interval_ms, 0),
             "maxLeadershipTransferWaitIndex": (self.max_leadership_transfer_wait_index, 0),
             "leadershipTransferWaitTimeout": (self.leadership_transfer_wait_timeout_ms, 0),
+            "maxPushTimeOutMs": (self.max_push_time_out_ms, 1),
+            "rpcTimeoutMs": (self.rpc_timeout_ms, 1),
+            "pushCommitIntervalMs": (self.push_commit_interval_ms, 0),
+            "pushRetryMs": (self.push_retry_ms, 1),
+            "preferredLeaderIntervalMs": (self.preferred_leader_interval_ms, 1),
+            "maxPendingRequestsNum": (self.max_pending_requests_num, 1),
+            "maxWaitAckTimeMs": (self.max_wait_ack_time_ms, 1),
+            "maxBatchAppendSize": (self.max_batch_append_size, 1),
+            "flushFileInterval": (self.flush_file_interval_ms, 0),
+            "snapshotThreshold": (self.snapshot_threshold, 1),
+            "maxSnapshotReservedNum": (self.max_snapshot_reserved_num, 1),
         }
         for name, (value, minimum) in least.items():
             if value < minimum:
