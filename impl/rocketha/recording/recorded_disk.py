@@ -124,6 +124,10 @@ class RecordedDisk:
         """Return the sorted names of the files in a directory."""
         return self._inner.names(directory)
 
+    def folders(self, directory: str) -> tuple[str, ...]:
+        """Return the sorted names of the directories in one."""
+        return self._inner.folders(directory)
+
     def read(self, path: str, offset: int = 0, size: int | None = None) -> bytes:
         """Read up to `size` bytes, or all."""
         data = self._inner.read(path, offset, size)

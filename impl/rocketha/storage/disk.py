@@ -32,6 +32,9 @@ class Disk(Protocol):
     def names(self, directory: str) -> tuple[str, ...]:
         """Return the sorted names of the files in a directory; none if it does not exist."""
 
+    def folders(self, directory: str) -> tuple[str, ...]:
+        """Return the sorted names of the directories in one; those without files may be missing."""
+
     def read(self, path: str, offset: int = 0, size: int | None = None) -> bytes:
         """Read up to `size` bytes, or all. Raises: MissingFileError"""
 
@@ -87,6 +90,14 @@ class RealDisk:
             return ()
         with _reported(directory):
             return tuple(sorted(path.name for path in where.iterdir() if path.is_file()))
+
+    def folders(self, directory: str) -> tuple[str, ...]:
+        """Return the sorted names of the directories in one."""
+        where = self._at(directory)
+        if not where.is_dir():
+            return ()
+        with _reported(directory):
+            return tuple(sorted(path.name for path in where.iterdir() if path.is_dir()))
 
     def read(self, path: str, offset: int = 0, size: int | None = None) -> bytes:
         """Read up to `size` bytes, or all. Raises: MissingFileError"""

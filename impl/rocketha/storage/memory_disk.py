@@ -161,6 +161,12 @@ class MemoryDisk:
         paths = (path for path in self._names if parent(path) == directory)
         return tuple(sorted(path.rpartition("/")[2] for path in paths))
 
+    def folders(self, directory: str) -> tuple[str, ...]:
+        """Return the sorted names of the directories in one that have files."""
+        above = f"{directory}/" if directory else ""
+        below = {path.removeprefix(above) for path in self._names if path.startswith(above)}
+        return tuple(sorted({name.partition("/")[0] for name in below if "/" in name}))
+
     def read(self, path: str, offset: int = 0, size: int | None = None) -> bytes:
         """Read up to `size` bytes, or all. Raises: MissingFileError"""
         assert offset >= 0, offset

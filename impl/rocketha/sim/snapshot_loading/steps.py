@@ -215,6 +215,10 @@ class SteppedDisk:
         self._steps.before("names", directory)
         return self._inner.names(directory)
 
+    def folders(self, directory: str) -> tuple[str, ...]:
+        """Return the sorted names of the directories in one."""
+        return self._inner.folders(directory)
+
     def read(self, path: str, offset: int = 0, size: int | None = None) -> bytes:
         """Read up to `size` bytes, or all."""
         self._steps.before("read", path)
