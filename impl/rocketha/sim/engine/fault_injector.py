@@ -234,4 +234,4 @@ class FaultInjector(Recurrence, Generic[S]):
             case 1:
                 return rng.choice([node for node in up if self._is_master(node)] or up)
             case _:
-                return max(up, key=lambda n: (n.log.max_phy_offset - n.log.flushed_offset, -n.id))
+                return max(up, key=lambda n: (n.unsynced, -n.id))

@@ -16,6 +16,7 @@ from typing import Final
 
 __all__ = [
     "ALL_FAULTS",
+    "DLEDGER_FAULTS",
     "EPOCH_FAULTS",
     "GROUP_FAULTS",
     "LEGACY_FAULTS",
@@ -97,6 +98,20 @@ class Fault(StrEnum):
     """A broker takes a packet that no honest peer sends."""
     CUT_IN_STEP = "cut-in-step"
     """A broker stops, or loses its power, between two effects of one step."""
+    PARTITION_RANDOM_NODE = "partition-random-node"
+    """One node of a group hears nobody, and nobody hears it."""
+    PARTITION_RANDOM_HALVES = "partition-random-halves"
+    """Two halves of a group do not hear each other."""
+    KILL_RANDOM_PROCESSES = "kill-random-processes"
+    """A minority of the processes of a group ends."""
+    CRASH_RANDOM_NODES = "crash-random-nodes"
+    """A minority of the machines of a group loses power."""
+    HAMMER_TIME = "hammer-time"
+    """A minority of the processes of a group stands still for a while."""
+    BRIDGE = "bridge"
+    """Two halves of a group do not hear each other, but for one node that hears all."""
+    PARTITION_MAJORITIES_RING = "partition-majorities-ring"
+    """Each node of a group hears a majority, and no two of them the same one."""
 
 
 Faults = frozenset[Fault]
@@ -178,6 +193,21 @@ SNAPSHOT_FAULTS: Final = (
     Fault.CUT_IN_STEP,
 )
 """What can happen to a node with snapshots, whose group is always there."""
+DLEDGER_FAULTS: Final = (
+    Fault.DELAY,
+    Fault.FRAGMENTATION,
+    Fault.RESET,
+    Fault.PARTITION,
+    Fault.ONE_WAY_PARTITION,
+    Fault.POWER_CUT,
+    Fault.TORN_WRITE,
+    Fault.PROCESS_CRASH,
+    Fault.HALF_OPEN,
+    Fault.CLOCK_SKEW,
+    Fault.CLIENT_LOSS,
+    Fault.CUT_IN_STEP,
+)
+"""What can happen to a DLedger group, besides its nemeses."""
 NO_FAULTS: Final[Faults] = frozenset()
 
 

@@ -78,6 +78,11 @@ class Node(Generic[S]):
         return self.files.log
 
     @property
+    def unsynced(self) -> int:
+        """Return how much a power cut would take of its log: what it has to lose."""
+        return self.log.max_phy_offset - self.log.flushed_offset
+
+    @property
     def asked(self) -> ConnectionId | None:
         """Return the connection that it asked for and that is neither open nor lost."""
         return None if self.connections is None else self.connections.asked

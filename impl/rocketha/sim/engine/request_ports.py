@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, Protocol, TypeVar
 
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
@@ -11,8 +12,9 @@ from rocketha.runtime.core import Core
 from rocketha.runtime.effects import AnswerClient, SendRequest
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
 from rocketha.runtime.node_host import NodeHost, no_files
+from rocketha.runtime.performer import Performer
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
-from rocketha.runtime.ports import Seam
+from rocketha.runtime.ports import Seam, Timers
 from rocketha.sim.engine.remoting_calls import Arrived, Calls, response_to
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, RequestId, RequestReference, TimestampMs
@@ -22,6 +24,7 @@ __all__ = ["CallingCluster", "CallingNode"]
 S = TypeVar("S")
 E = TypeVar("E")
 A = TypeVar("A")
+V = TypeVar("V")
 
 
 class CallingCluster(Protocol):
@@ -44,12 +47,19 @@ class CallingNode(ABC, Generic[S, E, A]):
     def __init__(
         self,
         number: BrokerId,
-        core: Core[S, E | RequestEvent, A, None],
+        core: Core[S, E | RequestEvent, A, V],
         cluster: CallingCluster,
         *,
         seam: Seam[E | RequestEvent, A] | None = None,
+        performers: Iterable[Performer[Any, A]] = (),
+        see: Callable[[], Any] = no_files,
+        timers: Timers | None = None,
     ) -> None:
-        """Make a node that is down; a `seam` may end it in the middle of a step."""
+        """Make a node that is down; a `seam` may end it in the middle of a step.
+
+        What it does besides requests and answers `performers` do; `see` returns what its core may
+        see of its files.
+        """
         self.id = number
         self.is_muted = False
         """What it sends now is recorded, and never leaves it."""
@@ -62,10 +72,11 @@ class CallingNode(ABC, Generic[S, E, A]):
         self._last_request = 0
         self.host: NodeHost[S, E | RequestEvent, A] = NodeHost(
             core,
-            (RequestPerformer(self), ClientPerformer(self)),
+            (RequestPerformer(self), ClientPerformer(self), *performers),
             clock=self,
             recorder=self,
-            see=no_files,
+            see=see,
+            timers=timers,
             alarms=self,
             seam=seam,
         )
@@ -151,8 +162,7 @@ class CallingNode(ABC, Generic[S, E, A]):
                 return
             if command is not None:
                 self._receivers.pop(reference, None)
-                self.recorder.received(response_to(message))
-            self.host.hear(ResponseArrived(reference=reference, command=command))
+            self.when_it_runs(lambda: self._answered(message, reference, command))
 
         def over() -> None:
             if waits and self._starts == starts:
@@ -162,6 +172,17 @@ class CallingNode(ABC, Generic[S, E, A]):
         self._note(message, receiver, request.code, request.body)
         if request.timeout_ms is not None:
             self._around.scheduler.after(request.timeout_ms, over)
+
+    def _answered(
+        self, message: str, reference: RequestReference, command: RemotingCommand | None
+    ) -> None:
+        if command is not None:
+            self.recorder.received(response_to(message))
+        self.host.hear(ResponseArrived(reference=reference, command=command))
+
+    def when_it_runs(self, act: Callable[[], None]) -> None:
+        """Do something as soon as the process does not stand still: at once, unless it can."""
+        act()
 
     def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
         """Send a request that has no answer."""
@@ -206,6 +227,6 @@ class CallingNode(ABC, Generic[S, E, A]):
 
         def ring() -> None:
             if self._starts == starts:
-                self.host.take(event)
+                self.when_it_runs(lambda: self.host.take(event))
 
         self._around.scheduler.after(wait_ms, ring)

@@ -32,8 +32,8 @@ from rocketha.locks.consumer import (
 )
 from rocketha.locks.state import ConsumerState
 from rocketha.runtime.events import RequestEvent, ResponseArrived
+from rocketha.sim.engine.frames import Frame
 from rocketha.sim.lock_quorum.cluster import ConsumerStepped
-from rocketha.sim.lock_quorum.frames import Frame
 
 __all__ = ["ConsumerTook", "consumer_step", "unfulfilled"]
 

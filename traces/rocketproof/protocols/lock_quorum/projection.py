@@ -39,6 +39,7 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.locks.state import ConsumerState, LockManagerState, Vote
 from rocketha.locks.voting import remembers
 from rocketha.runtime.events import RequestArrived
+from rocketha.sim.engine.frames import Frame
 from rocketha.sim.engine.node import Node
 from rocketha.sim.lock_quorum.cluster import (
     BrokerRestarted,
@@ -47,7 +48,6 @@ from rocketha.sim.lock_quorum.cluster import (
     LockCluster,
     LockClusterStep,
 )
-from rocketha.sim.lock_quorum.frames import Frame
 from rocketha.sim.lock_quorum.plan import SKEW_MS
 from rocketha.types import BrokerId
 from rocketproof.known_values import KnownValues, itself
