@@ -9,6 +9,7 @@ from rocketha.known_bugs.bug import (
     Bug,
     Bugs,
 )
+from rocketha.known_bugs.dledger import DLEDGER_BUGS
 from rocketha.known_bugs.epoch_truncation import EPOCH_BUGS
 from rocketha.known_bugs.legacy_replication import LEGACY_BUGS
 from rocketha.known_bugs.lock_quorum import LOCK_BUGS
@@ -19,6 +20,7 @@ from rocketha.known_bugs.storage import STORAGE_BUGS
 __all__ = [
     "BROKER_BUGS",
     "CONTROLLER_BUGS",
+    "DLEDGER_BUGS",
     "EPOCH_BUGS",
     "GROUP_BUGS",
     "LEGACY_BUGS",

@@ -125,8 +125,22 @@ class Bug(StrEnum):
     B59 = "B59"
     """The term of the entry before the first one is forgotten at a restart: beforeBeginTerm of
     openmessaging/dledger."""
+    B60 = "B60"
+    """A node claims the term that it is in for that of its last entry. openmessaging/dledger#52,
+    `DLedgerStore.updateLedgerEndIndexAndTerm`."""
+    B61 = "B61"
+    """A follower commits what its leader has committed, and may lack it.
+    openmessaging/dledger#278."""
+    B63 = "B63"
+    """A leader does not hear of a larger term while a majority answers. openmessaging/dledger#247,
+    `DLedgerLeaderElector.sendHeartbeats`."""
     B68 = "B68"
     """The log is cut without any snapshot. openmessaging/dledger#236."""
+    B70 = "B70"
+    """The result of an old round of votes survives a time as follower: the next one goes to a
+    larger term at once. openmessaging/dledger `DLedgerLeaderElector`."""
+    B71 = "B71"
+    """A vote does not survive a power cut. openmessaging/dledger `MemberState.persistState`."""
     B77 = "B77"
     """A broker that cannot be asked fails the whole batch. #7078, `AdminBrokerProcessor`."""
     B79 = "B79"
@@ -155,6 +169,12 @@ class Bug(StrEnum):
     BOUNDARY_OF_CUT = "BoundaryOfCut"
     """A log that is cut has the term of its last entry before its first one: the boundary of
     another entry. openmessaging/dledger, RESET_BUT_KEEP_SOME."""
+    COMMIT_OWN_TERM = "CommitOwnTerm"
+    """A leader commits an entry of an earlier term. Raft, 5.4.2."""
+    COMMIT_SAME = "CommitSame"
+    """A follower commits what another leader wrote at that place."""
+    COMPARED_FIRST = "ComparedFirst"
+    """An entry goes behind a log that nobody has compared."""
     COUNT_ONCE = "CountOnce"
     """The broker that is asked finds itself among those that it asks, and counts twice.
     `AdminBrokerProcessor.lockBatchMQ`, which knows itself by an id that changes."""
@@ -173,6 +193,9 @@ class Bug(StrEnum):
     """A slave joins that has not reached the beginning of the master epoch."""
     EXPIRED = "Expired"
     """Older snapshots are deleted before the new one was read back. RIP-59, step 1 of cleaning."""
+    FAST_BACKUP = "FastBackup"
+    """A leader looks for a match before a whole term, and has what is behind it cut.
+    openmessaging/dledger 0.4.0, `EntryDispatcher.doCompare`, `EntryHandler.handleDoCompare`."""
     FIRST_REPORT = "FirstReport"
     """Without a controller: the first report of a connection may be beyond the master's log. #3016,
     `HAConnection.ReadSocketService.processReadEvent` of the branch 4.9.x."""
@@ -201,6 +224,9 @@ class Bug(StrEnum):
     """A request counts that comes after its release: nobody gives that vote back."""
     LATE_FREE = "LateFree"
     """A release takes the votes of later attempts, too. `RebalanceLockManager.unlockBatch`."""
+    LATE_TRUNCATE = "LateTruncate"
+    """A request to cut comes late, and takes what was appended since. openmessaging/dledger 0.4.0,
+    `EntryHandler.handleDoTruncate`."""
     LATE_EPOCH = "LateEpoch"
     """An answer from before a restart makes a broker master of its old epoch once more."""
     LATE_SET = "LateSet"
@@ -216,6 +242,16 @@ class Bug(StrEnum):
     """An election begins no new epoch."""
     OFFSET_CONTINUES = "OffsetContinues"
     """A slave appends a batch wherever its offset is."""
+    OLD_LEADER = "OldLeader"
+    """A follower takes pushes of a leader that was replaced. openmessaging/dledger 0.4.0,
+    `EntryHandler.doWork`, all but APPEND."""
+    ONE_VOTE = "OneVote"
+    """A node votes twice in a term."""
+    OWN_SYNC = "OwnSync"
+    """A leader counts what it has not synchronized. openmessaging/dledger `QuorumAckChecker`."""
+    PASSED_STALE = "PassedStale"
+    """A candidate that has heard of a larger term leads in this one. openmessaging/dledger
+    `DLedgerLeaderElector.maintainAsCandidate`."""
     READ_BACK = "ReadBack"
     """Nobody looks whether a snapshot can be read before the log goes. RIP-59."""
     REFUSAL = "Refusal"
@@ -225,8 +261,13 @@ class Bug(StrEnum):
     loading: none left."""
     REPORT_OWN_END = "ReportOwnEnd"
     """After the handshake a slave reports the consistent point, whether it has it or not."""
+    SAME_TERM = "SameTerm"
+    """A leader that lost entries is elected again in the same term. openmessaging/dledger
+    `DLedgerLeaderElector`."""
     SET_EPOCH = "SetEpoch"
     """A proposal that changes an older set is taken."""
+    SHORTER_LOG = "ShorterLog"
+    """A node votes for a log that lacks what its own has."""
     SNAP_AT_APPLIED = "SnapAtApplied"
     """A snapshot carries the index of the last entry that is agreed on, not of the last one that is
     in it. openmessaging/dledger#268, which took the entry that had triggered it."""
@@ -242,6 +283,9 @@ class Bug(StrEnum):
     """A load leaves a log that does not go on behind the snapshot."""
     SUFFIX_KEPT = "SuffixKept"
     """A load drops the log that goes on behind the snapshot."""
+    SYNCED_ACK = "SyncedAck"
+    """A follower acknowledges what it has not synchronized. openmessaging/dledger
+    `EntryHandler.handleDoAppend`."""
     SYNC_FIRST = "SyncFirst"
     """A snapshot has its name before it has its contents. openmessaging/dledger, which never
     synchronizes it."""
@@ -251,6 +295,10 @@ class Bug(StrEnum):
     TERM_FIRST = "TermFirst"
     """Of a snapshot and the state only the indexes are compared. openmessaging/dledger
     `StateMachineCaller`."""
+    TERM_NOT_READY = "TermNotReady"
+    """A node votes in a term that it has not gone to."""
+    TRANSFER_ENDS = "TransferEnds"
+    """A leader waits for ever for whom it has asked to lead."""
     UNLOCK_OWN = "UnlockOwn"
     """A release takes whosesoever vote there is."""
     VALIDITY = "Validity"
