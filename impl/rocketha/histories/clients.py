@@ -9,6 +9,11 @@ from typing import Protocol
 from rocketha.histories.checker import Verdict, check_history
 from rocketha.histories.history import History
 from rocketha.histories.jsonl import dump_history
+from rocketha.histories.linearizability.checker import (
+    LinearizabilityVerdict,
+    check_linearizability,
+)
+from rocketha.histories.linearizability.operation import Operation, RegisterHistory
 from rocketha.histories.ordered import OrderVerdict, Processed, check_order
 from rocketha.histories.registers import Keeping, ReadVerdict, RegisterEvent, check_reads
 from rocketha.histories.replicas import ReplicaReads, ReplicaVerdict, check_replicas
@@ -17,6 +22,7 @@ from rocketha.histories.verdicts import AnyVerdict
 __all__ = [
     "ClientHistory",
     "GroupClients",
+    "LinearizableClients",
     "OrderlyConsumers",
     "RegisterReads",
     "ReplicaReaders",
@@ -81,6 +87,21 @@ class RegisterReads:
     def content(self) -> bytes:
         """Return all that was read."""
         return repr(self.events).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class LinearizableClients:
+    """Clients that read and write registers of a group."""
+
+    operations: tuple[Operation, ...]
+
+    def check(self) -> LinearizabilityVerdict:
+        """Hold what they saw against one register for each name."""
+        return check_linearizability(RegisterHistory(self.operations))
+
+    def content(self) -> bytes:
+        """Return all calls and what became of them."""
+        return repr(self.operations).encode()
 
 
 @dataclass(frozen=True, slots=True)

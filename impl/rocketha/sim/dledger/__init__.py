@@ -1,0 +1,1 @@
+"""A DLedger group with registers on it, simulated: nodes, clients, nemeses."""

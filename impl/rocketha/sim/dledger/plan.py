@@ -1,0 +1,134 @@
+"""What a run of a DLedger group is made of: what the seed draws.
+
+All periods are ten times shorter than DLedger's, so that a short run sees many elections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rocketha.dledger.config import DLedgerConfig
+from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.dledger import elector_rules, pusher_rules
+from rocketha.sim.engine.clock import TRUE_TIME, Clock
+from rocketha.sim.engine.faults import DLEDGER_FAULTS, Fault, FaultPlan, draw_plan, with_fault
+from rocketha.sim.engine.node import broker_address
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import InjectionPoint, PerPurposeStreams
+from rocketha.types import BrokerId
+
+__all__ = ["NEMESES", "DLedgerPlan", "draw_dledger_run"]
+
+NEMESES: Final = (
+    Fault.PARTITION_RANDOM_NODE,
+    Fault.PARTITION_RANDOM_HALVES,
+    Fault.KILL_RANDOM_PROCESSES,
+    Fault.CRASH_RANDOM_NODES,
+    Fault.HAMMER_TIME,
+    Fault.BRIDGE,
+    Fault.PARTITION_MAJORITIES_RING,
+)
+"""Those of DLedger's Jepsen test, by their names there."""
+
+_NEMESIS_GAPS_MS: Final = (1_500, 4_000)
+_RATES_PERMILLE: Final = (900, 970, 1_030, 1_100)
+_OFFSET_MS: Final = 100_000
+_NEVER_MS: Final = 10**9
+_CLIENT_LOSS_PERCENT: Final = (5, 30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DLedgerPlan:
+    """What one run does: sizes, rates and faults. All times are virtual."""
+
+    steps: int
+    faults: FaultPlan
+    bugs: Bugs
+    configs: tuple[DLedgerConfig, ...]
+    """Of each member, in the order of members."""
+    clocks: tuple[Clock, ...]
+    clients: int
+    keys: int
+    think_ms: int
+    """Mean time between an answer and a client's next call."""
+    write_percent: int
+    log_read_percent: int
+    """Share of reads by an entry in the log; the others are by the read index."""
+    client_loss_percent: int
+    transfer_ms: int | None
+    """Mean time between two leaderships that an operator hands over."""
+
+
+def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedgerPlan:
+    """Draw one run."""
+    rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.35
+    cuts = streams.of("plan", Fault.CUT_IN_STEP)
+    faults = draw_plan(rng, DLEDGER_FAULTS, options.faults, share=share, cuts=cuts)
+    for nemesis in NEMESES:
+        if rng.random() < share:
+            faults = with_fault(faults, nemesis, options.faults, rng.choice(_NEMESIS_GAPS_MS))
+    numbers = [BrokerId(number) for number in range(1, options.brokers + 1)]
+    peers = tuple(map(broker_address, numbers))
+    with_snapshots = rng.randrange(3) > 0
+    looks_ms = rng.choice((100, 1_000, _NEVER_MS, _NEVER_MS))
+    threshold, batches = rng.choice((3, 8, 20)), rng.randrange(2) == 0
+    drawn_steps = rng.randrange(300, 900)
+    loss = rng.choice(_CLIENT_LOSS_PERCENT) if Fault.CLIENT_LOSS in faults else 0
+    return DLedgerPlan(
+        steps=drawn_steps if options.steps is None else options.steps,
+        faults=faults,
+        bugs=options.bugs,
+        configs=tuple(
+            [
+                DLedgerConfig(
+                    group="g",
+                    self_id=peer,
+                    peers=peers,
+                    heart_beat_time_interval_ms=200,
+                    min_vote_interval_ms=30,
+                    max_vote_interval_ms=100,
+                    preferred_leader_ids=peers[:1],
+                    preferred_leader_interval_ms=looks_ms,
+                    min_take_leadership_vote_interval_ms=3,
+                    max_take_leadership_vote_interval_ms=10,
+                    leadership_transfer_wait_timeout_ms=300,
+                    max_push_time_out_ms=100,
+                    rpc_timeout_ms=300,
+                    push_commit_interval_ms=100,
+                    push_retry_ms=50,
+                    max_wait_ack_time_ms=500,
+                    enable_batch_append=batches,
+                    max_batch_append_size=200,
+                    flush_file_interval_ms=rng.choice((1, 10)),
+                    enable_fast_advance_commit_index=True,
+                    enable_snapshot=with_snapshots,
+                    snapshot_threshold=threshold,
+                    max_snapshot_reserved_num=2,
+                    rules=elector_rules(options.bugs),
+                    push_rules=pusher_rules(options.bugs),
+                )
+                for peer in peers
+            ]
+        ),
+        clocks=tuple([_draw_clock(streams, number, faults) for number in numbers]),
+        clients=rng.choice((3, 5, 8)),
+        keys=rng.choice((1, 3)),
+        think_ms=rng.choice((10, 40, 150)),
+        write_percent=rng.choice((30, 60)),
+        log_read_percent=rng.choice((20, 50)),
+        client_loss_percent=loss,
+        transfer_ms=rng.choice((None, 1_000, 3_000)),
+    )
+
+
+def _draw_clock(streams: PerPurposeStreams, number: BrokerId, faults: FaultPlan) -> Clock:
+    name = broker_address(number)
+    rng = streams.of("clock", name)
+    offset_ms, rate = rng.randrange(_OFFSET_MS), rng.choice(_RATES_PERMILLE)
+    point = InjectionPoint(Fault.CLOCK_SKEW, name, 1)
+    if Fault.CLOCK_SKEW not in faults or not streams.allows(point):
+        return TRUE_TIME
+    words = f"the clock of {name} is {offset_ms} ms ahead and runs at {rate} permille"
+    streams.note(point, words)
+    return Clock(offset_ms=offset_ms, rate_permille=rate)

@@ -1,0 +1,145 @@
+"""What happens to a DLedger group: clients of its registers, operators, faults."""
+
+from __future__ import annotations
+
+from functools import partial
+from random import Random
+from typing import Final
+
+from rocketha.dledger.node_state import NodeState
+from rocketha.formats.dledger_requests import LeadershipTransferRequest
+from rocketha.histories.clients import LinearizableClients
+from rocketha.histories.linearizability.operation import Kind
+from rocketha.sim.dledger.clients import How
+from rocketha.sim.dledger.cluster import DLedgerCluster
+from rocketha.sim.dledger.nemeses import Nemeses
+from rocketha.sim.dledger.plan import DLedgerPlan
+from rocketha.sim.engine.fault_injector import FaultInjector
+from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
+from rocketha.types import BrokerId
+
+__all__ = ["DLedgerWorkload"]
+
+_ASKS_LEADER_PERCENT: Final = 80
+
+
+class DLedgerWorkload:
+    """Clients, operators and faults around a group."""
+
+    def __init__(
+        self, cluster: DLedgerCluster, plan: DLedgerPlan, streams: PerPurposeStreams
+    ) -> None:
+        """Prepare the world; nothing happens yet."""
+        self._cluster = cluster
+        self._plan = plan
+        self._streams = streams
+        self._healed_with: tuple[int, int, int] | None = None
+        """What was answered before the faults ended: writes, reads by the log, by the index."""
+        self._injector: FaultInjector[NodeState] = FaultInjector(
+            cluster, streams, is_master=self._leads
+        )
+
+    def _leads(self, node: object) -> bool:
+        leader = self._cluster.leader()
+        return leader is not None and leader.machine is node
+
+    def begin(self) -> None:
+        """Let all come up, and clients begin."""
+        plan, cluster = self._plan, self._cluster
+        handlers = {**self._injector.handlers(), **Nemeses(cluster).handlers()}
+        cluster.clients.loss_percent = plan.client_loss_percent
+        cluster.begin()
+        for _ in range(plan.clients):
+            self._next_call(cluster.clients.new_client())
+        for fault, gap_ms in plan.faults.mean_gap_ms:
+            self._injector.sometimes(gap_ms, handlers[fault], fault)
+        if plan.transfer_ms is not None:
+            self._injector.sometimes(plan.transfer_ms, self._transfer, "transfer")
+
+    def heal(self) -> None:
+        """End all faults."""
+        cluster = self._cluster
+        self._injector.calm_network()
+        self._injector.restart_all()
+        for member in cluster.members.values():
+            member.go_on()
+        cluster.clients.loss_percent = 0
+        self._healed_with = self._answered()
+
+    # ---- the end ----
+
+    @property
+    def actions(self) -> int:
+        """Return the number of actions so far."""
+        return self._cluster.actions
+
+    def _answered(self) -> tuple[int, int, int]:
+        clients = self._cluster.clients
+        reads = clients.answered_reads
+        return clients.answered_writes, reads[True], reads[False]
+
+    def converged(self) -> bool:
+        """Tell whether clients were answered in each way since, and all logs are one."""
+        before, cluster = self._healed_with, self._cluster
+        if before is None or cluster.leader() is None:
+            return False
+        if not all(now > then for now, then in zip(self._answered(), before, strict=True)):
+            return False
+        states = [member.state for member in cluster.members.values() if member.host.is_up]
+        led = {(one.elector.member.curr_term, one.elector.member.leader_id) for one in states}
+        applied = [one.pusher.applied_index for one in states]
+        return len(states) == len(cluster.members) and len(led) == 1 and min(applied) >= 0
+
+    def unavailable_because(self) -> str | None:
+        """Return None: all are there."""
+        return None
+
+    def clients(self, *, converged: bool) -> LinearizableClients:
+        """Return what clients saw."""
+        del converged
+        clients = self._cluster.clients
+        operations = [*clients.operations, *clients.pending()]
+        return LinearizableClients(tuple(sorted(operations, key=lambda one: one.called_at)))
+
+    # ---- what happens ----
+
+    def _next_call(self, client: int) -> None:
+        rng = self._streams.of("calls")
+        wait_ms = 1 + rng.randrange(2 * self._plan.think_ms)
+        self._cluster.scheduler.after(wait_ms, partial(self._call, client))
+
+    def _call(self, client: int) -> None:
+        rng, plan, cluster = self._streams.of("calls"), self._plan, self._cluster
+        key = f"r{rng.randrange(plan.keys)}"
+        kind = Kind.WRITE if rng.randrange(100) < plan.write_percent else Kind.READ
+        how = How(kind, by_log=rng.randrange(100) < plan.log_read_percent)
+        cluster.clients.call(client, self._whom(rng), key, how, self._next_call)
+
+    def _whom(self, rng: Random) -> BrokerId:
+        """Ask the leader, as far as anybody knows; now and then somebody else."""
+        leader = self._cluster.leader()
+        numbers = list(self._cluster.members)
+        asks_leader = rng.randrange(100) < _ASKS_LEADER_PERCENT
+        drawn = rng.choice(numbers)
+        return leader.id if leader is not None and asks_leader else drawn
+
+    def _transfer(self, injection: Injection) -> None:
+        """Let an operator hand the leadership over."""
+        cluster = self._cluster
+        leader = cluster.leader()
+        if leader is None or len(cluster.members) < 2:
+            return
+        config = leader.config
+        transferee = injection.rng.choice(config.others)
+        injection.note(f"an operator wants {transferee} to lead instead of {config.self_id}")
+        leader.ask_from_outside(
+            LeadershipTransferRequest(
+                group=config.group,
+                local_id="operator",
+                remote_id=config.self_id,
+                leader_id=config.self_id,
+                term=leader.state.elector.member.curr_term,
+                transfer_id=config.self_id,
+                transferee_id=transferee,
+            )
+        )
