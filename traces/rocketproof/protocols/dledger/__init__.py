@@ -1,0 +1,1 @@
+"""DLedger: a run of a group in the words of its specification."""
